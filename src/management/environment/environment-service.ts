@@ -59,7 +59,7 @@ export class EnvironmentService {
   readonly #longReads: ReadLane
   readonly #purging: Purging
   readonly #underWay = new Set<Promise<unknown>>()
-  /** How many hold changes back. */
+  /** How many callers of `freeze` hold changes back now. */
   #freezes = 0
   readonly #retention: AuditRetention
   readonly #ceilings: SchemaCeilings
@@ -143,7 +143,7 @@ export class EnvironmentService {
     if (read) {
       const context = { ...this.#operationContext(), records: new RecordReader(this.#store.view) }
       const answer = await drive(() => read(context, input), asker, this.#longReads)
-      // Taken last: a long read may have met commits on its way.
+      // The sequence is taken last: a long read may have seen commits that were made meanwhile.
       return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
     }
     const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
@@ -156,7 +156,7 @@ export class EnvironmentService {
     this.resumePurges()
     if (!mayLeaveUnused) return answered
     const swept = await this.#removeUnusedRelations().catch((error: unknown) => {
-      // The removal itself is done; what is left over goes at the next occasion.
+      // The removal itself is done. The next one that may leave relations unused tries again.
       this.#surroundings.onBackgroundFault(error)
       return null
     })
@@ -168,7 +168,7 @@ export class EnvironmentService {
    * lines are not read any more; not if this throws.
    */
   async exportContent(onOver = () => {}): Promise<Answered<PieceSource>> {
-    // The lists are read, too.
+    // An export reads lists, so they must be built.
     await this.#store.whenListed()
     const snapshot = this.#store.view.snapshot()
     try {
@@ -257,7 +257,7 @@ export class EnvironmentService {
       yield* checkSchemaCeilings(context, ceilings)
       hold(context)
     })
-    // What has lost holds nothing while it waits.
+    // An attempt that has lost its race holds no room while it waits for the next.
     const options = { asker, onLost: giveBack }
     const run = () => this.#commits.run(records => holding({ ...this.#operationContext(), records }), options)
     const commit = run().catch(async (error: unknown) => {
@@ -282,7 +282,7 @@ export class EnvironmentService {
   }
 }
 
-/** A fault of ours, for whoever answers to report with all that is known of it. */
+/** Turns a broken invariant into a coded error with its cause. Other errors stay as they are. */
 function contained(error: unknown): unknown {
   if (!(error instanceof InvariantError)) return error
   return new AuthzError('INTERNAL', 'an invariant is broken in an environment', { cause: error })

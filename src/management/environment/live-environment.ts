@@ -6,9 +6,9 @@
  *          │               │              │ a commit that the index cannot take, a row that cannot be read, …
  *          └───────────────┴──────────────┴─► closed: callers are told why ─► tried again, until it is open
  *
- * While it is closed nobody decides on it, so that there is no state that a write could be too early for: it is answered when
- * it is durable. Management goes on as far as rows can be read, so that who has too much in it can take that away. Attempts
- * come after a pause that grows, and soon after a commit, but are never most of what the process does.
+ * While it is closed, nobody decides on it. A write then waits for no decision: it is answered when it is durable. Management goes
+ * on as far as rows can be read, so that a caller can remove what is too much for the index. An attempt to open it again comes after
+ * a pause that grows, and soon after a commit. Pauses keep attempts from taking most of the process.
  */
 import type { EnvironmentScope } from '#management/commands/context.ts'
 import type { ReadLane } from '#management/commands/read-lanes.ts'
@@ -25,9 +25,9 @@ import { EnvironmentService } from './environment-service.ts'
 
 const FIRST_PAUSE_MS = 250
 const PAUSE_MS_MAX = 60_000
-/** A pause is at least so many times as long as the attempt before it: a large index takes its time, which others need. */
+/** A pause is at least so many times as long as the attempt before it. A large index takes long to load, and others need the thread. */
 const PAUSE_PER_ATTEMPT = 10
-/** The same when there was a commit: it may have been the one that mends it. */
+/** The same after a commit, which may have removed the cause. */
 const PAUSE_PER_ATTEMPT_AFTER_COMMIT = 2
 
 export interface LiveEnvironmentOptions {
@@ -37,14 +37,14 @@ export interface LiveEnvironmentOptions {
   readonly turns: Turns
   readonly longReads: ReadLane
   readonly auditRetentionMs: number
-  /** Makes the environment's store if it is new. `onUnreachable`: as of `Store.environment`. */
+  /** Opens the environment's store, or creates it. `onUnreachable`: see `Store.environment`. */
   openStore(onUnreachable: (error: AuthzError) => void): Promise<EnvironmentStore>
   /** Closes the store and removes what it holds. Safe to repeat. */
   dropStore(): Promise<void>
   readonly indexes: ClosableIndexHost & IndexKeeper & IndexRoom
-  /** It is closed, for another reason than before. */
+  /** Called when the environment is closed, and when the reason changes. */
   onClosed(closure: Closure, error: unknown): void
-  /** It was closed, and is open again. */
+  /** Called when the environment is open again. */
   onOpened(closure: Closure): void
 }
 
@@ -58,7 +58,7 @@ export class LiveEnvironment {
   readonly #options: LiveEnvironmentOptions
   #opened: Opened | null = null
   #closure: Closure | null = null
-  /** Resolves when no thread decides on what the closure is about. */
+  /** Resolves when no thread decides on the closed index any more. */
   #closing: Promise<void> = Promise.resolve()
   #attempt: Promise<void> = Promise.resolve()
   /** Resolves when the first attempt waits for a store that cannot be reached. */
@@ -66,12 +66,13 @@ export class LiveEnvironment {
   #attemptMs = 0
   #pauseMs = FIRST_PAUSE_MS
   #timer: NodeJS.Timeout | undefined
-  /** When the timer goes off, and the newest commit the last attempt may have met. */
+  /** When the timer goes off. */
   #dueAt = Infinity
+  /** The newest commit that the last attempt may have seen. */
   #triedAt = 0
   #isEnding = false
 
-  /** Resolves when it is open, or when it is closed for the time being, be it that the first attempt goes on. */
+  /** Resolves when the environment is open, or closed for now. The first attempt may still go on. */
   static async open(options: LiveEnvironmentOptions): Promise<LiveEnvironment> {
     const environment = new LiveEnvironment(options)
     await Promise.race([environment.#try(), environment.#isUnreachable.promise])
@@ -97,9 +98,9 @@ export class LiveEnvironment {
     return (this.#opened?.store.view.sequence() ?? 0) > 0
   }
 
-  /** Its index cannot be decided on any more: it is closed, and loaded anew from the rows. */
+  /** Tells that the index can no longer decide: the environment is closed, and its index loaded again from the rows. */
   fail(error: unknown): void {
-    // An attempt that is under way may have handed it out already.
+    // An attempt that is under way may have handed that index out already.
     void this.#attempt.then(() => this.#opened?.replica.fail(error))
   }
 
@@ -112,7 +113,7 @@ export class LiveEnvironment {
   async remove(): Promise<void> {
     this.#end()
     await this.#opened?.service.close()
-    // Ends the feed, and with it what the index is told; and an attempt that is under way.
+    // Dropping the store ends the feed, so the index hears no more. It also ends an attempt that is under way.
     await this.#options.dropStore()
     await this.#attempt
     await this.#options.indexes.remove(this.#options.scope.environmentId)
@@ -144,7 +145,7 @@ export class LiveEnvironment {
       return this.#closing
     }
     this.#attemptMs = performance.now() - from
-    // Following has ended meanwhile: that has closed it, and it is tried again.
+    // The replica has stopped following meanwhile, which closed the environment. Another attempt comes.
     if (!this.#opened.replica.isComing) return this.#closing
     const former = this.#closure
     this.#closure = null
@@ -176,7 +177,7 @@ export class LiveEnvironment {
     return { store, replica, service }
   }
 
-  /** Nobody decides on another state than that one, or one behind it. */
+  /** Resolves when every decision of this process sees the revision, or when nobody decides. */
   async #whenVisible(replica: Replica, revision: Revision): Promise<void> {
     if (this.#closure === null || replica.isComing) {
       try {
@@ -189,7 +190,7 @@ export class LiveEnvironment {
     if (revision.sequence > this.#triedAt) this.#trySoon()
   }
 
-  /** A question of its own: it may have come about since one looked. */
+  /** A method, because the compiler would take the result of an earlier look for granted. */
   #isClosed(): boolean {
     return this.#closure !== null
   }
@@ -213,7 +214,7 @@ export class LiveEnvironment {
     this.#tryAfter(Math.max(FIRST_PAUSE_MS, this.#attemptMs * PAUSE_PER_ATTEMPT_AFTER_COMMIT))
   }
 
-  /** Unless an attempt comes before. */
+  /** Plans an attempt, unless an earlier one is planned. */
   #tryAfter(pauseMs: number): void {
     const dueAt = performance.now() + pauseMs
     if (this.#isEnding || dueAt >= this.#dueAt) return
@@ -221,7 +222,7 @@ export class LiveEnvironment {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
       this.#dueAt = Infinity
-      // One that an earlier timer began may still be at it.
+      // The attempt of an earlier timer may still go on.
       void this.#attempt.then(() => {
         if (this.#isClosed() && !this.#isEnding) void this.#try()
       })
@@ -230,7 +231,7 @@ export class LiveEnvironment {
   }
 }
 
-/** Another node may be doing the same. */
+/** Another node may create it at the same time. */
 async function createDefaultTenant(service: EnvironmentService): Promise<void> {
   try {
     const body = { key: DEFAULT_TENANT, name: 'Default tenant' }

@@ -55,9 +55,9 @@ export class Purging {
   readonly #pendingMax: number
   #running: Promise<void> | null = null
   #isClosed = false
-  /** Of commits that are being made. */
+  /** Removed things of commits that are being made. */
   #held = 0
-  /** Removals that wait for room, in the order in which they came. */
+  /** Removals that wait for room, in order of arrival. */
   readonly #line = new Set<RoomTurn>()
   /** Called when there is more room, when the line moves on, and when no more will be purged. */
   readonly #onRoom = new Set<() => void>()
@@ -118,7 +118,7 @@ export class Purging {
     return this.#isClosed || (this.#running === null && !this.#isDone())
   }
 
-  /** Not as soon as one more fits: what is waited for comes once for many. */
+  /** A removal waits until half of the room is free, not until one more fits: each wait then serves many removals. */
   #isTurnOf(turn: RoomTurn): boolean {
     const [first] = this.#line
     if (first !== turn) return false
@@ -126,7 +126,7 @@ export class Purging {
     return pending === 0 || pending <= Math.min(this.#pendingMax / 2, this.#pendingMax - turn.removed)
   }
 
-  /** What is removed alone may be as much as fits into a commit. */
+  /** A single removal may be as large as a commit can be, if nothing else is pending. */
   #hasRoomFor(removed: number): boolean {
     const pending = this.#pending() + this.#held
     return pending === 0 || pending + removed <= this.#pendingMax
@@ -142,7 +142,7 @@ export class Purging {
     this.#running = this.#purge().then(
       () => {
         this.#running = null
-        // One that was added behind the last look.
+        // A purge may have been added after the last look.
         this.resume()
         this.#tell()
       },
@@ -164,14 +164,14 @@ export class Purging {
   async #purge(): Promise<void> {
     let durable: Promise<unknown> = Promise.resolve()
     let conflicts = 0
-    // Looked at anew each time: others may have been added meanwhile, and nobody else would take them up.
+    // Each turn looks at the list anew: a purge that was added meanwhile would be taken up by nobody else.
     while (!this.#isClosed && !this.#isDone()) {
       try {
         durable = (await this.#purgePiece()).durable
         conflicts = 0
         this.#tell()
       } catch (error) {
-        // Another node purges, too.
+        // Another node purges at the same time.
         if (!(error instanceof ConflictError) || ++conflicts === COMMIT_ATTEMPTS_MAX) throw error
       }
       await this.#letOthersGoFirst()

@@ -8,7 +8,7 @@ import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 
 interface Removed {
   readonly id: string
-  /** All that the request may call it by. */
+  /** The keys and ids by which the request may name it. */
   readonly names: readonly string[]
 }
 

@@ -16,7 +16,7 @@ import type {
 } from '#model/wire/role-assignment.ts'
 import { checkTenantNamed, ensureRole, findHeld, removeAssignment } from './role-assignments.ts'
 
-/** Those that exist are skipped and not counted. */
+/** Assigns what is missing. Assignments that exist are skipped and not counted. */
 export function* assignRoles(
   context: WriteContext,
   input: { readonly body: RoleAssignmentsBulk; readonly query: RoleAssignmentsBulkQuery },
@@ -30,7 +30,7 @@ export function* assignRoles(
   return { assignments_created: created }
 }
 
-/** The user, made or left out when missing, as the policy says. */
+/** The user of an element. A missing one is created, or its element left out, as the policy of the request says. */
 function userFor(
   context: WriteContext,
   reference: string,
@@ -47,7 +47,7 @@ function userFor(
   })
 }
 
-/** Those that are not there are skipped and not counted. */
+/** Removes what exists. Assignments that do not exist are skipped and not counted. */
 export function* unassignRoles(
   context: WriteContext,
   input: { readonly body: RoleAssignmentsBulk },

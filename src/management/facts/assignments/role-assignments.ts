@@ -27,7 +27,7 @@ import type {
 } from '#model/wire/role-assignment.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
-/** Everything an assignment ties together. */
+/** The records that an assignment refers to. */
 export interface AssignmentParts {
   readonly user: UserRecord
   readonly role: RoleRecord
@@ -44,7 +44,7 @@ export function createRoleAssignment(
   return assignRole(context, user, input.body)
 }
 
-/** Answers with what was removed if that is asked for. */
+/** The answer holds the removed assignment if the caller asks for it. */
 export function deleteRoleAssignment(
   context: WriteContext,
   input: { readonly body: RoleAssignmentCreate; readonly query: ReturnDeletedQuery },
@@ -117,7 +117,7 @@ function resolveParts(context: WriteContext, user: UserRecord, wanted: UserRoleA
   return { user, role, tenant, instance: addInstance(context, { ...place, tenant }) }
 }
 
-/** What a body names, as far as it is there: `place` is where the instance would be. */
+/** The records that a body names, as far as they exist. `place` is where the instance is, or would be. */
 function nameParts(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment) {
   const { records } = context
   if (!wanted.resource_instance) {
@@ -132,7 +132,7 @@ function nameParts(context: WriteContext, user: UserRecord, wanted: UserRoleAssi
   return { user, role, tenant: tenantOfInstance(context, record, tenant), instance: record }
 }
 
-/** The tenant an instance lives in, which must be the one that was named, if one was. */
+/** The tenant of an instance. If the body names a tenant, it must be this one. */
 export function tenantOfInstance(
   context: WriteContext,
   instance: InstanceRecord,
@@ -194,7 +194,7 @@ function assignmentChange(context: WriteContext, parts: AssignmentParts) {
   return { user: parts.user.key, role: parts.role.key, scope }
 }
 
-/** What a live assignment ties together: all of it is there as long as the assignment is. */
+/** The records that a live assignment refers to. All of them exist as long as the assignment does. */
 export function partsOf(records: RecordReader, record: AssignmentRecord): AssignmentParts {
   const user = records.byId('user', record.userId)
   const role = records.byId('role', record.roleId)

@@ -18,7 +18,7 @@ export function* replaceResourceInstances(
   return {}
 }
 
-/** One that is named twice is removed once. */
+/** An instance that is named twice is removed once. */
 export function deleteResourceInstances(
   context: WriteContext,
   input: { readonly body: BulkIdents },

@@ -49,7 +49,7 @@ function pageOfInstances(
   })
 }
 
-/** Each may have as many relationships as a whole page has rows: others get their turn in between. */
+/** An instance may have as many relationships as a whole page has rows, so others get their turn between two instances. */
 function* withDetails(context: ReadContext, page: Page<ResourceInstance>): Resumable<Page<ResourceInstance>> {
   const data: ResourceInstance[] = []
   for (const instance of page.data) {

@@ -27,7 +27,7 @@ export function presentResourceInstance(context: ReadContext, instance: Instance
   }
 }
 
-/** With the beginning of what it is related to: bounded, however much that is. */
+/** An instance with the first of its relationships. Their number is bounded, however many there are. */
 export function* withRelationships(
   context: ReadContext,
   instance: ResourceInstance,
@@ -42,14 +42,14 @@ export function* withRelationships(
       // A tuple to itself is in both lists.
       const isKnown = list !== from && record.subjectId === instance.id
       if (!isDead && !isKnown) relationships.push(namesOf(records, record))
-      // Last: behind a stop, what was found before it may be gone.
+      // The instance is presented last: whatever was read before the stop may have been removed meanwhile.
       if (++rows % YIELD_ROWS === 0) yield
     }
   }
   return { ...instance, relationships }
 }
 
-/** A live tuple in names. */
+/** A live tuple with keys in place of ids. */
 export function namesOf(records: RecordReader, tuple: TupleRecord) {
   const relation = records.byId('relation', tuple.relationId)
   assert(relation, 'a live tuple is over a relation that is there')

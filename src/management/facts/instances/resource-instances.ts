@@ -60,7 +60,7 @@ function putInstance(context: WriteContext, record: InstanceRecord, tenant: Tena
   const { attributes } = record
   const instance = instanceKeyOf(records, record)
   const put = { kind: 'instance-put', instance, tenant: tenant.key, attributes } as const
-  // An engine that hears the log again may know the place from before, in another tenant even.
+  // An engine that is told the log once more may know an instance of that key from before, even in another tenant.
   const before: Change[] = records.replacesStored(rowKeyOf(record))
     ? [{ kind: 'instance-removed', instance }]
     : []
@@ -80,7 +80,7 @@ export function createResourceInstance(
   return presentResourceInstance(context, instance)
 }
 
-/** Creates the instance or replaces its attributes. It does not move: its tenant is the one it has. */
+/** Creates the instance or replaces its attributes. An instance that exists keeps its tenant. */
 export function writeInstance(context: WriteContext, body: ResourceInstanceCreate): void {
   const { type, key, tenant, found } = placeOf(context, body)
   const attributes = body.attributes ?? {}
@@ -99,11 +99,11 @@ export function writeInstance(context: WriteContext, body: ResourceInstanceCreat
   changeInstance(context, found, attributes)
 }
 
-/** Where a body's instance is or would be. */
+/** Type, key and tenant of the instance that a body names, whether it exists or not. */
 function placeOf({ records }: WriteContext, body: ResourceInstanceCreate) {
   const type = requireType(records, body.resource)
   const place = locateInstanceOf(records, type, body.key)
-  // One that is there needs no tenant to be found for it.
+  // An instance that exists has its tenant.
   const tenant =
     place.record && !body.tenant
       ? tenantOf(records, place.record)

@@ -16,7 +16,7 @@ export function* createTenants(
   return {}
 }
 
-/** One that is named twice is removed once. */
+/** A tenant that is named twice is removed once. */
 export function deleteTenants(context: WriteContext, input: { readonly body: BulkIdents }): Resumable<Empty> {
   const { records } = context
   const remove = (ident: string) => {

@@ -1,4 +1,4 @@
-/** Users by way of a tenant (contract B.6): nobody belongs to one but by what they hold there. */
+/** Users of a tenant (contract B.6): a user belongs to a tenant by holding roles there. */
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireTenant, requireUser } from '#management/commands/lookups.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'

@@ -70,7 +70,7 @@ export function* listTenants(
   return arrayOrEnvelope(page, hasTotal)
 }
 
-/** As part of a list over several environments (contract B.14). */
+/** The part that this environment has in a list over several environments (contract B.14). */
 export function listTenantsEverywhere(
   context: ReadContext,
   input: { readonly query: Paging },

@@ -9,7 +9,7 @@ import type {
 } from '#model/wire/relationship-tuple.ts'
 import { ensureTuple, findNamed, removeTuple } from './relationship-tuples.ts'
 
-/** Those that exist are skipped. */
+/** Creates the tuples that are missing. Those that exist are skipped. */
 export function* createRelationshipTuples(
   context: WriteContext,
   input: { readonly body: RelationshipTuplesBulkCreate },
@@ -18,7 +18,7 @@ export function* createRelationshipTuples(
   return {}
 }
 
-/** Those that are not there are skipped. */
+/** Removes the tuples that exist. Those that do not are skipped. */
 export function* deleteRelationshipTuples(
   context: WriteContext,
   input: { readonly body: RelationshipTuplesBulkDelete },

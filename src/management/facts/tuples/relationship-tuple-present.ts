@@ -1,4 +1,4 @@
-/** Relationship tuples as answers show them (contract B.10), plain or with details of what they tie together. */
+/** Relationship tuples as answers show them (contract B.10), plain or with the details of both instances. */
 import { presentInstant, presentScope, type ReadContext } from '#management/commands/context.ts'
 import { namesOf } from '#management/facts/instances/resource-instance-present.ts'
 import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'

@@ -32,7 +32,7 @@ export function* replaceUsers(
   return {}
 }
 
-/** One that is named twice is removed once. */
+/** A user that is named twice is removed once. */
 export function deleteUsers(context: WriteContext, input: { readonly body: BulkIdents }): Resumable<Empty> {
   const { records } = context
   const remove = (ident: string) => {

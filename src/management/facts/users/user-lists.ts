@@ -1,6 +1,6 @@
 /**
- * Lists of users (contract B.6, B.7). Those who hold something come from lists in which each stands once, by the oldest
- * assignment that puts it there; so they stand in the order in which they came to hold it.
+ * Lists of users (contract B.6, B.7). Users who hold a role come from lists of assignments. Such a list has each user once, by its
+ * oldest assignment there, so users stand in the order in which they got their first role.
  */
 import type { ReadContext } from '#management/commands/context.ts'
 import { rolesNamed } from '#management/commands/fact-filters.ts'
@@ -35,7 +35,7 @@ export function* listUsers(
   return yield* presentUsers(context, page, query)
 }
 
-/** As part of a list over several environments (contract B.14). */
+/** The part that this environment has in a list over several environments (contract B.14). */
 export function* listUsersEverywhere(
   context: ReadContext,
   input: { readonly query: Paging },
@@ -44,7 +44,7 @@ export function* listUsersEverywhere(
   return yield* presentUsers(context, yield* pageOfUsers(records, input.query, null), input.query)
 }
 
-/** Who has a role in the tenant, be it of the tenant or on an instance in it. */
+/** The users who have a role in the tenant itself, or on an instance in it. */
 export function* listTenantUsers(
   context: ReadContext,
   input: { readonly params: { readonly tenant_id: string }; readonly query: TenantUsersQuery },
@@ -66,12 +66,12 @@ export function* listTenantUsers(
   return yield* presentUsers(context, yield* pageOfHolders(records, query, { ...holders, matches }), query)
 }
 
-/** An empty text asks for users without roles, and nobody is of a tenant without one. */
+/** An empty `role` asks for users without roles. A tenant has no such user. */
 function rolesOfFilter(records: RecordReader, role: string): readonly RoleRecord[] {
   return role === '' ? [] : rolesNamed(records, role)
 }
 
-/** Whether a user is what is searched for; null: everybody is. */
+/** Tells whether a user matches the search; null: every user does. */
 function searchOf(
   search: string | undefined,
   operator?: UsersQuery['search_operator'],
@@ -81,7 +81,7 @@ function searchOf(
     matchesSearch(search, [key, email, firstName, lastName], operator)
 }
 
-/** All users, or with an empty `role` those who hold none. */
+/** All users, or with an empty `role` those without roles. */
 function pageOfUsers(
   records: RecordReader,
   query: UsersQuery,
@@ -94,7 +94,7 @@ function pageOfUsers(
   if (!records.hasDead) {
     return pageOfLists(records, { ...parts, lists: [lists.usersWithoutRoles()], matches: search })
   }
-  // The list still takes dead assignments for roles.
+  // Dead assignments that await their purge still keep a user out of the list.
   const matches = function* (user: UserRecord): Resumable<boolean> {
     if (search !== null && !search(user)) return false
     return !(yield* holdsAny(records, lists.assignmentsOfUser(user.id)))
@@ -102,17 +102,17 @@ function pageOfUsers(
   return pageOfLists(records, { ...parts, lists: [lists.all('user')], matches })
 }
 
-/** A list of assignments, each of which stands for a user. */
+/** A list of assignments that is read as a list of users. */
 interface Holders {
   readonly lists: readonly ListName[]
-  /** Everything an assignment of the list stands for, itself included. */
+  /** All assignments of that user that belong to the list. */
   readonly heldOf: (record: AssignmentRecord) => ListName
   readonly matches: ((user: UserRecord) => boolean) | null
-  /** Where the user would stand before, in an earlier list. */
+  /** Earlier lists that may have the user already. */
   readonly earlierOf?: (record: AssignmentRecord) => readonly ListName[]
 }
 
-/** The lists, by roles, of those who hold them, and of where a user does. */
+/** Two kinds of list of a role: of the users who hold it, and of the assignments by which one user does. */
 interface ListsByRole {
   readonly users: (roleId: string) => ListName
   readonly held: (roleId: string, userId: string) => ListName
@@ -150,7 +150,7 @@ function* pageOfHolders(
     matches: isNarrowed ? isListed : null,
     present: userOf,
   })
-  // Who went while it was found out what they hold is left out.
+  // A user who was removed while the assignments were read is left out.
   return { ...page, data: page.data.filter(user => user !== null) }
 }
 
@@ -164,7 +164,7 @@ function* holdsAny(records: RecordReader, held: ListName): Resumable<boolean> {
   return false
 }
 
-/** The users of a page as answers show them; one that went meanwhile is left out. */
+/** The users of a page as answers show them. A user who was removed meanwhile is left out. */
 function* presentUsers(
   context: ReadContext,
   page: Page<UserRecord>,

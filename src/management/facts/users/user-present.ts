@@ -26,7 +26,7 @@ export function* presentUser(
   let rows = 0
   for (const { record, isDead } of records.foundIn('assignment', [held])) {
     if (!isDead) add(partsOf(records, record))
-    // Last: behind a stop, what was found before it may be gone.
+    // The user is presented last: whatever was read before the stop may have been removed meanwhile.
     if (++rows % YIELD_ROWS === 0) yield
   }
   return {

@@ -1,4 +1,4 @@
-/** Role assignments by way of their user (contract B.7). */
+/** The paths of a user for its role assignments (contract B.7). */
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireUser } from '#management/commands/lookups.ts'
 import { assignRole, checkTenantNamed, unassignRole } from '#management/facts/assignments/role-assignments.ts'
@@ -16,7 +16,7 @@ export function assignUserRole(
   return assignRole(context, requireUser(context.records, input.params.user_id), input.body)
 }
 
-/** Answers with what was removed if that is asked for. */
+/** The answer holds the removed assignment if the caller asks for it. */
 export function unassignUserRole(
   context: WriteContext,
   input: {

@@ -63,7 +63,7 @@ export function* replaceUser(
   return found ? presented : new Created(presented)
 }
 
-/** The path names the user that is replaced; who is not there yet is created under the body's key, so both must agree. */
+/** The path names the user to replace. A missing user is created under the key of the body, so both keys must be equal. */
 function findForReplacement(context: WriteContext, reference: string, key: string): UserRecord | null {
   const found = context.records.get('user', rowKeys.user(key))
   if (reference === key || reference.toLowerCase() === found?.id) return found
@@ -73,7 +73,7 @@ function findForReplacement(context: WriteContext, reference: string, key: strin
   )
 }
 
-/** Writes what a body says over the user that is there, if any. */
+/** Writes what the body says over the user, who may be missing. */
 export function writeUser(context: WriteContext, found: UserRecord | null, body: UserCreate): UserRecord {
   const user = found ? changeUser(context, found, profileOf(body)) : addUser(context, body)
   for (const wanted of body.role_assignments ?? []) ensureRole(context, user, wanted)
