@@ -42,6 +42,11 @@ export const BENCHES: readonly Bench[] = [
   ofService('beside-writes', '1 min', 'p99 of single decisions beside 2,000 changes a second'),
   ofService('facts', '1 min', 'what a check costs in the engine against the number of facts'),
   ofService('beside-hostiles', '5 min', 'what a polite tenant feels of each hostile one'),
+  ofService(
+    'condition-peers',
+    '2 min',
+    'rules of W6 against Cerbos, on one core each; needs wrk, installs Cerbos',
+  ),
   ofService('peers', '20 min', 'the same model and questions elsewhere; installs what it compares with'),
   {
     name: 'checks',

@@ -15,6 +15,7 @@ import { Stage } from './http/stage.ts'
 import { measureBulk, measureEvaluations, measureSingle, type Result } from './http/throughput.ts'
 import { publish } from './lib/measure.ts'
 import { measurePeers } from './peers/compare.ts'
+import { measureConditionPeers } from './peers/conditions.ts'
 
 const BENCHES: Record<string, (stage: Stage) => Promise<Result> | Result> = {
   single: measureSingle,
@@ -28,6 +29,7 @@ const BENCHES: Record<string, (stage: Stage) => Promise<Result> | Result> = {
   'beside-hostiles': measureBesideHostiles,
   facts: measureSizes,
   peers: measurePeers,
+  'condition-peers': measureConditionPeers,
 }
 
 const names = process.argv.slice(2)

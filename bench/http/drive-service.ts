@@ -2,7 +2,7 @@
  * The service on a dataset of millions of facts, loaded straight into its index: the HTTP threads, their pools and the
  * index are those of the service, only store and management are left out, which decisions do not touch.
  *
- *     node bench/http/drive-service.ts [scale]     HTTP_THREADS, POOL_THREADS, … as the service reads them
+ *     node bench/http/drive-service.ts [scale [rules]]     HTTP_THREADS, POOL_THREADS, … as the service reads them
  */
 import { hash } from 'node:crypto'
 import { warmUpWriter } from '#engine/shared-index/warm-up.ts'
@@ -16,12 +16,14 @@ import { readConfig, withoutSecrets } from '../../src/config/config.ts'
 import { tuneV8 } from '../../src/composition/v8-tuning.ts'
 import { WORKER_URLS } from '../../src/composition/worker-urls.ts'
 import { Drive } from '#testing/data/drive.ts'
+import { RuledDrive } from '#testing/data/ruled-drive.ts'
 import { API_KEY } from '../lib/prepared-store.ts'
 
 const ENVIRONMENT_ID = '00000000-0000-4000-8000-000000000001'
 tuneV8()
 const config = readConfig({ HTTP_THREADS: '1', LOG_LEVEL: 'warn', ...process.env })
-const drive = new Drive('W1', Number(process.argv[2] ?? 1))
+const scale = Number(process.argv[2] ?? 1)
+const drive = process.argv[3] === 'rules' ? new RuledDrive('W6', scale) : new Drive('W1', scale)
 
 const threads = new HttpThreads({
   entry: WORKER_URLS.http,

@@ -84,6 +84,15 @@ export class Stage {
     })
   }
 
+  /** The same with attributes and rules (W6), of a scale of its own. */
+  ruledService(scale: number): Promise<ServerProcess> {
+    return this.#start(`W6 × ${scale}`, new URL('./drive-service.ts', import.meta.url), {
+      flags: NO_SNAPSHOT,
+      args: [String(scale), 'rules'],
+      env: { POOL_THREADS: '0' },
+    })
+  }
+
   floor(): Promise<ServerProcess> {
     return this.#start('floor', new URL('./floor-server.ts', import.meta.url), {})
   }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Query } from '../../src/model/decision.ts'
 import { ACTIONS, closureOf, type Facts, type Peer } from './peer.ts'
-import { freePort, PeerServer } from './peer-server.ts'
+import { CORES, freePort, PeerServer } from './peer-server.ts'
 
 const POLICY = `
 apiVersion: api.cerbos.dev/v1
@@ -44,21 +44,7 @@ export class Cerbos implements Peer {
     const directory = mkdtempSync(join(tmpdir(), 'verdict-cerbos-'))
     this.#directory = directory
     writeFileSync(join(directory, 'document.yaml'), POLICY)
-    const port = await freePort()
-    const settings = [
-      `server.httpListenAddr=127.0.0.1:${port}`,
-      `server.grpcListenAddr=127.0.0.1:${await freePort()}`,
-      'storage.driver=disk',
-      `storage.disk.directory=${directory}`,
-      'telemetry.disabled=true',
-    ]
-    const flags = settings.map(setting => `--set=${setting}`)
-    // Not the script of the package, which does not pass the end on to the server it starts.
-    const binary = createRequire(import.meta.url).resolve(
-      `@cerbos/cerbos-${process.platform}-${process.arch}`,
-    )
-    const command = [binary, 'server', ...flags, '--log-level=error']
-    this.#server = await PeerServer.start(command, port, '/_cerbos/health')
+    this.#server = await startCerbos(directory, CORES)
   }
 
   async check({ user, action, type, key }: Query): Promise<boolean> {
@@ -76,4 +62,20 @@ export class Cerbos implements Peer {
     await this.#server?.stop()
     if (this.#directory !== null) rmSync(this.#directory, { recursive: true })
   }
+}
+
+/** With the policies of the directory. */
+export async function startCerbos(directory: string, cores: string): Promise<PeerServer> {
+  const port = await freePort()
+  const settings = [
+    `server.httpListenAddr=127.0.0.1:${port}`,
+    `server.grpcListenAddr=127.0.0.1:${await freePort()}`,
+    'storage.driver=disk',
+    `storage.disk.directory=${directory}`,
+    'telemetry.disabled=true',
+  ]
+  // Not the script of the package, which does not pass the end on to the server it starts.
+  const binary = createRequire(import.meta.url).resolve(`@cerbos/cerbos-${process.platform}-${process.arch}`)
+  const command = [binary, 'server', ...settings.map(setting => `--set=${setting}`), '--log-level=error']
+  return PeerServer.start(command, port, '/_cerbos/health', { cores })
 }

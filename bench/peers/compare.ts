@@ -2,9 +2,6 @@
  * The same model and the same questions elsewhere: at sizes up to the largest that each takes within a minute, beside ours at
  * each size, one question after the other, in one process with the caller or over HTTP as theirs is. Answers are compared first.
  */
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { MapEngine } from '../../testing/reference-engine/map-engine.ts'
 import type { Query } from '../../src/model/decision.ts'
 import { Drive } from '../../testing/data/drive.ts'
@@ -18,6 +15,7 @@ import { Cedar } from './cedar.ts'
 import { Cerbos } from './cerbos.ts'
 import * as goServers from './go-servers.ts'
 import { OpenFga } from './openfga.ts'
+import { installPackages } from './packages.ts'
 import { BATCH, type Facts, factsOf, type Peer } from './peer.ts'
 import { CORES, JsonClient } from './peer-server.ts'
 import { SpiceDb } from './spicedb.ts'
@@ -63,16 +61,6 @@ export async function measurePeers({ scale: scaleMax }: Stage): Promise<Result> 
   const rows: Row[] = []
   for (const newPeer of newPeers) rows.push(...(await rowsOf(newPeer, scaleMax)))
   return { figures: [], raw: { batch: BATCH, peers: rows } }
-}
-
-/** Not with the service: nobody who only runs it needs them. */
-function installPackages(): void {
-  const directory = fileURLToPath(new URL('.', import.meta.url))
-  if (existsSync(`${directory}node_modules`)) return
-  execFileSync('npm', ['install', '--no-package-lock', '--no-audit', '--no-fund'], {
-    cwd: directory,
-    stdio: 'inherit',
-  })
 }
 
 /** One for each size, up to the largest that it takes, or the first at which it hardly answers. */

@@ -23,9 +23,10 @@ export class PeerServer {
     command: readonly string[],
     port: number,
     healthPath: string,
-    headers: Readonly<Record<string, string>> = {},
+    options: { readonly headers?: Readonly<Record<string, string>>; readonly cores?: string } = {},
   ): Promise<PeerServer> {
-    const child = spawn('taskset', ['-c', CORES, ...command], {
+    const { headers = {}, cores = CORES } = options
+    const child = spawn('taskset', ['-c', cores, ...command], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     const address = `http://127.0.0.1:${port}`
@@ -54,11 +55,11 @@ export class PeerServer {
 /** One request after the other, on one connection. */
 export class JsonClient {
   readonly #agent = new Agent({ keepAlive: true })
-  readonly #address: string
+  readonly address: string
   readonly #headers: Readonly<Record<string, string>>
 
   constructor(address: string, headers: Readonly<Record<string, string>>) {
-    this.#address = address
+    this.address = address
     this.#headers = headers
   }
 
@@ -67,7 +68,7 @@ export class JsonClient {
     return new Promise((resolve, reject) => {
       const headers = { ...this.#headers, 'content-type': 'application/json' }
       const options = { method: 'POST', agent: this.#agent, headers, ...(signal && { signal }) }
-      const sent = request(new URL(path, this.#address), options, response => {
+      const sent = request(new URL(path, this.address), options, response => {
         const pieces: Buffer[] = []
         response.on('data', (piece: Buffer) => pieces.push(piece))
         response.on('error', reject)

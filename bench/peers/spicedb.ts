@@ -51,7 +51,9 @@ export class SpiceDb implements Peer {
       '--skip-release-check',
       '--log-level=error',
     ]
-    this.#server = await PeerServer.start(command, port, '/healthz', { authorization: `Bearer ${KEY}` })
+    this.#server = await PeerServer.start(command, port, '/healthz', {
+      headers: { authorization: `Bearer ${KEY}` },
+    })
     await this.#server.client.post('/v1/schema/write', { schema: SCHEMA })
     for (const batch of relationshipsOf(facts, RELATIONSHIPS_A_WRITE)) {
       const updates = batch.map(relationship => ({
