@@ -1,7 +1,7 @@
 /** How this node opens an environment, and what it does about a fault in one. */
 import type { ReadLanes } from '#management/commands/read-lanes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
-import type { FairTurns } from '#management/commands/turns.ts'
+import type { FairTurns } from '#management/commands/fair-turns.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
 import type { KnownEnvironment, Organization } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'

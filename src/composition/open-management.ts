@@ -2,7 +2,7 @@
 import type { Config } from '#config/config.ts'
 import { ReadLanes } from '#management/commands/read-lanes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
-import { FairTurns } from '#management/commands/turns.ts'
+import { FairTurns } from '#management/commands/fair-turns.ts'
 import { AuditRetention } from '#management/content/audit-retention.ts'
 import { ManagementService } from '#management/management-service.ts'
 import { EnvironmentCopies } from '#management/organization/environment-copies.ts'

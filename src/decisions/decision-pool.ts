@@ -1,4 +1,7 @@
-/** What takes wide work off the thread that parsed it. Its answers are those the engine gives, in the same order. */
+/**
+ * What takes wide work off the thread that parsed it (`threads/pool/job-pool.ts` does). Its answers are those the engine gives, in the same
+ * order.
+ */
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { AuthorizedUsersJob, PermissionsJob } from './listing.ts'

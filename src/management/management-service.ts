@@ -26,7 +26,7 @@ import {
 } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
-import { environmentClosed } from '#replica/closure.ts'
+import { environmentClosed } from '#replica/closed-environment.ts'
 
 /** A management request as it crosses from the thread that parsed it: validated, credentials checked. */
 export type ManagementRequest = EnvironmentRequest | OrganizationRequest | ContentRequest

@@ -1,4 +1,7 @@
-/** What waits, of several shares: they have their turns one after the other, however much one of them has waiting. */
+/**
+ * What waits, of several shares: they have their turns one after the other, however much one of them has waiting. Turns of the main
+ * thread, which are slices of time, are in `management/commands/fair-turns.ts`.
+ */
 export class FairQueue<Item extends object> {
   /** In the order of their turns; none is empty. */
   readonly #lines = new Map<string, Item[]>()

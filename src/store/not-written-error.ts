@@ -1,4 +1,7 @@
-/** The error of a commit that the store has refused, for a reason that the operator can mend. */
+/**
+ * The error of a commit that the store has refused, for a reason that the operator can mend. `lmdb/disk-errors.ts` and
+ * `redis/redis-ledger.ts` make it.
+ */
 import { AuthzError } from '#model/errors.ts'
 
 /** `reason` is shown to callers, so it names no hosts or directories. `cause` is for the log. */

@@ -1,15 +1,13 @@
 /** The order in which a pool does its jobs, by itself: which is next, how bulks are cut, and what is dropped. No thread is started. */
 import { describe, expect, test } from 'vitest'
 import {
+  type BulkPart,
   BulkProgress,
-  JobSchedule,
   OWN_PART_CHECKS,
   PARTS_AHEAD,
   POOLED_CHECKS_MIN,
-  type BulkJob,
-  type BulkPart,
-  type ScheduledJob,
-} from '#threads/pool/job-schedule.ts'
+} from '#threads/pool/bulk-parts.ts'
+import { type BulkJob, JobSchedule, type ScheduledJob } from '#threads/pool/job-schedule.ts'
 import { Random } from '#testing/data/random.ts'
 
 interface Bulk extends BulkJob {

@@ -1,4 +1,4 @@
-/** What all tests of one attribute have in common. */
+/** What all tests of one attribute have in common. The files of this folder read tests; `evaluate.ts` says what is true. */
 import type { Findings, Place } from '#conditions/findings.ts'
 import {
   kindName,

@@ -7,7 +7,7 @@ import type { EnvironmentStore } from '#store/store.ts'
 import { Draft } from './draft.ts'
 import { type Asker, drive, type Resumable } from './resumable.ts'
 import type { Surroundings } from './surroundings.ts'
-import { FairTurns } from './turns.ts'
+import { FairTurns } from './fair-turns.ts'
 
 export interface Answered<Answer> {
   readonly answer: Answer

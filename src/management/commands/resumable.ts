@@ -6,7 +6,7 @@ import type { Waiting } from '#decisions/decision-pool.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type Resumable, SLICE_MS } from '#model/resumable.ts'
 import type { ReadLane } from './read-lanes.ts'
-import type { Turns } from './turns.ts'
+import type { Turns } from './fair-turns.ts'
 
 export type { Resumable }
 

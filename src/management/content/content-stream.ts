@@ -1,5 +1,5 @@
 /** Long answers and bodies in pieces. The reader asks for one piece after the other and so sets the pace. */
-import { FairTurns, type Turns } from '#management/commands/turns.ts'
+import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
 import { AuthzError } from '#model/errors.ts'
 import { SLICE_MS } from '#model/resumable.ts'
 

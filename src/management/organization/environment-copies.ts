@@ -21,7 +21,7 @@ import type {
   EnvironmentPath,
   EnvironmentStats,
 } from '#model/wire/environment.ts'
-import { environmentClosed } from '#replica/closure.ts'
+import { environmentClosed } from '#replica/closed-environment.ts'
 import { addEnvironment, environmentAt, presentEnvironment, removeEnvironment } from './environments.ts'
 import type { OpenEnvironments } from './open-environments.ts'
 import type { OrganizationWriteContext } from './organization-context.ts'

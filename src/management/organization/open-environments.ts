@@ -8,7 +8,7 @@
  */
 import type { EnvironmentService } from '#management/environment/environment-service.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { Closure } from '#replica/closure.ts'
+import type { Closure } from '#replica/closed-environment.ts'
 import type { KnownEnvironment, KnownSecret, Organization } from './organization.ts'
 
 export interface OpenEnvironment {

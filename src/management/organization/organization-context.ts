@@ -8,7 +8,7 @@ import { AuthzError } from '#model/errors.ts'
 import { isUuid } from '#model/instance-reference.ts'
 import type { Principal } from '#model/principal.ts'
 import type { EnvironmentRecord, OrganizationRecord, ProjectRecord } from '#model/records.ts'
-import type { Closure } from '#replica/closure.ts'
+import type { Closure } from '#replica/closed-environment.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import type { KeySecrets } from './key-secrets.ts'
 

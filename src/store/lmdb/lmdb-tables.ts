@@ -7,12 +7,11 @@
  *
  * It does not keep other processes out: two of them may open one environment (`DirectoryLock` does that).
  */
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { open, type Database, type RootDatabase, type Transaction } from 'lmdb'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
-import { notWritten } from '#store/not-written-error.ts'
 import {
   TABLE_KEY_BYTES_MAX,
   type RangeOptions,
@@ -22,6 +21,7 @@ import {
   type TablesSnapshot,
 } from '#store/tables.ts'
 import { checkDataFile } from './data-file.ts'
+import { cannotOpen, cannotWrite } from './disk-errors.ts'
 import { openWrites } from './open-writes.ts'
 
 type Bytes = Database<Uint8Array, Uint8Array>
@@ -34,8 +34,6 @@ const READERS_MAX = 1_024
 const ENCODING = { encoding: 'binary', keyEncoding: 'binary' } as const
 /** A little more than lmdb's lock file takes for so many readers. */
 const LOCK_FILE_BYTES = READERS_MAX * 64 + 4_096
-/** With less free space than this a disk counts as full: a commit writes some pages at least. */
-const FREE_BYTES_MIN = 64 * 1_024
 /** lmdb reads the number of entries to skip as 32 bits. */
 const OFFSET_MAX = 0xffff_ffff
 
@@ -266,35 +264,6 @@ class Access {
     this.#isClosed = true
     for (const cursor of this.#cursors) this.closeCursor(cursor)
     for (const end of this.#snapshots) this.endSnapshot(end)
-  }
-}
-
-function cannotOpen(directory: string, cause: unknown): AuthzError {
-  const reason = isFull(directory) ? 'no space is left on its disk' : (cause as Error).message
-  const message = `the files in ${directory} cannot be opened: ${reason}. Make room there, or give them to the user of this process (uid ${process.getuid?.()})`
-  return new AuthzError('STORE_UNAVAILABLE', message, { cause })
-}
-
-/**
- * The error of a commit that the disk refused; lmdb undoes such a commit. The message is for callers and names no
- * directory.
- */
-function cannotWrite(directory: string, cause: unknown): AuthzError {
-  return notWritten(reasonOf(directory, cause), cause)
-}
-
-/** The reason in words. lmdb reports a write that was cut short as an I/O error. */
-function reasonOf(directory: string, cause: unknown): string {
-  if (isFull(directory)) return 'no space is left on the disk of the data directory'
-  return `the disk of the data directory refuses writes (${cause instanceof Error ? cause.message : String(cause)})`
-}
-
-function isFull(directory: string): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(directory)
-    return bavail * bsize < FREE_BYTES_MIN
-  } catch {
-    return false
   }
 }
 

@@ -26,7 +26,8 @@ import { readWith } from '#decisions/sliced-job.ts'
 import { nobodyWaits, SlicedReads, tooManyReads } from '#decisions/sliced-reads.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
-import { BulkProgress, JobSchedule, PARTS_AHEAD, POOLED_CHECKS_MIN } from './job-schedule.ts'
+import { BulkProgress, PARTS_AHEAD, POOLED_CHECKS_MIN } from './bulk-parts.ts'
+import { JobSchedule } from './job-schedule.ts'
 import { MemoryStock } from './memory-stock.ts'
 import {
   decidePart,

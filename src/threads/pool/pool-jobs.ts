@@ -8,7 +8,7 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
 import type { ErrorData } from '#model/errors.ts'
 import { PackedQueries, type QueryTerms, RANGE_WORDS } from '#model/packed-queries.ts'
-import type { BulkPart } from './job-schedule.ts'
+import type { BulkPart } from './bulk-parts.ts'
 
 /** The index that a job is decided on. An index that is attached anew has another number. */
 export interface JobIndex {

@@ -1,7 +1,8 @@
 /** The jobs of a pool: the question, the caller who waits for the answer, and the progress of each. */
 import type { Leaver, SearchJob, SlicedJob, Waiting } from '#decisions/decision-pool.ts'
 import type { KeyPage } from '#engine/engine.ts'
-import type { BulkProgress, ScheduledJob } from './job-schedule.ts'
+import type { BulkProgress } from './bulk-parts.ts'
+import type { ScheduledJob } from './job-schedule.ts'
 import type { SharedBulk } from './pool-jobs.ts'
 
 export interface Outcome<Value> {

@@ -1,4 +1,7 @@
-/** Relationship tuples (contract B.10): who has the relation's subject side shares what derivations say, on the object. */
+/**
+ * Relationship tuples (contract B.10). Roles on the subject of a tuple give roles on its object, as derivations say. A tuple is checked
+ * against the model here, and in `content/content-import.ts` when it comes with a whole environment.
+ */
 import type { WriteContext } from '#management/commands/context.ts'
 import {
   locateInstance,

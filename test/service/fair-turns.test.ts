@@ -4,7 +4,7 @@ import { AuthzError } from '#model/errors.ts'
 import { SOMEBODY } from '#decisions/decision-pool.ts'
 import { drive, type Resumable } from '#management/commands/resumable.ts'
 import { SLICE_MS } from '#model/resumable.ts'
-import { FairTurns } from '#management/commands/turns.ts'
+import { FairTurns } from '#management/commands/fair-turns.ts'
 
 /** A clock that only work moves on, and what was worked, in order. */
 class Workshop {

@@ -1,6 +1,6 @@
 /**
- * The metrics of the process, as `/metrics` tells them: what the threads count, added up, and what the main thread knows of
- * environments and the process. Made anew for each scrape; nothing is computed in between.
+ * The metrics of the process, as `/metrics` tells them: what the threads count (`counted-metrics.ts`), added up, and what the main
+ * thread knows of environments and the process (`sampled-metrics.ts`). Made anew for each scrape; nothing is computed in between.
  */
 import { AggregatorRegistry, Counter, Gauge, Registry } from '@prometheus-io/client'
 import { type MetricSources, SAMPLED_METRICS, type SampledRow } from './sampled-metrics.ts'

@@ -24,7 +24,7 @@ interface Clocks {
   elapsedMs(): number
 }
 
-export class CredentialCheck {
+export class BearerAuthentication {
   readonly #clocks: Clocks
   #known = new Map<string, Known>()
   /** Headers that carried a valid token, so that each is read and hashed once. Never more than there are credentials. */

@@ -1,0 +1,37 @@
+/** What a full disk, and one that refuses writes, is told as. */
+import { statfsSync } from 'node:fs'
+import { AuthzError } from '#model/errors.ts'
+import { notWritten } from '#store/not-written-error.ts'
+
+/** With less free space than this a disk counts as full: a commit writes some pages at least. */
+const FREE_BYTES_MIN = 64 * 1_024
+
+/** The error of a start that cannot open its files. The message is for the operator. */
+export function cannotOpen(directory: string, cause: unknown): AuthzError {
+  const reason = isFull(directory) ? 'no space is left on its disk' : (cause as Error).message
+  const message = `the files in ${directory} cannot be opened: ${reason}. Make room there, or give them to the user of this process (uid ${process.getuid?.()})`
+  return new AuthzError('STORE_UNAVAILABLE', message, { cause })
+}
+
+/**
+ * The error of a commit that the disk refused; lmdb undoes such a commit. The message is for callers and names no
+ * directory.
+ */
+export function cannotWrite(directory: string, cause: unknown): AuthzError {
+  return notWritten(reasonOf(directory, cause), cause)
+}
+
+/** The reason in words. lmdb reports a write that was cut short as an I/O error. */
+function reasonOf(directory: string, cause: unknown): string {
+  if (isFull(directory)) return 'no space is left on the disk of the data directory'
+  return `the disk of the data directory refuses writes (${cause instanceof Error ? cause.message : String(cause)})`
+}
+
+function isFull(directory: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(directory)
+    return bavail * bsize < FREE_BYTES_MIN
+  } catch {
+    return false
+  }
+}
