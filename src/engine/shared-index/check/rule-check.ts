@@ -67,7 +67,7 @@ export function gather(
   for (const lookup of lookups) {
     const line = lookUp(lookup)
     const isThere = line !== 0 && graph[(line << L.LINE_WORDS_LOG2) + L.I_TENANT] === tenant
-    found.set(nameOf(lookup), isThere ? attributesText(graph, line) : undefined)
+    found.set(nameOf(lookup), isThere ? attributesText(parts.regions, line) : undefined)
   }
   return {
     query,
@@ -75,9 +75,9 @@ export function gather(
     tenant: keyText(graph, tenant),
     userRoles: user === 0 ? [] : heldInTenant(parts, user, tenant).toSorted(compareUtf8),
     userTenants: user === 0 || !rules.readsTenants ? [] : tenantsOf(parts, user),
-    userText: user === 0 ? null : attributesText(graph, user),
-    instanceText: instance === 0 ? null : attributesText(graph, instance),
-    tenantText: attributesText(graph, tenant),
+    userText: user === 0 ? null : attributesText(parts.regions, user),
+    instanceText: instance === 0 ? null : attributesText(parts.regions, instance),
+    tenantText: attributesText(parts.regions, tenant),
     lookups,
     found,
   }

@@ -45,7 +45,7 @@
  */
 
 export const MAGIC = 0x56445834
-export const LAYOUT_VERSION = 7
+export const LAYOUT_VERSION = 8
 
 export const WORD_BYTES = 4
 export const LINE_WORDS = 16
@@ -116,6 +116,10 @@ export const H_RECORDS = 102
 /** Open words of graph and closures: a view reaches as far. */
 export const H_GRAPH_WORDS = 104
 export const H_CLOSURE_WORDS = 105
+
+/** Names of attributes that have a number, and the directory of them (`attribute-names.ts`). */
+export const H_NAMES = 106
+export const H_NAME_DIRECTORY = 107
 
 /** String table: per partition [slots ptr, count << 5 | log2 capacity]. */
 export const H_PARTITIONS = 256

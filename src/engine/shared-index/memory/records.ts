@@ -6,13 +6,19 @@
  */
 import type { Attributes } from '#model/change.ts'
 import { allocate, allocateZeroed, log2Ceil, release } from './allocator.ts'
+import { blockWords, copyBlock, RowWriter, textOfBlock } from './attribute-rows.ts'
 import type { Key } from './key.ts'
 import * as L from './layout.ts'
+import { numberedName } from './numbered-names.ts'
 import type { Regions } from './regions.ts'
+import { ValueWords } from './values.ts'
 
 /** Without `ignoreBOM` a key that begins with U+FEFF would lose it. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
+/** Scratch of this thread. */
+const copied = new ValueWords()
+const rows = new RowWriter()
 
 /**
  * Makes a record with this key and nothing else; returns its line. `linesLog2` is 1 for users, 0 for all
@@ -72,34 +78,52 @@ export function keyText(graph: Int32Array, line: number): string {
   return textAt(graph, keyStart(graph, record), keyBytes(graph, record))
 }
 
+/** The word where the attributes of a record begin (`attribute-rows.ts`); 0 where it has none, or none but `{}`. */
+export function attributesBlock(graph: Int32Array, line: number): number {
+  const record = line << L.LINE_WORDS_LOG2
+  return (graph[record]! & L.FLAG_ATTRIBUTES) === 0 ? 0 : graph[attributesSlot(graph, record)]!
+}
+
 /** The attributes as the JSON they were stored as. Allocates: for listings only. */
-export function attributesText(graph: Int32Array, line: number): string | null {
+export function attributesText({ graph, attributeNames }: Regions, line: number): string | null {
   const record = line << L.LINE_WORDS_LOG2
   const head = graph[record]!
   if ((head & L.FLAG_EMPTY_ATTRIBUTES) !== 0) return '{}'
   if ((head & L.FLAG_ATTRIBUTES) === 0) return null
-  const block = graph[attributesSlot(graph, record)]!
-  return textAt(graph, block + 1, graph[block]!)
+  // Behind the first word, which is none of a block.
+  copied.length = 1
+  const block = copyBlock(graph, graph[attributesSlot(graph, record)]!, copied)
+  return block === 0 ? '' : textOfBlock(copied.words, block, attributeNames)
 }
 
-/** Replaces the attributes. The index does not read them: they are JSON in bytes, [length, bytes…]. */
+/** Replaces the attributes. */
 export function setAttributes(regions: Regions, line: number, attributes: Attributes | null): void {
   const record = line << L.LINE_WORDS_LOG2
   dropAttributes(regions, record)
   if (attributes === null) return
-  const bytes = encoder.encode(JSON.stringify(attributes))
-  if (bytes.length === 2) {
+  const row = rows.row(attributes, name => numberedName(regions, name))
+  const bytes = row === null ? encoder.encode(JSON.stringify(attributes)) : null
+  if (row?.length === 1) {
     regions.graph[record] = regions.graph[record]! | L.FLAG_EMPTY_ATTRIBUTES
     return
   }
-  const size = 1 + ((bytes.length + 3) >>> 2)
+  const size = row === null ? 1 + ((bytes!.length + 3) >>> 2) : row.length
   const block = allocate(regions, Math.max(1, log2Ceil(size)))
   const { graph } = regions
-  graph[block] = bytes.length
-  bytesAt(graph, block + 1, bytes.length).set(bytes)
+  if (row !== null) graph.set(row, block)
+  else {
+    graph[block] = bytes!.length
+    bytesAt(graph, block + 1, bytes!.length).set(bytes!)
+  }
   makeRoomForAttributes(regions, record)
   regions.graph[attributesSlot(regions.graph, record)] = block
   regions.graph[record] = regions.graph[record]! | L.FLAG_ATTRIBUTES
+}
+
+/** The most words that attributes may take: those of a row or of JSON, as names will have numbers or not. O(size). */
+export function attributesWordsMax(attributes: Attributes): number {
+  const row = rows.row(attributes, () => 0)
+  return Math.max(row?.length ?? 0, 1 + ((encoder.encode(JSON.stringify(attributes)).length + 3) >>> 2))
 }
 
 function dropAttributes(regions: Regions, record: number): void {
@@ -107,7 +131,7 @@ function dropAttributes(regions: Regions, record: number): void {
   if ((graph[record]! & L.FLAG_ATTRIBUTES) !== 0) {
     const slot = attributesSlot(graph, record)
     const block = graph[slot]!
-    release(regions, block, Math.max(1, log2Ceil(1 + ((graph[block]! + 3) >>> 2))))
+    release(regions, block, Math.max(1, log2Ceil(blockWords(graph[block]!))))
     graph[slot] = 0
   }
   graph[record] = graph[record]! & ~(L.FLAG_ATTRIBUTES | L.FLAG_EMPTY_ATTRIBUTES)

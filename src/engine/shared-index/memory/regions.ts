@@ -14,6 +14,7 @@
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
+import { AttributeNames } from './attribute-names.ts'
 import * as L from './layout.ts'
 import { isRetired } from './sequence.ts'
 
@@ -88,6 +89,8 @@ export class Regions {
   closures: Int32Array
   /** For the writer: descriptors of large slabs that are mostly empty, with their width (`replacements.ts`). */
   readonly sparse = new Map<number, 0 | 1>()
+  /** Those that have a number, as this thread knows them. */
+  readonly attributeNames = new AttributeNames(this)
   #epoch: number
   /** For the writer: pages up to these words, or up to the tops if those are higher, have been faulted in. */
   #graphPrefaulted = 0

@@ -78,7 +78,7 @@ export function* tenantRolesOf(
   for (const [line, masks] of masksByTenant) {
     const { roles, permissions } = yield* meanings.of(byBank(masks))
     const tenant = keyText(graph, line)
-    if (!results.take({ tenant, attributes: attributesText(graph, line), roles, permissions })) return
+    if (!results.take({ tenant, attributes: attributesText(regions, line), roles, permissions })) return
     entries += 1
     if (entries % STAGE_ENTRIES === 0) yield
   }
@@ -115,7 +115,7 @@ export function* instanceRolesOf(
     const ofType = knownOr(meanings, type.id, () => meaningsOf(type))
     const { roles, permissions: actions } = yield* ofType.of(wanted.masksAt(number, type))
     const instance = { type: type.key, key: keyText(graph, line) }
-    if (!results.take({ instance, tenant, attributes: attributesText(graph, line), roles, actions })) return
+    if (!results.take({ instance, tenant, attributes: attributesText(regions, line), roles, actions })) return
   }
 }
 

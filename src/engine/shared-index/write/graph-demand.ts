@@ -8,7 +8,10 @@
  * not shrink (`slab.ts`).
  */
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
+import { NAMES_MAX, PAGE_LOG2, PAGE_MASK } from '#engine/shared-index/memory/attribute-names.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
+import { isNumerable, nameBlockLog2 } from '#engine/shared-index/memory/numbered-names.ts'
+import { attributesWordsMax } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import {
   blockLog2,
@@ -76,6 +79,7 @@ class Reckoning {
     { readonly width: Width; readonly meta: number; more: number }
   >()
   readonly #keysMore = new Map<number, number>()
+  readonly #newNames = new Set<string>()
   /** A removed thing may be made again, and a slab that shrank may grow again. */
   #hasRemovals = false
   /** Keys of types that do not exist yet. They may fall into any partition. */
@@ -84,6 +88,7 @@ class Reckoning {
   constructor(regions: Regions, names: Names) {
     this.#regions = regions
     this.#names = names
+    regions.attributeNames.refresh()
   }
 
   take(change: Change): void {
@@ -136,8 +141,8 @@ class Reckoning {
     // With attributes, a key of 33 bytes has no room in its record.
     if (bytes > L.R_KEY_WORDS_BESIDE_ATTRIBUTES * L.WORD_BYTES) this.#block(log2Ceil(1 + ((bytes + 3) >>> 2)))
     if (attributes !== null) {
-      const json = encoder.encode(JSON.stringify(attributes)).length
-      this.#block(log2Ceil(1 + ((json + 3) >>> 2)))
+      this.#block(log2Ceil(attributesWordsMax(attributes)))
+      for (const name of Object.keys(attributes)) this.#attributeName(name)
     }
     if (type === null) {
       this.#keysAnywhere += 1
@@ -146,6 +151,18 @@ class Reckoning {
     this.#names.find(key, type)
     const partition = partitionOf(this.#names.key.hash)
     this.#keysMore.set(partition, (this.#keysMore.get(partition) ?? 0) + 1)
+  }
+
+  /** A name that has no number yet may get one. */
+  #attributeName(name: string): void {
+    const { attributeNames } = this.#regions
+    if (attributeNames.numberOf(name) >= 0 || !isNumerable(name) || this.#newNames.has(name)) return
+    if (attributeNames.known + this.#newNames.size >= NAMES_MAX) return
+    this.#newNames.add(name)
+    this.#block(nameBlockLog2(encoder.encode(name).length))
+    // The directory comes with the first, a page with each 64.
+    this.#blocks[PAGE_LOG2]! +=
+      this.#newNames.size === 1 ? 2 : (this.#newNames.size & PAGE_MASK) === 0 ? 1 : 0
   }
 
   #assignment(change: AssignmentChange): void {
