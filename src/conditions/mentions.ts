@@ -3,8 +3,11 @@ import type { Condition, Test } from './condition.ts'
 import type { Literal, Operand, Reference } from './operands.ts'
 import type { AttributePath, Root } from './paths.ts'
 
-/** Whether the condition may read an attribute of a root; of one whose own name has dots the first part counts. O(tests). */
-export function mentions(condition: Condition, root: Root, name: string): boolean {
+/**
+ * Whether the condition may read an attribute of a root, or (`null`) any of it; of one whose own name has dots the first part counts.
+ * O(tests).
+ */
+export function mentions(condition: Condition, root: Root, name: string | null): boolean {
   switch (condition.kind) {
     case 'all-of':
     case 'any-of':
@@ -12,7 +15,8 @@ export function mentions(condition: Condition, root: Root, name: string): boolea
     case 'not':
       return mentions(condition.item, root, name)
     default: {
-      const isIt = (path: AttributePath): boolean => path.root === root && path.names[0] === name
+      const isIt = (path: AttributePath): boolean =>
+        path.root === root && (name === null || path.names[0] === name)
       if (isIt(condition.path)) return true
       if (condition.kind === 'member-match') return mentions(condition.item, root, name)
       return refsOf(condition).some(({ path }) => isIt(path))

@@ -24,13 +24,9 @@ import { ALLOW, BUILD, DENY, InstanceCheck } from '#engine/shared-index/check/ch
 import type { Verdict } from '#engine/shared-index/check/check.ts'
 import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
 import { Question } from '#engine/shared-index/check/question.ts'
-import {
-  decideByRules,
-  explainByRules,
-  gather,
-  type GatheredValues,
-  type Lookup,
-} from '#engine/shared-index/check/rule-check.ts'
+import { explainByRules, NO_LOOKUPS } from '#engine/shared-index/check/rule-check.ts'
+import { RuleQuestions } from '#engine/shared-index/check/rule-questions.ts'
+import type { AskedRules, Lookup } from '#engine/shared-index/check/rule-values.ts'
 import { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -51,6 +47,7 @@ import {
   actionsOf,
   grantsOn,
   instanceRolesOf,
+  type ListingParts,
   tenantOf,
   tenantRolesOf,
 } from '#engine/shared-index/search/listings.ts'
@@ -70,7 +67,6 @@ const LISTING_ATTEMPTS = 2
 
 /** Rules that an explanation lists. */
 const RULES_EXPLAINED_MAX = 100
-const NO_LOOKUPS: readonly Lookup[] = []
 const NO_KEYS: KeyPage = { keys: [], hasMore: false, total: 0 }
 
 export class SharedIndexReader implements DecisionEngine {
@@ -90,8 +86,7 @@ export class SharedIndexReader implements DecisionEngine {
   #terms: QueryTerms | null = null
   #type: TypeView | undefined
   #action: ActionView | undefined
-  /** What the batch under way leaves to rules. */
-  readonly #ruled: { readonly index: number; readonly asked: GatheredValues }[] = []
+  readonly #ruled: RuleQuestions
 
   constructor(handle: IndexHandle, options: ReaderOptions) {
     this.#reads = new ConsistentReads(handle, options, schema => this.#useSchema(schema))
@@ -100,6 +95,7 @@ export class SharedIndexReader implements DecisionEngine {
     const key = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
     const userKey = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
     this.#question = new Question(regions, { key, userKey })
+    this.#ruled = new RuleQuestions(regions, this.#question)
     this.#builder = new ClosureBuilder(regions, schema)
     this.#walk = new ForwardWalk(regions, schema)
     this.#batch = new BatchCheck(regions, { schema, key, question: this.#question })
@@ -236,10 +232,10 @@ export class SharedIndexReader implements DecisionEngine {
     let lookups = NO_LOOKUPS
     for (;;) {
       const known = lookups
-      const { byRoles, asked } = yield* this.#reads.readSliced(LISTING_ATTEMPTS, () =>
+      const { byRoles, asked, parts } = yield* this.#reads.readSliced(LISTING_ATTEMPTS, () =>
         this.#explain(query, stepsMax, known),
       )
-      const rules = asked === null ? NO_RULES : explainByRules(asked, RULES_EXPLAINED_MAX)
+      const rules = asked === null ? NO_RULES : explainByRules(asked, parts, RULES_EXPLAINED_MAX)
       if (!('lookups' in rules)) return { ...byRoles, allow: byRoles.allow || rules.allow, rules }
       // At one state with all of them, as for a decision.
       lookups = [...known, ...rules.lookups]
@@ -250,16 +246,21 @@ export class SharedIndexReader implements DecisionEngine {
     query: Query,
     stepsMax: number,
     lookups: readonly Lookup[],
-  ): Resumable<{ readonly byRoles: Explanation; readonly asked: GatheredValues | null }> {
+  ): Resumable<{
+    readonly byRoles: Explanation
+    readonly asked: AskedRules | null
+    readonly parts: ListingParts
+  }> {
     let verdict = this.#decideQuery(query)
     if (verdict === BUILD) verdict = yield* this.#walkedInSlices()
     const { typeView: type, actionView: action, instance, isMismatch } = this.#resolved(query)
     const { tenant } = this.#question
     const user = this.#question.findUser(query.user)
     const names = { query, type, action, user, instance, tenant, isMismatch }
-    const asked = this.#schema.hasRules ? this.#gather(query, lookups) : null
-    const byRoles = yield* explain(this.#parts(), { ...names, isAllowed: verdict === ALLOW }, stepsMax)
-    return { byRoles, asked }
+    const asked = this.#schema.rules?.hasTexts() ? this.#gather(query, lookups) : null
+    const parts = this.#parts()
+    const byRoles = yield* explain(parts, { ...names, isAllowed: verdict === ALLOW }, stepsMax)
+    return { byRoles, asked, parts }
   }
 
   /** `names` has the keys of the question, in strings or packed. */
@@ -272,7 +273,7 @@ export class SharedIndexReader implements DecisionEngine {
         const verdict = this.#decide(terms, names, false)
         if (!reads.isValid()) continue
         if (verdict === BUILD) break
-        return verdict === ALLOW || (this.#schema.hasRules && this.#evaluateRuled(names))
+        return verdict === ALLOW || (this.#schema.hasRules && this.#evaluateDenied(names))
       }
     } catch (error) {
       // Torn data can cause any error; only an error at a consistent state is a fault.
@@ -289,6 +290,31 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#reads.locked(() => this.#decideForSure(terms, names) === ALLOW)
   }
 
+  /** Decides by rules the question that roles have just denied, at the state at which they did, if that still lasts. */
+  #evaluateDenied(names: Query | PackedQueries): boolean {
+    const query = (): Query => (names instanceof PackedQueries ? names.query(0) : names)
+    try {
+      const asked = this.#gatherFound(query)
+      if (this.#reads.isValid()) {
+        const outcome = asked !== null && this.#ruled.decide(asked)
+        return typeof outcome === 'boolean' ? outcome : this.#evaluateRuled(names, outcome.lookups)
+      }
+    } catch (error) {
+      if (this.#reads.isValid()) throw this.#reads.faultOf(error)
+    }
+    return this.#evaluateRuled(names)
+  }
+
+  /** As `#gather`, for the question that is current and was looked up already. */
+  #gatherFound(query: () => Query): AskedRules | null {
+    const terms = this.#terms
+    if (terms === null || !this.#action) return null
+    const question = this.#question
+    question.resolve(question.record, terms.tenant, this.#reads.sequence)
+    const plan = this.#schema.rules?.planOf(terms.type, terms.action) ?? null
+    return this.#ruled.gather(this.#parts(), query, { plan, user: question.user })
+  }
+
   /** Decides a question that roles deny by roles and rules, of one state. */
   #evaluateRuled(names: Query | PackedQueries, known: readonly Lookup[] = NO_LOOKUPS): boolean {
     const query = names instanceof PackedQueries ? names.query(0) : names
@@ -297,7 +323,7 @@ export class SharedIndexReader implements DecisionEngine {
       let asked = this.#reads.read(ATTEMPTS, () => this.#askRules(query, wanted, false))
       if (asked === BUILD) asked = this.#reads.locked(() => this.#askRules(query, wanted, true))
       if (asked === BUILD || typeof asked === 'boolean') return asked === true
-      const outcome = decideByRules(asked)
+      const outcome = this.#ruled.decide(asked)
       if (typeof outcome === 'boolean') return outcome
       // At one state with all of them: from what was gathered before nothing is taken over.
       lookups = [...wanted, ...outcome.lookups]
@@ -309,25 +335,18 @@ export class SharedIndexReader implements DecisionEngine {
     query: Query,
     lookups: readonly Lookup[],
     mayBuild: boolean,
-  ): boolean | GatheredValues | typeof BUILD {
+  ): boolean | AskedRules | typeof BUILD {
     const verdict = mayBuild ? this.#decideForSure(query, query) : this.#decideQuery(query)
     if (verdict !== DENY) return verdict === ALLOW || BUILD
     return this.#schema.hasRules && (this.#gather(query, lookups) ?? false)
   }
 
   /** What rules need of the question; `null`: there are none that could allow it. */
-  #gather(query: Query, lookups: readonly Lookup[]): GatheredValues | null {
-    const rules = this.#schema.rules?.of(query.type, query.action) ?? null
-    if (rules === null) return null
-    if (this.#resolved(query).isMismatch) return null
-    const { instance, tenant } = this.#question
-    if (tenant === 0) return null
-    const lines = { user: this.#question.findUser(query.user), instance, tenant }
-    const lookUp = ({ type, key }: Lookup): number => {
-      const view = this.#schema.types.get(type)
-      return view === undefined ? 0 : this.#question.findInstance(view.id, key)
-    }
-    return gather(this.#parts(), { query, rules, lines }, lookUp, lookups)
+  #gather(query: Query, lookups: readonly Lookup[]): AskedRules | null {
+    if (!this.#resolved(query).actionView) return null
+    const plan = this.#schema.rules?.planOf(query.type, query.action) ?? null
+    const user = plan === null ? 0 : this.#question.findUser(query.user)
+    return this.#ruled.gather(this.#parts(), () => query, { plan, user, lookups })
   }
 
   /** Decides by closures, or by a walk if there is no room for them. Lock held. */
@@ -375,7 +394,7 @@ export class SharedIndexReader implements DecisionEngine {
         const isComplete = this.#decideBatch(source, from, count, answers, false)
         if (!reads.isValid()) continue
         if (isComplete) {
-          if (this.#ruled.length > 0) this.#settleRuled(answers)
+          if (this.#ruled.hasAsked) this.#settleRuled(answers)
           return
         }
         break
@@ -384,18 +403,12 @@ export class SharedIndexReader implements DecisionEngine {
       if (reads.isValid()) throw reads.faultOf(error)
     }
     reads.locked(() => this.#decideBatch(source, from, count, answers, true))
-    if (this.#ruled.length > 0) this.#settleRuled(answers)
+    if (this.#ruled.hasAsked) this.#settleRuled(answers)
   }
 
   /** Answers what roles have denied in the batch and rules may allow. */
   #settleRuled(answers: Uint8Array): void {
-    for (const { index, asked } of this.#ruled) {
-      const outcome = decideByRules(asked)
-      const isAllowed =
-        typeof outcome === 'boolean' ? outcome : this.#evaluateRuled(asked.query, outcome.lookups)
-      if (isAllowed) answers[index] = ALLOW
-    }
-    this.#ruled.length = 0
+    this.#ruled.settle(answers, (query, lookups) => this.#evaluateRuled(query, lookups))
   }
 
   /** False if a closure must be built first. */
@@ -419,20 +432,11 @@ export class SharedIndexReader implements DecisionEngine {
       if (verdict === BUILD) return false
       answers[from + i] = verdict
     }
-    if (this.#schema.hasRules || this.#ruled.length > 0) this.#gatherRuled(source, from, count, answers)
-    return true
-  }
-
-  /** Gathers for all that roles have denied in the batch; nothing is left of an earlier attempt. */
-  #gatherRuled(source: BatchSource, from: number, count: number, answers: Uint8Array): void {
-    this.#ruled.length = 0
-    if (!this.#schema.hasRules) return
-    for (let index = from; index < from + count; index++) {
-      if (answers[index] === ALLOW) continue
-      const query = source.query(index)
-      const asked = this.#gather(query, NO_LOOKUPS)
-      if (asked) this.#ruled.push({ index, asked })
+    if (this.#schema.hasRules || this.#ruled.hasAsked) {
+      const batch = { source, lookup: this.#batch.lookup, from, count, sequence: this.#reads.sequence }
+      this.#ruled.gatherBatch(this.#parts(), batch, answers)
     }
+    return true
   }
 
   #decideQuery(query: Query): Verdict {

@@ -62,8 +62,9 @@ const ENTRIES_MAX = 256
 export class BatchCheck {
   /** ALLOW, DENY or UNKNOWN, by question of the last batch. */
   readonly verdicts = new Uint8Array(BATCH_MAX)
+  /** The lines that the last batch names. */
+  readonly lookup: BatchLookup
   readonly #regions: Regions
-  readonly #lookup: BatchLookup
   readonly #question: Question
   #schema: SchemaView
   /** Triples: (question, container, state), (question, block, entries), (question, scope, mask). */
@@ -81,7 +82,7 @@ export class BatchCheck {
     this.#regions = regions
     this.#schema = parts.schema
     this.#question = parts.question
-    this.#lookup = new BatchLookup(parts.key)
+    this.lookup = new BatchLookup(parts.key)
   }
 
   useSchema(schema: SchemaView): void {
@@ -92,7 +93,7 @@ export class BatchCheck {
     this.#edges.length = 0
     this.#blocks.length = 0
     this.#candidates.length = 0
-    this.#lookup.run(this.#regions, this.#schema, source, from, count)
+    this.lookup.run(this.#regions, this.#schema, source, from, count)
     this.#prefetchFilters(count)
     this.#resolve(count, sequence)
     this.#prefetchContainers()
@@ -109,8 +110,8 @@ export class BatchCheck {
    */
   #prefetchFilters(count: number): void {
     const { graph } = this.#regions
-    const users = this.#lookup.users.lines
-    const instances = this.#lookup.instances.lines
+    const users = this.lookup.users.lines
+    const instances = this.lookup.instances.lines
     let sink = 0
     for (let i = 0; i < count; i++) sink ^= graph[(users[i]! << LINE_WORDS_LOG2) + U_FILTER]!
     const edges = this.#inEdges
@@ -128,7 +129,7 @@ export class BatchCheck {
   #resolve(count: number, sequence: number): void {
     const { verdicts } = this
     const question = this.#question
-    const { users, instances, actions, tenants } = this.#lookup
+    const { users, instances, actions, tenants } = this.lookup
     for (let i = 0; i < count; i++) {
       const user = users.lines[i]!
       const action = actions[i]!
@@ -218,7 +219,7 @@ export class BatchCheck {
     const { graph, header } = this.#regions
     const { stateOrdinal, stateEpoch } = this.#schema
     const { items, length } = this.#edges
-    const instances = this.#lookup.instances.lines
+    const instances = this.lookup.instances.lines
     const era = header[H_CLOSURE_ERA]!
     for (let e = 0; e < length; e += 3) {
       const index = items[e]!
@@ -267,7 +268,7 @@ export class BatchCheck {
   #matchEntries(): void {
     const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
-    const users = this.#lookup.users.lines
+    const users = this.lookup.users.lines
     // The length of a typed array is read as a double, so it is read once.
     const limit = closures.length
     for (let b = 0; b < length; b += 3) {
@@ -294,7 +295,7 @@ export class BatchCheck {
     const { items, length } = this.#candidates
     const count = length / 3
     const slots = this.#slotsFor(count)
-    const users = this.#lookup.users.lines
+    const users = this.lookup.users.lines
     for (let c = 0, s = 0; c < length; c += 3, s++) {
       const slab = (users[items[c]!]! << LINE_WORDS_LOG2) + U_ASSIGNMENTS
       const meta = graph[slab + 1]!
@@ -317,7 +318,7 @@ export class BatchCheck {
     const { graph } = this.#regions
     const { items, length } = this.#candidates
     const slots = this.#slots
-    const users = this.#lookup.users.lines
+    const users = this.lookup.users.lines
     const { verdicts } = this
     for (let c = 0, s = 0; c < length; c += 3, s++) {
       const index = items[c]!

@@ -9,7 +9,7 @@
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { lengthsOf, packArrays, packedWords, packTexts } from '#engine/shared-index/memory/packed-arrays.ts'
 import type { Regions, SchemaLocation } from '#engine/shared-index/memory/regions.ts'
-import { ruleUnit } from '#engine/shared-index/rules/rule-unit.ts'
+import { RuleCompiler } from '#engine/shared-index/rules/rule-compiler.ts'
 import { Automaton, type SavedStates, type State, STATES_MAX } from './automaton.ts'
 import { HEAD, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS } from './compiled-schema.ts'
 import { MaskSets, MaskSum, NO_ROLES, reachedBy, type RoleMasks } from './role-masks.ts'
@@ -36,6 +36,7 @@ type Units = Map<UnitOwner, { readonly from: number; readonly words: number }>
 
 export class SchemaCompiler {
   readonly #automaton: Automaton
+  readonly #rules = new RuleCompiler()
   /** Nothing was compiled before, so all of it is new. */
   #isFirst = true
   readonly #starts = new Map<ResourceType, readonly (readonly State[])[]>()
@@ -93,7 +94,7 @@ export class SchemaCompiler {
     units.push([null, tenantUnit(schema)])
     yield
     if (schema.takeRulesChanged()) this.#areRulesChanged = true
-    if (this.#areRulesChanged) units.push(['rules', ruleUnit(schema.rules)])
+    if (this.#areRulesChanged) units.push(['rules', yield* this.#rulesOf(schema)])
     yield
     return yield* this.#write(schema, regions, new Map(units))
   }
@@ -103,6 +104,10 @@ export class SchemaCompiler {
     this.#published = this.#compiled
     this.#changed.clear()
     this.#areRulesChanged = false
+  }
+
+  #rulesOf({ rules, tenantRoles }: Schema): Generator<void, Int32Array> {
+    return this.#rules.compile(rules, role => tenantRoles.get(role)!.roleIndex)
   }
 
   /** Finds who may do what on the changed types. O(their permissions × banks of roles). */

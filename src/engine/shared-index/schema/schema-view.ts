@@ -9,7 +9,7 @@ import {
   unpackArrays,
   unpackTexts,
 } from '#engine/shared-index/memory/packed-arrays.ts'
-import { RulesView } from '#engine/shared-index/rules/rule-unit.ts'
+import { RulesView } from '#engine/shared-index/rules/rules-view.ts'
 import { HEAD, HEAD_ARRAYS, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS } from './compiled-schema.ts'
 import { RoleIndexSet } from './role-masks.ts'
 
@@ -73,7 +73,7 @@ export class SchemaView {
   readonly #pages: Int32Array
   /** Whether some rule stands. */
   readonly hasRules: boolean
-  readonly #copyRules: () => Int32Array | null
+  readonly #copyRules: () => RulesView | null
   #rules: RulesView | null = null
   /** See `derivationsTo`; null until it is first called. */
   #derivationsTo: ReadonlyMap<number, readonly number[]> | null = null
@@ -95,7 +95,8 @@ export class SchemaView {
     })
     const [rulesFrom, rulesTo] = arrays[HEAD.unitsFrom]!.subarray(types.length)
     this.hasRules = rulesTo! > rulesFrom!
-    this.#copyRules = () => source(rulesFrom!, rulesTo!)
+    this.#copyRules = () =>
+      RulesView.of((from, to) => source(rulesFrom! + from, rulesFrom! + to), rulesTo! - rulesFrom!)
     this.tenant = types[0]!
     for (const type of types) {
       this.typesById[type.id] = type
@@ -140,8 +141,7 @@ export class SchemaView {
   /** The rules that there are; `null` while another schema is coming into force, and where there are none. */
   get rules(): RulesView | null {
     if (this.#rules || !this.hasRules) return this.#rules
-    const unit = this.#copyRules()
-    if (unit) this.#rules = new RulesView(unit)
+    this.#rules = this.#copyRules()
     return this.#rules
   }
 

@@ -1,0 +1,353 @@
+/**
+ * Decides by compiled rules (`rules/rule-code.ts`) what was gathered of a question. A leaf and a set are worked out at most once a
+ * question, and those of rules that no value leads to not at all.
+ *
+ * It says what `conditions/evaluate.ts` says of the trees that were compiled, but for what a question may cost: less is spent here.
+ */
+import { evaluate } from '#conditions/evaluate.ts'
+import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
+import { compareRanks, isInRelation, type Rank, rankOf } from '#conditions/nodes/ordering.ts'
+import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from '#conditions/truth.ts'
+import { isEqual, weightOf } from '#conditions/values.ts'
+import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
+import {
+  hashOfScalar,
+  isSameScalar,
+  JSON_TEXT,
+  kindOf,
+  LIST,
+  numberIn,
+  PAYLOAD_MASK,
+  TEXT,
+  valueIn,
+  wordsBehind,
+} from '#engine/shared-index/memory/values.ts'
+import {
+  ALL_OF,
+  ALL_OF_TYPE,
+  ANY_OF,
+  LEAF,
+  LENGTH_RELATIONS,
+  LOOKUP_WORDS,
+  PLAN,
+  RELATIONS,
+  ROLE_SIDE,
+  UNREADABLE,
+} from '#engine/shared-index/rules/rule-code.ts'
+import type { Plan, RulesView } from '#engine/shared-index/rules/rules-view.ts'
+import { type AskedRules, type Lookup, MISSING, RuleValues } from './rule-values.ts'
+
+/** What rules say of a question; or which instances have to be looked up before they can say it. */
+export type RuledOutcome = boolean | { readonly lookups: readonly Lookup[] }
+
+/** Questions told apart by their number, before the numbers begin anew. */
+const STAMPS_MAX = 2 ** 31 - 1
+
+/** One for each thread. */
+export class RuleEvaluation {
+  readonly #values: RuleValues
+  #view: RulesView | null = null
+  #program: Int32Array = new Int32Array(0)
+  #asked: AskedRules | null = null
+  #budget = new EvaluationBudget()
+  /** By leaf and by set: the question for which it was worked out, twice, and what came of it: its truth; whether it holds. */
+  #leafStamps = new Int32Array(0)
+  #leafTruths = new Uint8Array(0)
+  #setStamps = new Int32Array(0)
+  #setHolds = new Uint8Array(0)
+  #stamp = 0
+  /** By leaf: what its constant is as a rank. */
+  #ranks: (Rank | null | undefined)[] = []
+  /** Where the code goes on behind what was evaluated. */
+  #next = 0
+
+  constructor(names: AttributeNames) {
+    this.#values = new RuleValues(names)
+  }
+
+  /** Throws what is wrong with the attributes that were sent, where a condition asks for them. */
+  decide(asked: AskedRules): RuledOutcome {
+    const { plan } = asked
+    if (plan.view !== this.#view) this.#useView(plan.view)
+    this.#asked = asked
+    this.#budget = new EvaluationBudget()
+    if (this.#stamp === STAMPS_MAX) this.#useView(plan.view)
+    this.#stamp += 1
+    this.#values.begin(asked, plan.view.paths)
+    const isAllowed = this.#isAllowed(plan)
+    // What was missing was taken for unknown, which allows nothing that it would not allow when it is known.
+    if (isAllowed || this.#values.missing.size === 0) return isAllowed
+    return { lookups: [...this.#values.missing.values()] }
+  }
+
+  #useView(view: RulesView): void {
+    this.#view = view
+    this.#program = view.program
+    this.#leafStamps = new Int32Array(view.leafFrom.length)
+    this.#leafTruths = new Uint8Array(view.leafFrom.length)
+    this.#setStamps = new Int32Array(view.setFrom.length)
+    this.#setHolds = new Uint8Array(view.setFrom.length)
+    this.#ranks = []
+    this.#stamp = 0
+  }
+
+  #isAllowed({ at }: Plan): boolean {
+    const program = this.#program
+    let from = at + PLAN.words
+    const others = from + program[at + PLAN.lookups]! * LOOKUP_WORDS
+    for (; from < others; from += LOOKUP_WORDS) {
+      const rules = this.#rulesByValue(program[from]!, program[from + 1]!)
+      if (rules !== 0 && this.#someAllows(rules + 1, program[rules]!)) return true
+    }
+    return this.#someAllows(others, program[at + PLAN.others]!)
+  }
+
+  /** Where the count of rules is that the value of an attribute leads to; 0: it leads to none. */
+  #rulesByValue(path: number, table: number): number {
+    const values = this.#values
+    const head = values.head(path)
+    if (head === MISSING || kindOf(head) >= LIST) return 0
+    const { words } = values
+    const at = values.ats[path]!
+    const program = this.#program
+    const log2 = program[table]!
+    const mask = (1 << log2) - 1
+    for (let slot = hashOfScalar(head, words, at) >>> (32 - log2); ; slot = (slot + 1) & mask) {
+      const entry = program[table + 1 + slot]!
+      if (entry === 0) return 0
+      const constant = program[entry]!
+      if (isSameScalar(head, words, at, constant, program, entry + 1)) {
+        return entry + 1 + wordsBehind(constant, program, entry + 1)
+      }
+    }
+  }
+
+  #someAllows(from: number, count: number): boolean {
+    const program = this.#program
+    const end = from + 2 * count
+    for (let at = from; at < end; at += 2) {
+      if (this.#isSide(program[at]!) && this.#isSide(program[at + 1]!)) return true
+    }
+    return false
+  }
+
+  #isSide(side: number): boolean {
+    if (side >= 0) return this.#holds(side)
+    if (side === ALL_OF_TYPE) return true
+    const roleIndex = ROLE_SIDE - side
+    return ((this.#asked!.roleMasks[roleIndex >>> 5] ?? 0) & (1 << (roleIndex & 31))) !== 0
+  }
+
+  /** Whether the set and all above it are true. */
+  #holds(set: number): boolean {
+    if (this.#setStamps[set] === this.#stamp) return this.#setHolds[set] === 1
+    const view = this.#view!
+    const parent = view.setParent[set]!
+    const holds = this.#truth(view.setFrom[set]!) === TRUE && (parent < 0 || this.#holds(parent))
+    this.#setStamps[set] = this.#stamp
+    this.#setHolds[set] = holds ? 1 : 0
+    return holds
+  }
+
+  /** Of the code there. */
+  #truth(at: number): Truth {
+    const program = this.#program
+    const word = program[at]!
+    if (word >= 0) {
+      this.#next = at + 1
+      return this.#leaf(word)
+    }
+    if (word === UNREADABLE) return UNKNOWN
+    const end = at + program[at + 1]!
+    this.#next = end
+    if (!this.#budget.spend(1)) return UNKNOWN
+    let value: Truth
+    if (word === ALL_OF) {
+      value = TRUE
+      for (this.#next = at + 2; this.#next < end && value !== FALSE;) {
+        value = Math.min(value, this.#truth(this.#next)) as Truth
+      }
+    } else if (word === ANY_OF) {
+      value = FALSE
+      for (this.#next = at + 2; this.#next < end && value !== TRUE;) {
+        value = Math.max(value, this.#truth(this.#next)) as Truth
+      }
+    } else value = negated(this.#truth(at + 2))
+    this.#next = end
+    return value
+  }
+
+  #leaf(leaf: number): Truth {
+    if (this.#leafStamps[leaf] === this.#stamp) return this.#leafTruths[leaf] as Truth
+    if (!this.#budget.spend(1)) return UNKNOWN
+    const truth = this.#test(leaf, this.#view!.leafFrom[leaf]!)
+    this.#leafStamps[leaf] = this.#stamp
+    this.#leafTruths[leaf] = truth
+    return truth
+  }
+
+  #test(leaf: number, at: number): Truth {
+    const program = this.#program
+    const kind = program[at]!
+    if (kind === LEAF.tree) {
+      return evaluate(this.#view!.tree(leaf, at + 2), this.#values.merged, this.#budget)
+    }
+    const path = program[at + 1]!
+    const head = this.#values.head(path)
+    if (kind === LEAF.exists) return truthOf((head !== MISSING) === (program[at + 2] === 1))
+    if (head === MISSING) return UNKNOWN
+    switch (kind) {
+      case LEAF.equals: {
+        const isSame = this.#isConstant(head, path, at + 3)
+        return truthOf(isSame !== (program[at + 2] === 1))
+      }
+      case LEAF.equalsRef: {
+        const equal = this.#equal(path, program[at + 3]!)
+        return program[at + 2] === 1 ? negated(equal) : equal
+      }
+      case LEAF.ordered:
+        return this.#ordered(path, program[at + 2]!, this.#rankOfConstant(leaf, at + 3))
+      case LEAF.orderedRef:
+        return this.#ordered(path, program[at + 2]!, this.#rank(program[at + 3]!))
+      case LEAF.isIn:
+        return truthOf(this.#isInList(head, path, at))
+      case LEAF.isInRef:
+        return this.#isElement(path, program[at + 2]!)
+      case LEAF.hasElement:
+        return this.#hasConstant(path, at + 2)
+      case LEAF.hasElementRef:
+        return this.#values.head(program[at + 2]!) === MISSING
+          ? UNKNOWN
+          : this.#isElement(program[at + 2]!, path)
+      default:
+        return this.#lengthCompared(path, program[at + 2]!, at + 3)
+    }
+  }
+
+  #isConstant(head: number, path: number, constant: number): boolean {
+    const { words, ats } = this.#values
+    const program = this.#program
+    return isSameScalar(head, words, ats[path]!, program[constant]!, program, constant + 1)
+  }
+
+  /** The attribute is there. */
+  #equal(path: number, other: number): Truth {
+    const values = this.#values
+    const head = values.head(other)
+    if (head === MISSING) return UNKNOWN
+    const own = values.head(path)
+    if (kindOf(own) < LIST && kindOf(head) < LIST) {
+      return truthOf(
+        isSameScalar(own, values.words, values.ats[path]!, head, values.words, values.ats[other]!),
+      )
+    }
+    const left = values.value(path)
+    const right = values.value(other)
+    if (isCompound(left) && isCompound(right) && !this.#budget.spend(weightOf(left))) return UNKNOWN
+    return truthOf(isEqual(left, right))
+  }
+
+  #ordered(path: number, relation: number, rank: Rank | null): Truth {
+    const order = compareRanks(this.#rank(path), rank)
+    return order === null ? UNKNOWN : truthOf(isInRelation(order, RELATIONS[relation]!))
+  }
+
+  #rank(path: number): Rank | null {
+    const values = this.#values
+    const head = values.head(path)
+    const kind = kindOf(head)
+    if (kind === TEXT) return rankOf(values.value(path))
+    const number = numberIn(head, values.words, values.ats[path]!)
+    return Number.isNaN(number) ? null : number
+  }
+
+  #rankOfConstant(leaf: number, constant: number): Rank | null {
+    const program = this.#program
+    return (this.#ranks[leaf] ??= rankOf(valueIn(program[constant]!, program, constant + 1)))
+  }
+
+  #isInList(head: number, path: number, leaf: number): boolean {
+    if (kindOf(head) >= LIST) return false
+    const { words, ats } = this.#values
+    const at = ats[path]!
+    const program = this.#program
+    const log2 = program[leaf + 2]!
+    const mask = (1 << log2) - 1
+    for (let slot = hashOfScalar(head, words, at) >>> (32 - log2); ; slot = (slot + 1) & mask) {
+      const from = program[leaf + 3 + slot]!
+      if (from === 0) return false
+      const constant = leaf + from
+      if (isSameScalar(head, words, at, program[constant]!, program, constant + 1)) return true
+    }
+  }
+
+  /** Whether the value of a path, which is there, is an element of that of another. */
+  #isElement(path: number, list: number): Truth {
+    const values = this.#values
+    const head = values.head(list)
+    if (kindOf(head) === LIST) {
+      if (!this.#budget.spend(head & PAYLOAD_MASK)) return UNKNOWN
+      const own = values.head(path)
+      if (kindOf(own) >= LIST) return FALSE
+      return truthOf(this.#isInWords(head, values.ats[list]!, own, values.words, values.ats[path]!))
+    }
+    if (kindOf(head) < JSON_TEXT) return UNKNOWN
+    const elements = values.value(list)
+    if (!Array.isArray(elements) || !this.#budget.spend(elements.length)) return UNKNOWN
+    const value = values.value(path)
+    if (isCompound(value) && !this.#budget.spend(weightOf(elements))) return UNKNOWN
+    return truthOf(elements.some(element => isEqual(element, value)))
+  }
+
+  #hasConstant(path: number, constant: number): Truth {
+    const values = this.#values
+    const program = this.#program
+    const head = values.head(path)
+    if (kindOf(head) === LIST) {
+      if (!this.#budget.spend(head & PAYLOAD_MASK)) return UNKNOWN
+      return truthOf(this.#isInWords(head, values.ats[path]!, program[constant]!, program, constant + 1))
+    }
+    if (kindOf(head) < JSON_TEXT) return UNKNOWN
+    const elements = values.value(path)
+    if (!Array.isArray(elements) || !this.#budget.spend(elements.length)) return UNKNOWN
+    const value = valueIn(program[constant]!, program, constant + 1)
+    return truthOf(elements.includes(value))
+  }
+
+  /** Whether a scalar is in a list of words. */
+  #isInWords(list: number, at: number, head: number, words: Int32Array, from: number): boolean {
+    const all = this.#values.words
+    const count = list & PAYLOAD_MASK
+    let behind = at + 1 + count
+    for (let index = at + 1; index <= at + count; index++) {
+      const element = all[index]!
+      if (isSameScalar(element, all, behind, head, words, from)) return true
+      behind += wordsBehind(element, all, behind)
+    }
+    return false
+  }
+
+  #lengthCompared(path: number, relation: number, constant: number): Truth {
+    const values = this.#values
+    const head = values.head(path)
+    let length = head & PAYLOAD_MASK
+    if (kindOf(head) !== LIST) {
+      const value = kindOf(head) < JSON_TEXT ? null : values.value(path)
+      if (!Array.isArray(value)) return UNKNOWN
+      length = value.length
+    }
+    const wanted = numberIn(this.#program[constant]!, this.#program, constant + 1)
+    switch (LENGTH_RELATIONS[relation]!) {
+      case 'equal':
+        return truthOf(length === wanted)
+      case 'above':
+        return truthOf(length > wanted)
+      case 'below':
+        return truthOf(length < wanted)
+    }
+  }
+}
+
+function isCompound(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}

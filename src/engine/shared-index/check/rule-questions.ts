@@ -1,0 +1,153 @@
+/** The questions of a batch, or a single one, that roles have denied and rules may allow. */
+import type { ListingParts } from '#engine/shared-index/search/listings.ts'
+import { attributesBlock } from '#engine/shared-index/memory/records.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Plan } from '#engine/shared-index/rules/rules-view.ts'
+import type { Query } from '#model/decision.ts'
+import type { QueryTerms } from '#model/packed-queries.ts'
+import type { BatchLookup } from './batch-lookup.ts'
+import type { BatchSource } from './batch-source.ts'
+import { ALLOW } from './check.ts'
+import { BATCH_MAX } from './key-column.ts'
+import type { Question } from './question.ts'
+import { Gathering, type NamedLines, NO_LOOKUPS } from './rule-check.ts'
+import { RuleEvaluation, type RuledOutcome } from './rule-evaluation.ts'
+import type { AskedRules, Lookup } from './rule-values.ts'
+
+/** A part of a batch, as it was looked up. */
+export interface AskedBatch {
+  readonly source: BatchSource
+  readonly lookup: BatchLookup
+  readonly from: number
+  readonly count: number
+  readonly sequence: number
+}
+
+export class RuleQuestions {
+  readonly #question: Question
+  readonly #evaluation: RuleEvaluation
+  readonly #single = new Gathering()
+  readonly #batch = new Gathering()
+  /** What the batch under way leaves to rules, and whether that is found by its lines. */
+  readonly #indexes = new Int32Array(BATCH_MAX)
+  readonly #plans: Plan[] = []
+  readonly #users = new Int32Array(BATCH_MAX)
+  readonly #instances = new Int32Array(BATCH_MAX)
+  #asked: { readonly index: number; readonly asked: AskedRules }[] = []
+
+  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
+  prefetchSink = 0
+
+  constructor(regions: Regions, question: Question) {
+    this.#question = question
+    this.#evaluation = new RuleEvaluation(regions.attributeNames)
+  }
+
+  decide(asked: AskedRules): RuledOutcome {
+    return this.#evaluation.decide(asked)
+  }
+
+  /** Gathers for one question whose user is at that line. `null`: no rule can allow it. */
+  gather(
+    parts: ListingParts,
+    query: () => Query,
+    { plan, user, lookups = NO_LOOKUPS }: { plan: Plan | null; user: number; lookups?: readonly Lookup[] },
+  ): AskedRules | null {
+    this.#single.begin()
+    return plan && this.#gathered(this.#single, parts, { plan, query, user }, lookups)
+  }
+
+  /** `#question` has been resolved. */
+  #gathered(
+    gathering: Gathering,
+    parts: ListingParts,
+    { plan, query, user }: { readonly plan: Plan; readonly query: () => Query; readonly user: number },
+    lookups: readonly Lookup[],
+  ): AskedRules | null {
+    const question = this.#question
+    if (question.isMismatch || question.tenant === 0) return null
+    const lines: NamedLines = { user, instance: question.instance, tenant: question.tenant }
+    const lookUp = ({ type, key }: Lookup): number => {
+      const view = parts.schema.types.get(type)
+      return view === undefined ? 0 : question.findInstance(view.id, key)
+    }
+    return gathering.gather(parts, { plan, query, lines }, lookUp, lookups)
+  }
+
+  /** Whether the last batch left something to rules. */
+  get hasAsked(): boolean {
+    return this.#asked.length > 0
+  }
+
+  /** Gathers for all that roles have denied in the batch; nothing is left of an earlier attempt. */
+  gatherBatch(parts: ListingParts, batch: AskedBatch, answers: Uint8Array): void {
+    this.#asked = []
+    if (!parts.schema.hasRules) return
+    this.#batch.begin()
+    const denied = this.#denied(parts, batch, answers)
+    this.#prefetch(parts.regions, denied)
+    const { source, lookup, from, sequence } = batch
+    const question = this.#question
+    for (let n = 0; n < denied; n++) {
+      const index = this.#indexes[n]!
+      const query = (): Query => source.query(from + index)
+      let user = this.#users[n]!
+      if (user < 0) {
+        const { type, key, tenant, user: name } = query()
+        user = question.findUser(name)
+        question.resolve(question.findInstance(parts.schema.types.get(type)!.id, key), tenant, sequence)
+      } else question.resolve(this.#instances[n]!, lookup.tenants[index]!, sequence)
+      const asked = this.#gathered(this.#batch, parts, { plan: this.#plans[n]!, query, user }, NO_LOOKUPS)
+      if (asked) this.#asked.push({ index: from + index, asked })
+    }
+  }
+
+  /** Answers what was gathered of a batch. `again` asks a question anew, with what has to be looked up. */
+  settle(answers: Uint8Array, again: (query: Query, lookups: readonly Lookup[]) => boolean): void {
+    const all = this.#asked
+    this.#asked = []
+    for (const { index, asked } of all) {
+      const outcome = this.#evaluation.decide(asked)
+      const isAllowed = typeof outcome === 'boolean' ? outcome : again(asked.query(), outcome.lookups)
+      if (isAllowed) answers[index] = ALLOW
+    }
+  }
+
+  /** Those of the batch that are denied and have rules; how many. */
+  #denied(
+    { schema }: ListingParts,
+    { lookup, source, from, count }: AskedBatch,
+    answers: Uint8Array,
+  ): number {
+    const { actions, users, instances } = lookup
+    let denied = 0
+    let terms: QueryTerms | null = null
+    let plan: Plan | null = null
+    for (let i = 0; i < count; i++) {
+      if (answers[from + i] === ALLOW || actions[i] === null) continue
+      const next = source.terms(from + i)
+      if (terms === null || next.type !== terms.type || next.action !== terms.action) {
+        terms = next
+        plan = schema.rules?.planOf(next.type, next.action) ?? null
+      }
+      if (plan === null) continue
+      const isUnclear = (users.isUnclear[i]! | instances.isUnclear[i]!) !== 0
+      this.#indexes[denied] = i
+      this.#plans[denied] = plan
+      this.#users[denied] = isUnclear ? -1 : users.lines[i]!
+      this.#instances[denied] = isUnclear ? 0 : instances.lines[i]!
+      denied += 1
+    }
+    return denied
+  }
+
+  /** Loads the attributes, so that their cache misses overlap. */
+  #prefetch({ graph }: Regions, denied: number): void {
+    let sink = 0
+    for (let n = 0; n < denied; n++) {
+      const user = Math.max(this.#users[n]!, 0)
+      sink ^= graph[attributesBlock(graph, user)]! ^ graph[attributesBlock(graph, this.#instances[n]!)]!
+    }
+    this.prefetchSink ^= sink
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * What a thread decides rules with: a copy of the compiled ones (`rule-code.ts`), and what it has made of them. It belongs to one state
+ * of the schema.
+ */
+import type { Condition } from '#conditions/condition.ts'
+import { type Path, readPath } from '#conditions/paths.ts'
+import { isRefused, readCondition } from '#conditions/read-condition.ts'
+import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
+import { unpackArrays } from '#engine/shared-index/memory/packed-arrays.ts'
+import { textIn } from '#engine/shared-index/memory/values.ts'
+import { assert } from '#model/assert.ts'
+import { hashOfName, permissionName, PLAN, UNIT, UNIT_ARRAYS } from './rule-code.ts'
+
+/** A path, and the numbers of the names that it may begin with. */
+export interface PathView extends Path {
+  /** By count of names joined by dots - 1: their number among attributes, -1 where they had none when `known` had. */
+  readonly numbers: Int32Array
+  known: number
+}
+
+/** The rules of one permission. */
+export interface Plan {
+  readonly view: RulesView
+  /** Where it lies in the program. */
+  readonly at: number
+  readonly flags: number
+}
+
+/** A set in words, for explanations. */
+export interface SetText {
+  readonly key: string
+  readonly type: string | null
+  readonly conditions: Condition | null
+  readonly parent: number
+}
+
+export class RulesView {
+  readonly program: Int32Array
+  readonly leafFrom: Int32Array
+  readonly setFrom: Int32Array
+  readonly setParent: Int32Array
+  readonly paths: number
+  readonly #arrays: readonly Int32Array[]
+  readonly #copyTexts: () => Int32Array | null
+  readonly #plans = new Map<string, Map<string, Plan | null>>()
+  readonly #paths: PathView[] = []
+  readonly #trees: Condition[] = []
+  #texts: Int32Array | null = null
+
+  /** `null`: another schema is coming into force. `source` copies words of the unit, which has as many. */
+  static of(source: (from: number, to: number) => Int32Array | null, words: number): RulesView | null {
+    const lengths = source(0, UNIT_ARRAYS)
+    if (lengths === null) return null
+    const texts = words - lengths[UNIT.texts]!
+    const unit = source(0, texts)
+    return unit && new RulesView(unit, () => source(texts, words))
+  }
+
+  constructor(unit: Int32Array, copyTexts: () => Int32Array | null) {
+    const arrays = unpackArrays(unit, UNIT_ARRAYS)
+    this.#arrays = arrays
+    this.#copyTexts = copyTexts
+    this.program = arrays[UNIT.program]!
+    this.leafFrom = arrays[UNIT.leafFrom]!
+    this.setFrom = arrays[UNIT.setFrom]!
+    this.setParent = arrays[UNIT.setParent]!
+    this.paths = arrays[UNIT.pathFrom]!.length
+  }
+
+  /** `null`: there are no rules on it. Expected O(1). */
+  planOf(type: string, action: string): Plan | null {
+    let ofType = this.#plans.get(type)
+    if (ofType === undefined) this.#plans.set(type, (ofType = new Map()))
+    let plan = ofType.get(action)
+    if (plan === undefined) ofType.set(action, (plan = this.#find(permissionName(type, action))))
+    return plan
+  }
+
+  path(path: number): PathView {
+    return (this.#paths[path] ??= this.#readPath(path))
+  }
+
+  /** A leaf that is kept as text. */
+  tree(leaf: number, at: number): Condition {
+    return (this.#trees[leaf] ??= this.#readTree(at))
+  }
+
+  /** Reads the texts, which only explanations need; false: another schema has come into force. */
+  hasTexts(): boolean {
+    this.#texts ??= this.#copyTexts()
+    return this.#texts !== null
+  }
+
+  set(number: number): SetText {
+    assert(this.#texts !== null, 'texts of sets are read at the state that they explain')
+    const text = textAt(this.#texts, this.#arrays[UNIT.setText]![number]!)
+    const [key, type, raw] = JSON.parse(text) as [string, string | null, unknown]
+    const conditions = readCondition(raw, [])
+    return {
+      key,
+      type,
+      conditions: isRefused(conditions) ? null : conditions,
+      parent: this.setParent[number]!,
+    }
+  }
+
+  #find(name: string): Plan | null {
+    const slots = this.#arrays[UNIT.permissionSlots]!
+    const mask = slots.length / 2 - 1
+    const hash = hashOfName(name)
+    for (let slot = hash & mask; slots[2 * slot + 1] !== 0; slot = (slot + 1) & mask) {
+      const number = slots[2 * slot + 1]! - 1
+      if (slots[2 * slot] !== hash) continue
+      if (textAt(this.program, this.#arrays[UNIT.permissionFrom]![number]!) !== name) continue
+      const at = this.#arrays[UNIT.planFrom]![number]!
+      return { view: this, at, flags: this.program[at + PLAN.flags]! }
+    }
+    return null
+  }
+
+  #readPath(path: number): PathView {
+    const read = readPath(textAt(this.program, this.#arrays[UNIT.pathFrom]![path]!))
+    assert(typeof read !== 'string', 'a compiled path can be read')
+    const numbers = new Int32Array(read.names.length).fill(-1)
+    return { ...read, numbers, known: -1 }
+  }
+
+  #readTree(at: number): Condition {
+    const condition = readCondition(JSON.parse(textAt(this.program, at)), [])
+    assert(!isRefused(condition), 'a compiled leaf can be read')
+    return condition
+  }
+}
+
+/** Looks names up that may have got a number since. */
+export function refreshPath(path: PathView, names: AttributeNames): void {
+  if (path.known === names.known) return
+  path.known = names.known
+  for (let joined = 1; joined <= path.names.length; joined++) {
+    path.numbers[joined - 1] = names.numberOf(path.names.slice(0, joined).join('.'))
+  }
+}
+
+function textAt(words: Int32Array, at: number): string {
+  return textIn(words, at + 1, words[at]!)
+}

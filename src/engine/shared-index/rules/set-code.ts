@@ -1,0 +1,270 @@
+/** Compiles condition sets: what is the same in several is made once (`rule-code.ts` has the form). */
+import type { Condition, Test } from '#conditions/condition.ts'
+import { mentions } from '#conditions/mentions.ts'
+import { rankOf } from '#conditions/nodes/ordering.ts'
+import type { Literal, Reference } from '#conditions/operands.ts'
+import type { Path } from '#conditions/paths.ts'
+import { isRefused, readCondition } from '#conditions/read-condition.ts'
+import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
+import { hashOfScalar, NO_FORM, ValueWords } from '#engine/shared-index/memory/values.ts'
+import type { ConditionSetPut } from '#model/change.ts'
+import { ALL_OF, ANY_OF, LEAF, LENGTH_RELATIONS, NOT, RELATIONS, UNREADABLE } from './rule-code.ts'
+
+/** An attribute that has one of some values wherever the set holds. */
+export interface Demand {
+  readonly path: number
+  /** Constants, each a head and its words. */
+  readonly values: readonly Int32Array[]
+}
+
+export interface SetCode {
+  readonly put: ConditionSetPut
+  readonly words: Int32Array
+  readonly text: Int32Array
+  /** Of its own conditions, not of those above. */
+  readonly demands: readonly Demand[]
+  readonly readsRoles: boolean
+  readonly readsTenants: boolean
+  /** Different leaves in it. */
+  readonly leaves: number
+}
+
+/** A rule stands under each value of the demand that finds it. */
+const DEMANDED_VALUES_MAX = 16
+/** Leaves that no set has any more are kept until there are more of them than of others. */
+const SPARE_LEAVES = 1_024
+
+export class SetCompiler {
+  readonly #sets = new Map<string, SetCode>()
+  readonly #paths = new Map<string, number>()
+  readonly #leaves = new Map<string, number>()
+  readonly #scratch = new ValueWords()
+  /** By path and by leaf: its words. */
+  pathWords: Int32Array[] = []
+  leafWords: Int32Array[] = [];
+
+  /** Compiles what has changed. A step is a set. */
+  *compile(sets: readonly ConditionSetPut[]): Generator<void, readonly SetCode[]> {
+    if (this.#sets.size > sets.length) {
+      const keys = new Set(sets.map(({ set }) => set))
+      for (const key of this.#sets.keys()) if (!keys.has(key)) this.#sets.delete(key)
+    }
+    let live = 0
+    for (const { leaves } of this.#sets.values()) live += leaves
+    if (Math.max(this.#leaves.size, this.#paths.size) > SPARE_LEAVES + 2 * live) this.#startOver()
+    const compiled: SetCode[] = []
+    for (const put of sets) {
+      let code = this.#sets.get(put.set)
+      if (code?.put !== put) {
+        this.#sets.set(put.set, (code = this.#compiled(put)))
+        yield
+      }
+      compiled.push(code)
+    }
+    return compiled
+  }
+
+  /** Leaves and paths of what was removed or replaced are gone then. */
+  #startOver(): void {
+    this.#sets.clear()
+    this.#paths.clear()
+    this.#leaves.clear()
+    this.pathWords = []
+    this.leafWords = []
+  }
+
+  #compiled(put: ConditionSetPut): SetCode {
+    const condition = readCondition(put.conditions, [])
+    const text = this.#textWords(JSON.stringify([put.set, put.type, put.conditions]))
+    if (isRefused(condition)) {
+      const words = Int32Array.of(UNREADABLE)
+      return { put, words, text, demands: [], readsRoles: false, readsTenants: false, leaves: 0 }
+    }
+    const code: number[] = []
+    this.#node(condition, put.conditions, code)
+    return {
+      put,
+      words: Int32Array.from(code),
+      text,
+      demands: this.#demandsOf(condition),
+      readsRoles: mentions(condition, 'user', 'roles') || mentions(condition, 'tenant', null),
+      readsTenants: mentions(condition, 'user', 'tenants'),
+      leaves: new Set(code.filter(word => word >= 0)).size,
+    }
+  }
+
+  #node(condition: Condition, raw: unknown, code: number[]): void {
+    switch (condition.kind) {
+      case 'all-of':
+      case 'any-of': {
+        const from = code.length
+        code.push(condition.kind === 'all-of' ? ALL_OF : ANY_OF, 0)
+        for (const item of condition.items) this.#node(item, raw, code)
+        code[from + 1] = code.length - from
+        return
+      }
+      case 'not': {
+        const from = code.length
+        code.push(NOT, 0)
+        this.#node(condition.item, raw, code)
+        code[from + 1] = code.length - from
+        return
+      }
+      case 'between': {
+        const { low, high } = condition
+        if (low.kind !== 'literal' || high.kind !== 'literal') break
+        // Neither bound can be missing, so it is the conjunction of two orderings.
+        const from = code.length
+        code.push(ALL_OF, 0)
+        const shared = { path: condition.path, operator: condition.operator, at: condition.at }
+        code.push(
+          this.#leaf({ kind: 'ordering', ...shared, relation: 'above-or-equal', operand: low }, raw),
+          this.#leaf({ kind: 'ordering', ...shared, relation: 'below-or-equal', operand: high }, raw),
+        )
+        code[from + 1] = code.length - from
+        return
+      }
+      default:
+    }
+    code.push(this.#leaf(condition as Test, raw))
+  }
+
+  #leaf(test: Test, raw: unknown): number {
+    const words = this.#leafWords(test) ?? this.#treeWords(test, raw)
+    const name = words.join()
+    let leaf = this.#leaves.get(name)
+    if (leaf === undefined) {
+      leaf = this.leafWords.length
+      this.#leaves.set(name, leaf)
+      this.leafWords.push(words)
+    }
+    return leaf
+  }
+
+  /** `null`: it has no form of its own. */
+  #leafWords(test: Test): Int32Array | null {
+    if (test.path.root === 'member') return null
+    const path = this.#path(test.path)
+    switch (test.kind) {
+      case 'existence':
+        return Int32Array.of(LEAF.exists, path, test.isWanted ? 1 : 0)
+      case 'equality':
+        return this.#withOperand([LEAF.equals, LEAF.equalsRef], path, [test.isNegated ? 1 : 0], test.operand)
+      case 'ordering': {
+        const relation = RELATIONS.indexOf(test.relation)
+        if (test.operand.kind === 'literal' && rankOf(test.operand.value) === null) return null
+        return this.#withOperand([LEAF.ordered, LEAF.orderedRef], path, [relation], test.operand)
+      }
+      case 'membership': {
+        const { operand } = test
+        if (operand.kind === 'ref') return Int32Array.of(LEAF.isInRef, path, this.#path(operand.path))
+        return operand.kind === 'literal' ? this.#listWords(path, operand.value as readonly unknown[]) : null
+      }
+      case 'array-contains':
+        return this.#withOperand([LEAF.hasElement, LEAF.hasElementRef], path, [], test.operand)
+      case 'array-length': {
+        const relation = LENGTH_RELATIONS.indexOf(test.relation)
+        if (test.operand.kind === 'ref') return null
+        return this.#withOperand([LEAF.length, 0], path, [relation], test.operand)
+      }
+      default:
+        return null
+    }
+  }
+
+  #withOperand(
+    [constant, ref]: readonly [number, number],
+    path: number,
+    more: readonly number[],
+    operand: Literal | Reference | { readonly kind: 'list' },
+  ): Int32Array | null {
+    if (operand.kind === 'list') return null
+    if (operand.kind === 'ref') return Int32Array.of(ref, path, ...more, this.#path(operand.path))
+    const words = this.#constant(operand.value)
+    return words && Int32Array.of(constant, path, ...more, ...words)
+  }
+
+  #listWords(path: number, values: readonly unknown[]): Int32Array | null {
+    const constants = values.map(value => this.#constant(value))
+    if (!constants.every(words => words !== null)) return null
+    const log2 = Math.max(1, log2Ceil(2 * constants.length + 1))
+    const from = 3 + (1 << log2)
+    const slots = new Int32Array(1 << log2)
+    const starts: number[] = []
+    let length = from
+    for (const words of constants) {
+      starts.push(length)
+      length += words.length
+    }
+    for (const [index, words] of constants.entries()) {
+      let slot = hashOfScalar(words[0]!, words, 1) >>> (32 - log2)
+      while (slots[slot] !== 0) slot = (slot + 1) & ((1 << log2) - 1)
+      slots[slot] = starts[index]!
+    }
+    const all = new Int32Array(length)
+    all.set([LEAF.isIn, path, log2])
+    all.set(slots, 3)
+    for (const [index, words] of constants.entries()) all.set(words, starts[index])
+    return all
+  }
+
+  /** Head and words of a scalar; `null`: it has none. */
+  #constant(value: unknown): Int32Array | null {
+    const scratch = this.#scratch
+    scratch.length = 1
+    const head = scratch.scalar(value)
+    if (head === NO_FORM) return null
+    scratch.words[0] = head
+    return scratch.words.slice(0, scratch.length)
+  }
+
+  #treeWords(test: Test, raw: unknown): Int32Array {
+    let operand = raw
+    for (const step of test.at) operand = (operand as Readonly<Record<string | number, unknown>>)[step]
+    // Entries, since a name may be `__proto__`.
+    const leaf = Object.fromEntries([[test.path.text, Object.fromEntries([[test.operator, operand]])]])
+    return Int32Array.of(LEAF.tree, 0, ...this.#textWords(JSON.stringify(leaf)))
+  }
+
+  /** Bytes and UTF-8. */
+  #textWords(text: string): Int32Array {
+    const scratch = this.#scratch
+    scratch.length = 0
+    scratch.json(text)
+    return scratch.words.slice(0, scratch.length)
+  }
+
+  #path({ root, names }: Path): number {
+    const text = `${root}.${names.join('.')}`
+    let path = this.#paths.get(text)
+    if (path === undefined) {
+      path = this.pathWords.length
+      this.#paths.set(text, path)
+      this.pathWords.push(this.#textWords(text))
+    }
+    return path
+  }
+
+  #demandsOf(condition: Condition): readonly Demand[] {
+    switch (condition.kind) {
+      case 'all-of':
+        return condition.items.flatMap(item => this.#demandsOf(item))
+      case 'equality':
+        return condition.isNegated || condition.operand.kind !== 'literal'
+          ? []
+          : this.#demand(condition, [condition.operand.value])
+      case 'membership':
+        return condition.operand.kind === 'literal'
+          ? this.#demand(condition, condition.operand.value as readonly unknown[])
+          : []
+      default:
+        return []
+    }
+  }
+
+  #demand({ path }: Test, values: readonly unknown[]): readonly Demand[] {
+    if (path.root === 'member' || values.length > DEMANDED_VALUES_MAX) return []
+    const constants = values.map(value => this.#constant(value))
+    return constants.every(words => words !== null) ? [{ path: this.#path(path), values: constants }] : []
+  }
+}
