@@ -89,12 +89,16 @@ export class BodyWork {
     }
     const route = this.#routes.get(operationId)!
     if (caller.isGone) throw nobodyWaits()
-    const body = readBody(route, viewOf(joined(segments, bytes)), contentEncoding)
-    if (caller.isGone) throw nobodyWaits()
-    if (on === null || principal?.kind !== 'environment') return { kind: 'checked' }
+    const whole = viewOf(joined(segments, bytes))
+    if (on === null || principal?.kind !== 'environment') {
+      readBody(route, whole, { principal: null, contentEncoding })
+      return { kind: 'checked' }
+    }
     const { environmentId } = principal
     this.#decidedOn.set(environmentId, on)
     try {
+      const body = readBody(route, whole, { principal, contentEncoding })
+      if (caller.isGone) throw nobodyWaits()
       this.#recorded?.begin(decided)
       const headers = new Map<string, string>()
       const call = { principal, params: NOTHING, query: NOTHING, body, headers, caller, names: caller }

@@ -57,7 +57,7 @@ export function decisionParts(parts: {
   readonly answers: AnswersOfParts
 }): DecisionRouteParts {
   const { engines, observer, tokenSecret, settings, pool, answers } = parts
-  const decisions = new DecisionService(engines, settings, { observer, pool })
+  const decisions = new DecisionService(engines, settings, { observer, pool, now: Date.now })
   const access = new AccessService(decisions, {
     subjectTypes: new Set(settings.subjectTypes),
     readEvaluation: evaluationReader(settings.isAuthzenStrict),
@@ -78,6 +78,6 @@ export function opaThreadRoutes(
   settings: ThreadSettings,
   observer: DecisionObserver | null,
 ): Route[] {
-  const routes = opaRoutes(new DecisionService(engines, settings, { observer, pool: null }))
+  const routes = opaRoutes(new DecisionService(engines, settings, { observer, pool: null, now: Date.now }))
   return withBodyCeilings(routes, settings.attributesBytesMax)
 }

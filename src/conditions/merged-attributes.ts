@@ -2,6 +2,7 @@
  * One object made of several, of which the first that has a name says its value; objects under the same name are merged member by
  * member (conditions, section 4.1). Nothing is merged before somebody asks for it.
  */
+import { mergedObjects } from '#model/merged-objects.ts'
 import { isObject, type JsonObject, memberOf } from './values.ts'
 
 /** What the names lead to, as `valueAt` on the merged object would say. `layers`: the first wins. O(layers × names). */
@@ -36,8 +37,5 @@ function mergedBelow(found: readonly unknown[], names: readonly string[], from: 
 
 function merged(values: readonly unknown[]): unknown {
   const objects = values.filter(isObject)
-  if (objects.length < 2) return values[0]
-  const names = new Set(objects.flatMap(object => Object.keys(object)))
-  // `fromEntries` makes a member of `__proto__`, where an assignment would not.
-  return Object.fromEntries(Array.from(names, name => [name, merged(membersOf(objects, name))]))
+  return objects.length < 2 ? values[0] : objects.reduceRight((below, above) => mergedObjects(above, below))
 }

@@ -3,6 +3,7 @@
  * exactly its `type` takes that from the default of the same name, which both readings of the specification allow.
  */
 import type { EvaluationsRequest } from '#model/wire/access.ts'
+import type { EvaluationParts } from './sent-attributes.ts'
 
 /** The members of a batch that items inherit. */
 export type Defaults = Readonly<Partial<Record<Member, unknown>>>
@@ -58,6 +59,17 @@ function onlyRead(value: Readonly<Record<string, unknown>>): unknown {
   read[PROPERTIES] = hasProperty ? { [PROPERTY]: emptied(properties[PROPERTY]) } : emptied(properties)
   return read
 }
+
+/** What an item says, or inherits, that conditions may ask for. Both were checked: of a default the kind, of an item all. */
+export function attributesOf(item: unknown, batch: EvaluationsRequest): EvaluationParts {
+  const own = isObject(item) ? item : {}
+  const partOf = (member: 'subject' | 'action' | 'resource'): EvaluationParts['subject'] =>
+    ((own[member] ?? batch[member]) as EvaluationParts['subject'] | undefined) ?? NO_PART
+  const context = (own['context'] ?? batch.context) as EvaluationParts['context']
+  return { subject: partOf('subject'), action: partOf('action'), resource: partOf('resource'), context }
+}
+
+const NO_PART = {}
 
 /** Of the same kind, with nothing in it. */
 function emptied(value: unknown): unknown {

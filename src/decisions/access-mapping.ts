@@ -1,5 +1,5 @@
 /** AuthZEN entities as native questions (authzen.md section 8). */
-import type { Query } from '#model/decision.ts'
+import type { Circumstances, Query } from '#model/decision.ts'
 
 interface Entity {
   readonly type: string
@@ -16,16 +16,21 @@ export function tenantOf(resource: Entity): string | null {
   return typeof properties['tenant'] === 'string' ? properties['tenant'] : null
 }
 
-export function queryOf(request: {
-  readonly subject: { readonly id: string }
-  readonly action: { readonly name: string }
-  readonly resource: Entity & { readonly id?: string | null }
-}): Query {
+/** `circumstances`: what conditions may ask for beside; null where nobody does. */
+export function queryOf(
+  request: {
+    readonly subject: { readonly id: string }
+    readonly action: { readonly name: string }
+    readonly resource: Entity & { readonly id?: string | null }
+  },
+  circumstances: Circumstances | null,
+): Query {
   return {
     user: request.subject.id,
     action: request.action.name,
     type: request.resource.type,
     key: request.resource.id ?? null,
     tenant: tenantOf(request.resource),
+    ...(circumstances !== null && { circumstances }),
   }
 }

@@ -11,10 +11,11 @@ import type {
   EvaluationSemantic,
   EvaluationsRequest,
 } from '#model/wire/access.ts'
-import { type Defaults, defaultsOf, withDefaults } from './access-defaults.ts'
+import { attributesOf, type Defaults, defaultsOf, withDefaults } from './access-defaults.ts'
 import { queryOf } from './access-mapping.ts'
 import type { Waiting } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
+import { AccessCircumstances, ItemCircumstances } from './sent-attributes.ts'
 
 export interface AccessOptions {
   /** Types whose ids are user keys (contract D-17). */
@@ -31,7 +32,14 @@ interface Evaluations {
 }
 
 /** Of an item: what is known without asking, or its place among the questions. */
-type Outcome = Decision | { readonly query: number }
+type Outcome = Decision | { readonly query: number; readonly circumstances: ItemCircumstances | null }
+
+/** How items are read: what they inherit, and when, where conditions may ask for it. */
+interface Reading {
+  readonly batch: EvaluationsRequest
+  readonly defaults: Defaults
+  readonly readAt: number | null
+}
 
 interface ReadItems {
   readonly queries: readonly Query[]
@@ -49,7 +57,14 @@ export class AccessService {
 
   evaluate(environmentId: string, evaluation: EvaluationRequest): Decision {
     if (!this.isUserType(evaluation.subject.type)) return { decision: false }
-    return { decision: this.#decisions.evaluate(environmentId, queryOf(evaluation)) }
+    const readAt = this.#decisions.readAt(environmentId)
+    const circumstances = readAt === null ? null : new AccessCircumstances(evaluation, readAt)
+    return { decision: this.#decisions.evaluate(environmentId, queryOf(evaluation, circumstances)) }
+  }
+
+  /** See `DecisionService.readAt`. */
+  readAt(environmentId: string): number | null {
+    return this.#decisions.readAt(environmentId)
   }
 
   /** The same for one about a user, as it stands in bytes. */
@@ -72,13 +87,20 @@ export class AccessService {
     if (items.length === 0) return this.evaluate(environmentId, this.#options.readEvaluation(batch))
     this.#decisions.requireBulkSize(items.length)
     const semantic = batch.options?.evaluations_semantic ?? 'execute_all'
-    const defaults = defaultsOf(batch)
-    if (semantic === 'execute_all')
-      return this.#answerAll(environmentId, this.#read(items, defaults), waiting)
+    const reading = { batch, defaults: defaultsOf(batch), readAt: this.#decisions.readAt(environmentId) }
+    if (semantic === 'execute_all') return this.#answerAll(environmentId, this.#read(items, reading), waiting)
+    return this.#answerUntilStop(environmentId, items, { reading, semantic, waiting })
+  }
+
+  async #answerUntilStop(
+    environmentId: string,
+    items: readonly unknown[],
+    { reading, semantic, waiting }: { reading: Reading; semantic: EvaluationSemantic; waiting: Waiting },
+  ): Promise<Evaluations> {
     const evaluations: Decision[] = []
     for (let start = 0; start < items.length; start += STAGE_ITEMS) {
-      const stage = this.#read(items.slice(start, start + STAGE_ITEMS), defaults)
-      const answered = this.#answerStage(environmentId, stage, semantic)
+      const stage = this.#read(items.slice(start, start + STAGE_ITEMS), reading)
+      const answered = await this.#answerStage(environmentId, stage, { semantic, waiting })
       for (const decision of answered) evaluations.push(decision)
       if (stops(semantic, answered.at(-1)!)) break
     }
@@ -94,16 +116,20 @@ export class AccessService {
     return this.#decisions.evaluatePacked(environmentId, packed, waiting)
   }
 
-  #read(items: readonly unknown[], defaults: Defaults): ReadItems {
+  #read(items: readonly unknown[], { batch, defaults, readAt }: Reading): ReadItems {
     const queries: Query[] = []
     const outcomes = items.map((item): Outcome => {
       try {
         const evaluation = this.#options.readEvaluation(withDefaults(item, defaults))
         if (!this.isUserType(evaluation.subject.type)) return { decision: false }
-        return { query: queries.push(queryOf(evaluation)) - 1 }
+        const circumstances =
+          readAt === null
+            ? null
+            : new ItemCircumstances(new AccessCircumstances(attributesOf(item, batch), readAt))
+        return { query: queries.push(queryOf(evaluation, circumstances)) - 1, circumstances }
       } catch (error) {
         if (!(error instanceof AuthzError)) throw error
-        return { decision: false, context: { error: { status: 400, message: error.message } } }
+        return failed(error)
       }
     })
     return { queries, outcomes }
@@ -121,25 +147,31 @@ export class AccessService {
   }
 
   /** Up to the item at which the semantic stops; what is decided behind it, nobody is told. */
-  #answerStage(
+  async #answerStage(
     environmentId: string,
     { queries, outcomes }: ReadItems,
-    semantic: EvaluationSemantic,
-  ): Decision[] {
-    const decided = this.#decisions.decideAhead(environmentId, queries)
+    { semantic, waiting }: { readonly semantic: EvaluationSemantic; readonly waiting: Waiting },
+  ): Promise<Decision[]> {
+    const decided = await this.#decisions.decideAhead(environmentId, queries, waiting)
     const decisions = decisionsOf(outcomes, decided)
     const stop = decisions.findIndex(decision => stops(semantic, decision))
     const answered = stop < 0 ? decisions : decisions.slice(0, stop + 1)
     const asked = outcomes.slice(0, answered.length).filter(outcome => 'query' in outcome).length
-    this.#decisions.answered(environmentId, queries.slice(0, asked), decided.slice(0, asked))
+    this.#decisions.answered(environmentId, queries.slice(0, asked), Array.from(decided).slice(0, asked))
     return answered
   }
 }
 
 function decisionsOf(outcomes: readonly Outcome[], decided: ArrayLike<boolean | number>): Decision[] {
-  return outcomes.map(outcome =>
-    'query' in outcome ? { decision: Boolean(decided[outcome.query]) } : outcome,
-  )
+  return outcomes.map(outcome => {
+    if (!('query' in outcome)) return outcome
+    const failure = outcome.circumstances?.failure
+    return failure ? failed(failure) : { decision: Boolean(decided[outcome.query]) }
+  })
+}
+
+function failed(error: AuthzError): Decision {
+  return { decision: false, context: { error: { status: 400, message: error.message } } }
 }
 
 function stops(semantic: EvaluationSemantic, { decision }: Decision): boolean {

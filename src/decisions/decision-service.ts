@@ -17,13 +17,17 @@ import type {
   SlicedKind,
   Waiting,
 } from './decision-pool.ts'
+import { RuledBulk } from './ruled-bulk.ts'
 import { searchWith } from './search-job.ts'
+import { sendable } from './sendable-query.ts'
 import { readWith } from './sliced-job.ts'
 import { SlicedReads } from './sliced-reads.ts'
 import type { ToldDecisions } from './told-decisions.ts'
 
 /** Explained in one go: what comes of them crosses threads and is put together at once. */
 const EXPLAINED_AT_ONCE = 64
+/** How long a bulk of an environment with rules keeps this thread at first. The rest is decided between other requests. */
+const RULED_AT_ONCE_MS = 2
 
 /** Where a thread keeps its engines. */
 export interface EngineSource {
@@ -56,20 +60,40 @@ export class DecisionService {
   readonly #bulkChecksMax: number
   readonly #observer: DecisionObserver | null
   readonly #pool: DecisionPool | null
-  /** Without a pool. */
+  /** Without a pool, and for bulks of environments with rules. */
   readonly #reads: SlicedReads
+  readonly #now: () => number
 
-  /** `pool`: takes what is wide; null: everything is done here. */
+  /** `pool`: takes what is wide; null: everything is done here. `now`: milliseconds since 1970. */
   constructor(
     engines: EngineSource,
     limits: { readonly bulkChecksMax: number; readonly poolJobsMax: number },
-    parts: { readonly observer: DecisionObserver | null; readonly pool: DecisionPool | null },
+    parts: {
+      readonly observer: DecisionObserver | null
+      readonly pool: DecisionPool | null
+      readonly now: () => number
+    },
   ) {
+    this.#now = parts.now
     this.#engines = engines
     this.#bulkChecksMax = limits.bulkChecksMax
     this.#observer = parts.observer
     this.#pool = parts.pool
     this.#reads = new SlicedReads(limits.poolJobsMax)
+  }
+
+  /**
+   * The time at which a request of the environment is read, for conditions. Null where it has no rules, or no engine now: nobody asks
+   * for it, nor for anything else that a question says beside its texts.
+   */
+  readAt(environmentId: string): number | null {
+    try {
+      return this.#engines.engine(environmentId)?.hasRules() ? this.#now() : null
+    } catch (error) {
+      // The decision itself will tell.
+      if (error instanceof AuthzError) return null
+      throw error
+    }
   }
 
   /** Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. */
@@ -86,17 +110,10 @@ export class DecisionService {
     return isAllowed
   }
 
-  /** In order, see `DecisionEngine.evaluateAll`. Throws `LIMIT_EXCEEDED` beyond the configured number. */
-  evaluateAll(environmentId: string, queries: readonly Query[]): boolean[] {
-    this.requireBulkSize(queries.length)
-    const decisions = this.decideAhead(environmentId, queries)
-    this.answered(environmentId, queries, decisions)
-    return decisions
-  }
-
   /**
-   * The same; a promise where there are many and a pool, where they count as under way like those that still are bytes,
-   * and are refused with `OVERLOADED` like them. Those that cannot be packed are decided here.
+   * In order, see `DecisionEngine.evaluateAll`. Throws `LIMIT_EXCEEDED` beyond the configured number. A promise where there are many
+   * and a pool, where they count as under way like those that still are bytes, and are refused with `OVERLOADED` like them. Those that
+   * cannot be packed are decided here. So are those of an environment with rules, between other requests if they take long.
    */
   evaluateBulk(
     environmentId: string,
@@ -104,10 +121,19 @@ export class DecisionService {
     waiting: Waiting,
   ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
     this.requireBulkSize(queries.length)
-    const isPooled = this.#pool !== null && queries.length >= this.#pool.pooledChecksMin
+    const isRuled = queries[0]?.circumstances !== undefined
+    const isPooled = !isRuled && this.#pool !== null && queries.length >= this.#pool.pooledChecksMin
     const packed = isPooled ? packQueries(queries) : null
-    if (packed === null) return this.evaluateAll(environmentId, queries)
-    return this.evaluatePacked(environmentId, packed, waiting)
+    if (packed !== null) return this.evaluatePacked(environmentId, packed, waiting)
+    const decided = this.decideAhead(environmentId, queries, waiting)
+    if (decided instanceof Promise) {
+      return decided.then(decisions => {
+        this.answered(environmentId, queries, decisions)
+        return decisions
+      })
+    }
+    this.answered(environmentId, queries, decided)
+    return decided
   }
 
   /** The same for questions that still are bytes; a promise where there are many and a pool. The bytes may go then. */
@@ -117,6 +143,7 @@ export class DecisionService {
     waiting: Waiting,
   ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
     this.requireBulkSize(packed.count)
+    if (packed.readAt !== null) return this.#evaluateRuled(environmentId, packed, waiting)
     const pool = this.#pool
     if (pool !== null && packed.count >= pool.pooledChecksMin) {
       const pooled = pool.evaluate(environmentId, packed, waiting)
@@ -132,13 +159,55 @@ export class DecisionService {
     return decisions
   }
 
-  /** For whoever may answer fewer than are decided, and says by `answered` which: what nobody hears is not observed. */
-  decideAhead(environmentId: string, queries: readonly Query[]): boolean[] {
+  /** Packed questions of an environment with rules. */
+  #evaluateRuled(
+    environmentId: string,
+    packed: PackedQueries,
+    waiting: Waiting,
+  ): Uint8Array | Promise<Uint8Array> {
+    const decided = this.#observer?.asked(environmentId, packed)
+    const decisions = this.#decideRuled(environmentId, packed, waiting)
+    if (!(decisions instanceof Promise)) {
+      decided?.(decisions)
+      return decisions
+    }
+    return decisions.then(verdicts => {
+      decided?.(verdicts)
+      return verdicts
+    })
+  }
+
+  #decideRuled(
+    environmentId: string,
+    asked: readonly Query[] | PackedQueries,
+    waiting: Waiting,
+  ): Uint8Array | Promise<Uint8Array> {
+    const bulk = new RuledBulk(asked)
+    const work = bulk.decide(() => this.engine(environmentId))
+    const until = performance.now() + RULED_AT_ONCE_MS
+    do {
+      const step = work.next()
+      if (step.done) return step.value
+    } while (performance.now() < until)
+    bulk.detach()
+    return this.#reads.run({ work, waiting, check: () => this.engine(environmentId) })
+  }
+
+  /**
+   * For whoever may answer fewer than are decided, and says by `answered` which: what nobody hears is not observed. A promise as of
+   * `evaluateBulk`.
+   */
+  decideAhead(
+    environmentId: string,
+    queries: readonly Query[],
+    waiting: Waiting,
+  ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
+    if (queries[0]?.circumstances !== undefined) return this.#decideRuled(environmentId, queries, waiting)
     return this.engine(environmentId).evaluateAll(queries)
   }
 
   /** These decisions are the answers to these queries. */
-  answered(environmentId: string, queries: readonly Query[], decisions: readonly boolean[]): void {
+  answered(environmentId: string, queries: readonly Query[], decisions: ArrayLike<boolean | number>): void {
     if (queries.length > 0) this.#observer?.decidedAll(decisions, environmentId, queries)
   }
 
@@ -170,7 +239,7 @@ export class DecisionService {
     const decided = this.#observer?.asked(environmentId, query)
     const told = this.read<'explain'>(
       environmentId,
-      { kind: 'explain', queries: [query], ...limits },
+      { kind: 'explain', queries: [sendable(query)], ...limits },
       waiting,
     )
     const only = ({ decisions }: ToldDecisions): ToldDecision => {
@@ -196,7 +265,7 @@ export class DecisionService {
     let stepsMax = EXPLAIN_STEPS_MAX
     let lengthMax = EXPLAIN_LENGTH_MAX
     for (let from = 0; from < queries.length; from += EXPLAINED_AT_ONCE) {
-      const part = queries.slice(from, from + EXPLAINED_AT_ONCE)
+      const part = queries.slice(from, from + EXPLAINED_AT_ONCE).map(sendable)
       const job = { kind: 'explain', queries: part, stepsMax, lengthMax } as const
       const { decisions, steps } = await this.read<'explain'>(environmentId, job, waiting)
       stepsMax -= steps

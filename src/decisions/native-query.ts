@@ -1,13 +1,16 @@
 /** Native decision bodies as questions (contract A.2). */
 import type { Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
+import { NativeCircumstances } from './sent-attributes.ts'
 
-export function queryOf(question: AllowedQuery): Query {
+/** `readAt`: when the request was read, where conditions may ask for it (`DecisionService.readAt`); null: its texts are all that counts. */
+export function queryOf(question: AllowedQuery, readAt: number | null): Query {
   return {
     user: question.user.key,
     action: question.action,
     type: question.resource.type,
     key: question.resource.key ?? null,
     tenant: question.resource.tenant ?? null,
+    ...(readAt !== null && { circumstances: new NativeCircumstances(question, readAt) }),
   }
 }

@@ -1,16 +1,16 @@
 /** Decisions with the reasons for them, made in slices by whichever thread has an engine. */
 import type { DecisionEngine } from '#engine/engine.ts'
-import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { reasonsOf, type ToldDecision } from './decision-debug.ts'
+import { received, type SendableQuery } from './sendable-query.ts'
 
 /** Steps that each of many has, however many were made for those before: enough for what is usual. */
 const STEPS_MIN = 64
 
 export interface ExplainJob {
   readonly kind: 'explain'
-  readonly queries: readonly Query[]
+  readonly queries: readonly SendableQuery[]
   /** For each walk of one of them, and for all of them together. */
   readonly stepsMax: number
   /** Most characters that are told, all together. */
@@ -28,7 +28,7 @@ export function* tellDecisions(engine: DecisionEngine, job: ExplainJob): Resumab
   const decisions: ToldDecision[] = []
   let steps = 0
   let length = 0
-  for (const query of job.queries) {
+  for (const query of job.queries.map(received)) {
     if (decisions.length > 0) yield
     const stepsMax = Math.max(STEPS_MIN, job.stepsMax - steps)
     const explanation = yield* engine.explain(query, stepsMax)

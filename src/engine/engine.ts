@@ -36,6 +36,11 @@ export interface DecisionEngine {
    * tenant, then roles on the instance, direct, through groups and derived. Unknown names are a plain `false`.
    */
   evaluate(query: Query): boolean
+  /**
+   * Whether there is a rule on condition sets. Where there is none, nobody looks at what a question says beside its keys and
+   * terms, so that callers need not keep it.
+   */
+  hasRules(): boolean
   /** As `evaluate`, for the first question of a packed list. */
   evaluateFirst(packed: PackedQueries): boolean
   /**

@@ -28,7 +28,19 @@ export interface SentAttributes {
   readonly context: JsonObject | null
 }
 
-type JsonObject = Readonly<Record<string, unknown>>
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export const NOTHING_SENT: SentAttributes = Object.freeze({
+  user: null,
+  resource: null,
+  tenant: null,
+  context: null,
+})
+
+/** Of a question that says nothing but its texts. */
+export function withoutAttributes(readAt: number): Circumstances {
+  return { readAt, sent: () => NOTHING_SENT }
+}
 
 /** The tenant every environment starts with, and the one a question without a tenant falls back to. */
 export const DEFAULT_TENANT = 'default'

@@ -21,6 +21,9 @@ export const PARTS_BODY_BYTES_MAX = 4_194_304
 export const RESOURCE_ATTRIBUTES_FACTOR = 16
 /** Depth of nesting in a management body, so that what is stored can always be walked. */
 export const JSON_DEPTH_MAX = 64
+/** Bytes of JSON, and levels, of the attributes and the context that come with one question (conditions, section 7). */
+export const SENT_ATTRIBUTES_BYTES_MAX = 65_536
+export const SENT_ATTRIBUTES_DEPTH_MAX = 32
 /** Actions, attributes, roles or relations that one body may give a resource. */
 export const PARTS_PER_BODY_MAX = 1_000
 /** Roles of a resource, relations to it, relations from it: no more than one body may give, so that all go at once. */

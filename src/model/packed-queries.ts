@@ -9,7 +9,7 @@
  * - `keyRanges` and `termsTable` may be longer than `count` questions need. The rest means nothing.
  * - The object is valid as long as its bytes are: until its request is answered.
  */
-import type { Query } from './decision.ts'
+import { type Circumstances, type Query, withoutAttributes } from './decision.ts'
 import { LONG_KEY_BYTES_MAX, SHORT_KEY_LENGTH_MAX } from './limits.ts'
 
 /** The terms of a question: all it asks except its two keys. */
@@ -42,6 +42,8 @@ export class PackedQueries {
   /** These two are replaced when one object is used for one question after the other. */
   bytes: DataView
   keyRanges: Int32Array
+  /** When they were read, in milliseconds since 1970, where conditions may ask for it. Nothing else is said beside their keys and terms. */
+  readAt: number | null = null
   /** The different terms; `terms` says which of them a question has. */
   readonly termsTable: readonly QueryTerms[]
   /** For each question the position of its terms in `termsTable`. Null: entry i of the table is that of question i. */
@@ -74,6 +76,20 @@ export class PackedQueries {
     return nonUsers
   }
 
+  /** What conditions may ask for beside what is stored: the time, where it is known. */
+  circumstances(_index: number): Circumstances | undefined {
+    return this.readAt === null ? undefined : withoutAttributes(this.readAt)
+  }
+
+  /** Some neighbours, over the same bytes. O(count). */
+  part(from: number, count: number): PackedQueries {
+    const ranges = this.keyRanges.subarray(from * RANGE_WORDS, (from + count) * RANGE_WORDS)
+    const terms = Array.from({ length: count }, (_, index) => this.terms(from + index))
+    const part = new PackedQueries(count, this.bytes, ranges, terms)
+    part.readAt = this.readAt
+    return part
+  }
+
   /** One question in strings. */
   query(index: number): Query {
     const { keyRanges } = this
@@ -86,6 +102,7 @@ export class PackedQueries {
       type,
       key: keyBytes === 0 ? null : this.#text(keyRanges[range + KEY_RANGE]!, keyBytes),
       tenant,
+      ...(this.readAt !== null && { circumstances: withoutAttributes(this.readAt) }),
     }
   }
 

@@ -1,9 +1,18 @@
-/** What conditions see of a stored user (conditions, section 4.1 and ruling 6). */
+/** What conditions see of a user, stored or sent (conditions, section 4.1 and ruling 6). */
 import type { Attributes } from './change.ts'
-import type { UserRecord } from './records.ts'
 
 /** The attributes with e-mail address and names among them; those that are null replace nothing. `null`: nothing is known. */
-export function attributesOfUser({ attributes, email, firstName, lastName }: UserRecord): Attributes | null {
+export function attributesOfUser({
+  attributes,
+  email,
+  firstName,
+  lastName,
+}: {
+  readonly attributes: Attributes | null
+  readonly email: string | null
+  readonly firstName: string | null
+  readonly lastName: string | null
+}): Attributes | null {
   const known = Object.entries({ ...attributes })
   if (email !== null) known.push(['email', email])
   if (firstName !== null) known.push(['first_name', firstName])

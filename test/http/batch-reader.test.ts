@@ -220,7 +220,9 @@ describe('a batch whose defaults stand behind its items is read', () => {
   test('and of a batch that is read a second time nothing is kept twice', () => {
     const reader = newReader()
     const text = JSON.stringify({ evaluations: [{ resource: resource('"') }], action, subject: subject('"') })
-    const [first, second] = [text, text].map(body => reader.read(viewOf(Buffer.from(body)))!.bytes.byteLength)
+    const [first, second] = [text, text].map(
+      body => reader.read(viewOf(Buffer.from(body)), null)!.bytes.byteLength,
+    )
     expect([first, second]).toEqual([text.length + 5, text.length + 5])
   })
 })
@@ -413,7 +415,7 @@ test('of a single decision the last key is compared, not read again, however lon
     expect(end).toBe(index === 0 ? REFUSED : body.length)
     if (index > 0) {
       // Nor copied.
-      expect(list.packed()?.bytes).toBe(bytes)
+      expect(list.packed(null)?.bytes).toBe(bytes)
       continue
     }
     const reader = new QuestionReader(body, list.texts, NATIVE.fields)

@@ -35,7 +35,7 @@ test('what a long body asked is let go of with the second one after it', () => {
   const reader = newReader()
   const lengths = [40, 2, 2].map(count => {
     const body = Array.from({ length: count }, (_, n) => check(`user-${n}`, 'plan'))
-    return reader.read(viewOf(Buffer.from(JSON.stringify(body))))!.termsTable.length
+    return reader.read(viewOf(Buffer.from(JSON.stringify(body))), null)!.termsTable.length
   })
   expect(lengths).toEqual([40, 40, 2])
 })
@@ -270,7 +270,7 @@ test('a key is decoded once, however many looks its question is compared with, a
   const body = Buffer.from(JSON.stringify(checks))
   const padding = 3
   for (let times = 0; times < 2; times++) {
-    const { bytes } = reader.read(viewOf(body))!
+    const { bytes } = reader.read(viewOf(body), null)!
     expect(bytes.byteLength).toBe(body.length + CHECKS_MAX + padding)
   }
 })

@@ -117,7 +117,7 @@ test('the readers of bytes leave such a body to the parser, before and behind us
     [batch, { ...evaluated, evaluations: [{}, {}] }],
   ] as const) {
     const reads = [marked(body), Buffer.from(JSON.stringify(body)), marked(body)].map(
-      bytes => reader.read(viewOf(bytes)) !== null,
+      bytes => reader.read(viewOf(bytes), null) !== null,
     )
     expect(reads).toEqual([false, true, false])
   }

@@ -38,7 +38,16 @@ test.each(Array.from({ length: 34 }, (_, index) => index + 1))(
     const user = { from: 2 + length, to: 2 + length + 5 }
     const key = { from: user.to + length, to: user.to + length + 4 }
     const to = key.to + length
-    const question = { from: 2, to, user, key, terms: FORM, skipped: [], isWide: false }
+    const question = {
+      from: 2,
+      to,
+      user,
+      key,
+      terms: FORM,
+      skipped: [],
+      isWide: false,
+      saysAttributes: false,
+    }
     const template = new QuestionTemplate(learned, question)
     const other = Buffer.from(`.${around('bob', 'minutes-of-2026')}`)
     const places = [other.length, 1 + length, 3, 4 + 2 * length, 15]

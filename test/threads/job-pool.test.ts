@@ -161,6 +161,7 @@ const LONG: SlicedJob<'explain'> = {
     type: 'document',
     key: 'd',
     tenant: null,
+    said: null,
   })),
   stepsMax: EXPLAIN_STEPS_MAX,
   lengthMax: Infinity,

@@ -48,6 +48,10 @@ export class SharedEngine implements Engine {
     return this.reader.evaluate(query)
   }
 
+  hasRules() {
+    return this.reader.hasRules()
+  }
+
   evaluateFirst(packed: PackedQueries) {
     return this.reader.evaluateFirst(packed)
   }

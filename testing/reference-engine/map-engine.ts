@@ -60,6 +60,10 @@ export class MapEngine implements Engine {
     return tenant !== undefined && this.#rules.allows(this.#askedOfRules(query, { user, tenant, instance }))
   }
 
+  hasRules(): boolean {
+    return this.#rules.hasAny
+  }
+
   evaluateFirst(packed: PackedQueries): boolean {
     return this.evaluate(packed.query(0))
   }

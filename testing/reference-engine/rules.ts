@@ -43,6 +43,10 @@ export class Rules {
     this.#ground = ground
   }
 
+  get hasAny(): boolean {
+    return this.#rules.length > 0
+  }
+
   putSet(put: ConditionSetPut): void {
     const old = this.#sets.get(put.set)
     if (old !== undefined && old.put.side !== put.side) return

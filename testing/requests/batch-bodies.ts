@@ -15,7 +15,15 @@ import { assert } from '#model/assert.ts'
 import type { Query } from '#model/decision.ts'
 import { EvaluationsRequest } from '#model/wire/access.ts'
 import { Random } from '#testing/data/random.ts'
-import { differingAttributes, judgeReading, perhapsBent, written } from './mutated-bodies.ts'
+import {
+  differingAttributes,
+  judgeAttributes,
+  judgeReading,
+  perhapsBent,
+  textsOf,
+  written,
+} from './mutated-bodies.ts'
+import { AccessCircumstances } from '#decisions/sent-attributes.ts'
 
 const SUBJECT_TYPES = new Set(['user', 'identity'])
 const shape = new Shape(EvaluationsRequest, 'body')
@@ -27,6 +35,7 @@ export class OrdinaryBatches {
 
   constructor(isStrict: boolean) {
     const engine = {
+      hasRules: () => true,
       evaluateAll: (queries: readonly Query[]) => {
         this.#asked.push(...queries)
         return queries.map(() => true)
@@ -35,7 +44,7 @@ export class OrdinaryBatches {
     const decisions = new DecisionService(
       { engine: () => engine as never },
       { bulkChecksMax: 50, poolJobsMax: 1 },
-      { observer: null, pool: null },
+      { observer: null, pool: null, now: () => 0 },
     )
     this.#service = new AccessService(decisions, {
       subjectTypes: SUBJECT_TYPES,
@@ -66,14 +75,17 @@ export class OrdinaryBatches {
 
 /** Whether the reader took the body. Throws if it read anything else than the ordinary way does. */
 export function judgeBatch(reader: BatchReader, ordinary: OrdinaryBatches, body: Buffer): boolean {
-  const packed = reader.read(viewOf(body))
-  if (packed === null) return false
-  const read = Array.from({ length: packed.count }, (_, index) => {
-    const query = packed.query(index)
-    return query.type === '' ? null : query
-  })
-  judgeReading(body, read, ordinary.read(body))
-  return true
+  const right = ordinary.read(body)
+  const packed = reader.read(viewOf(body), null)
+  if (packed !== null) {
+    const read = Array.from({ length: packed.count }, (_, index) => {
+      const query = packed.query(index)
+      return query.type === '' ? null : query
+    })
+    judgeReading(body, read, right?.map(textsOf) ?? null)
+  }
+  judgeAttributes(body, reader.read(viewOf(body), 0) !== null, right)
+  return packed !== null
 }
 
 /** Reads single evaluations the ordinary way; null where it refuses the body, or nobody is asked. */
@@ -91,16 +103,19 @@ export class OrdinaryEvaluations {
     } catch {
       return null
     }
-    return SUBJECT_TYPES.has(evaluation.subject.type) ? queryOf(evaluation) : null
+    const circumstances = new AccessCircumstances(evaluation, 0)
+    return SUBJECT_TYPES.has(evaluation.subject.type) ? queryOf(evaluation, circumstances) : null
   }
 }
 
 /** As `judgeBatch`, of one evaluation. */
 export function judgeEvaluation(reader: SingleReader, ordinary: OrdinaryEvaluations, body: Buffer): boolean {
-  const packed = reader.read(viewOf(body))
-  if (packed === null) return false
-  judgeReading(body, packed.query(0), ordinary.read(body))
-  return true
+  const right = ordinary.read(body)
+  const packed = reader.read(viewOf(body), null)
+  if (packed !== null) judgeReading(body, packed.query(0), textsOf(right))
+  const isRead = packed !== null
+  judgeAttributes(body, reader.read(viewOf(body), 0) !== null, [right])
+  return isRead
 }
 
 const KEYS = [

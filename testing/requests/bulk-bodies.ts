@@ -11,7 +11,14 @@ import { Shape } from '#http/routing/shape.ts'
 import type { Query } from '#model/decision.ts'
 import { type AllowedQuery, BulkAuthorizationQuery } from '#model/wire/decision.ts'
 import { Random } from '#testing/data/random.ts'
-import { differingAttributes, judgeReading, perhapsBent, written } from './mutated-bodies.ts'
+import {
+  differingAttributes,
+  judgeAttributes,
+  judgeReading,
+  perhapsBent,
+  textsOf,
+  written,
+} from './mutated-bodies.ts'
 
 const shape = new Shape(BulkAuthorizationQuery, 'body')
 
@@ -24,28 +31,29 @@ export function readOrdinarily(body: Buffer): Query[] | null {
   } catch {
     return null
   }
-  return (value as AllowedQuery[]).map(queryOf)
+  return (value as AllowedQuery[]).map(question => queryOf(question, 0))
 }
 
 /** Whether the reader took the body. Throws if it read anything else than the ordinary way does. */
 export function judge(reader: BulkReader, body: Buffer): boolean {
-  const packed = reader.read(viewOf(body))
-  if (packed === null) return false
-  const read = Array.from({ length: packed.count }, (_, index) => packed.query(index))
-  judgeReading(body, read, readOrdinarily(body))
-  return true
+  const ordinary = readOrdinarily(body)
+  const packed = reader.read(viewOf(body), null)
+  if (packed !== null) {
+    const read = Array.from({ length: packed.count }, (_, index) => packed.query(index))
+    judgeReading(body, read, ordinary?.map(textsOf) ?? null)
+  }
+  judgeAttributes(body, reader.read(viewOf(body), 0) !== null, ordinary)
+  return packed !== null
 }
 
 /** Whether a reader of single decisions took the body; a bulk's judge otherwise. */
 export function judgeSingle(reader: SingleReader, body: Buffer): boolean {
-  const read = reader.read(viewOf(body))
-  if (read === null) return false
-  judgeReading(
-    body,
-    [read.query(0)],
-    readOrdinarily(Buffer.concat([Buffer.from('['), body, Buffer.from(']')])),
-  )
-  return true
+  const ordinary = readOrdinarily(Buffer.concat([Buffer.from('['), body, Buffer.from(']')]))
+  const read = reader.read(viewOf(body), null)
+  if (read !== null) judgeReading(body, [read.query(0)], ordinary?.map(textsOf) ?? null)
+  const isRead = read !== null
+  judgeAttributes(body, reader.read(viewOf(body), 0) !== null, ordinary)
+  return isRead
 }
 
 const KEYS = [

@@ -1,4 +1,5 @@
 /** Slightly mutated bodies, as an attacker would send who looks for a hole in the readers. */
+import type { Query } from '#model/decision.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '#testing/data/random.ts'
 
@@ -105,6 +106,33 @@ function asciiOf(text: string, random: Random): string {
 }
 
 /** Throws, with the body, if what was read of it is not what is right. */
+/** Of an environment with rules: throws if questions were read from bytes, and one of them says something that conditions may ask for. */
+export function judgeAttributes(
+  body: Buffer,
+  isRead: boolean,
+  asked: readonly (Query | null)[] | null,
+): void {
+  if (!isRead) return
+  const said = (asked ?? []).flatMap((query): unknown[] => {
+    const sent = query?.circumstances?.sent()
+    if (!sent) return []
+    // A text of the question: as an attribute it is hidden by the tenant that it names.
+    const { tenant, ...resource } = sent.resource ?? {}
+    return [sent.user, typeof tenant === 'string' ? resource : sent.resource, sent.context]
+  })
+  const lost = said.filter(value => value !== null && !isDeepStrictEqual(value, {}))
+  if (lost.length > 0) throw new Error(`${body.toString('latin1')}\nsays ${JSON.stringify(lost)}`)
+}
+
+/** A question without what it brings along. */
+export function textsOf(query: Query): Query
+export function textsOf(query: Query | null): Query | null
+export function textsOf(query: Query | null): Query | null {
+  if (query === null) return null
+  const { circumstances: _, ...texts } = query
+  return texts
+}
+
 export function judgeReading(body: Buffer, read: unknown, right: unknown): void {
   if (isDeepStrictEqual(read, right)) return
   const text = JSON.stringify(body.toString('latin1'))

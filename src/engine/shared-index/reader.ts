@@ -87,6 +87,8 @@ export class SharedIndexReader implements DecisionEngine {
   #type: TypeView | undefined
   #action: ActionView | undefined
   readonly #ruled: RuleQuestions
+  /** Made once, because it is called for each request. */
+  readonly #readRules = () => this.#schema.hasRules
 
   constructor(handle: IndexHandle, options: ReaderOptions) {
     this.#reads = new ConsistentReads(handle, options, schema => this.#useSchema(schema))
@@ -110,6 +112,10 @@ export class SharedIndexReader implements DecisionEngine {
 
   evaluate(query: Query): boolean {
     return this.#evaluate(query, query)
+  }
+
+  hasRules(): boolean {
+    return this.#reads.read(ATTEMPTS, this.#readRules)
   }
 
   evaluateFirst(packed: PackedQueries): boolean {

@@ -60,8 +60,8 @@ export class BatchReader {
     this.#list = new ListReader(options.checksMax)
   }
 
-  /** The questions, valid until the next body is read; `null` if the body is not of the usual kind. O(bytes). */
-  read(bytes: DataView): PackedQueries | null {
+  /** The questions, valid until the next body is read; `null` if the body is not of the usual kind. O(bytes). `readAt`: see `ListReader`. */
+  read(bytes: DataView, readAt: number | null): PackedQueries | null {
     const body = bytesOf(bytes)
     const { texts } = this.#list
     texts.begin(bytes)
@@ -81,7 +81,9 @@ export class BatchReader {
     const end = batch.read(skipBlanks(body, 0))
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
     if (passed !== null && !this.#readPassed(body, bytes, passed, { reader, batch })) return null
-    const packed = this.#list.packed()
+    // What is inherited counts for the items.
+    if (readAt !== null && batch.saysAttributes) return null
+    const packed = this.#list.packed(readAt)
     // A batch without items is a single evaluation.
     return packed === null || packed.count === 0 ? null : packed
   }

@@ -24,8 +24,8 @@ export class BulkReader {
     this.#unlikePartsMax = unlikePartsMax
   }
 
-  /** The questions, valid until the next body is read; `null` if the body is not of the usual kind. O(bytes). */
-  read(bytes: DataView): PackedQueries | null {
+  /** The questions, valid until the next body is read; `null` if the body is not of the usual kind. O(bytes). `readAt`: see `ListReader`. */
+  read(bytes: DataView, readAt: number | null): PackedQueries | null {
     const body = bytesOf(bytes)
     const { texts } = this.#list
     texts.begin(bytes)
@@ -34,6 +34,6 @@ export class BulkReader {
     const questions = { reader, defaults: NO_DEFAULTS, asked }
     const end = this.#list.read(body, bytes, skipBlanks(body, 0), questions)
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
-    return this.#list.packed()
+    return this.#list.packed(readAt)
   }
 }

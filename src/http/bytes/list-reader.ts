@@ -79,6 +79,8 @@ export class ListReader {
   /** Kept from one list to the next; of the last one, `#count` are good. */
   readonly #termsTable: QueryTerms[] = []
   #count = 0
+  /** Whether a question of the last list says something that conditions may ask for. */
+  #saysAttributes = false
   /** The list of one question, used again: a new object for each decision would be one more for the garbage collector. */
   readonly #one: PackedQueries
 
@@ -88,16 +90,23 @@ export class ListReader {
     this.#one = new PackedQueries(1, EMPTY_BODY, this.#keyRanges, this.#termsTable)
   }
 
-  /** The questions of the list read last, valid until the next is read; null if its bytes are not valid text. */
-  packed(): PackedQueries | null {
+  /**
+   * The questions of the list read last, valid until the next is read; null if its bytes are not valid text. `readAt`: when they were
+   * read, where conditions may ask for it. Questions that say attributes are then null, too: they are left to the ordinary parser.
+   */
+  packed(readAt: number | null): PackedQueries | null {
     const { texts } = this
-    if (!texts.isValid) return null
-    if (this.#count !== 1)
-      return new PackedQueries(this.#count, texts.bytes, this.#keyRanges, this.#termsTable)
-    const one = this.#one
-    one.bytes = texts.bytes
-    one.keyRanges = this.#keyRanges
-    return one
+    if (!texts.isValid || (readAt !== null && this.#saysAttributes)) return null
+    const isOne = this.#count === 1
+    const packed = isOne
+      ? this.#one
+      : new PackedQueries(this.#count, texts.bytes, this.#keyRanges, this.#termsTable)
+    packed.readAt = readAt
+    if (isOne) {
+      packed.bytes = texts.bytes
+      packed.keyRanges = this.#keyRanges
+    }
+    return packed
   }
 
   /** Forgets the templates: in the next questions the same text means something else. */
@@ -129,6 +138,7 @@ export class ListReader {
   #begin(): void {
     if (this.#termsTable.length > this.#count) this.#termsTable.length = this.#count
     this.#count = 0
+    this.#saysAttributes = false
   }
 
   /**
@@ -169,9 +179,11 @@ export class ListReader {
     this.#keep(questions.reader, index)
     this.#termsTable[index] = read.terms
     this.#count = index + 1
+    const { saysAttributes, skipped } = questions.reader
+    if (saysAttributes) this.#saysAttributes = true
     const mayLearn = gain.shouldMatch || gain.shouldLearn
     if (mayLearn && next - at <= TEMPLATE_BYTES_MAX)
-      this.#learn(body, { ...read, from: at, to: next, skipped: questions.reader.skipped }, gain)
+      this.#learn(body, { ...read, from: at, to: next, skipped, saysAttributes }, gain)
     return next
   }
 
@@ -191,6 +203,7 @@ export class ListReader {
       for (let before = place; before > 0; before--) templates[before] = templates[before - 1]!
       templates[0] = template
       this.#termsTable[index] = template.terms
+      if (template.saysAttributes) this.#saysAttributes = true
       this.#count = index + 1
       return end
     }

@@ -1,6 +1,7 @@
 /**
  * The fields that a reader of questions knows, in each dialect. They are computed from the schemas (`model/wire/decision.ts`,
- * `model/wire/access.ts`); only which of them are texts of the question is said here. Everything else is skipped as JSON.
+ * `model/wire/access.ts`). Said here is which of them are texts of the question, and which conditions may ask for. Everything else is
+ * skipped as JSON.
  *
  * A schema may ask for nothing here that a reader does not check: what it would have to, it says when it is loaded.
  */
@@ -21,11 +22,10 @@ export const RESOURCE_PART = 4
 export type Field =
   /** A text of the question: a string that is not empty. */
   | { readonly kind: 'text'; readonly text: TextName; readonly isNullable: boolean }
-  /** A text if it is a string. Any other value is an attribute that is not read. */
+  /** A text if it is a string. Any other value is an attribute. */
   | { readonly kind: 'text-or-any'; readonly text: TextName }
-  /** A value that the question does not depend on, of the kind that the schema asks for. */
-  | { readonly kind: 'string-or-null' }
-  | { readonly kind: 'object-or-null' }
+  /** A value of the kind that the schema asks for. `isAttribute`: conditions may ask for it; else nothing depends on it. */
+  | { readonly kind: 'string-or-null' | 'object-or-null'; readonly isAttribute: boolean }
   /** An object with texts in it. `part` is noted when there is one; 0: nothing is noted. */
   | { readonly kind: 'object'; readonly fields: Fields; readonly part: number; readonly isNullable: boolean }
   /** The items of a batch, which the reader of the batch reads. */
@@ -37,6 +37,8 @@ export interface Fields {
   readonly byName: readonly (readonly [name: string, field: Field])[]
   /** One bit for each field that is required, by its place in the list. */
   readonly required: number
+  /** Whether members of other names are attributes. Else nothing depends on them. */
+  readonly areOthersAttributes: boolean
 }
 
 /** Which fields are texts, by their paths in the body. */
@@ -59,6 +61,24 @@ const ACCESS_TEXTS: TextPaths = {
   'resource.properties.tenant': 'tenant',
 }
 
+/** What conditions may ask for beside the texts (conditions, section 4.1 and 4.2), by paths. */
+const ATTRIBUTES: ReadonlySet<string> = new Set([
+  'user.email',
+  'user.first_name',
+  'user.last_name',
+  'user.firstName',
+  'user.lastName',
+  'user.attributes',
+  'resource.attributes',
+  'resource.context',
+  'context',
+  'subject.properties',
+  'action.properties',
+  'resource.properties',
+])
+/** What nothing depends on. */
+const IGNORED: ReadonlySet<string> = new Set(['sdk'])
+
 const ACCESS_PARTS: Readonly<Record<string, number>> = {
   subject: SUBJECT_PART,
   action: ACTION_PART,
@@ -67,7 +87,7 @@ const ACCESS_PARTS: Readonly<Record<string, number>> = {
 /** Of these an item may lack anything; what it lacks is found out when it is known what it inherits. */
 const COMPLETED = SUBJECT_PART | RESOURCE_PART
 
-export const NO_FIELDS = fields({}, [])
+export const NO_FIELDS = fields({}, [], false)
 
 /** The fields of an `AllowedQuery`. */
 export const QUESTION_FIELDS = fieldsOf(AllowedQuery, '', nativeField)
@@ -77,7 +97,7 @@ const MEMBERS = Object.fromEntries(
 )
 
 /** The fields of an item of an AuthZEN batch. It inherits what it lacks, so nothing is required here. */
-export const ITEM_FIELDS = fields(MEMBERS, [])
+export const ITEM_FIELDS = fields(MEMBERS, [], false)
 
 /** The fields of the batch itself. Its members are those that items inherit. */
 export const BATCH_FIELDS = fields(
@@ -88,6 +108,7 @@ export const BATCH_FIELDS = fields(
     ]),
   ),
   ['evaluations'],
+  false,
 )
 
 function nativeField(path: string, schema: TSchema): Field {
@@ -125,7 +146,8 @@ function accessField(path: string, schema: TSchema): Field {
     { kind: 'text-or-any', text: name },
   ])
   const { isNullable } = shapeOf(schema)
-  return { kind: 'object', fields: fields(Object.fromEntries(within), []), part: 0, isNullable }
+  const members = fields(Object.fromEntries(within), [], ATTRIBUTES.has(path))
+  return { kind: 'object', fields: members, part: 0, isNullable }
 }
 
 function batchField(name: string, schema: TSchema): Field {
@@ -146,7 +168,9 @@ function plainField(path: string, schema: TSchema, texts: TextPaths): Field {
   assert(isNullable, `${path} may be null, as all that is skipped`)
   const isPlain = !('minLength' in inner || 'pattern' in inner || 'enum' in inner)
   assert(isPlain, `${path} is skipped, and nothing of it is checked`)
-  return { kind: typeOf(inner) === 'object' ? 'object-or-null' : 'string-or-null' }
+  const isAttribute = ATTRIBUTES.has(path)
+  assert(isAttribute || IGNORED.has(path), `of ${path} it is said whether conditions may ask for it`)
+  return { kind: typeOf(inner) === 'object' ? 'object-or-null' : 'string-or-null', isAttribute }
 }
 
 function fieldsOf(
@@ -159,7 +183,8 @@ function fieldsOf(
   const list = Object.entries(properties).map(
     ([name, member]) => [name, fieldOf(prefix + name, member)] as const,
   )
-  return fields(Object.fromEntries(list), (Reflect.get(schema, 'required') as string[] | undefined) ?? [])
+  const required = (Reflect.get(schema, 'required') as string[] | undefined) ?? []
+  return fields(Object.fromEntries(list), required, false)
 }
 
 /** A schema without the null that `optional` adds to it. */
@@ -181,8 +206,12 @@ function propertiesOf(schema: TSchema): Readonly<Record<string, TSchema>> | null
   return (Reflect.get(schema, 'properties') as Record<string, TSchema> | undefined) ?? null
 }
 
-function fields(byName: Readonly<Record<string, Field>>, required: readonly string[]): Fields {
+function fields(
+  byName: Readonly<Record<string, Field>>,
+  required: readonly string[],
+  areOthersAttributes: boolean,
+): Fields {
   const list = Object.entries(byName)
   const bits = list.map(([name], place) => (required.includes(name) ? 1 << place : 0))
-  return { byName: list, required: bits.reduce((sum, bit) => sum | bit, 0) }
+  return { byName: list, required: bits.reduce((sum, bit) => sum | bit, 0), areOthersAttributes }
 }

@@ -74,6 +74,8 @@ export class QuestionReader {
   readonly tenant: Place = { from: 0, to: 0 }
   /** The parts that were there, one bit each. */
   parts = 0
+  /** Whether the question read last says more than its texts: something that conditions may ask for. */
+  saysAttributes = false
   readonly #bytes: Buffer
   readonly #view: DataView
   /** Used again for each question; `#skippedCount` of them belong to the last one. */
@@ -105,6 +107,7 @@ export class QuestionReader {
       key.length = 0
     }
     this.parts = 0
+    this.saysAttributes = false
     this.#skippedCount = 0
     return this.#object(at, this.#fields, 0)
   }
@@ -143,7 +146,7 @@ export class QuestionReader {
     return this.#bytes.toString('latin1', from, to)
   }
 
-  #object(at: number, { byName, required }: Fields, depth: number): number {
+  #object(at: number, { byName, required, areOthersAttributes }: Fields, depth: number): number {
     const bytes = this.#bytes
     if (bytes[at] !== OPEN_BRACE) return REFUSED
     let next = skipBlanks(bytes, at + 1)
@@ -158,8 +161,10 @@ export class QuestionReader {
       if (bytes[colon] !== COLON) return REFUSED
       const place = fieldAt(bytes, next + 1, nameEnd - 1, byName)
       const value = skipBlanks(bytes, colon + 1)
-      if (place === -1) next = this.#skip(value, depth + 1)
-      else {
+      if (place === -1) {
+        if (areOthersAttributes) this.saysAttributes = true
+        next = this.#skip(value, depth + 1)
+      } else {
         // Of two fields with one name `JSON.parse` takes the last. That is left to it, since nothing is taken back here.
         if ((seen & (1 << place)) !== 0) return REFUSED
         seen |= 1 << place
@@ -182,15 +187,22 @@ export class QuestionReader {
         this.parts |= field.part
         return this.#object(at, field.fields, 0)
       case 'object-or-null':
-        return isNull ? literalEnd(bytes, at, 'null') : this.#object(at, NO_FIELDS, 0)
+        if (isNull) return literalEnd(bytes, at, 'null')
+        // Most callers send empty ones.
+        if (field.isAttribute && bytes[skipBlanks(bytes, at + 1)] !== CLOSE_BRACE) this.saysAttributes = true
+        return this.#object(at, NO_FIELDS, 0)
       case 'string-or-null':
-        return isNull ? literalEnd(bytes, at, 'null') : this.#skipText(at)
+        if (isNull) return literalEnd(bytes, at, 'null')
+        if (field.isAttribute) this.saysAttributes = true
+        return this.#skipText(at)
       case 'text':
         if (isNull && field.isNullable) return literalEnd(bytes, at, 'null')
         if (field.text === 'user' || field.text === 'key') return this.#keepKey(at, this[field.text])
         return this.#keep(at, this[field.text])
       case 'text-or-any':
-        return bytes[at] === QUOTE ? this.#keep(at, this[field.text]) : this.#skip(at, 1)
+        if (bytes[at] === QUOTE) return this.#keep(at, this[field.text])
+        this.saysAttributes = true
+        return this.#skip(at, 1)
       case 'items':
         return this.#readItems(at)
       case 'execute-all': {

@@ -59,10 +59,13 @@ export interface LearnedQuestion {
   readonly skipped: readonly SkippedValue[]
   /** Whether values that are not read may differ. */
   readonly isWide: boolean
+  readonly saysAttributes: boolean
 }
 
 export class QuestionTemplate {
   readonly terms: QueryTerms
+  /** Whether such a question says something that conditions may ask for. */
+  readonly saysAttributes: boolean
   /**
    * The texts before the first gap, between two gaps, and after the last: `SPAN_WORDS` numbers each, and the kind of the
    * gap after it. One list for all of them, and one for what is compared: arrays of arrays take longer to reach than to
@@ -82,8 +85,10 @@ export class QuestionTemplate {
   readonly #isWide: boolean
   readonly #isAscii: boolean
 
-  constructor(bytes: Uint8Array, { from, to, user, key, terms, skipped, isWide }: LearnedQuestion) {
+  constructor(bytes: Uint8Array, question: LearnedQuestion) {
+    const { from, to, user, key, terms, skipped, isWide } = question
     this.terms = terms
+    this.saysAttributes = question.saysAttributes
     const places = [
       { slot: USER_RANGE, place: user },
       { slot: KEY_RANGE, place: key },

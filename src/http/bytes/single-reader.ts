@@ -22,14 +22,14 @@ export class SingleReader {
     this.#dialect = dialect
   }
 
-  /** The question, valid until the next is read; `null` if the body is not of the usual kind. O(bytes). */
-  read(bytes: DataView): PackedQueries | null {
+  /** The question, valid until the next is read; `null` if the body is not of the usual kind. O(bytes). `readAt`: see `ListReader`. */
+  read(bytes: DataView, readAt: number | null): PackedQueries | null {
     const gain = this.#judged()
     const limit = this.#list.texts.begin(bytes)
     const end = this.#list.matchOne(bytes, blanksEnd(bytes, 0, limit), limit, gain)
     // What looks alike and has something behind it is not read again: it would be learned in the place of what is good.
     const isRead = end === REFUSED ? this.#readUnlike(bytes, gain) : blanksEnd(bytes, end, limit) === limit
-    return isRead ? this.#list.packed() : null
+    return isRead ? this.#list.packed(readAt) : null
   }
 
   #readUnlike(bytes: DataView, gain: TemplateYield): boolean {

@@ -154,7 +154,7 @@ export class Dispatcher {
     const { route } = match
     const minRevision = this.#awaitedRevision(match, head, principal)
     // What is read from bytes still refers to them, so not for a handler that is called after this has returned.
-    const read = minRevision === null ? (route.readBytes?.(body) ?? null) : null
+    const read = minRevision === null ? (route.readBytes?.(body, principal) ?? null) : null
     const value = read ?? parseBody(route, body, head.headers.contentEncoding)
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
     const query = route.query === null ? NOTHING : route.query.read(head.query)
@@ -203,7 +203,7 @@ export class Dispatcher {
     { headers }: RequestHead,
     body: WholeBody,
   ): Reply | Promise<Reply> | null {
-    const read = body.bytes <= BYTES_HERE_MAX ? (route.readBytes?.(body.view) ?? null) : null
+    const read = body.bytes <= BYTES_HERE_MAX ? (route.readBytes?.(body.view, principal) ?? null) : null
     if (read === null) return null
     const call = { principal, params: NOTHING, query: NOTHING, body: read, headers, caller, names: caller }
     return this.#handle(route, call)

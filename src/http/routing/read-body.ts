@@ -3,6 +3,7 @@ import { bytesOf } from '#http/message/byte-views.ts'
 import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
 import { DECISION_DEPTH_MAX, malformed, parseJson, withoutByteOrderMark } from './json.ts'
+import type { Principal } from '#model/principal.ts'
 import type { Route } from './route.ts'
 
 /**
@@ -26,8 +27,12 @@ export function parseBody(route: Route, body: DataView, contentEncoding: string 
 }
 
 /** The same, from its bytes where it is of the usual kind, and checked. For routes that take nothing else from a request. */
-export function readBody(route: Route, body: DataView, contentEncoding: string | undefined): unknown {
-  const read = route.readBytes?.(body) ?? null
+export function readBody(
+  route: Route,
+  body: DataView,
+  { principal, contentEncoding }: { principal: Principal | null; contentEncoding: string | undefined },
+): unknown {
+  const read = route.readBytes?.(body, principal) ?? null
   if (read !== null) return read
   const value = parseBody(route, body, contentEncoding)
   if (value !== undefined) route.body?.shape.check(value)

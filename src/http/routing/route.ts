@@ -9,6 +9,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { HeaderField, RequestHeaderField } from '#http/message/header-fields.ts'
 import type { Call, ErrorFamily, Reply } from '#http/message/request-reply.ts'
 import { assert } from '#model/assert.ts'
+import type { Principal } from '#model/principal.ts'
 import type { RouteAccess } from './credentials.ts'
 import { QueryShape } from './query-string.ts'
 import { Shape } from './shape.ts'
@@ -69,7 +70,7 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
    * Reads the body as bytes, before it is parsed. Returns what the handler gets in place of the body; `null` to have the
    * body parsed and checked as usual. It accepts nothing that the parser or the schema refuses, and refuses nothing itself.
    */
-  readonly readBytes?: ((body: DataView) => FromBytes | null) | undefined
+  readonly readBytes?: ((body: DataView, principal: Principal | null) => FromBytes | null) | undefined
   /**
    * Takes a body of any length in pieces: the handler gets a `PieceSource` in place of a body. Exclusive with the other bodies.
    * The content type is for the description; it is not checked.
@@ -109,7 +110,7 @@ export interface Route {
   readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
   /** Applies besides the server's own ceiling; see `withBodyCeilings`. */
   readonly bodyBytesMax: number
-  readonly readBytes: ((body: DataView) => unknown) | null
+  readonly readBytes: ((body: DataView, principal: Principal | null) => unknown) | null
   readonly bodyInPieces: BodyInPieces | null
   readonly requireJsonContentType: boolean
   readonly headers: readonly RequestHeaderField[]

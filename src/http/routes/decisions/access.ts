@@ -8,6 +8,7 @@ import { environmentOf } from '#http/routing/caller.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { Shape } from '#http/routing/shape.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
+import type { Principal } from '#model/principal.ts'
 import {
   Decision,
   EvaluationRequest,
@@ -36,6 +37,8 @@ export interface AccessRouteOptions {
 const ANSWERS = [false, true].map(decision => new StandingReply(200, { decision }))
 
 export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessRouteOptions): Route[] {
+  const readAt = (principal: Principal | null) =>
+    principal?.kind === 'environment' ? access.readAt(principal.environmentId) : null
   return [
     defineRoute({
       method: 'POST',
@@ -49,7 +52,8 @@ export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessR
       ignoresHeaders: true,
       body: isStrict ? StrictEvaluationRequest : EvaluationRequest,
       responses: { 200: { description: 'The decision; a denial is one too.', schema: Decision } },
-      readBytes: bytes === null ? undefined : body => bytes.singles.read(body),
+      readBytes:
+        bytes === null ? undefined : (body, principal) => bytes.singles.read(body, readAt(principal)),
       handle: ({ principal, body }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {
@@ -72,7 +76,8 @@ export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessR
       responses: {
         200: { description: 'One decision an item, up to the one that stops.', schema: EvaluationsResponse },
       },
-      readBytes: bytes === null ? undefined : body => bytes.batches.read(body),
+      readBytes:
+        bytes === null ? undefined : (body, principal) => bytes.batches.read(body, readAt(principal)),
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {

@@ -12,7 +12,9 @@ import { RawJson, type Reply } from '#http/message/request-reply.ts'
 import { environmentOf } from '#http/routing/caller.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
+import type { Query } from '#model/decision.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
+import type { Principal } from '#model/principal.ts'
 import {
   AllowedQuery,
   AllowedResult,
@@ -50,6 +52,8 @@ export function allowedRoutes(
   const isReadFromBytes = hasBytesPath && !hasDebug
   const singles = isReadFromBytes ? new SingleReader(NATIVE) : null
   const bulks = isReadFromBytes ? new BulkReader(bulkChecksMax, unlikePartsMax) : null
+  const readAt = (principal: Principal | null) =>
+    principal?.kind === 'environment' ? decisions.readAt(principal.environmentId) : null
   return [
     defineRoute({
       method: 'POST',
@@ -62,13 +66,13 @@ export function allowedRoutes(
       ignoresHeaders: true,
       body: AllowedQuery,
       responses: { 200: { description: 'The decision; a deny is one too.', schema: AllowedResult } },
-      readBytes: singles === null ? undefined : body => singles.read(body),
+      readBytes: singles === null ? undefined : (body, principal) => singles.read(body, readAt(principal)),
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {
           return ANSWERS[Number(decisions.evaluateFirst(environmentId, body))]!
         }
-        const query = queryOf(body)
+        const query = queryOf(body, decisions.readAt(environmentId))
         if (!hasDebug) return ANSWERS[Number(decisions.evaluate(environmentId, query))]!
         return told(decisions.explain(environmentId, query, caller), one => withQuestion(body, one))
       },
@@ -84,7 +88,11 @@ export function allowedRoutes(
       body: AllowedQuery,
       responses: { 200: { description: 'The decision with its explanation.', schema: ExplainedResult } },
       handle: ({ principal, body, caller }) => {
-        const explained = decisions.explain(environmentOf(principal), queryOf(body), caller)
+        const explained = decisions.explain(
+          environmentOf(principal),
+          queryOf(body, readAt(principal)),
+          caller,
+        )
         return told(explained, one => `${resultOf(body, one)}}`)
       },
     }),
@@ -99,15 +107,16 @@ export function allowedRoutes(
       ignoresHeaders: true,
       body: BulkAuthorizationQuery,
       responses: { 200: { description: 'One result for each check, in order.', schema: BulkAllowedResult } },
-      readBytes: bulks === null ? undefined : body => bulks.read(body),
+      readBytes: bulks === null ? undefined : (body, principal) => bulks.read(body, readAt(principal)),
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {
           return replyWith(decisions.evaluatePacked(environmentId, body, caller), bulkAnswer)
         }
-        const queries = body.map(queryOf)
+        const at = decisions.readAt(environmentId)
+        const queries = body.map(question => queryOf(question, at))
         if (!hasDebug) return replyWith(decisions.evaluateBulk(environmentId, queries, caller), bulkAnswer)
-        return explainedBulk(decisions, answers, { environmentId, questions: body, caller })
+        return explainedBulk(decisions, answers, { environmentId, questions: body, queries, caller })
       },
     }),
   ]
@@ -125,7 +134,7 @@ function told(
 /** A decision with its reasons as JSON, without the last brace. */
 function resultOf(question: AllowedQuery, one: ToldDecision): string {
   const { allow } = one
-  return `{"allow":${allow},"result":${allow},"debug":${debugText(question, queryOf(question), one)}`
+  return `{"allow":${allow},"result":${allow},"debug":${debugText(question, queryOf(question, null), one)}`
 }
 
 function withQuestion(question: AllowedQuery, one: ToldDecision): string {
@@ -139,11 +148,12 @@ async function explainedBulk(
   asked: {
     readonly environmentId: string
     readonly questions: readonly AllowedQuery[]
+    readonly queries: readonly Query[]
     readonly caller: Leaver
   },
 ): Promise<Reply> {
-  const { environmentId, questions, caller } = asked
-  const explained = await decisions.explainAll(environmentId, questions.map(queryOf), caller)
+  const { environmentId, questions, queries, caller } = asked
+  const explained = await decisions.explainAll(environmentId, queries, caller)
   const parts: Uint8Array[] = [Buffer.from('{"allow":[')]
   for (const [index, one] of explained.entries()) {
     // Some at a time, as they were explained: writing all of them at once would keep the thread.

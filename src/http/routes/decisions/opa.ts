@@ -21,10 +21,11 @@ export function opaRoutes(decisions: DecisionService): Route[] {
       access: 'environment',
       body: OpaQuery,
       responses: { 200: { description: 'The decision; a deny is one too.', schema: OpaResult } },
-      handle: ({ principal, body }) => ({
-        status: 200,
-        body: { result: { allow: decisions.evaluate(environmentOf(principal), queryOf(body.input)) } },
-      }),
+      handle: ({ principal, body }) => {
+        const environmentId = environmentOf(principal)
+        const query = queryOf(body.input, decisions.readAt(environmentId))
+        return { status: 200, body: { result: { allow: decisions.evaluate(environmentId, query) } } }
+      },
     }),
   ]
 }

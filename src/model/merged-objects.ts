@@ -1,0 +1,19 @@
+/** Objects of JSON, merged (conditions, section 4.1). */
+import type { JsonObject } from './decision.ts'
+
+/** All members of both. Under a name that both have, two objects are merged member by member; else `above` says the value. */
+export function mergedObjects(above: JsonObject, below: JsonObject): JsonObject {
+  const names = new Set([...Object.keys(above), ...Object.keys(below)])
+  // `fromEntries` makes a member of `__proto__`, where an assignment would not.
+  return Object.fromEntries(
+    Array.from(names, name => {
+      if (!Object.hasOwn(above, name)) return [name, below[name]]
+      const [value, hidden] = [above[name], Object.hasOwn(below, name) ? below[name] : undefined]
+      return [name, isObject(value) && isObject(hidden) ? mergedObjects(value, hidden) : value]
+    }),
+  )
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
