@@ -13,7 +13,7 @@ import type { ManagementGateway } from '#http/routes/management/managed.ts'
 import { Dispatcher } from '#http/routing/dispatch.ts'
 import { familyOfPath } from '#http/routing/path.ts'
 import { problemAnswer } from '#http/routing/problem.ts'
-import { Created } from '#management/commands/created.ts'
+import { unmarked } from '#management/commands/answer-marks.ts'
 import { EnvironmentService } from '#management/environment/environment-service.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { AuthzError, isUnreportedFault } from '#model/errors.ts'
@@ -131,23 +131,24 @@ export class InProcessService {
   }
 }
 
+const NO_BODY = { json: null, isCreated: false, warning: null }
+
 /** Management of that one environment. There is no organization around it. */
 function gatewayTo(service: EnvironmentService): ManagementGateway {
   return {
     execute: async request => {
       if (request.about === 'content' && request.operation === 'exportContent') {
         const { answer, revision } = await service.exportContent()
-        return { json: null, isCreated: false, revision: formatRevision(revision), pieces: answer }
+        return { ...NO_BODY, revision: formatRevision(revision), pieces: answer }
       }
       if (request.about !== 'environment' || request.path === null) {
         throw new AuthzError('FORBIDDEN', 'there is no organization here, only one environment')
       }
       const { answer, revision } = await service.execute(request.operation, request.input)
-      const isCreated = answer instanceof Created
-      const body: unknown = isCreated ? answer.body : answer
+      const { body, ...marks } = unmarked(answer)
       return {
         json: body === undefined ? null : JSON.stringify(body),
-        isCreated,
+        ...marks,
         revision: formatRevision(revision),
       }
     },

@@ -3,22 +3,26 @@ import type { Condition, Test } from './condition.ts'
 import type { Literal, Operand, Reference } from './operands.ts'
 import type { AttributePath, Root } from './paths.ts'
 
-/**
- * Whether the condition may read an attribute of a root, or (`null`) any of it; of one whose own name has dots the first part counts.
- * O(tests).
- */
-export function mentions(condition: Condition, root: Root, name: string | null): boolean {
+/** Whether the condition may read an attribute of a root; of one whose own name has dots the first part counts. O(tests). */
+export function mentions(condition: Condition, root: Root, name: string): boolean {
+  return reads(condition, path => path.root === root && path.names[0] === name)
+}
+
+/** Whether the condition may read any attribute of a root. O(tests). */
+export function mentionsRoot(condition: Condition, root: Root): boolean {
+  return reads(condition, path => path.root === root)
+}
+
+function reads(condition: Condition, isIt: (path: AttributePath) => boolean): boolean {
   switch (condition.kind) {
     case 'all-of':
     case 'any-of':
-      return condition.items.some(item => mentions(item, root, name))
+      return condition.items.some(item => reads(item, isIt))
     case 'not':
-      return mentions(condition.item, root, name)
+      return reads(condition.item, isIt)
     default: {
-      const isIt = (path: AttributePath): boolean =>
-        path.root === root && (name === null || path.names[0] === name)
       if (isIt(condition.path)) return true
-      if (condition.kind === 'member-match') return mentions(condition.item, root, name)
+      if (condition.kind === 'member-match') return reads(condition.item, isIt)
       return refsOf(condition).some(({ path }) => isIt(path))
     }
   }

@@ -3,6 +3,7 @@
  * may, is refused where it is written, with the place of each finding.
  */
 import type { ErrorDetail } from '#model/errors.ts'
+import { CONDITION_BYTES_MAX } from '#model/limits.ts'
 import type { Condition } from './condition.ts'
 import { Findings, type Place } from './findings.ts'
 import { allOf } from '#conditions/nodes/all-of.ts'
@@ -19,7 +20,6 @@ import { isObject } from './values.ts'
 export const DEPTH_MAX = 16
 export const LEAVES_MAX = 1_000
 export const OPERAND_ELEMENTS_MAX = 10_000
-export const CONDITION_BYTES_MAX = 256 * 1_024
 
 const CONNECTIVES = new Map<string, (items: readonly Condition[]) => Condition>([
   ['allOf', allOf],

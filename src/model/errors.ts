@@ -19,6 +19,7 @@ export type ErrorCode =
   // What the request asks of the model.
   | 'NOT_FOUND'
   | 'DUPLICATE_ENTITY'
+  | 'STILL_NEEDED'
   | 'INVALID_INPUT'
   | 'MISMATCH_RESOURCE_INSTANCES_TENANTS'
   | 'MISMATCH_RELATION_TYPE'

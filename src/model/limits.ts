@@ -48,6 +48,19 @@ export const PERMISSIONS_PER_ROLE_MAX = 5_000
 export const PERMISSIONS_MAX = 200_000
 /** Entries in the `granted_to` of all roles of an environment. */
 export const DERIVATIONS_MAX = 5_000
+/** Characters in the key and in the name of a condition set. */
+export const CONDITION_SET_KEY_LENGTH_MAX = 255
+export const CONDITION_SET_NAME_LENGTH_MAX = 255
+/** Condition sets of an environment, rules of it, and rules on one action of one resource (conditions, section 11). */
+export const CONDITION_SETS_MAX = 10_000
+export const RULES_MAX = 100_000
+export const RULES_PER_ACTION_MAX = 10_000
+/** Sets above a condition set, one above the other. */
+export const SET_ANCESTORS_MAX = 16
+/** Bytes of JSON in the conditions of one set. */
+export const CONDITION_BYTES_MAX = 262_144
+/** Bytes of JSON in the conditions of all sets of an environment: every thread that decides may come to keep all of them, read. */
+export const CONDITION_BYTES_TOTAL_MAX = 16_777_216
 /** Rows one commit may write; longer work is cut into several commits. */
 export const COMMIT_ROWS_MAX = 65_535
 /**

@@ -5,7 +5,7 @@
  */
 import type { ApiKeyOwnerType } from '#model/wire/api-key.ts'
 import type { AttributeType } from '#model/wire/attribute.ts'
-import type { Attributes } from './change.ts'
+import type { Attributes, RuleSide } from './change.ts'
 
 /** Milliseconds since 1970. */
 export type Instant = number
@@ -162,6 +162,36 @@ export interface TupleRecord {
   readonly createdAt: Instant
 }
 
+/** A named predicate on users, or on resources (conditions, section 1.2). Computed ones have no records. */
+export interface ConditionSetRecord extends Dated {
+  readonly kind: 'condition-set'
+  readonly id: string
+  readonly key: string
+  readonly name: string
+  readonly description: string | null
+  readonly side: RuleSide
+  /** The resource type that a resource set is limited to; its parent's, if that has one. */
+  readonly typeId: string | null
+  /** The set whose conditions must hold, too. */
+  readonly parentId: string | null
+  /** As they were sent. */
+  readonly conditions: Attributes
+}
+
+/** Allows an action where both sides match (conditions, section 1.4). */
+export interface RuleRecord {
+  readonly kind: 'rule'
+  readonly id: string
+  readonly createdAt: Instant
+  /** A user set, or a tenant role. */
+  readonly userSideId: string
+  /** A resource set, or the resource type itself. */
+  readonly resourceSideId: string
+  /** The type whose action it is. */
+  readonly typeId: string
+  readonly actionId: string
+}
+
 /**
  * What a removal leaves to be done: rows of dependants that are still there. They mean nothing any more; each is known
  * by an id of its own that is among `deadIds`, and readers leave it out.
@@ -176,8 +206,8 @@ export interface PurgeRecord {
 }
 
 /**
- * Written by every commit that adds a resource, a role or a relation: of two that do so at the same moment the later one runs again,
- * and counts what the earlier one has added. Says nothing itself.
+ * Written by every commit that adds a resource, a role, a relation, a condition set or a rule, or puts a set below another: of two that
+ * do so at the same moment the later one runs again, on what the earlier one has left. Says nothing itself.
  */
 export interface SchemaRecord {
   readonly kind: 'schema'
@@ -193,6 +223,8 @@ export interface SchemaSizeRecord {
   readonly permissions: number
   /** Entries of `grantedTo`. */
   readonly derivations: number
+  /** Bytes of JSON in the conditions of all sets; rows of older releases have no such field. */
+  readonly conditionBytes: number | null
 }
 
 /** One management call that changed something; written with the change, in the same commit. */
@@ -291,6 +323,8 @@ export type StoredRecord =
   | InstanceRecord
   | AssignmentRecord
   | TupleRecord
+  | ConditionSetRecord
+  | RuleRecord
   | PurgeRecord
   | AuditRecord
   | SchemaRecord

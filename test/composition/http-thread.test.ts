@@ -146,7 +146,11 @@ test('what is to be managed goes to the main thread, whose answer is the answer'
   const answer = ask('GET', `${FACTS}/users/alice`)
   const { call, request } = await told('manage')
   expect(request).toMatchObject({ operation: 'getUser', principal: PRINCIPAL })
-  tell({ kind: 'answer', call, answer: { json: '{"key":"alice"}', isCreated: false, revision: 'epoch.1' } })
+  tell({
+    kind: 'answer',
+    call,
+    answer: { json: '{"key":"alice"}', isCreated: false, warning: null, revision: 'epoch.1' },
+  })
   expect(await answer).toEqual({ status: 200, body: { key: 'alice' } })
 })
 

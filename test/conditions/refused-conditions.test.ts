@@ -1,12 +1,8 @@
 /** What is refused where a condition is written, and where the finding is said to be (conditions, sections 3.4 and 11). */
 import { describe, expect, test } from 'vitest'
 import { findMisfits, type DeclaredType } from '#conditions/declared-types.ts'
-import {
-  CONDITION_BYTES_MAX,
-  DEPTH_MAX,
-  LEAVES_MAX,
-  OPERAND_ELEMENTS_MAX,
-} from '#conditions/read-condition.ts'
+import { DEPTH_MAX, LEAVES_MAX, OPERAND_ELEMENTS_MAX } from '#conditions/read-condition.ts'
+import { CONDITION_BYTES_MAX } from '#model/limits.ts'
 import { placed, read, wrong } from './read.ts'
 
 const is = { equals: 1 }

@@ -8,7 +8,16 @@ import type { ExportedSchema } from '#management/schema/schema-export.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const REFUSED = { code: 'LIMIT_EXCEEDED', message: expect.stringContaining('which is the most') }
-const LOW: SchemaCeilings = { resources: 6, roles: 40, tenantRoles: 20, relations: 30, partsPerResource: 16 }
+const LOW: SchemaCeilings = {
+  resources: 6,
+  roles: 40,
+  tenantRoles: 20,
+  relations: 30,
+  partsPerResource: 16,
+  conditionSets: 5,
+  rules: 6,
+  rulesPerAction: 3,
+}
 
 function keyed<Part>(count: number, part: Part): Record<string, Part> {
   return Object.fromEntries(Array.from({ length: count }, (_, n) => [`part-${n}`, part]))

@@ -18,6 +18,7 @@ const LOW: SizeCeilings = {
   permissions: 20,
   permissionsPerRole: 6,
   derivations: 4,
+  conditionBytes: 200,
 }
 const REFUSED = { code: 'LIMIT_EXCEEDED' }
 

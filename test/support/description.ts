@@ -24,7 +24,8 @@ export interface JudgedAnswer {
 
 const ID = 'description'
 /** Headers of ours that an answer has only if they are described. */
-const OWN_HEADERS = /^(x-(?!content-type-options).*|allow|cache-control|etag|retry-after|www-authenticate)$/
+const OWN_HEADERS =
+  /^(x-(?!content-type-options).*|allow|cache-control|etag|retry-after|warning|www-authenticate)$/
 
 export class Description {
   readonly operations: readonly DescribedOperation[]
@@ -78,7 +79,9 @@ export class Description {
 
   #headerFindings(place: string, { headers }: JudgedAnswer): string[] {
     const described = Object.keys((this.#at(`${place}/headers`) as Json | undefined) ?? {})
-    const missing = described.filter(name => !headers.has(name.toLowerCase()))
+    const missing = described.filter(
+      name => !headers.has(name.toLowerCase()) && this.#isRequired(`${place}/headers/${escaped(name)}`),
+    )
     const known = new Set(described.map(name => name.toLowerCase()))
     const unknown = [...headers.keys()].filter(name => OWN_HEADERS.test(name) && !known.has(name))
     const wrong = described
@@ -101,6 +104,10 @@ export class Description {
     return validate.errors!.map(
       ({ instancePath, message, params }) => `${instancePath || 'body'} ${message} ${JSON.stringify(params)}`,
     )
+  }
+
+  #isRequired(header: string): boolean {
+    return (this.#at(this.#resolve(header)) as { readonly required?: boolean }).required === true
   }
 
   /** Where a place leads that may be a reference. */

@@ -1,5 +1,5 @@
 /** One call of every operation on the schema, in an order in which each succeeds; they keep to a resource of their own. */
-import { RESOURCES, SCHEMA } from '#testing/processes/running-service.ts'
+import { FACTS, RESOURCES, SCHEMA } from '#testing/processes/running-service.ts'
 
 export interface Call {
   readonly operation: string
@@ -14,6 +14,9 @@ export interface Call {
 }
 
 const ORDER = `${RESOURCES}/order`
+const SETS = `${SCHEMA}/condition_sets`
+const RULES = `${FACTS}/set_rules`
+const RULE = { user_set: 'chiefs', permission: 'order:ship', resource_set: 'open' }
 const ENTRY = { role: 'clerk', on_resource: 'shop', linked_by_relation: 'of' }
 
 export const SCHEMA_CALLS: readonly Call[] = [
@@ -161,10 +164,52 @@ export const SCHEMA_CALLS: readonly Call[] = [
     path: `${SCHEMA}/roles/keeper/permissions`,
     body: { permissions: ['order:pay'] },
   },
+  {
+    operation: 'createConditionSet',
+    method: 'POST',
+    path: SETS,
+    body: { key: 'staff', name: 'Staff', conditions: { 'user.staff': { equals: true } } },
+  },
+  {
+    operation: 'createConditionSet',
+    method: 'POST',
+    path: SETS,
+    body: { key: 'open', name: 'Open orders', type: 'resourceset', resource_id: 'order' },
+  },
+  {
+    operation: 'createConditionSet',
+    method: 'POST',
+    path: SETS,
+    body: { key: 'chiefs', name: 'Chiefs', parent_id: 'staff', description: null },
+  },
+  { operation: 'createSetRule', method: 'POST', path: RULES, body: RULE },
+  {
+    operation: 'createSetRule',
+    method: 'POST',
+    path: RULES,
+    body: { user_set: 'keeper', permission: 'order:ship', resource_set: 'order', is_role: true },
+  },
+  { operation: 'listSetRules', method: 'GET', path: `${RULES}?user_set=&permission=ship&resource_set=open` },
+  { operation: 'listSetRules', method: 'GET', path: `${RULES}?include_total_count=true` },
+  { operation: 'listConditionSets', method: 'GET', path: `${SETS}?type=resourceset&search=o` },
+  { operation: 'listConditionSets', method: 'GET', path: `${SETS}?include_total_count=true` },
+  { operation: 'getConditionSet', method: 'GET', path: `${SETS}/open` },
+  { operation: 'getConditionSet', method: 'GET', path: `${SETS}/__autogen_order?type=resourceset` },
+  { operation: 'listSetAncestors', method: 'GET', path: `${SETS}/chiefs/ancestors` },
+  { operation: 'listSetDescendants', method: 'GET', path: `${SETS}/staff/descendants` },
+  { operation: 'listPossibleParents', method: 'GET', path: `${SETS}/chiefs/possible_parents` },
+  {
+    operation: 'updateConditionSet',
+    method: 'PATCH',
+    path: `${SETS}/chiefs`,
+    body: { name: 'Heads', conditions: { 'user.level': { 'greater-than': 3 } }, parent_id: null },
+  },
 ]
 
 /** What undoes them; behind these a purge may write on its own. */
 export const SCHEMA_DELETIONS: readonly Call[] = [
+  { operation: 'deleteSetRule', method: 'DELETE', path: RULES, body: RULE },
+  { operation: 'deleteConditionSet', method: 'DELETE', path: `${SETS}/chiefs` },
   { operation: 'deleteAction', method: 'DELETE', path: `${ORDER}/actions/pay` },
   { operation: 'deleteActionGroup', method: 'DELETE', path: `${ORDER}/action_groups/all` },
   { operation: 'deleteAttribute', method: 'DELETE', path: `${ORDER}/attributes/due` },

@@ -10,6 +10,8 @@ export interface HeaderField {
   readonly name: string
   readonly description: string
   readonly schema: TSchema
+  /** Not every answer that is described with it has it. */
+  readonly isOccasional?: boolean
 }
 
 export interface RequestHeaderField extends HeaderField {
@@ -108,6 +110,13 @@ export const RETRY_AFTER: HeaderField = {
   name: 'Retry-After',
   description: 'Seconds after which another try is worthwhile.',
   schema: Type.String({ pattern: '^[0-9]+$' }),
+}
+
+export const WARNING: HeaderField = {
+  name: 'Warning',
+  description: 'What was done may mean more than the caller thinks: a code, and a text for people.',
+  schema: Type.String({ pattern: '^299 - ".+"$' }),
+  isOccasional: true,
 }
 
 export const ALLOW: HeaderField = {

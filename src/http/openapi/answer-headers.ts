@@ -20,8 +20,9 @@ export class HeaderComponents {
     return Object.fromEntries(this.#components)
   }
 
-  #refer({ name, description, schema }: HeaderField): Json {
-    this.#components.set(name, { description, schema: this.#schemas.refer(schema) })
+  #refer({ name, description, schema, isOccasional = false }: HeaderField): Json {
+    const required = !isOccasional
+    this.#components.set(name, { description, required, schema: this.#schemas.refer(schema) })
     return { $ref: `#/components/headers/${name}` }
   }
 }

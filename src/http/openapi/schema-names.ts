@@ -9,6 +9,7 @@ import * as apiKey from '#model/wire/api-key.ts'
 import * as attribute from '#model/wire/attribute.ts'
 import * as audit from '#model/wire/audit.ts'
 import * as buildingBlocks from '#model/wire/building-blocks.ts'
+import * as conditionSet from '#model/wire/condition-set.ts'
 import * as decisionDebug from '#model/wire/decision-debug.ts'
 import * as decision from '#model/wire/decision.ts'
 import * as environmentContent from '#model/wire/environment-content.ts'
@@ -24,6 +25,7 @@ import * as resourceInstance from '#model/wire/resource-instance.ts'
 import * as resource from '#model/wire/resource.ts'
 import * as roleAssignment from '#model/wire/role-assignment.ts'
 import * as role from '#model/wire/role.ts'
+import * as setRule from '#model/wire/set-rule.ts'
 import * as tenant from '#model/wire/tenant.ts'
 import * as user from '#model/wire/user.ts'
 
@@ -34,6 +36,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   attribute,
   audit,
   buildingBlocks,
+  conditionSet,
   decision,
   decisionDebug,
   environment,
@@ -49,6 +52,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   resourceInstance,
   role,
   roleAssignment,
+  setRule,
   tenant,
   user,
 ]

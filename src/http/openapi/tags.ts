@@ -39,6 +39,11 @@ const TAGS: readonly Tag[] = [
     paths: [`${SCHEMA}/roles`, `${SCHEMA}/bulk/roles`, `${RESOURCE}/roles`],
   },
   {
+    name: 'Condition sets',
+    description: 'Which users and which resources are meant, by their attributes; and the rules on them.',
+    paths: [`${SCHEMA}/condition_sets`, `${FACTS}/set_rules`],
+  },
+  {
     name: 'Tenants',
     description: 'Tenants, and who has a role in them.',
     paths: [`${FACTS}/tenants`, `${FACTS}/bulk/tenants`, '/v1/tenants'],

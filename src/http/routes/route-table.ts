@@ -13,6 +13,7 @@ import { allowedRoutes } from '#http/routes/decisions/allowed.ts'
 import { permissionRoutes } from '#http/routes/decisions/permissions.ts'
 import { apiKeyRoutes, apiKeyScopeRoute } from '#http/routes/management/api-key.ts'
 import { auditRoutes } from '#http/routes/management/audit.ts'
+import { conditionSetRoutes } from '#http/routes/management/condition-sets.ts'
 import { contentRoutes } from '#http/routes/management/content.ts'
 import { factRoutes } from '#http/routes/management/facts.ts'
 import { groupRoutes } from '#http/routes/management/groups.ts'
@@ -96,6 +97,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...resourceRoutes(parts.management),
     ...resourcePartRoutes(parts.management),
     ...roleRoutes(parts.management),
+    ...conditionSetRoutes(parts.management),
     ...factRoutes(parts.management),
     ...legacyRoutes(parts.management),
     ...auditRoutes(parts.management, manageOrganization),

@@ -4,13 +4,20 @@
  */
 import type { TSchema } from 'typebox'
 import { AuthzError } from '#model/errors.ts'
-import { PARTS_BODY_BYTES_MAX, PLAIN_BODY_BYTES_MAX, RESOURCE_ATTRIBUTES_FACTOR } from '#model/limits.ts'
+import {
+  CONDITION_BYTES_MAX,
+  PARTS_BODY_BYTES_MAX,
+  PLAIN_BODY_BYTES_MAX,
+  RESOURCE_ATTRIBUTES_FACTOR,
+} from '#model/limits.ts'
 import type { Route } from './route.ts'
 
 /** Fields that list the elements of a bulk or batch. */
 const ELEMENTS = ['operations', 'idents', 'evaluations']
 /** Fields that hold things which are written together with the subject of the body. */
 const PARTS = ['actions', 'roles', 'permissions', 'role_assignments', 'granted_to']
+/** A field that holds a condition. */
+const CONDITIONS = ['conditions']
 /** Bytes of a body for each byte that is kept of it: room for escapes and blanks. */
 const ROOM_FACTOR = 4
 /** Bodies up to so many times the ceiling are read to their end, so that their senders get the 413. */
@@ -23,10 +30,15 @@ const DISCARD_FACTOR = 4
 export function withBodyCeilings(routes: readonly Route[], attributesBytesMax: number): Route[] {
   const plain = Math.max(PLAIN_BODY_BYTES_MAX, ROOM_FACTOR * attributesBytesMax)
   const parts = Math.max(PARTS_BODY_BYTES_MAX, ROOM_FACTOR * RESOURCE_ATTRIBUTES_FACTOR * attributesBytesMax)
+  const conditions = Math.max(plain, ROOM_FACTOR * CONDITION_BYTES_MAX)
+  const ceilingOf = (schema: TSchema): number => {
+    if (hasField(schema, PARTS)) return parts
+    return hasField(schema, CONDITIONS) ? conditions : plain
+  }
   return routes.map(route => {
     const schema = route.body?.shape.schema
     if (schema === undefined || isOfMany(schema)) return route
-    return { ...route, bodyBytesMax: hasField(schema, PARTS) ? parts : plain }
+    return { ...route, bodyBytesMax: ceilingOf(schema) }
   })
 }
 

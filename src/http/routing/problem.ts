@@ -60,6 +60,7 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
   LIMIT_EXCEEDED: { status: 400, errorCode: 'INVALID_INPUT', title: 'The request exceeds a limit' },
   NOT_FOUND: { status: 404, errorCode: 'NOT_FOUND', title: 'The requested data could not be found' },
   DUPLICATE_ENTITY: { status: 409, errorCode: 'DUPLICATE_ENTITY', title: 'This already exists' },
+  STILL_NEEDED: { status: 409, errorCode: 'INVALID_INPUT', title: 'Others rest on this' },
   INVALID_INPUT: { status: 400, errorCode: 'INVALID_INPUT', title: 'The request breaks a rule' },
   MISMATCH_RESOURCE_INSTANCES_TENANTS: {
     status: 400,

@@ -7,10 +7,13 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 
 /** Rows that go behind the commit that removes what they depend on. */
-type DependentKind = 'assignment' | 'tuple' | 'instance'
+type DependentKind = 'assignment' | 'tuple' | 'instance' | 'rule'
+
+/** What others depend on. An action is a part of its type's record. */
+export type Depended = RecordKind | 'action'
 
 interface Dependence {
-  readonly on: RecordKind
+  readonly on: Depended | readonly Depended[]
   /** All that depend on the thing of that id in this way. */
   readonly list: (id: string) => ListName
 }
@@ -38,6 +41,13 @@ const DEPENDENCES: { readonly [Kind in DependentKind]: DependencesOf<Kind> } = {
     typeId: { on: 'type', list: lists.instancesOfType },
     tenantId: { on: 'tenant', list: lists.instancesOfTenant },
   },
+  rule: {
+    userSideId: { on: ['condition-set', 'role'], list: lists.rulesOfUserSide },
+    // A rule on a type as such is on an action of that type, and so in the type's list.
+    resourceSideId: { on: 'condition-set', list: lists.rulesOfResourceSide },
+    typeId: { on: 'type', list: lists.rulesOfType },
+    actionId: { on: 'action', list: lists.rulesOfAction },
+  },
 }
 
 const ALL: readonly Dependence[] = Object.values(DEPENDENCES).flatMap(ofKind => Object.values(ofKind))
@@ -52,6 +62,6 @@ export function idFieldsOf(kind: RecordKind): readonly string[] {
 }
 
 /** The lists of all that depend on a thing. */
-export function listsOfDependants(kind: RecordKind, id: string): ListName[] {
-  return ALL.flatMap(({ on, list }) => (on === kind ? [list(id)] : []))
+export function listsOfDependants(kind: Depended, id: string): ListName[] {
+  return ALL.flatMap(({ on, list }) => ([on].flat().includes(kind) ? [list(id)] : []))
 }

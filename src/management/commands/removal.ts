@@ -7,13 +7,13 @@
  * piece. So there always is a purge. Once the thing is gone nobody adds any more, since that requires the thing, and a
  * purge sees all that came before.
  */
-import type { PurgeRecord, RelationRecord, RoleRecord, StoredRecord, TypeRecord } from '#model/records.ts'
+import type { PurgeRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import { isFactList } from '#store/keyspace/fact-list-membership.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs, type FactKind } from '#store/keyspace/record-codec.ts'
 import type { ListName } from '#store/view.ts'
 import type { WriteContext } from './context.ts'
-import { listsOfDependants } from './dependences.ts'
+import { type Depended, listsOfDependants } from './dependences.ts'
 import type { Draft } from './draft.ts'
 
 /** Rows that go in the same commit as the thing, some 2 ms of work, so that most removals leave next to nothing behind. */
@@ -71,7 +71,7 @@ export function takesAway(records: Draft, kind: FactKind): boolean {
  * The rows that depend on a thing. What mentions a part of the schema in other parts is not among them: these are the caller's to
  * change.
  */
-export function dependantsOf({ kind, id }: Pick<StoredRecord, 'kind' | 'id'>): Dead {
+export function dependantsOf({ kind, id }: { readonly kind: Depended; readonly id: string }): Dead {
   return { deadIds: [id], lists: listsOfDependants(kind, id) }
 }
 

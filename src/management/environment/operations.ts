@@ -30,11 +30,15 @@ import * as actionGroups from '#management/schema/action-groups.ts'
 import * as actions from '#management/schema/actions.ts'
 import * as attributes from '#management/schema/attributes.ts'
 import * as bulkRoles from '#management/schema/bulk-roles.ts'
+import * as conditionSetLists from '#management/schema/condition-sets/condition-set-lists.ts'
+import * as conditionSets from '#management/schema/condition-sets/condition-sets.ts'
 import * as resourceRelations from '#management/schema/resource-relations.ts'
 import * as resourceRoles from '#management/schema/resource-roles.ts'
 import * as resources from '#management/schema/resources.ts'
 import * as schemaExport from '#management/schema/schema-export.ts'
 import * as schemaImport from '#management/schema/schema-import.ts'
+import * as setRuleLists from '#management/schema/set-rules/set-rule-lists.ts'
+import * as setRules from '#management/schema/set-rules/set-rules.ts'
 import * as tenantRoles from '#management/schema/tenant-roles.ts'
 import * as environmentCounts from './environment-counts.ts'
 
@@ -43,6 +47,8 @@ export const readOperations = {
   ...actions.reads,
   ...attributes.reads,
   ...audit.reads,
+  ...conditionSetLists.reads,
+  ...conditionSets.reads,
   ...environmentCounts.reads,
   ...groupMembers.reads,
   ...groupNesting.reads,
@@ -56,6 +62,7 @@ export const readOperations = {
   ...resources.reads,
   ...roleAssignmentLists.reads,
   ...schemaExport.reads,
+  ...setRuleLists.reads,
   ...tenantRoles.reads,
   ...tenants.reads,
   ...userLists.reads,
@@ -67,6 +74,7 @@ export const writeOperations = {
   ...actions.writes,
   ...attributes.writes,
   ...bulkRoles.writes,
+  ...conditionSets.writes,
   ...groupMembers.writes,
   ...groupNesting.writes,
   ...groupRoles.writes,
@@ -81,6 +89,7 @@ export const writeOperations = {
   ...roleAssignmentBulk.writes,
   ...roleAssignments.writes,
   ...schemaImport.writes,
+  ...setRules.writes,
   ...tenantBulk.writes,
   ...tenantRoles.writes,
   ...tenantUsers.writes,

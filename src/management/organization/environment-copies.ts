@@ -7,7 +7,7 @@
  */
 import type { AuditCaller, AuditedCall } from '#management/commands/audit.ts'
 import type { Answered } from '#management/commands/commit-draft.ts'
-import { Created } from '#management/commands/created.ts'
+import { Created } from '#management/commands/answer-marks.ts'
 import type { EnvironmentService } from '#management/environment/environment-service.ts'
 import type { SchemaImport } from '#management/schema/schema-import.ts'
 import { AuthzError } from '#model/errors.ts'

@@ -1,6 +1,6 @@
 /**
- * How many parts a schema may have. The parts of one resource must fit one removal, which is one commit. All parts together
- * must fit the numbers of an index and the compiled schema. Checked for every command's draft before it becomes a commit,
+ * How many parts a schema may have, condition sets and rules included. The parts of one resource must fit one removal, which is one
+ * commit. All parts together must fit the numbers of an index and the compiled schema. Checked for every command's draft before it becomes a commit,
  * whichever way the parts come.
  *
  * Lists are no requirement of a commit. So a command that adds a part writes the row of the schema, too. Of two that add at
@@ -11,13 +11,16 @@ import type { Draft } from '#management/commands/draft.ts'
 import { isResumable, type Resumable } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import {
+  CONDITION_SETS_MAX,
   PARTS_PER_RESOURCE_MAX,
   RELATIONS_MAX,
   RESOURCES_MAX,
   ROLES_MAX,
+  RULES_MAX,
+  RULES_PER_ACTION_MAX,
   TENANT_ROLES_MAX,
 } from '#model/limits.ts'
-import { type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
+import { type RuleRecord, type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 
@@ -29,6 +32,9 @@ export interface SchemaCeilings {
   readonly relations: number
   /** Roles of a resource, relations to it, relations from it. */
   readonly partsPerResource: number
+  readonly conditionSets: number
+  readonly rules: number
+  readonly rulesPerAction: number
 }
 
 export const SCHEMA_CEILINGS: SchemaCeilings = {
@@ -37,6 +43,23 @@ export const SCHEMA_CEILINGS: SchemaCeilings = {
   tenantRoles: TENANT_ROLES_MAX,
   relations: RELATIONS_MAX,
   partsPerResource: PARTS_PER_RESOURCE_MAX,
+  conditionSets: CONDITION_SETS_MAX,
+  rules: RULES_MAX,
+  rulesPerAction: RULES_PER_ACTION_MAX,
+}
+
+/**
+ * Makes the commit hold only if nobody has added a part to the schema since, nor put a condition set below another. To be called
+ * before lists of parts are read by which the command decides.
+ */
+export function requireNoneAdded({ records }: Pick<WriteContext, 'records'>): void {
+  const schema = records.get('schema', rowKeys.schema())
+  if (schema !== null) records.requireUnchanged(schema)
+}
+
+/** Makes commands that rest on `requireNoneAdded` run again. */
+export function tellAdded({ records, newId }: Pick<WriteContext, 'records' | 'newId'>): void {
+  records.put(records.get('schema', rowKeys.schema()) ?? { kind: 'schema', id: newId() })
 }
 
 type Command<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
@@ -59,19 +82,26 @@ export function lookedAt<Answer>(
  * O(parts that it writes), with a stop after each.
  */
 export function* checkSchemaCeilings(
-  { records, newId }: Pick<WriteContext, 'records' | 'newId'>,
+  context: Pick<WriteContext, 'records' | 'newId'>,
   ceilings = SCHEMA_CEILINGS,
 ): Resumable<void> {
+  const { records } = context
   const grown = (yield* growthsOf(records, ceilings)).filter(({ more }) => more > 0)
   if (grown.length === 0) return
-  for (const { list, more, max, isReached } of grown) {
+  // Before anything is counted: counting what is dead may take several turns.
+  tellAdded(context)
+  for (const { kind, list, more, max, isReached } of grown) {
     if (records.storedCount(list) + more <= max) continue
+    // Dead rules count for nothing, but stand in their lists until they are purged.
+    if (kind === 'rule' && records.hasDead && (yield* records.liveCount(kind, list)) <= max) continue
     throw new AuthzError('LIMIT_EXCEEDED', `${isReached(records)}, which is the most`)
   }
-  records.put(records.get('schema', rowKeys.schema()) ?? { kind: 'schema', id: newId() })
 }
 
+type PartKind = 'type' | 'role' | 'relation' | 'condition-set' | 'rule'
+
 interface Ceiling {
+  readonly kind: PartKind
   readonly list: ListName
   readonly max: number
   /** The message when the ceiling is reached. */
@@ -92,7 +122,7 @@ function* growthsOf(records: Draft, ceilings: SchemaCeilings): Resumable<Growth[
       else growths.set(name, { ...ceiling, more: by })
     }
   }
-  for (const kind of ['type', 'role', 'relation'] as const) {
+  for (const kind of ['type', 'role', 'relation', 'condition-set', 'rule'] as const) {
     for (const [before, after] of records.written(kind)) {
       yield
       // The same part in another state, which counts where it counted before.
@@ -107,38 +137,54 @@ function* growthsOf(records: Draft, ceilings: SchemaCeilings): Resumable<Growth[
 /** The ceilings that a part of a schema counts against; nothing else does. */
 function ceilingsOn(record: StoredRecord, ceilings: SchemaCeilings): readonly Ceiling[] {
   const { resources, roles, tenantRoles, relations, partsPerResource } = ceilings
-  const ofType = (list: ListName, typeId: string, what: string): Ceiling => {
+  const ofType = (kind: PartKind, list: ListName, typeId: string, what: string): Ceiling => {
     const isReached = (records: Draft): string => {
       const key = JSON.stringify(records.byId('type', typeId)?.key)
       return `resource ${key} has ${partsPerResource} ${what}`
     }
-    return { list, max: partsPerResource, isReached }
+    return { kind, list, max: partsPerResource, isReached }
   }
   switch (record.kind) {
     case 'type':
       if (record.key === USER_TYPE_KEY) return []
-      return [ofAll(lists.all('type'), resources, 'resources')]
+      return [ofAll('type', lists.all('type'), resources, 'resources')]
     case 'role': {
       const { typeId } = record
       const among =
         typeId === null
-          ? ofAll(lists.rolesOfType(null), tenantRoles, 'tenant roles')
-          : ofType(lists.rolesOfType(typeId), typeId, 'roles')
-      return [ofAll(lists.all('role'), roles, 'roles'), among]
+          ? ofAll('role', lists.rolesOfType(null), tenantRoles, 'tenant roles')
+          : ofType('role', lists.rolesOfType(typeId), typeId, 'roles')
+      return [ofAll('role', lists.all('role'), roles, 'roles'), among]
     }
     case 'relation': {
       const { typeId, subjectTypeId } = record
       return [
-        ofAll(lists.all('relation'), relations, 'relations'),
-        ofType(lists.relationsOfType(typeId), typeId, 'relations'),
-        ofType(lists.relationsFromType(subjectTypeId), subjectTypeId, 'relations'),
+        ofAll('relation', lists.all('relation'), relations, 'relations'),
+        ofType('relation', lists.relationsOfType(typeId), typeId, 'relations'),
+        ofType('relation', lists.relationsFromType(subjectTypeId), subjectTypeId, 'relations'),
       ]
     }
+    case 'condition-set':
+      return [ofAll('condition-set', lists.all('condition-set'), ceilings.conditionSets, 'condition sets')]
+    case 'rule':
+      return [
+        ofAll('rule', lists.all('rule'), ceilings.rules, 'rules'),
+        ofAction(record, ceilings.rulesPerAction),
+      ]
     default:
       return []
   }
 }
 
-function ofAll(list: ListName, max: number, what: string): Ceiling {
-  return { list, max, isReached: () => `there are ${max} ${what}` }
+function ofAction({ typeId, actionId }: RuleRecord, max: number): Ceiling {
+  const isReached = (records: Draft): string => {
+    const type = records.byId('type', typeId)
+    const action = type?.actions.find(({ id }) => id === actionId)
+    return `permission ${JSON.stringify(`${type?.key}:${action?.key}`)} has ${max} rules`
+  }
+  return { kind: 'rule', list: lists.rulesOfAction(actionId), max, isReached }
+}
+
+function ofAll(kind: PartKind, list: ListName, max: number, what: string): Ceiling {
+  return { kind, list, max, isReached: () => `there are ${max} ${what}` }
 }

@@ -10,12 +10,19 @@ import type { WriteContext } from '#management/commands/context.ts'
 import { dependantsOf, dependantsOfType, removeDependants } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { assert } from '#model/assert.ts'
-import type { DerivationRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type {
+  ConditionSetRecord,
+  DerivationRecord,
+  RelationRecord,
+  RoleRecord,
+  TypeRecord,
+} from '#model/records.ts'
 import { lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
+import { requireNoneAdded } from './schema-ceilings.ts'
 import { putType } from './types.ts'
 
-/** Removes actions that `type` has, with the permissions and the places in action groups that name them. */
+/** Removes actions that `type` has, with the permissions, the rules and the places in action groups that name them. */
 export function* removeActions(
   context: WriteContext,
   type: TypeRecord,
@@ -33,6 +40,7 @@ export function* removeActions(
     updatedAt: context.now,
   }
   putType(context, updated)
+  removeRulesOn(context, type, keys)
   yield* rewriteRoles(context, type, ({ permissions }) => ({
     permissions: permissions.filter(action => !keys.has(action)),
   }))
@@ -41,6 +49,19 @@ export function* removeActions(
     permissions: permissions.filter(name => !names.has(name)),
   }))
   return updated
+}
+
+/** Engines drop them with the actions. */
+function removeRulesOn(context: WriteContext, type: TypeRecord, actions: ReadonlySet<string>): void {
+  const { records } = context
+  requireNoneAdded(context)
+  const ruled = type.actions.filter(
+    ({ key, id }) => actions.has(key) && records.storedCount(lists.rulesOfAction(id)) > 0,
+  )
+  removeDependants(
+    context,
+    ruled.map(({ id }) => dependantsOf({ kind: 'action', id })),
+  )
 }
 
 /**
@@ -99,7 +120,10 @@ function* takeOutRelations(
   yield* dropEntries(context, objectType, entry => gone.has(entry.relation))
 }
 
-/** Removes a type with its roles and relations, the relations of others that name it, and its permissions. */
+/**
+ * Removes a type with its roles, relations and condition sets, the relations of others that name it, its permissions, and the rules
+ * on any of them.
+ */
 export function* removeType(context: WriteContext, type: TypeRecord): Resumable<void> {
   const { records } = context
   const own = relationsOf(context, type)
@@ -112,6 +136,11 @@ export function* removeType(context: WriteContext, type: TypeRecord): Resumable<
   yield* records.visit('role', lists.rolesOfType(type.id), role => {
     roles.push(records.get('role', rowKeyOf(role))!)
   })
+  const sets: ConditionSetRecord[] = []
+  requireNoneAdded(context)
+  yield* records.visit('condition-set', lists.setsOfType(type.id), set => {
+    sets.push(records.get('condition-set', rowKeyOf(set))!)
+  })
   for (const objectType of objectTypes) {
     const ofType = foreign.filter(({ typeId }) => typeId === objectType.id)
     yield* takeOutRelations(context, ofType, objectType)
@@ -120,7 +149,7 @@ export function* removeType(context: WriteContext, type: TypeRecord): Resumable<
   yield* rewriteRoles(context, null, ({ permissions }) => ({
     permissions: permissions.filter(name => !name.startsWith(prefix)),
   }))
-  for (const part of [...own, ...roles]) records.delete(part)
+  for (const part of [...own, ...roles, ...sets]) records.delete(part)
   records.delete(type, { kind: 'type-removed', type: type.key })
   removeDependants(context, [dependantsOfType(type, roles, [...own, ...foreign])])
 }

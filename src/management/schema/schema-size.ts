@@ -1,5 +1,5 @@
 /**
- * How much a schema may say: actions, permissions and derivations, of one part and of all together. The compiled schema of an
+ * How much a schema may say: actions, permissions, derivations and conditions, of one part and of all together. The compiled schema of an
  * environment is bounded by these and by how many parts there may be (docs/engine.md), and so is the work of a change.
  * Asked of every command's draft before it becomes a commit, whichever way it comes.
  *
@@ -13,19 +13,29 @@ import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
 import { isResumable, type Resumable } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
+import { jsonBytes } from '#model/json-text.ts'
 import {
   ACTIONS_MAX,
   ACTIONS_PER_RESOURCE_MAX,
+  CONDITION_BYTES_TOTAL_MAX,
   DERIVATIONS_MAX,
   PERMISSIONS_MAX,
   PERMISSIONS_PER_ROLE_MAX,
 } from '#model/limits.ts'
-import { type RoleRecord, type SchemaSizeRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
+import {
+  type ConditionSetRecord,
+  type RoleRecord,
+  type SchemaSizeRecord,
+  type TypeRecord,
+  USER_TYPE_KEY,
+} from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import { checkExtendsReach } from './extends/extends-ceiling.ts'
 
-type Sums = Pick<SchemaSizeRecord, 'actions' | 'permissions' | 'derivations'>
+interface Sums extends Pick<SchemaSizeRecord, 'actions' | 'permissions' | 'derivations'> {
+  readonly conditionBytes: number
+}
 
 export interface SizeCeilings extends Sums {
   readonly actionsPerResource: number
@@ -38,10 +48,18 @@ export const SIZE_CEILINGS: SizeCeilings = {
   permissions: PERMISSIONS_MAX,
   permissionsPerRole: PERMISSIONS_PER_ROLE_MAX,
   derivations: DERIVATIONS_MAX,
+  conditionBytes: CONDITION_BYTES_TOTAL_MAX,
 }
 
-const SUMS = ['actions', 'permissions', 'derivations'] as const
-const NOTHING: Sums = { actions: 0, permissions: 0, derivations: 0 }
+const SUMS = ['actions', 'permissions', 'derivations', 'conditionBytes'] as const
+const NOTHING: Sums = { actions: 0, permissions: 0, derivations: 0, conditionBytes: 0 }
+/** What is said of each in a refusal. */
+const NAMES = {
+  actions: 'actions',
+  permissions: 'permissions',
+  derivations: 'derivations',
+  conditionBytes: 'bytes of conditions',
+}
 
 type Command<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
 
@@ -74,12 +92,19 @@ export function* checkSchemaSize(
     more = plus(plus(more, sumsOf(after)), sumsOf(before), -1)
     yield
   }
+  for (const [before, after] of records.written('condition-set')) {
+    more = plus(plus(more, sumsOf(after)), sumsOf(before), -1)
+    yield
+  }
   if (SUMS.some(sum => more[sum] !== 0)) {
     const known = records.get('schema-size', rowKeys.schemaSize())
-    const sums = known ? plus(known, more) : yield* counted(records)
+    const sums = known
+      ? plus({ ...known, conditionBytes: known.conditionBytes ?? 0 }, more)
+      : yield* counted(records)
     for (const sum of SUMS) {
       if (more[sum] <= 0 || sums[sum] <= ceilings[sum]) continue
-      const message = `all resources and roles together would have ${sums[sum]} ${sum}, and may have ${ceilings[sum]}`
+      const whole = sum === 'conditionBytes' ? 'all condition sets' : 'all resources and roles'
+      const message = `${whole} together would have ${sums[sum]} ${NAMES[sum]}, and may have ${ceilings[sum]}`
       throw new AuthzError('LIMIT_EXCEEDED', message)
     }
     records.put({ kind: 'schema-size', id: known?.id ?? newId(), ...sums })
@@ -87,7 +112,7 @@ export function* checkSchemaSize(
   yield* checkExtendsReach(records)
 }
 
-type Part = TypeRecord | RoleRecord
+type Part = TypeRecord | RoleRecord | ConditionSetRecord
 
 function checkPart(
   what: 'actions' | 'permissions',
@@ -106,6 +131,9 @@ function sumsOf(part: Part | null): Sums {
   // The built-in type has no actions that a caller could name. The kind is checked, too, since a role may have that key.
   if (part.kind === 'type' && part.key === USER_TYPE_KEY) return NOTHING
   if (part.kind === 'type') return { ...NOTHING, actions: part.actions.length }
+  if (part.kind === 'condition-set') {
+    return { ...NOTHING, conditionBytes: jsonBytes(part.conditions, Number.POSITIVE_INFINITY) }
+  }
   return { ...NOTHING, permissions: part.permissions.length, derivations: part.grantedTo.entries.length }
 }
 
@@ -114,13 +142,14 @@ function plus(sums: Sums, other: Sums, times = 1): Sums {
     actions: sums.actions + times * other.actions,
     permissions: sums.permissions + times * other.permissions,
     derivations: sums.derivations + times * other.derivations,
+    conditionBytes: sums.conditionBytes + times * other.conditionBytes,
   }
 }
 
 /** The sums as this draft leaves them. */
 function* counted(records: Draft): Resumable<Sums> {
   let sums = NOTHING
-  for (const kind of ['type', 'role'] as const) {
+  for (const kind of ['type', 'role', 'condition-set'] as const) {
     for (const [, after] of records.written(kind)) sums = plus(sums, sumsOf(after))
     for (const row of records.storedRows(lists.all(kind))) {
       sums = plus(sums, sumsOf(decodeAs(kind, row)))

@@ -14,9 +14,11 @@
  * instance 6 │ type id │ key       environment 18 │ project id │ key      api-key 19 │ id
  * schema  11
  * schema-size 12
+ * condition-set 13 │ key            rule 14 │ user side id │ resource side id │ action id
  *                                  removed-environment 20 │ id
  * ```
  */
+import type { RuleSide } from '#model/change.ts'
 import { type RecordKind, type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
 import type { ListEntry, ListName, ListRule } from '#store/view.ts'
 import {
@@ -62,6 +64,9 @@ export const rowKeys = {
     joinIds(KIND_BYTES.tuple, [objectId, relationId, subjectId]),
   purge: (id: string) => joinIds(KIND_BYTES.purge, [id]),
   audit: (id: string) => joinIds(KIND_BYTES.audit, [id]),
+  conditionSet: (key: string) => joinIds(KIND_BYTES['condition-set'], [], key),
+  rule: (userSideId: string, resourceSideId: string, actionId: string) =>
+    joinIds(KIND_BYTES.rule, [userSideId, resourceSideId, actionId]),
   schema: () => joinIds(KIND_BYTES.schema, []),
   schemaSize: () => joinIds(KIND_BYTES['schema-size'], []),
   organization: () => joinIds(KIND_BYTES.organization, []),
@@ -105,6 +110,10 @@ export function rowKeyOf(record: StoredRecord): Uint8Array {
       return rowKeys.assignment(record.userId, record.instanceId ?? record.tenantId, record.roleId)
     case 'tuple':
       return rowKeys.tuple(record.objectId, record.relationId, record.subjectId)
+    case 'condition-set':
+      return rowKeys.conditionSet(record.key)
+    case 'rule':
+      return rowKeys.rule(record.userSideId, record.resourceSideId, record.actionId)
     case 'purge':
       return rowKeys.purge(record.id)
     case 'audit':
@@ -144,6 +153,17 @@ export const lists = {
   groupRelations: (): ListName => joinIds(28, []),
   instancesOfType: (typeId: string): ListName => joinIds(26, [typeId]),
   instancesOfTenant: (tenantId: string): ListName => joinIds(25, [tenantId]),
+  setsOfType: (typeId: string): ListName => joinIds(32, [typeId]),
+  /** The sets right below one. */
+  setsBelow: (parentId: string): ListName => joinIds(33, [parentId]),
+  setsOfSide: (side: RuleSide): ListName => Uint8Array.of(38, side === 'user' ? 1 : 2),
+  /** The rules on a user set or a tenant role. */
+  rulesOfUserSide: (id: string): ListName => joinIds(34, [id]),
+  /** The rules on a resource set, or on a type as such. */
+  rulesOfResourceSide: (id: string): ListName => joinIds(35, [id]),
+  /** The rules on the actions of a type. */
+  rulesOfType: (typeId: string): ListName => joinIds(36, [typeId]),
+  rulesOfAction: (actionId: string): ListName => joinIds(37, [actionId]),
   usersWithoutRoles: (): ListName => Uint8Array.of(USERS_WITHOUT_ROLES_LIST),
 }
 
@@ -181,6 +201,21 @@ function partsOf(record: StoredRecord): ListEntry[] {
       ]
       return [...entries, ...(record.isGroup ? ofGroup : [])].map(counted)
     }
+    case 'condition-set': {
+      const { side, typeId, parentId } = record
+      return [
+        lists.setsOfSide(side),
+        ...(typeId === null ? [] : [lists.setsOfType(typeId)]),
+        ...(parentId === null ? [] : [lists.setsBelow(parentId)]),
+      ].map(counted)
+    }
+    case 'rule':
+      return [
+        lists.rulesOfUserSide(record.userSideId),
+        lists.rulesOfResourceSide(record.resourceSideId),
+        lists.rulesOfType(record.typeId),
+        lists.rulesOfAction(record.actionId),
+      ].map(counted)
     default:
       return []
   }
@@ -198,6 +233,7 @@ const FOUND_BY_ID: ReadonlySet<RecordKind> = new Set<RecordKind>([
   'tenant',
   'user',
   'instance',
+  'condition-set',
   'project',
   'environment',
 ])

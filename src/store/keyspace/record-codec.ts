@@ -27,6 +27,8 @@ export const KIND_BYTES = {
   audit: 10,
   schema: 11,
   'schema-size': 12,
+  'condition-set': 13,
+  rule: 14,
   organization: 16,
   project: 17,
   environment: 18,
@@ -84,7 +86,20 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
   purge: ['id', 'deadIds', 'lists'],
   audit: ['id', 'createdAt', 'keyId', 'requestId', 'operation', 'input', 'isInputCut', 'sequence'],
   schema: ['id'],
-  'schema-size': ['id', 'actions', 'permissions', 'derivations'],
+  'schema-size': ['id', 'actions', 'permissions', 'derivations', 'conditionBytes'],
+  'condition-set': [
+    'id',
+    'createdAt',
+    'updatedAt',
+    'key',
+    'name',
+    'description',
+    'side',
+    'typeId',
+    'parentId',
+    'conditions',
+  ],
+  rule: ['id', 'createdAt', 'typeId'],
   organization: ['id', 'tokenSecret', 'isSetUp'],
   project: [
     'id',
@@ -136,6 +151,7 @@ const ID_FIELDS: ReadonlySet<string> = new Set([
   'projectId',
   'environmentId',
   'keyId',
+  'parentId',
 ])
 
 const ID_LIST_FIELDS: ReadonlySet<string> = new Set(['deadIds'])
@@ -152,6 +168,7 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
   'settings',
   'jwks',
   'input',
+  'conditions',
 ])
 
 /** The ids that a fact's key holds behind its kind byte, in order. The scope is the instance, or the tenant where there is none. */
@@ -170,7 +187,10 @@ export function idInKey<Kind extends FactKind>(kind: Kind, id: (typeof KEY_IDS)[
   return 1 + index * UUID_BYTES
 }
 
-const KEY_IDS_OF_KIND: Partial<Record<RecordKind, readonly string[]>> = KEY_IDS
+const KEY_IDS_OF_KIND: Partial<Record<RecordKind, readonly string[]>> = {
+  ...KEY_IDS,
+  rule: ['userSideId', 'resourceSideId', 'actionId'],
+}
 
 const KIND_OF_BYTE = new Map<number, RecordKind>(
   Object.entries(KIND_BYTES).map(([kind, byte]) => [byte, kind as RecordKind]),

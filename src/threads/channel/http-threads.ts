@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Waiting } from '#decisions/decision-pool.ts'
 import type { NodeState } from '#decisions/node-state.ts'
-import { Created } from '#management/commands/created.ts'
+import { unmarked } from '#management/commands/answer-marks.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { ManagementAnswer, ManagementRequest } from '#management/management-service.ts'
 import { InvariantError } from '#model/assert.ts'
@@ -220,9 +220,8 @@ export class HttpThreads {
         pieces.keepAnswer(call, { source: given, dataOf: error => this.#dataOf(error, request) })
         return { inPieces: true, revision }
       }
-      const isCreated = given instanceof Created
-      const told = isCreated ? given.body : given
-      return { json: told === undefined ? null : await answerText(told), isCreated, revision }
+      const { body: told, ...marks } = unmarked(given)
+      return { json: told === undefined ? null : await answerText(told), ...marks, revision }
     }
     // An answer that cannot be made into text is an error, too.
     const answer = await work().catch((error: unknown): ManagementAnswerMessage => ({
@@ -263,7 +262,7 @@ export class HttpThreads {
     { call, requestId }: FromHttpThread & { readonly kind: 'scrape' },
   ): Promise<void> {
     const answer = await this.#options.scrape().then(
-      json => ({ json, isCreated: false, revision: '' }),
+      json => ({ json, isCreated: false, warning: null, revision: '' }),
       (error: unknown) => ({ error: this.#dataOf(error, { requestId, operation: 'getMetrics' }) }),
     )
     thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)

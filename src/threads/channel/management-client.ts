@@ -20,6 +20,8 @@ export interface ManagementReply {
   /** The answer's body as JSON; null: no body. */
   readonly json: string | Uint8Array | null
   readonly isCreated: boolean
+  /** What the caller should know of what was done. */
+  readonly warning: string | null
   /** `<epoch>.<sequence>`: the state that the answer is from, or several, separated by commas. */
   readonly revision: string
   /** The body of an answer that comes in pieces. */
@@ -31,7 +33,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-const NO_BODY = { json: null, isCreated: false }
+const NO_BODY = { json: null, isCreated: false, warning: null }
 
 interface Queue {
   /** Unanswered requests of all threads. */

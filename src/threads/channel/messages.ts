@@ -88,7 +88,12 @@ export type ToHttpThread =
 
 export type ManagementAnswer =
   /** A long answer comes as bytes, which are moved and not copied. */
-  | { readonly json: string | Uint8Array | null; readonly isCreated: boolean; readonly revision: string }
+  | {
+      readonly json: string | Uint8Array | null
+      readonly isCreated: boolean
+      readonly warning: string | null
+      readonly revision: string
+    }
   /** The answer comes in pieces, which the thread asks for. */
   | { readonly inPieces: true; readonly revision: string }
   | { readonly error: ErrorData }

@@ -16,6 +16,7 @@ import {
   ADMIN_KEY,
   API_KEY,
   RESOURCES,
+  SCHEMA,
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
@@ -235,6 +236,18 @@ describe('refusals', () => {
   test('409: replacing a resource that is built in', async () => {
     const made = example.get('replaceResource')!
     expect(await call(made, { path: `${RESOURCES}/__user` })).toBe(409)
+  })
+
+  test('409: deleting a condition set that is above another', async () => {
+    const path = `${SCHEMA}/condition_sets`
+    const made = example.get('createConditionSet')!
+    for (const body of [
+      { key: 'above', name: 'X' },
+      { key: 'below', name: 'X', parent_id: 'above' },
+    ]) {
+      expect(await call(made, { text: JSON.stringify(body) })).toBe(200)
+    }
+    expect(await call(example.get('deleteConditionSet')!, { path: `${path}/above` })).toBe(409)
   })
 
   test.each(those(({ body }) => body !== null))('413: $operationId, with too large a body', async each => {

@@ -1,6 +1,6 @@
 /** Compiles condition sets: what is the same in several is made once (`rule-code.ts` has the form). */
 import type { Condition, Test } from '#conditions/condition.ts'
-import { mentions } from '#conditions/mentions.ts'
+import { mentions, mentionsRoot } from '#conditions/mentions.ts'
 import { rankOf } from '#conditions/nodes/ordering.ts'
 import type { Literal, Reference } from '#conditions/operands.ts'
 import type { Path } from '#conditions/paths.ts'
@@ -87,7 +87,7 @@ export class SetCompiler {
       words: Int32Array.from(code),
       text,
       demands: this.#demandsOf(condition),
-      readsRoles: mentions(condition, 'user', 'roles') || mentions(condition, 'tenant', null),
+      readsRoles: mentions(condition, 'user', 'roles') || mentionsRoot(condition, 'tenant'),
       readsTenants: mentions(condition, 'user', 'tenants'),
       leaves: new Set(code.filter(word => word >= 0)).size,
     }

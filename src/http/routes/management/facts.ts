@@ -1,6 +1,7 @@
 /** Facts: tenants, users, instances, role assignments and relationship tuples (contract B.6 to B.11). */
 import type { Route } from '#http/routing/route.ts'
 import { managed, type ManagementGateway } from './managed.ts'
+import { setRuleRoutes } from './condition-sets.ts'
 import { relationshipTupleRoutes } from './relationship-tuples.ts'
 import { resourceInstanceRoutes } from './resource-instances.ts'
 import { roleAssignmentRoutes } from './role-assignments.ts'
@@ -16,5 +17,6 @@ export function factRoutes(gateway: ManagementGateway): Route[] {
     ...roleAssignmentRoutes(manage),
     ...resourceInstanceRoutes(manage),
     ...relationshipTupleRoutes(manage),
+    ...setRuleRoutes(manage),
   ]
 }

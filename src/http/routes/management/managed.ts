@@ -3,7 +3,7 @@
  * that what the schemas let through is what the operation takes.
  */
 import type { Static, TObject, TSchema } from 'typebox'
-import { type HeaderField, type RequestHeaderField, REVISION } from '#http/message/header-fields.ts'
+import { type HeaderField, type RequestHeaderField, REVISION, WARNING } from '#http/message/header-fields.ts'
 import type { Call, Reply, RequestNames } from '#http/message/request-reply.ts'
 import { RawBytes, RawJson } from '#http/message/request-reply.ts'
 import type { RouteAccess } from '#http/routing/credentials.ts'
@@ -23,6 +23,8 @@ export interface ManagementReply {
   readonly json: string | Uint8Array | null
   /** Whether the answer is about a thing that did not exist before, where the status tells callers so. */
   readonly isCreated: boolean
+  /** What the caller should know of what was done. */
+  readonly warning: string | null
   /** The state that the answer is from, or several, separated by commas. */
   readonly revision: string
   /** The answer, if it comes in pieces. */
@@ -76,6 +78,8 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly mayBeEmpty?: boolean
   /** The answer always has 201 in place of 200: the operation answers `Created`. */
   readonly alwaysCreates?: boolean
+  /** The answer may have a `Warning`: the operation answers `Warned`. */
+  readonly mayWarn?: boolean
 }
 
 /** Whether the parts that the schemas let through are what an operation takes. */
@@ -155,8 +159,8 @@ function routeOf(
   { access, headers, answered }: RouteKind,
   handle: (call: Call) => Promise<Reply>,
 ): Route {
-  const { operation, answer, mayCreate, mayBeEmpty, alwaysCreates, ...route } = definition
-  const done = { description: 'Done.', headers: answered }
+  const { operation, answer, mayCreate, mayBeEmpty, alwaysCreates, mayWarn, ...route } = definition
+  const done = { description: 'Done.', headers: mayWarn ? [...answered, WARNING] : answered }
   const told = { ...done, ...(answer && { schema: answer }) }
   const responses: Responses = {
     ...(answer && !alwaysCreates && { 200: told }),
@@ -190,8 +194,12 @@ async function forward(
   return replyOf(await gateway.execute(request, { caller: call.caller, isRead: method === 'GET' }))
 }
 
-function replyOf({ json, isCreated, revision }: ManagementReply): Reply {
-  const headers = { 'x-revision': revision }
+function replyOf({ json, isCreated, warning, revision }: ManagementReply): Reply {
+  // 299: a warning that stays, of whoever answers.
+  const headers = {
+    'x-revision': revision,
+    ...(warning !== null && { warning: `299 - ${JSON.stringify(warning)}` }),
+  }
   if (json === null) return { status: 204, body: undefined, headers }
   return { status: isCreated ? 201 : 200, body: rawJson(json), headers }
 }

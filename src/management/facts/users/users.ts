@@ -1,6 +1,6 @@
 /** Users (contract B.7). A user belongs to the environment; what it may do in a tenant is said by assignments. */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
-import { Created } from '#management/commands/created.ts'
+import { Created } from '#management/commands/answer-marks.ts'
 import { requireUser } from '#management/commands/lookups.ts'
 import { dependantsOf, removeDependants } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'

@@ -1,0 +1,133 @@
+/** Condition sets and the rules on them (conditions, section 2). */
+import { Type } from 'typebox'
+import type { Route } from '#http/routing/route.ts'
+import {
+  ConditionSet,
+  ConditionSetCreate,
+  ConditionSetList,
+  ConditionSetPath,
+  ConditionSetQuery,
+  ConditionSetsPath,
+  ConditionSetsQuery,
+  ConditionSetUpdate,
+  RelatedSetsQuery,
+} from '#model/wire/condition-set.ts'
+import { SetRule, SetRuleCreate, SetRuleList, SetRulesPath, SetRulesQuery } from '#model/wire/set-rule.ts'
+import { FACTS_BASE, type Manage, managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
+
+const SETS = `${SCHEMA_BASE}/condition_sets`
+const SET = `${SETS}/{condition_set_id}`
+
+export function conditionSetRoutes(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  return [...wholeSets(manage), ...relatedSets(manage)]
+}
+
+function wholeSets(manage: Manage): Route[] {
+  return [
+    manage({
+      operation: 'listConditionSets',
+      method: 'GET',
+      path: SETS,
+      summary: 'List condition sets',
+      params: ConditionSetsPath,
+      query: ConditionSetsQuery,
+      answer: ConditionSetList,
+    }),
+    manage({
+      operation: 'createConditionSet',
+      method: 'POST',
+      path: SETS,
+      summary: 'Create a condition set',
+      params: ConditionSetsPath,
+      body: ConditionSetCreate,
+      answer: ConditionSet,
+    }),
+    manage({
+      operation: 'getConditionSet',
+      method: 'GET',
+      path: SET,
+      summary: 'Read a condition set',
+      params: ConditionSetPath,
+      query: ConditionSetQuery,
+      answer: ConditionSet,
+    }),
+    manage({
+      operation: 'updateConditionSet',
+      method: 'PATCH',
+      path: SET,
+      summary: 'Change a condition set; each given field replaces the old value whole',
+      params: ConditionSetPath,
+      body: ConditionSetUpdate,
+      answer: ConditionSet,
+    }),
+    manage({
+      operation: 'deleteConditionSet',
+      method: 'DELETE',
+      path: SET,
+      summary: 'Delete a condition set that is the parent of none, with the rules on it',
+      params: ConditionSetPath,
+      refusals: [409],
+    }),
+  ]
+}
+
+function relatedSets(manage: Manage): Route[] {
+  const related = { method: 'GET', params: ConditionSetPath, query: RelatedSetsQuery } as const
+  const answer = Type.Array(ConditionSet)
+  return [
+    manage({
+      ...related,
+      operation: 'listSetAncestors',
+      path: `${SET}/ancestors`,
+      summary: 'List the condition sets above one, nearest first',
+      answer,
+    }),
+    manage({
+      ...related,
+      operation: 'listSetDescendants',
+      path: `${SET}/descendants`,
+      summary: 'List the condition sets below one, nearest first',
+      answer,
+    }),
+    manage({
+      ...related,
+      operation: 'listPossibleParents',
+      path: `${SET}/possible_parents`,
+      summary: 'List the condition sets that could be the parent of one',
+      answer,
+    }),
+  ]
+}
+
+const RULES = `${FACTS_BASE}/set_rules`
+
+export function setRuleRoutes(manage: Manage): Route[] {
+  const all = { path: RULES, params: SetRulesPath }
+  return [
+    manage({
+      ...all,
+      operation: 'listSetRules',
+      method: 'GET',
+      summary: 'List rules on condition sets',
+      query: SetRulesQuery,
+      answer: SetRuleList,
+    }),
+    manage({
+      ...all,
+      operation: 'createSetRule',
+      method: 'POST',
+      summary: 'Allow an action where a user set and a resource set match',
+      body: SetRuleCreate,
+      answer: Type.Array(SetRule, { minItems: 1, maxItems: 1 }),
+      mayWarn: true,
+    }),
+    manage({
+      ...all,
+      operation: 'deleteSetRule',
+      method: 'DELETE',
+      summary: 'Remove a rule on condition sets',
+      body: SetRuleCreate,
+    }),
+  ]
+}

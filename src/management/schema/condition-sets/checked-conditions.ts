@@ -1,0 +1,47 @@
+/** Reads the conditions of a set before they are stored, and refuses what could never hold (conditions, section 3.4). */
+import { type DeclaredType, findMisfits } from '#conditions/declared-types.ts'
+import type { Path, Root } from '#conditions/paths.ts'
+import { isRefused, readCondition } from '#conditions/read-condition.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import { AuthzError, type ErrorDetail } from '#model/errors.ts'
+import { type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
+import { rowKeys } from '#store/keyspace/keyspace.ts'
+
+/** The built-in types whose attributes the roots are of. */
+const CARRIERS: Partial<Record<Root, string>> = { user: USER_TYPE_KEY, tenant: '__tenant' }
+
+/**
+ * Throws `INVALID_SHAPE` with the place of each finding; `at` is where the conditions stand. `type` is what the set is limited to.
+ * O(size).
+ */
+export function checkConditions(
+  records: RecordReader,
+  conditions: unknown,
+  type: TypeRecord | null,
+  at: ErrorDetail['loc'],
+): void {
+  const read = readCondition(conditions, at)
+  if (isRefused(read)) throw refused(read.findings)
+  // Looked up once each, and not at each test.
+  const declared = new Map<Root, ReadonlyMap<string, DeclaredType> | null>()
+  const declaredOf = (root: Root) => {
+    const known = declared.get(root)
+    if (known !== undefined) return known
+    const carrier = root === 'resource' ? type : carrierOf(records, root)
+    const types = carrier && new Map(carrier.attributes.map(each => [each.key, each.type]))
+    declared.set(root, types)
+    return types
+  }
+  const misfits = findMisfits(read, ({ root, names }: Path) => declaredOf(root)?.get(names[0]!) ?? null)
+  if (misfits.length > 0) throw refused(misfits.map(each => ({ ...each, loc: [...each.loc] })))
+}
+
+function carrierOf(records: RecordReader, root: Root): TypeRecord | null {
+  const key = CARRIERS[root]
+  return key === undefined ? null : records.get('type', rowKeys.type(key))
+}
+
+function refused(detail: readonly ErrorDetail[]): AuthzError {
+  const message = detail.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ')
+  return new AuthzError('INVALID_SHAPE', message, { detail })
+}

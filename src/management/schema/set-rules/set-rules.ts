@@ -1,0 +1,122 @@
+/** Rules on condition sets (conditions, sections 1.4 and 2): who matches the one set may act on what matches the other. */
+import { createHash } from 'node:crypto'
+import { Warned } from '#management/commands/answer-marks.ts'
+import {
+  presentInstant,
+  presentScope,
+  type ReadContext,
+  type WriteContext,
+} from '#management/commands/context.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { requireNoneAdded } from '#management/schema/schema-ceilings.ts'
+import { AuthzError } from '#model/errors.ts'
+import { CONDITION_SET_KEY_LENGTH_MAX } from '#model/limits.ts'
+import type { RuleRecord } from '#model/records.ts'
+import type { SetRule, SetRuleCreate } from '#model/wire/set-rule.ts'
+import { rowKeys } from '#store/keyspace/keyspace.ts'
+import {
+  checkPermission,
+  keyOfSide,
+  requireAction,
+  requireResourceSide,
+  requireUserSide,
+  type ResourceSide,
+  ruleChange,
+  type RuleParts,
+} from './rule-sides.ts'
+import { holdsInEveryTenant, IN_EVERY_TENANT } from './tenant-mentions.ts'
+
+/** Answers an array with the one rule, as clients expect it. */
+export function* createSetRule(
+  context: WriteContext,
+  input: { readonly body: SetRuleCreate },
+): Resumable<SetRule[] | Warned<SetRule[]>> {
+  const parts = yield* resolveParts(context, input.body)
+  if (findRule(context, parts) !== null) {
+    throw new AuthzError('DUPLICATE_ENTITY', `there is the rule ${JSON.stringify(keyOfRule(parts))} already`)
+  }
+  const rules = [presentRule(context, addRule(context, parts), parts)]
+  return holdsInEveryTenant(context.records, parts) ? new Warned(rules, IN_EVERY_TENANT) : rules
+}
+
+export function* deleteSetRule(
+  context: WriteContext,
+  input: { readonly body: SetRuleCreate },
+): Resumable<void> {
+  const parts = yield* resolveParts(context, input.body)
+  const rule = findRule(context, parts)
+  if (rule === null) {
+    throw new AuthzError('NOT_FOUND', `there is no rule ${JSON.stringify(keyOfRule(parts))}`)
+  }
+  context.records.delete(rule, { kind: 'rule-removed', ...ruleChange(parts) })
+}
+
+/** What a body names. Throws `NOT_FOUND`, and `INVALID_INPUT` for sides that do not fit. */
+export function* resolveParts(context: WriteContext, body: SetRuleCreate): Resumable<RuleParts> {
+  const { records } = context
+  checkPermission(body.permission)
+  // A set may come to be limited to a resource meanwhile, by another parent.
+  requireNoneAdded(context)
+  const { type, action } = yield* requireAction(records, body.permission)
+  // It has the action: the removal of that is a new state of it. Also read again, if it was found by a list.
+  records.requireUnchanged(records.get('type', rowKeys.type(type.key)) ?? type)
+  const userSide = requireUserSide(records, body.user_set, body.is_role === true)
+  const resourceSide = requireResourceSide(records, body.resource_set, body.is_resource === true)
+  const typeId = resourceSide.kind === 'type' ? resourceSide.id : resourceSide.typeId
+  if (typeId !== null && typeId !== type.id) throw otherResource(resourceSide, body.permission)
+  return { userSide, type, action, resourceSide }
+}
+
+function otherResource(side: ResourceSide, permission: string): AuthzError {
+  return new AuthzError(
+    'INVALID_INPUT',
+    `${JSON.stringify(keyOfSide(side))} is of another resource than the permission ${JSON.stringify(permission)}`,
+  )
+}
+
+export function findRule({ records }: WriteContext, parts: RuleParts): RuleRecord | null {
+  const { userSide, resourceSide, action } = parts
+  return records.get('rule', rowKeys.rule(userSide.id, resourceSide.id, action.id))
+}
+
+/** Adds a rule that is not there yet, and tells the engine. */
+export function addRule(context: WriteContext, parts: RuleParts): RuleRecord {
+  const { userSide, resourceSide, type, action } = parts
+  const rule: RuleRecord = {
+    kind: 'rule',
+    id: context.newId(),
+    createdAt: context.now,
+    userSideId: userSide.id,
+    resourceSideId: resourceSide.id,
+    typeId: type.id,
+    actionId: action.id,
+  }
+  context.records.put(rule, { kind: 'rule-put', ...ruleChange(parts) })
+  return rule
+}
+
+export function presentRule(context: ReadContext, rule: RuleRecord, parts: RuleParts): SetRule {
+  const createdAt = presentInstant(rule.createdAt)
+  return {
+    id: rule.id,
+    key: keyOfRule(parts),
+    user_set: keyOfSide(parts.userSide),
+    permission: `${parts.type.key}:${parts.action.key}`,
+    resource_set: keyOfSide(parts.resourceSide),
+    ...presentScope(context.scope),
+    created_at: createdAt,
+    updated_at: createdAt,
+  }
+}
+
+/** Digits of a hash that tell long keys apart which begin the same. */
+const HASH_LENGTH = 16
+
+function keyOfRule({ userSide, type, action, resourceSide }: RuleParts): string {
+  const key = [keyOfSide(userSide), type.key, action.key, keyOfSide(resourceSide)].join('-')
+  if (key.length <= CONDITION_SET_KEY_LENGTH_MAX) return key
+  const hash = createHash('sha256').update(key).digest('hex').slice(0, HASH_LENGTH)
+  return `${key.slice(0, CONDITION_SET_KEY_LENGTH_MAX - HASH_LENGTH - 1)}-${hash}`
+}
+
+export const writes = { createSetRule, deleteSetRule }

@@ -1,0 +1,59 @@
+/** Rules on condition sets on the wire (conditions, sections 1.4 and 2). */
+import { type Static, Type } from 'typebox'
+import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
+import {
+  envelope,
+  environmentPath,
+  optional,
+  pagingQuery,
+  Reference,
+  scopeFields,
+  timeFields,
+  TotalCountFlag,
+  Uuid,
+} from './building-blocks.ts'
+
+export const SetRuleCreate = Type.Object({
+  /** A user set or a tenant role. */
+  user_set: Reference,
+  /** `resource:action`, or the id of an action. */
+  permission: Reference,
+  /** A resource set or a resource. */
+  resource_set: Reference,
+  is_role: optional(Type.Boolean({ description: '`user_set` names a role and nothing else.' })),
+  is_resource: optional(Type.Boolean({ description: '`resource_set` names a resource and nothing else.' })),
+})
+export type SetRuleCreate = Static<typeof SetRuleCreate>
+
+export const SetRule = Type.Object({
+  id: Uuid,
+  key: Type.String(),
+  user_set: Type.String(),
+  permission: Type.String(),
+  resource_set: Type.String(),
+  ...scopeFields,
+  ...timeFields,
+})
+export type SetRule = Static<typeof SetRule>
+
+export const SetRuleList = Type.Union([Type.Array(SetRule), envelope(SetRule)])
+
+export const SetRulesPath = Type.Object(environmentPath)
+
+/** Clients send filters that they do not mean as empty texts. */
+function filter(description: string) {
+  return Type.Optional(
+    Type.String({ maxLength: 2 * LONG_KEY_BYTES_MAX, description: `${description} Empty: any.` }),
+  )
+}
+
+export const SetRulesQuery = Type.Object({
+  ...pagingQuery,
+  user_set: filter('Rules on this user set or tenant role.'),
+  permission: filter(
+    'Rules on this permission: `resource:action`, an action of any resource, or the id of one.',
+  ),
+  resource_set: filter('Rules on this resource set or resource.'),
+  include_total_count: Type.Optional(TotalCountFlag),
+})
+export type SetRulesQuery = Static<typeof SetRulesQuery>
