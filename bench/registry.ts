@@ -76,6 +76,15 @@ export const BENCHES: readonly Bench[] = [
     hasHugePages: true,
   },
   {
+    name: 'rules',
+    shows: 'what rules on attributes cost a question, and attributes of memory',
+    takes: '2 min',
+    program: 'engine/rules.ts',
+    flags: [LARGE_HEAP],
+    isPinned: true,
+    hasHugePages: true,
+  },
+  {
     name: 'load',
     shows: 'loading 1M facts from rows, against the reference engine',
     takes: '1 min',

@@ -19,14 +19,19 @@ import type {
 import { type Explanation, NO_RULES } from '#engine/explanation.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { BatchCheck, UNKNOWN } from '#engine/shared-index/check/batch-check.ts'
-import { type BatchSource, PackedSource, QuerySource } from '#engine/shared-index/check/batch-source.ts'
+import {
+  type BatchSource,
+  PackedSource,
+  QuerySource,
+  sourceOf,
+} from '#engine/shared-index/check/batch-source.ts'
 import { ALLOW, BUILD, DENY, InstanceCheck } from '#engine/shared-index/check/check.ts'
 import type { Verdict } from '#engine/shared-index/check/check.ts'
 import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
 import { Question } from '#engine/shared-index/check/question.ts'
-import { explainByRules, NO_LOOKUPS } from '#engine/shared-index/check/rule-check.ts'
+import { explainByRules } from '#engine/shared-index/check/rule-check.ts'
 import { RuleQuestions } from '#engine/shared-index/check/rule-questions.ts'
-import type { AskedRules, Lookup } from '#engine/shared-index/check/rule-values.ts'
+import { type AskedRules, type Lookup, NO_LOOKUPS } from '#engine/shared-index/check/rule-values.ts'
 import { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -288,19 +293,15 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#evaluateLocked(terms, names) || (this.#schema.hasRules && this.#evaluateRuled(names))
   }
 
-  /**
-   * A function of its own, because each call of a function with a closure allocates what it captures, used or
-   * not.
-   */
+  /** A function of its own, because each call of one with a closure allocates what it captures, used or not. */
   #evaluateLocked(terms: QueryTerms, names: Query | PackedQueries): boolean {
     return this.#reads.locked(() => this.#decideForSure(terms, names) === ALLOW)
   }
 
   /** Decides by rules the question that roles have just denied, at the state at which they did, if that still lasts. */
   #evaluateDenied(names: Query | PackedQueries): boolean {
-    const query = (): Query => (names instanceof PackedQueries ? names.query(0) : names)
     try {
-      const asked = this.#gatherFound(query)
+      const asked = this.#gatherFound(sourceOf(names))
       if (this.#reads.isValid()) {
         const outcome = asked !== null && this.#ruled.decide(asked)
         return typeof outcome === 'boolean' ? outcome : this.#evaluateRuled(names, outcome.lookups)
@@ -312,13 +313,12 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   /** As `#gather`, for the question that is current and was looked up already. */
-  #gatherFound(query: () => Query): AskedRules | null {
+  #gatherFound(source: BatchSource): AskedRules | null {
     const terms = this.#terms
     if (terms === null || !this.#action) return null
-    const question = this.#question
-    question.resolve(question.record, terms.tenant, this.#reads.sequence)
-    const plan = this.#schema.rules?.planOf(terms.type, terms.action) ?? null
-    return this.#ruled.gather(this.#parts(), query, { plan, user: question.user })
+    const { sequence } = this.#reads
+    this.#question.resolve(this.#question.record, terms.tenant, sequence)
+    return this.#ruled.gather(this.#parts(), { terms, source, user: this.#question.user, sequence })
   }
 
   /** Decides a question that roles deny by roles and rules, of one state. */
@@ -350,9 +350,9 @@ export class SharedIndexReader implements DecisionEngine {
   /** What rules need of the question; `null`: there are none that could allow it. */
   #gather(query: Query, lookups: readonly Lookup[]): AskedRules | null {
     if (!this.#resolved(query).actionView) return null
-    const plan = this.#schema.rules?.planOf(query.type, query.action) ?? null
-    const user = plan === null ? 0 : this.#question.findUser(query.user)
-    return this.#ruled.gather(this.#parts(), () => query, { plan, user, lookups })
+    const user = this.#question.findUser(query.user)
+    const asked = { terms: query, source: sourceOf(query), user, sequence: this.#reads.sequence }
+    return this.#ruled.gather(this.#parts(), asked, lookups)
   }
 
   /** Decides by closures, or by a walk if there is no room for them. Lock held. */

@@ -1,8 +1,8 @@
 /** Where the questions of a batch come from: objects with strings, or the bytes of a body (`PackedQueries`). */
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { Query } from '#model/decision.ts'
+import type { Circumstances, Query } from '#model/decision.ts'
 import {
-  type PackedQueries,
+  PackedQueries,
   type QueryTerms,
   KEY_RANGE,
   RANGE_LENGTH,
@@ -22,6 +22,8 @@ export interface BatchSource {
   readInstance(index: number, column: KeyColumn, header: Int32Array, row: number, type: number): void
   /** One question in strings, for questions that no batch can answer. */
   query(index: number): Query
+  /** What conditions may ask for beside what is stored. */
+  circumstances(index: number): Circumstances | undefined
 }
 
 export class QuerySource implements BatchSource {
@@ -65,6 +67,10 @@ export class QuerySource implements BatchSource {
   query(index: number): Query {
     return this.#queries[index]!
   }
+
+  circumstances(index: number): Circumstances | undefined {
+    return this.#queries[index]!.circumstances
+  }
 }
 
 export class PackedSource implements BatchSource {
@@ -103,4 +109,13 @@ export class PackedSource implements BatchSource {
   query(index: number): Query {
     return this.#packed.query(index)
   }
+
+  circumstances(index: number): Circumstances | undefined {
+    return this.#packed.circumstances(index)
+  }
+}
+
+/** One question, or packed ones. */
+export function sourceOf(names: Query | PackedQueries): BatchSource {
+  return names instanceof PackedQueries ? new PackedSource(names) : new QuerySource([names])
 }

@@ -1,5 +1,6 @@
 /** The questions of a batch, or a single one, that roles have denied and rules may allow. */
 import type { ListingParts } from '#engine/shared-index/search/listings.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
 import { attributesBlock } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import type { Plan } from '#engine/shared-index/rules/rules-view.ts'
@@ -10,9 +11,9 @@ import type { BatchSource } from './batch-source.ts'
 import { ALLOW } from './check.ts'
 import { BATCH_MAX } from './key-column.ts'
 import type { Question } from './question.ts'
-import { Gathering, type NamedLines, NO_LOOKUPS } from './rule-check.ts'
+import { Gathering, gatherLookups } from './rule-check.ts'
 import { RuleEvaluation, type RuledOutcome } from './rule-evaluation.ts'
-import type { AskedRules, Lookup } from './rule-values.ts'
+import { type AskedRules, type Lookup, NO_LOOKUPS, type QuestionSource } from './rule-values.ts'
 
 /** A part of a batch, as it was looked up. */
 export interface AskedBatch {
@@ -20,6 +21,15 @@ export interface AskedBatch {
   readonly lookup: BatchLookup
   readonly from: number
   readonly count: number
+  readonly sequence: number
+}
+
+/** One that roles have denied. */
+export interface AskedQuestion {
+  /** Type and action are declared. */
+  readonly terms: QueryTerms
+  readonly source: QuestionSource
+  readonly user: number
   readonly sequence: number
 }
 
@@ -33,7 +43,8 @@ export class RuleQuestions {
   readonly #plans: Plan[] = []
   readonly #users = new Int32Array(BATCH_MAX)
   readonly #instances = new Int32Array(BATCH_MAX)
-  #asked: { readonly index: number; readonly asked: AskedRules }[] = []
+  readonly #asked: AskedRules[] = []
+  #askedCount = 0
 
   /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
   prefetchSink = 0
@@ -47,68 +58,68 @@ export class RuleQuestions {
     return this.#evaluation.decide(asked)
   }
 
-  /** Gathers for one question whose user is at that line. `null`: no rule can allow it. */
+  /** Gathers for one question, which has been resolved and whose user is at that line. `null`: no rule can allow it. */
   gather(
     parts: ListingParts,
-    query: () => Query,
-    { plan, user, lookups = NO_LOOKUPS }: { plan: Plan | null; user: number; lookups?: readonly Lookup[] },
-  ): AskedRules | null {
-    this.#single.begin()
-    return plan && this.#gathered(this.#single, parts, { plan, query, user }, lookups)
-  }
-
-  /** `#question` has been resolved. */
-  #gathered(
-    gathering: Gathering,
-    parts: ListingParts,
-    { plan, query, user }: { readonly plan: Plan; readonly query: () => Query; readonly user: number },
-    lookups: readonly Lookup[],
+    { terms, source, user, sequence }: AskedQuestion,
+    lookups: readonly Lookup[] = NO_LOOKUPS,
   ): AskedRules | null {
     const question = this.#question
-    if (question.isMismatch || question.tenant === 0) return null
-    const lines: NamedLines = { user, instance: question.instance, tenant: question.tenant }
-    const lookUp = ({ type, key }: Lookup): number => {
-      const view = parts.schema.types.get(type)
-      return view === undefined ? 0 : question.findInstance(view.id, key)
+    const plan = parts.schema.rules?.planOf(terms.type, terms.action)
+    if (!plan || question.isMismatch || question.tenant === 0) return null
+    parts.regions.attributeNames.refresh()
+    this.#single.begin(sequence)
+    const asked = this.#single.next(plan, source, 0)
+    this.#single.gather(asked, parts, user, question)
+    if (lookups.length > 0) {
+      const lookUp = ({ type, key }: Lookup): number => {
+        const view = parts.schema.types.get(type)
+        return view === undefined ? 0 : question.findInstance(view.id, key)
+      }
+      gatherLookups(asked, parts, question.tenant, { lookups, lookUp })
     }
-    return gathering.gather(parts, { plan, query, lines }, lookUp, lookups)
+    return asked
   }
 
   /** Whether the last batch left something to rules. */
   get hasAsked(): boolean {
-    return this.#asked.length > 0
+    return this.#askedCount > 0
   }
 
   /** Gathers for all that roles have denied in the batch; nothing is left of an earlier attempt. */
   gatherBatch(parts: ListingParts, batch: AskedBatch, answers: Uint8Array): void {
-    this.#asked = []
+    this.#askedCount = 0
     if (!parts.schema.hasRules) return
-    this.#batch.begin()
+    const { source, lookup, from, sequence } = batch
+    parts.regions.attributeNames.refresh()
+    this.#batch.begin(sequence)
     const denied = this.#denied(parts, batch, answers)
     this.#prefetch(parts.regions, denied)
-    const { source, lookup, from, sequence } = batch
     const question = this.#question
     for (let n = 0; n < denied; n++) {
       const index = this.#indexes[n]!
-      const query = (): Query => source.query(from + index)
       let user = this.#users[n]!
       if (user < 0) {
-        const { type, key, tenant, user: name } = query()
+        const { type, key, tenant, user: name } = source.query(from + index)
         user = question.findUser(name)
         question.resolve(question.findInstance(parts.schema.types.get(type)!.id, key), tenant, sequence)
       } else question.resolve(this.#instances[n]!, lookup.tenants[index]!, sequence)
-      const asked = this.#gathered(this.#batch, parts, { plan: this.#plans[n]!, query, user }, NO_LOOKUPS)
-      if (asked) this.#asked.push({ index: from + index, asked })
+      if (question.isMismatch || question.tenant === 0) continue
+      const asked = this.#batch.next(this.#plans[n]!, source, from + index)
+      this.#batch.gather(asked, parts, user, question)
+      this.#asked[this.#askedCount++] = asked
     }
   }
 
   /** Answers what was gathered of a batch. `again` asks a question anew, with what has to be looked up. */
   settle(answers: Uint8Array, again: (query: Query, lookups: readonly Lookup[]) => boolean): void {
-    const all = this.#asked
-    this.#asked = []
-    for (const { index, asked } of all) {
+    const count = this.#askedCount
+    this.#askedCount = 0
+    for (let n = 0; n < count; n++) {
+      const asked = this.#asked[n]!
+      const { source, index } = asked
       const outcome = this.#evaluation.decide(asked)
-      const isAllowed = typeof outcome === 'boolean' ? outcome : again(asked.query(), outcome.lookups)
+      const isAllowed = typeof outcome === 'boolean' ? outcome : again(source.query(index), outcome.lookups)
       if (isAllowed) answers[index] = ALLOW
     }
   }
@@ -145,8 +156,10 @@ export class RuleQuestions {
   #prefetch({ graph }: Regions, denied: number): void {
     let sink = 0
     for (let n = 0; n < denied; n++) {
-      const user = Math.max(this.#users[n]!, 0)
-      sink ^= graph[attributesBlock(graph, user)]! ^ graph[attributesBlock(graph, this.#instances[n]!)]!
+      const user = attributesBlock(graph, Math.max(this.#users[n]!, 0))
+      const instance = attributesBlock(graph, this.#instances[n]!)
+      // Most rows take one line or two.
+      sink ^= graph[user]! ^ graph[user + L.LINE_WORDS]! ^ graph[instance]! ^ graph[instance + L.LINE_WORDS]!
     }
     this.prefetchSink ^= sink
   }

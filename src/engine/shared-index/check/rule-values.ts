@@ -16,8 +16,8 @@ import {
   valueIn,
   type ValueWords,
 } from '#engine/shared-index/memory/values.ts'
-import { type PathView, type Plan, refreshPath } from '#engine/shared-index/rules/rules-view.ts'
-import type { Query, SentAttributes } from '#model/decision.ts'
+import { type PathView, type Plan, refreshPath, SOURCE } from '#engine/shared-index/rules/rules-view.ts'
+import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
 
 /** An instance that conditions look up, by its names. */
 export interface Lookup {
@@ -25,25 +25,53 @@ export interface Lookup {
   readonly key: string
 }
 
+/** Where a question stands. Most are decided without a string of it. */
+export interface QuestionSource {
+  query(index: number): Query
+  circumstances(index: number): Circumstances | undefined
+}
+
+const NO_MASKS = new Int32Array(0)
+const NO_KEYS: readonly string[] = []
+export const NO_LOOKUPS: readonly Lookup[] = []
+const NOTHING_FOUND: AskedRules['found'] = new Map()
+
 /** What was read of one state for a question: copies, which nothing changes any more. */
-export interface AskedRules {
-  readonly plan: Plan
-  /** Makes the question in strings. */
-  readonly query: () => Query
-  readonly tenant: string
+export class AskedRules {
+  plan: Plan
+  source: QuestionSource
+  index = 0
+  tenant = ''
   /** Where attributes begin in `words`; 0: there are none. */
-  readonly words: ValueWords
-  readonly user: number
-  readonly instance: number
-  readonly tenantBlock: number
+  words: ValueWords
+  user = 0
+  instance = 0
+  tenantBlock = 0
   /** By bank, if the plan asks for it: the tenant roles of the user in the tenant. */
-  readonly roleMasks: Int32Array
-  readonly userRoles: readonly string[]
-  readonly userTenants: readonly string[]
+  roleMasks: Int32Array = NO_MASKS
+  userRoles = NO_KEYS
+  userTenants = NO_KEYS
   /** Instances that were known to be looked up. */
-  readonly lookups: readonly Lookup[]
+  lookups = NO_LOOKUPS
   /** What was found of them. `undefined`: no such instance in the tenant. */
-  readonly found: ReadonlyMap<string, string | null | undefined>
+  found: ReadonlyMap<string, string | null | undefined> = NOTHING_FOUND
+
+  constructor(plan: Plan, source: QuestionSource, words: ValueWords) {
+    this.plan = plan
+    this.source = source
+    this.words = words
+  }
+
+  /** For another question. */
+  begin(plan: Plan, source: QuestionSource, index: number): void {
+    this.plan = plan
+    this.source = source
+    this.index = index
+    this.roleMasks = NO_MASKS
+    this.userRoles = this.userTenants = NO_KEYS
+    this.lookups = NO_LOOKUPS
+    this.found = NOTHING_FOUND
+  }
 }
 
 /** The head of what is missing, and the kind of what is an object of this thread. */
@@ -100,7 +128,8 @@ export class RuleValues {
   }
 
   get query(): Query {
-    return (this.#query ??= this.#asked!.query())
+    const asked = this.#asked!
+    return (this.#query ??= asked.source.query(asked.index))
   }
 
   /** Works a value out: its head, and `ats` with it. */
@@ -130,33 +159,49 @@ export class RuleValues {
   }
 
   #resolve(path: number, view: PathView): void {
-    const { root, names } = view
-    if (names.length > 1) return this.#resolveDeep(path, view)
-    const name = names[0]!
     const asked = this.#asked!
-    switch (root) {
-      case 'user':
-        if (name === 'key') return this.#put(path, this.query.user)
-        if (name === 'roles') return this.#put(path, asked.userRoles)
-        if (name === 'tenants') return this.#put(path, asked.userTenants)
+    switch (view.source) {
+      case SOURCE.user:
         return this.#sentOrStored(path, view, this.#sentOf().user, asked.user)
-      case 'resource':
-        if (name === 'type') return this.#put(path, this.query.type)
-        if (name === 'tenant') return this.#put(path, asked.tenant)
-        if (name === 'key' && this.query.key !== null) return this.#put(path, this.query.key)
-        this.#sentOrStored(path, view, this.#sentOf().resource, asked.instance)
-        if (name === 'id' && this.heads[path] === MISSING) this.#put(path, this.query.key ?? undefined)
-        return
-      case 'tenant': {
-        if (name === 'key') return this.#put(path, asked.tenant)
+      case SOURCE.resource:
+        return this.#sentOrStored(path, view, this.#sentOf().resource, asked.instance)
+      case SOURCE.tenant: {
         // Of a tenant in which the user has no role its attributes are not told.
         const block = asked.roleMasks.some(mask => mask !== 0) ? asked.tenantBlock : 0
         return this.#sentOrStored(path, view, this.#sentOf().tenant, block)
       }
-      case 'context':
-        return this.#put(path, ownOf(this.#sentOf().context, name))
-      case 'server':
+      case SOURCE.context:
+        return this.#put(path, ownOf(this.#sentOf().context, view.names[0]!))
+      case SOURCE.deep:
+        return this.#resolveDeep(path, view)
+      default:
+        return this.#resolveComputed(path, view)
+    }
+  }
+
+  #resolveComputed(path: number, view: PathView): void {
+    const asked = this.#asked!
+    switch (view.text) {
+      case 'user.key':
+        return this.#put(path, this.query.user)
+      case 'user.roles':
+        return this.#put(path, asked.userRoles)
+      case 'user.tenants':
+        return this.#put(path, asked.userTenants)
+      case 'resource.type':
+        return this.#put(path, this.query.type)
+      case 'resource.tenant':
+      case 'tenant.key':
+        return this.#put(path, asked.tenant)
+      case 'server.time':
         return this.#put(path, this.#timeText())
+      case 'resource.key':
+        if (this.query.key !== null) return this.#put(path, this.query.key)
+        return this.#sentOrStored(path, view, this.#sentOf().resource, asked.instance)
+      default:
+        // The key of the question, where nobody says otherwise.
+        this.#sentOrStored(path, view, this.#sentOf().resource, asked.instance)
+        if (this.heads[path] === MISSING) this.#put(path, this.query.key ?? undefined)
     }
   }
 
@@ -222,11 +267,16 @@ export class RuleValues {
   }
 
   #sentOf(): SentAttributes {
-    return (this.#sent ??= this.query.circumstances?.sent() ?? NOTHING_SENT)
+    return (this.#sent ??= this.#circumstances()?.sent() ?? NOTHING_SENT)
+  }
+
+  #circumstances(): Circumstances | undefined {
+    const { source, index } = this.#asked!
+    return source.circumstances(index)
   }
 
   #timeText(): string | undefined {
-    const { circumstances } = this.query
+    const circumstances = this.#circumstances()
     if (!circumstances) return undefined
     if (circumstances.readAt !== this.#readAt) {
       this.#time = new Date(circumstances.readAt).toISOString()

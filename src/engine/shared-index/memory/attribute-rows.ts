@@ -11,7 +11,6 @@
  * A row takes about half of that text. Objects within a row are texts, which are parsed when a condition asks for them.
  */
 import { type AttributeNames, NAMES_MAX } from './attribute-names.ts'
-import * as L from './layout.ts'
 import {
   HEAD_BITS,
   HEAD_MASK,
@@ -27,6 +26,8 @@ import {
 
 const WORDS_BITS = 18
 const WORDS_MASK = (1 << WORDS_BITS) - 1
+/** More than the attributes of any owner: whoever reads more reads torn words. */
+const WORDS_MAX = 1 << 23
 const COUNT_MASK = 0x1fff
 const ROW = 1 << 31
 
@@ -142,6 +143,6 @@ export function copyBlock(graph: Int32Array, block: number, into: ValueWords): n
   const first = graph[block]
   if (!(block > 0) || first === undefined) return 0
   const words = blockWords(first)
-  if (words > L.LINE_WORDS << 24 || block + words > graph.length) return 0
+  if (words > WORDS_MAX || block + words > graph.length) return 0
   return into.copy(graph, block, words)
 }

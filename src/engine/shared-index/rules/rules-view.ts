@@ -11,8 +11,24 @@ import { textIn } from '#engine/shared-index/memory/values.ts'
 import { assert } from '#model/assert.ts'
 import { hashOfName, permissionName, PLAN, UNIT, UNIT_ARRAYS } from './rule-code.ts'
 
+/** Where the value of a path comes from. */
+export const SOURCE = { computed: 0, user: 1, resource: 2, tenant: 3, context: 4, deep: 5 } as const
+/** What the service says itself, and the key of the question for what has no other. */
+const COMPUTED = new Set([
+  'user.key',
+  'user.roles',
+  'user.tenants',
+  'resource.type',
+  'resource.tenant',
+  'resource.key',
+  'resource.id',
+  'tenant.key',
+  'server.time',
+])
+
 /** A path, and the numbers of the names that it may begin with. */
 export interface PathView extends Path {
+  readonly source: (typeof SOURCE)[keyof typeof SOURCE]
   /** By count of names joined by dots - 1: their number among attributes, -1 where they had none when `known` had. */
   readonly numbers: Int32Array
   known: number
@@ -122,7 +138,10 @@ export class RulesView {
     const read = readPath(textAt(this.program, this.#arrays[UNIT.pathFrom]![path]!))
     assert(typeof read !== 'string', 'a compiled path can be read')
     const numbers = new Int32Array(read.names.length).fill(-1)
-    return { ...read, numbers, known: -1 }
+    const { root, names, text } = read
+    const ofRoot = root === 'server' ? SOURCE.computed : SOURCE[root]
+    const source = names.length > 1 ? SOURCE.deep : COMPUTED.has(text) ? SOURCE.computed : ofRoot
+    return { root, names, text, source, numbers, known: -1 }
   }
 
   #readTree(at: number): Condition {
