@@ -6,15 +6,24 @@
 import type { QuestionValues } from '#conditions/evaluate.ts'
 import { ValuesOfQuestion } from '#conditions/question-values.ts'
 import { isObject, type JsonObject, memberOf } from '#conditions/values.ts'
-import { findInRow, type Found, isRow, textOfBlock } from '#engine/shared-index/memory/attribute-rows.ts'
+import {
+  countInRow,
+  findInRow,
+  type Found,
+  isRow,
+  textOfBlock,
+} from '#engine/shared-index/memory/attribute-rows.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import {
+  HEAD_BITS,
+  HEAD_MASK,
   JSON_TEXT,
   kindOf,
   KIND_SHIFT,
   NO_FORM,
   valueIn,
   type ValueWords,
+  wordsBehind,
 } from '#engine/shared-index/memory/values.ts'
 import { type PathView, type Plan, refreshPath, SOURCE } from '#engine/shared-index/rules/rules-view.ts'
 import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
@@ -80,6 +89,9 @@ const OBJECT = 10
 export const OBJECT_HEAD = OBJECT << KIND_SHIFT
 /** Questions told apart by their number, before the numbers begin anew. */
 const STAMPS_MAX = 2 ** 31 - 1
+/** Rows with more attributes, or beside more paths, are looked into for each path. */
+const SPREAD_ATTRIBUTES_MAX = 64
+const SPREAD_PATHS_MAX = 1_024
 const NOTHING_SENT: SentAttributes = { user: null, resource: null, tenant: null, context: null }
 
 export class RuleValues {
@@ -121,6 +133,34 @@ export class RuleValues {
       this.#stamp = 0
     }
     this.#stamp += 1
+    // Without what is sent the two rows are all there is.
+    if (paths > SPREAD_PATHS_MAX || asked.source.circumstances(asked.index) !== undefined) return
+    const { spread } = asked.plan.view
+    spread.refresh(this.#names)
+    this.#spread(asked.user, spread.user)
+    this.#spread(asked.instance, spread.resource)
+  }
+
+  /** Notes what a row has for paths, all at once. */
+  #spread(block: number, pathOf: Int16Array): void {
+    const words = this.words
+    if (block === 0 || !isRow(words[block]!)) return
+    const count = countInRow(words, block)
+    if (count > SPREAD_ATTRIBUTES_MAX) return
+    const { heads, ats } = this
+    const stamps = this.#stamps
+    let at = block + 1 + count
+    for (let index = block + 1; index <= block + count; index++) {
+      const entry = words[index]!
+      const path = pathOf[entry >>> HEAD_BITS]!
+      const head = entry & HEAD_MASK
+      if (path >= 0) {
+        stamps[path] = this.#stamp
+        heads[path] = head
+        ats[path] = at
+      }
+      at += wordsBehind(head, words, at)
+    }
   }
 
   get words(): Int32Array {

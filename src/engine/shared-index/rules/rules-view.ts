@@ -5,7 +5,7 @@
 import type { Condition } from '#conditions/condition.ts'
 import { type Path, readPath } from '#conditions/paths.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
-import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
+import { type AttributeNames, NAMES_MAX } from '#engine/shared-index/memory/attribute-names.ts'
 import { unpackArrays } from '#engine/shared-index/memory/packed-arrays.ts'
 import { textIn } from '#engine/shared-index/memory/values.ts'
 import { assert } from '#model/assert.ts'
@@ -34,6 +34,32 @@ export interface PathView extends Path {
   known: number
 }
 
+/** By number of an attribute's name: the path that reads it, of users and of resources, -1 if there is none. */
+class Spread {
+  readonly user = new Int16Array(NAMES_MAX).fill(-1)
+  readonly resource = new Int16Array(NAMES_MAX).fill(-1)
+  readonly #view: RulesView
+  #known = -1
+
+  constructor(view: RulesView) {
+    this.#view = view
+  }
+
+  /** O(paths) where there are more names. */
+  refresh(names: AttributeNames): void {
+    if (names.known === this.#known) return
+    this.#known = names.known
+    for (let path = 0; path < this.#view.paths; path++) {
+      const view = this.#view.path(path)
+      refreshPath(view, names)
+      const number = view.numbers[0]!
+      if (number < 0) continue
+      if (view.source === SOURCE.user) this.user[number] = path
+      if (view.source === SOURCE.resource) this.resource[number] = path
+    }
+  }
+}
+
 /** The rules of one permission. */
 export interface Plan {
   readonly view: RulesView
@@ -56,6 +82,7 @@ export class RulesView {
   readonly setFrom: Int32Array
   readonly setParent: Int32Array
   readonly paths: number
+  readonly spread = new Spread(this)
   readonly #arrays: readonly Int32Array[]
   readonly #copyTexts: () => Int32Array | null
   readonly #plans = new Map<string, Map<string, Plan | null>>()
