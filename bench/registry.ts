@@ -108,6 +108,14 @@ export const BENCHES: readonly Bench[] = [
     flags: [LARGE_HEAP],
   },
   {
+    name: 'rule-ceilings',
+    shows: 'changes of condition sets and rules as many as there may be',
+    takes: '2 min',
+    program: 'engine/schema-ceilings.ts',
+    args: ['rules'],
+    flags: [LARGE_HEAP],
+  },
+  {
     name: 'schema-changes',
     shows: 'changes of the schema on millions of facts: writer, reader, closures built anew',
     takes: '3 min',

@@ -1,7 +1,7 @@
 /**
  * Changes of a schema as large as one may be:
  *
- *   node --max-old-space-size=12000 bench/engine/schema-ceilings.ts
+ *   node --max-old-space-size=12000 bench/engine/schema-ceilings.ts [rules: only those]
  *
  * How long the thread that writes is held at a time while a change is compiled and published: it goes on for a slice of 4 ms and
  * ends with the step that it is in, so 4 ms and the longest step. How long the whole change takes, and what the first
@@ -21,6 +21,7 @@ import {
 } from '#model/limits.ts'
 import { SLICE_MS } from '#model/resumable.ts'
 import { atMost, type Figure, publish, round } from '../lib/measure.ts'
+import { ruleCeilings } from './rule-ceilings.ts'
 
 const STOP_MAX_MS = 50
 const ROUNDS = 5
@@ -69,7 +70,7 @@ function typePut(type: string, actions: readonly string[]): Change {
 
 const ALICE: Change[] = [
   { kind: 'tenant-put', tenant: 'default', attributes: null },
-  { kind: 'user-put', user: 'alice', attributes: null },
+  { kind: 'user-put', user: 'alice', attributes: { level: 4, group: 'none' } },
   { kind: 'assignment-put', user: 'alice', role: 'role-0', scope: { tenant: 'default' } },
 ]
 
@@ -183,10 +184,13 @@ function report(name: string, felt: Felt, writer: SharedIndexWriter): void {
   })
 }
 
+const only = process.argv[2]
 for (const [name, { changes, scenes }] of [
   ['1,000 actions × 2,000 roles', issue()],
   ['at the ceilings', ceilings()],
+  ['10,000 sets, 100,000 rules', ruleCeilings()],
 ] as const) {
+  if (only !== undefined && !name.includes(only)) continue
   const loading = new Felt()
   let writer = loaded(changes, loading)
   for (let load = 1; load < LOADS; load++) writer = loaded(changes, loading)
@@ -211,4 +215,4 @@ for (const [name, { changes, scenes }] of [
     report(`${name}: ${scene.name}, taken back`, ways[1]!, writer)
   }
 }
-publish('schema-ceilings', figures, { felt: raw })
+publish(only === undefined ? 'schema-ceilings' : 'rule-ceilings', figures, { felt: raw })
