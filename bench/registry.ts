@@ -149,6 +149,12 @@ export const BENCHES: readonly Bench[] = [
     program: 'engine/differential.ts',
   },
   {
+    name: 'rules-differential',
+    shows: 'a million decisions by rules against the oracle (not a measurement)',
+    takes: '10 min',
+    program: 'engine/rules-differential.ts',
+  },
+  {
     name: 'fuzz-bodies',
     shows: 'millions of bodies read from bytes and the ordinary way (not a measurement)',
     takes: '10 min',
