@@ -15,6 +15,8 @@ export interface Query {
 export interface Circumstances {
   /** When the request was read, in milliseconds since 1970. */
   readonly readAt: number
+  /** Set where it is known that nothing was sent. */
+  readonly isBare?: true
   /** What the caller says of the question (conditions, section 4.1). Throws what a body that cannot be read throws. */
   sent(): SentAttributes
 }
@@ -39,7 +41,7 @@ export const NOTHING_SENT: SentAttributes = Object.freeze({
 
 /** Of a question that says nothing but its texts. */
 export function withoutAttributes(readAt: number): Circumstances {
-  return { readAt, sent: () => NOTHING_SENT }
+  return { readAt, isBare: true, sent: () => NOTHING_SENT }
 }
 
 /** The tenant every environment starts with, and the one a question without a tenant falls back to. */

@@ -48,6 +48,8 @@ export class PackedQueries {
   readonly termsTable: readonly QueryTerms[]
   /** For each question the position of its terms in `termsTable`. Null: entry i of the table is that of question i. */
   readonly #termsIndex: Int32Array | null
+  /** Those of all questions, once somebody has asked for them. */
+  #circumstances: Circumstances | undefined
 
   constructor(
     count: number,
@@ -78,7 +80,9 @@ export class PackedQueries {
 
   /** What conditions may ask for beside what is stored: the time, where it is known. */
   circumstances(_index: number): Circumstances | undefined {
-    return this.readAt === null ? undefined : withoutAttributes(this.readAt)
+    if (this.readAt === null) return undefined
+    if (this.#circumstances?.readAt !== this.readAt) this.#circumstances = withoutAttributes(this.readAt)
+    return this.#circumstances
   }
 
   /** Some neighbours, over the same bytes. O(count). */

@@ -25,11 +25,10 @@ import {
   QuerySource,
   sourceOf,
 } from '#engine/shared-index/check/batch-source.ts'
-import { ALLOW, BUILD, DENY, InstanceCheck } from '#engine/shared-index/check/check.ts'
-import type { Verdict } from '#engine/shared-index/check/check.ts'
+import { ALLOW, BUILD, DENY, InstanceCheck, type Verdict } from '#engine/shared-index/check/check.ts'
 import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
 import { Question } from '#engine/shared-index/check/question.ts'
-import { explainByRules } from '#engine/shared-index/check/rule-check.ts'
+import { explainByRules, RULES_EXPLAINED_MAX } from '#engine/shared-index/check/rule-check.ts'
 import { RuleQuestions } from '#engine/shared-index/check/rule-questions.ts'
 import { type AskedRules, type Lookup, NO_LOOKUPS } from '#engine/shared-index/check/rule-values.ts'
 import { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
@@ -60,8 +59,7 @@ import { Search } from '#engine/shared-index/search/search.ts'
 import type { Query } from '#model/decision.ts'
 import { PackedQueries, type QueryTerms } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
-import { ConsistentReads } from './consistent-reads.ts'
-import type { ReaderOptions } from './consistent-reads.ts'
+import { ConsistentReads, type ReaderOptions } from './consistent-reads.ts'
 
 /** Optimistic attempts before a reader takes the lock. */
 const ATTEMPTS = 50
@@ -70,8 +68,6 @@ const BATCH_ATTEMPTS = 3
 /** Attempts of a listing before a few slices with the lock are tried. */
 const LISTING_ATTEMPTS = 2
 
-/** Rules that an explanation lists. */
-const RULES_EXPLAINED_MAX = 100
 const NO_KEYS: KeyPage = { keys: [], hasMore: false, total: 0 }
 
 export class SharedIndexReader implements DecisionEngine {
@@ -92,7 +88,6 @@ export class SharedIndexReader implements DecisionEngine {
   #type: TypeView | undefined
   #action: ActionView | undefined
   readonly #ruled: RuleQuestions
-  /** Made once, because it is called for each request. */
   readonly #readRules = () => this.#schema.hasRules
 
   constructor(handle: IndexHandle, options: ReaderOptions) {

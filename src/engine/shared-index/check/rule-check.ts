@@ -123,6 +123,9 @@ export function gatherLookups(
   asked.found = found
 }
 
+/** Rules that an explanation lists. */
+export const RULES_EXPLAINED_MAX = 100
+
 /** What rules say of the question and why, or which instances have to be looked up first. O(rules × their conditions). */
 export function explainByRules(
   asked: AskedRules,

@@ -134,7 +134,9 @@ export class RuleValues {
     }
     this.#stamp += 1
     // Without what is sent the two rows are all there is.
-    if (paths > SPREAD_PATHS_MAX || asked.source.circumstances(asked.index) !== undefined) return
+    if (paths > SPREAD_PATHS_MAX) return
+    const circumstances = asked.source.circumstances(asked.index)
+    if (circumstances !== undefined && circumstances.isBare !== true) return
     const { spread } = asked.plan.view
     spread.refresh(this.#names)
     this.#spread(asked.user, spread.user)
