@@ -9,7 +9,7 @@
  * - `keyRanges` and `termsTable` may be longer than `count` questions need. The rest means nothing.
  * - The object is valid as long as its bytes are: until its request is answered.
  */
-import { type Circumstances, type Query, withoutAttributes } from './decision.ts'
+import { type Circumstances, type Query, type SentAttributes, withoutAttributes } from './decision.ts'
 import { LONG_KEY_BYTES_MAX, SHORT_KEY_LENGTH_MAX } from './limits.ts'
 
 /** The terms of a question: all it asks except its two keys. */
@@ -27,6 +27,17 @@ export const USER_RANGE = 0
 export const KEY_RANGE = 2
 export const RANGE_LENGTH = 1
 
+/** What packed questions say beside their keys and terms: nothing of it is parsed before a condition asks. */
+export interface SaidInTexts {
+  /** For each question the place in the bytes where its text begins, and the one behind it. */
+  readonly ranges: Int32Array
+  /** Throws what a question with too many attributes is refused with. */
+  sent(text: string): SentAttributes
+}
+
+/** Words of `SaidInTexts.ranges` for each question. */
+export const TEXT_WORDS = 2
+
 /** Readable bytes behind the last key. */
 const SLACK_BYTES = 3
 /** The most bytes of UTF-8 that one unit of UTF-16 takes. */
@@ -42,8 +53,10 @@ export class PackedQueries {
   /** These two are replaced when one object is used for one question after the other. */
   bytes: DataView
   keyRanges: Int32Array
-  /** When they were read, in milliseconds since 1970, where conditions may ask for it. Nothing else is said beside their keys and terms. */
+  /** When they were read, in milliseconds since 1970, where conditions may ask for it. */
   readAt: number | null = null
+  /** Null: they say nothing beside their keys and terms, or nobody asks for it. */
+  said: SaidInTexts | null = null
   /** The different terms; `terms` says which of them a question has. */
   readonly termsTable: readonly QueryTerms[]
   /** For each question the position of its terms in `termsTable`. Null: entry i of the table is that of question i. */
@@ -78,20 +91,53 @@ export class PackedQueries {
     return nonUsers
   }
 
-  /** What conditions may ask for beside what is stored: the time, where it is known. */
-  circumstances(_index: number): Circumstances | undefined {
-    if (this.readAt === null) return undefined
-    if (this.#circumstances?.readAt !== this.readAt) this.#circumstances = withoutAttributes(this.readAt)
+  /** What conditions may ask for beside what is stored, where they may ask at all. */
+  circumstances(index: number): Circumstances | undefined {
+    const { readAt, said } = this
+    if (readAt === null) return undefined
+    if (said !== null) return new CircumstancesInText(readAt, this, index)
+    if (this.#circumstances?.readAt !== readAt) this.#circumstances = withoutAttributes(readAt)
     return this.#circumstances
+  }
+
+  /** What one question says beside its keys and terms. Throws as `SaidInTexts.sent`. O(its text). */
+  sentWith(index: number, { ranges, sent }: SaidInTexts): SentAttributes {
+    const from = ranges[index * TEXT_WORDS]!
+    const { buffer, byteOffset } = this.bytes
+    return sent(
+      decoder.decode(new Uint8Array(buffer, byteOffset + from, ranges[index * TEXT_WORDS + 1]! - from)),
+    )
+  }
+
+  /** The same questions, on memory of their own. O(bytes). */
+  detached(): PackedQueries {
+    const { buffer, byteOffset, byteLength } = this.bytes
+    const own = this.#over(
+      new DataView(buffer.slice(byteOffset, byteOffset + byteLength)),
+      this.keyRanges.slice(0, this.count * RANGE_WORDS),
+      Array.from({ length: this.count }, (_, index) => this.terms(index)),
+    )
+    if (this.said !== null)
+      own.said = { ...this.said, ranges: this.said.ranges.slice(0, this.count * TEXT_WORDS) }
+    return own
   }
 
   /** Some neighbours, over the same bytes. O(count). */
   part(from: number, count: number): PackedQueries {
     const ranges = this.keyRanges.subarray(from * RANGE_WORDS, (from + count) * RANGE_WORDS)
     const terms = Array.from({ length: count }, (_, index) => this.terms(from + index))
-    const part = new PackedQueries(count, this.bytes, ranges, terms)
-    part.readAt = this.readAt
+    const part = this.#over(this.bytes, ranges, terms)
+    const { said } = this
+    if (said !== null) {
+      part.said = { ...said, ranges: said.ranges.subarray(from * TEXT_WORDS, (from + count) * TEXT_WORDS) }
+    }
     return part
+  }
+
+  #over(bytes: DataView, keyRanges: Int32Array, termsTable: readonly QueryTerms[]): PackedQueries {
+    const packed = new PackedQueries(termsTable.length, bytes, keyRanges, termsTable)
+    packed.readAt = this.readAt
+    return packed
   }
 
   /** One question in strings. */
@@ -106,7 +152,7 @@ export class PackedQueries {
       type,
       key: keyBytes === 0 ? null : this.#text(keyRanges[range + KEY_RANGE]!, keyBytes),
       tenant,
-      ...(this.readAt !== null && { circumstances: withoutAttributes(this.readAt) }),
+      ...(this.readAt !== null && { circumstances: this.circumstances(index)! }),
     }
   }
 
@@ -124,6 +170,24 @@ export class PackedQueries {
   #decoded(from: number, length: number): string {
     const { buffer, byteOffset } = this.bytes
     return decoder.decode(new Uint8Array(buffer, byteOffset + from, length))
+  }
+}
+
+/** Reads the text of a question when a condition first asks for what it says. */
+class CircumstancesInText implements Circumstances {
+  readonly readAt: number
+  readonly #packed: PackedQueries
+  readonly #index: number
+  #sent: SentAttributes | null = null
+
+  constructor(readAt: number, packed: PackedQueries, index: number) {
+    this.readAt = readAt
+    this.#packed = packed
+    this.#index = index
+  }
+
+  sent(): SentAttributes {
+    return (this.#sent ??= this.#packed.sentWith(this.#index, this.#packed.said!))
   }
 }
 

@@ -7,16 +7,19 @@
  * never refuses: a body it cannot read, also one with a bad item, is left to the ordinary way.
  */
 import { bytesOf } from '#http/message/byte-views.ts'
+import { itemSent, SENT_TEXT_BYTES_MAX } from '#decisions/said-in-texts.ts'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {
   NOT_A_USER,
   type PackedQueries,
   type QueryTerms,
+  type SaidInTexts,
   KEY_RANGE,
   RANGE_LENGTH,
   USER_RANGE,
   RANGE_WORDS,
 } from '#model/packed-queries.ts'
+import type { EvaluationsRequest } from '#model/wire/access.ts'
 import { ListReader, type ReadQuestion } from './list-reader.ts'
 import { isText, listEnd, REFUSED, skipBlanks } from './plain-json.ts'
 import {
@@ -38,6 +41,13 @@ export interface BatchReaderOptions {
   readonly subjectTypes: ReadonlySet<string>
   /** Whether a resource must have an id. */
   readonly isStrict: boolean
+}
+
+interface Readers {
+  readonly reader: QuestionReader
+  readonly batch: QuestionReader
+  /** Whether conditions may ask for what the items say. */
+  readonly isRuled: boolean
 }
 
 /** Where the items are that could not be read yet, and which defaults were known by then. */
@@ -67,47 +77,47 @@ export class BatchReader {
     texts.begin(bytes)
     const { unlikePartsMax: partsMax } = this.#options
     const reader = new QuestionReader(body, texts, ITEM_FIELDS, { partsMax })
+    const isRuled = readAt !== null
     let passed = null as PassedItems | null
+    const list: Place = { from: 0, to: 0 }
     const readItems = (from: number): number => {
       const { mark } = texts
-      const end = this.#wasBehind ? REFUSED : this.#readItems(body, bytes, from, { reader, batch })
-      if (end !== REFUSED) return end
+      list.from = from
+      list.to = this.#wasBehind ? REFUSED : this.#readItems(body, bytes, from, { reader, batch, isRuled })
+      if (list.to !== REFUSED) return list.to
       texts.forget(mark)
-      const to = listEnd(body, from)
+      const to = (list.to = listEnd(body, from))
       passed = { from, to, parts: batch.parts }
       return to
     }
     const batch: QuestionReader = new QuestionReader(body, texts, BATCH_FIELDS, { partsMax, readItems })
     const end = batch.read(skipBlanks(body, 0))
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
-    if (passed !== null && !this.#readPassed(body, bytes, passed, { reader, batch })) return null
+    if (passed !== null && !this.#readPassed(body, bytes, passed, { reader, batch, isRuled })) return null
     // What is inherited counts for the items.
-    if (readAt !== null && batch.saysAttributes) return null
-    const packed = this.#list.packed(readAt)
+    if (batch.saysAttributes) this.#list.saysAttributes = true
+    if (isRuled && !this.#hasReadableAttributes(list, body.length)) return null
+    const packed = this.#list.packed(readAt, sentByItems(body, list))
     // A batch without items is a single evaluation.
     return packed === null || packed.count === 0 ? null : packed
   }
 
   /** Reads the items of a batch whose other members are known. Returns the place after them, or `REFUSED`. */
-  #readItems(
-    body: Buffer,
-    bytes: DataView,
-    at: number,
-    { reader, batch }: { reader: QuestionReader; batch: QuestionReader },
-  ): number {
+  #readItems(body: Buffer, bytes: DataView, at: number, { reader, batch, isRuled }: Readers): number {
     if (hasLongText(batch)) return REFUSED
     this.#useDefaults(batch)
     const asked = (known: QueryTerms | null) => this.#asked(body, { reader, batch, known })
-    return this.#list.read(body, bytes, at, { reader, defaults: spotOf(batch), asked })
+    return this.#list.read(body, bytes, at, { reader, defaults: spotOf(batch), isRuled, asked })
+  }
+
+  /** Whether no item can have too many attributes, with those it inherits. It would have to be answered with an error. */
+  #hasReadableAttributes({ from, to }: Place, length: number): boolean {
+    if (!this.#list.saysAttributes) return true
+    return this.#list.longestText + length - (to - from) <= SENT_TEXT_BYTES_MAX
   }
 
   /** Whether all items could be read, now that everything after them is known. */
-  #readPassed(
-    body: Buffer,
-    bytes: DataView,
-    { from, to, parts }: PassedItems,
-    readers: { reader: QuestionReader; batch: QuestionReader },
-  ): boolean {
+  #readPassed(body: Buffer, bytes: DataView, { from, to, parts }: PassedItems, readers: Readers): boolean {
     const wasRead = !this.#wasBehind
     this.#wasBehind = readers.batch.parts !== parts
     // Items that were refused would be refused again if no new defaults are known.
@@ -160,6 +170,17 @@ export class BatchReader {
  */
 function hasLongText(batch: QuestionReader): boolean {
   return TEXTS.some(name => batch[name].to - batch[name].from > LONG_KEY_BYTES_MAX)
+}
+
+/** Reads what items say, or inherit. What they inherit is parsed once, when it is first asked for. */
+function sentByItems(body: Buffer, { from, to }: Place): SaidInTexts['sent'] {
+  let batch: EvaluationsRequest | null = null
+  return text => {
+    batch ??= JSON.parse(
+      `${body.toString('utf8', 0, from)}null${body.toString('utf8', to)}`,
+    ) as EvaluationsRequest
+    return itemSent(JSON.parse(text), batch)
+  }
 }
 
 /** The item's own text, else the default's. */

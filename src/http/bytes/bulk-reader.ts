@@ -31,9 +31,9 @@ export class BulkReader {
     texts.begin(bytes)
     const reader = new QuestionReader(body, texts, NATIVE.fields, { partsMax: this.#unlikePartsMax })
     const asked = (known: QueryTerms | null) => NATIVE.asked(reader, known)
-    const questions = { reader, defaults: NO_DEFAULTS, asked }
+    const questions = { reader, defaults: NO_DEFAULTS, isRuled: readAt !== null, asked }
     const end = this.#list.read(body, bytes, skipBlanks(body, 0), questions)
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
-    return this.#list.packed(readAt)
+    return this.#list.packed(readAt, NATIVE.sent)
   }
 }

@@ -1,5 +1,6 @@
 /** The dialects of a single question: which fields a reader accepts, and which query they make. */
-import type { QueryTerms } from '#model/packed-queries.ts'
+import { accessSent, nativeSent } from '#decisions/said-in-texts.ts'
+import type { QueryTerms, SaidInTexts } from '#model/packed-queries.ts'
 import type { ReadQuestion } from './list-reader.ts'
 import { type Fields, ITEM_FIELDS, QUESTION_FIELDS } from './question-fields.ts'
 import type { QuestionReader } from './question-reader.ts'
@@ -9,12 +10,15 @@ export interface Dialect {
   readonly fields: Fields
   /** `known` has the terms of the question before. Null leaves the question to the ordinary parser. */
   asked(reader: QuestionReader, known: QueryTerms | null): ReadQuestion | null
+  /** What a question that was read says beside. */
+  readonly sent: SaidInTexts['sent']
 }
 
 /** The dialect of `/allowed`, alone or in a bulk. Its fields say what is required. */
 export const NATIVE: Dialect = {
   fields: QUESTION_FIELDS,
   asked: asksOfUser,
+  sent: nativeSent,
 }
 
 /**
@@ -27,6 +31,7 @@ export function evaluationDialect(options: {
 }): Dialect {
   return {
     fields: ITEM_FIELDS,
+    sent: accessSent,
     asked: (reader, known) => {
       const { user, subjectType, action, type, key } = reader
       if (user.from === 0 || action.from === 0 || type.from === 0) return null

@@ -7,10 +7,12 @@ import { EMPTY_BODY } from '#http/message/byte-views.ts'
 import {
   PackedQueries,
   type QueryTerms,
+  type SaidInTexts,
   KEY_RANGE,
   RANGE_LENGTH,
   USER_RANGE,
   RANGE_WORDS,
+  TEXT_WORDS,
 } from '#model/packed-queries.ts'
 import { BodyTexts, SKIPPED_VALUES_MAX } from './body-texts.ts'
 import { CLOSE_BRACKET, COMMA, OPEN_BRACKET, REFUSED, skipBlanks } from './plain-json.ts'
@@ -40,6 +42,8 @@ export interface Questions {
   readonly reader: QuestionReader
   /** The ranges of the keys that questions inherit. */
   readonly defaults: Int32Array
+  /** Whether conditions may ask for what they say. */
+  readonly isRuled: boolean
   /** What the question last read asks, `known` being the terms of the one before; null leaves it to the ordinary parser. */
   asked(known: QueryTerms | null): ReadQuestion | null
 }
@@ -80,7 +84,9 @@ export class ListReader {
   readonly #termsTable: QueryTerms[] = []
   #count = 0
   /** Whether a question of the last list says something that conditions may ask for. */
-  #saysAttributes = false
+  saysAttributes = false
+  /** Where the questions of the last list stand, if that was to be noted. */
+  #textRanges = new Int32Array(TEXT_WORDS)
   /** The list of one question, used again: a new object for each decision would be one more for the garbage collector. */
   readonly #one: PackedQueries
 
@@ -92,16 +98,17 @@ export class ListReader {
 
   /**
    * The questions of the list read last, valid until the next is read; null if its bytes are not valid text. `readAt`: when they were
-   * read, where conditions may ask for it. Questions that say attributes are then null, too: they are left to the ordinary parser.
+   * read, where conditions may ask for it, and then for what they say, which `sent` reads.
    */
-  packed(readAt: number | null): PackedQueries | null {
+  packed(readAt: number | null, sent: SaidInTexts['sent']): PackedQueries | null {
     const { texts } = this
-    if (!texts.isValid || (readAt !== null && this.#saysAttributes)) return null
+    if (!texts.isValid) return null
     const isOne = this.#count === 1
     const packed = isOne
       ? this.#one
       : new PackedQueries(this.#count, texts.bytes, this.#keyRanges, this.#termsTable)
     packed.readAt = readAt
+    packed.said = readAt !== null && this.saysAttributes ? { ranges: this.#textRanges, sent } : null
     if (isOne) {
       packed.bytes = texts.bytes
       packed.keyRanges = this.#keyRanges
@@ -120,12 +127,14 @@ export class ListReader {
     if (body[from] !== OPEN_BRACKET) return REFUSED
     let at = skipBlanks(body, from + 1)
     if (body[at] === CLOSE_BRACKET) return at + 1
-    const source = { body, bytes, defaults: questions.defaults, gain: new TemplateYield() }
+    const { defaults, isRuled } = questions
+    const source = { body, bytes, defaults, gain: new TemplateYield() }
     for (let count = 0; count < this.#checksMax; count++) {
       if ((count + 1) * RANGE_WORDS > this.#keyRanges.length) this.#grow()
       let next = this.#matchNext(bytes, body.length, source.defaults, source.gain, at, count)
       if (next === REFUSED) next = this.#readUnlike(source, questions, at, count)
       if (next === REFUSED) return REFUSED
+      if (isRuled) this.#noteText(count, at, next)
       at = skipBlanks(body, next)
       if (body[at] === CLOSE_BRACKET) return at + 1
       if (body[at] !== COMMA) return REFUSED
@@ -138,7 +147,7 @@ export class ListReader {
   #begin(): void {
     if (this.#termsTable.length > this.#count) this.#termsTable.length = this.#count
     this.#count = 0
-    this.#saysAttributes = false
+    this.saysAttributes = false
   }
 
   /**
@@ -147,13 +156,15 @@ export class ListReader {
    */
   matchOne(bytes: DataView, at: number, limit: number, gain: TemplateYield): number {
     this.#begin()
-    return this.#matchNext(bytes, limit, NO_DEFAULTS, gain, at, 0)
+    this.#textRanges[0] = at
+    return (this.#textRanges[1] = this.#matchNext(bytes, limit, NO_DEFAULTS, gain, at, 0))
   }
 
   /** The same for a question that has to be read. */
   readOne(source: ListSource, questions: Questions, at: number): number {
     this.#begin()
-    return this.#readUnlike(source, questions, at, 0)
+    this.#textRanges[0] = at
+    return (this.#textRanges[1] = this.#readUnlike(source, questions, at, 0))
   }
 
   #matchNext(
@@ -180,7 +191,7 @@ export class ListReader {
     this.#termsTable[index] = read.terms
     this.#count = index + 1
     const { saysAttributes, skipped } = questions.reader
-    if (saysAttributes) this.#saysAttributes = true
+    if (saysAttributes) this.saysAttributes = true
     const mayLearn = gain.shouldMatch || gain.shouldLearn
     if (mayLearn && next - at <= TEMPLATE_BYTES_MAX)
       this.#learn(body, { ...read, from: at, to: next, skipped, saysAttributes }, gain)
@@ -203,7 +214,7 @@ export class ListReader {
       for (let before = place; before > 0; before--) templates[before] = templates[before - 1]!
       templates[0] = template
       this.#termsTable[index] = template.terms
-      if (template.saysAttributes) this.#saysAttributes = true
+      if (template.saysAttributes) this.saysAttributes = true
       this.#count = index + 1
       return end
     }
@@ -232,6 +243,29 @@ export class ListReader {
     else gain.templates++
     if (templates.length === TEMPLATES_MAX) templates.pop()
     templates.unshift(new QuestionTemplate(body, { ...question, isWide }))
+  }
+
+  /** Bytes of the longest question of the last list, if that was noted. O(questions). */
+  get longestText(): number {
+    let longest = 0
+    for (let index = 0; index < this.#count; index++) {
+      longest = Math.max(
+        longest,
+        this.#textRanges[TEXT_WORDS * index + 1]! - this.#textRanges[TEXT_WORDS * index]!,
+      )
+    }
+    return longest
+  }
+
+  #noteText(index: number, from: number, to: number): void {
+    const place = TEXT_WORDS * index
+    if (place === this.#textRanges.length) {
+      const ranges = new Int32Array(2 * place)
+      ranges.set(this.#textRanges)
+      this.#textRanges = ranges
+    }
+    this.#textRanges[place] = from
+    this.#textRanges[place + 1] = to
   }
 
   #grow(): void {

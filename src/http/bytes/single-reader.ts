@@ -29,7 +29,7 @@ export class SingleReader {
     const end = this.#list.matchOne(bytes, blanksEnd(bytes, 0, limit), limit, gain)
     // What looks alike and has something behind it is not read again: it would be learned in the place of what is good.
     const isRead = end === REFUSED ? this.#readUnlike(bytes, gain) : blanksEnd(bytes, end, limit) === limit
-    return isRead ? this.#list.packed(readAt) : null
+    return isRead ? this.#list.packed(readAt, this.#dialect.sent) : null
   }
 
   #readUnlike(bytes: DataView, gain: TemplateYield): boolean {
@@ -38,7 +38,11 @@ export class SingleReader {
     const dialect = this.#dialect
     const reader = new QuestionReader(body, this.#list.texts, dialect.fields)
     const asked = () => dialect.asked(reader, null)
-    const end = this.#list.readOne(source, { reader, defaults: NO_DEFAULTS, asked }, skipBlanks(body, 0))
+    const end = this.#list.readOne(
+      source,
+      { reader, defaults: NO_DEFAULTS, isRuled: false, asked },
+      skipBlanks(body, 0),
+    )
     return end !== REFUSED && skipBlanks(body, end) === body.length
   }
 
