@@ -415,12 +415,17 @@ test('of a single decision the last key is compared, not read again, however lon
     expect(end).toBe(index === 0 ? REFUSED : body.length)
     if (index > 0) {
       // Nor copied.
-      expect(list.packed(null)?.bytes).toBe(bytes)
+      expect(list.packed(null, NATIVE.sent)?.bytes).toBe(bytes)
       continue
     }
     const reader = new QuestionReader(body, list.texts, NATIVE.fields)
     const source = { body, bytes, defaults: NO_DEFAULTS, gain }
-    const questions = { reader, defaults: NO_DEFAULTS, asked: () => NATIVE.asked(reader, null) }
+    const questions = {
+      reader,
+      defaults: NO_DEFAULTS,
+      isRuled: false,
+      asked: () => NATIVE.asked(reader, null),
+    }
     expect(list.readOne(source, questions, 0)).toBe(body.length)
   }
 })

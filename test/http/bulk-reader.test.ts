@@ -373,7 +373,7 @@ describe('a question that differs from two before only in what nobody reads', ()
       if (end !== REFUSED) continue
       const reader = new QuestionReader(body, list.texts, QUESTION_FIELDS)
       const source = { body, bytes, defaults: NO_DEFAULTS, gain }
-      const once = { reader, defaults: NO_DEFAULTS, asked: () => NATIVE.asked(reader, null) }
+      const once = { reader, defaults: NO_DEFAULTS, isRuled: false, asked: () => NATIVE.asked(reader, null) }
       list.readOne(source, once, 0)
     }
     return end !== REFUSED

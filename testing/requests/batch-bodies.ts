@@ -84,7 +84,7 @@ export function judgeBatch(reader: BatchReader, ordinary: OrdinaryBatches, body:
     })
     judgeReading(body, read, right?.map(textsOf) ?? null)
   }
-  judgeAttributes(body, reader.read(viewOf(body), 0) !== null, right)
+  judgeAttributes(body, reader.read(viewOf(body), 0), right)
   return packed !== null
 }
 
@@ -114,7 +114,7 @@ export function judgeEvaluation(reader: SingleReader, ordinary: OrdinaryEvaluati
   const packed = reader.read(viewOf(body), null)
   if (packed !== null) judgeReading(body, packed.query(0), textsOf(right))
   const isRead = packed !== null
-  judgeAttributes(body, reader.read(viewOf(body), 0) !== null, [right])
+  judgeAttributes(body, reader.read(viewOf(body), 0), [right])
   return isRead
 }
 

@@ -42,7 +42,7 @@ export function judge(reader: BulkReader, body: Buffer): boolean {
     const read = Array.from({ length: packed.count }, (_, index) => packed.query(index))
     judgeReading(body, read, ordinary?.map(textsOf) ?? null)
   }
-  judgeAttributes(body, reader.read(viewOf(body), 0) !== null, ordinary)
+  judgeAttributes(body, reader.read(viewOf(body), 0), ordinary)
   return packed !== null
 }
 
@@ -52,7 +52,7 @@ export function judgeSingle(reader: SingleReader, body: Buffer): boolean {
   const read = reader.read(viewOf(body), null)
   if (read !== null) judgeReading(body, [read.query(0)], ordinary?.map(textsOf) ?? null)
   const isRead = read !== null
-  judgeAttributes(body, reader.read(viewOf(body), 0) !== null, ordinary)
+  judgeAttributes(body, reader.read(viewOf(body), 0), ordinary)
   return isRead
 }
 

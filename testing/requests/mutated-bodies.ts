@@ -1,5 +1,6 @@
 /** Slightly mutated bodies, as an attacker would send who looks for a hole in the readers. */
-import type { Query } from '#model/decision.ts'
+import type { Query, SentAttributes } from '#model/decision.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '#testing/data/random.ts'
 
@@ -105,23 +106,37 @@ function asciiOf(text: string, random: Random): string {
   })
 }
 
-/** Throws, with the body, if what was read of it is not what is right. */
-/** Of an environment with rules: throws if questions were read from bytes, and one of them says something that conditions may ask for. */
+/**
+ * Throws, with the body, if what was read of it for an environment with rules is not what the ordinary way asks, or not with all that it
+ * says.
+ */
 export function judgeAttributes(
   body: Buffer,
-  isRead: boolean,
+  packed: PackedQueries | null,
   asked: readonly (Query | null)[] | null,
 ): void {
-  if (!isRead) return
-  const said = (asked ?? []).flatMap((query): unknown[] => {
-    const sent = query?.circumstances?.sent()
-    if (!sent) return []
-    // A text of the question: as an attribute it is hidden by the tenant that it names.
-    const { tenant, ...resource } = sent.resource ?? {}
-    return [sent.user, typeof tenant === 'string' ? resource : sent.resource, sent.context]
-  })
-  const lost = said.filter(value => value !== null && !isDeepStrictEqual(value, {}))
-  if (lost.length > 0) throw new Error(`${body.toString('latin1')}\nsays ${JSON.stringify(lost)}`)
+  if (packed === null) return
+  const read = Array.from({ length: packed.count }, (_, index) => packed.query(index))
+  judgeReading(body, read.map(toldOf), asked?.map(toldOf) ?? null)
+}
+
+/** A question with what it brings along as values; null for one that nobody is asked. */
+function toldOf(query: Query | null): unknown {
+  if (query === null || query.type === '') return null
+  const { circumstances, ...texts } = query
+  return { ...texts, readAt: circumstances?.readAt, sent: saidIn(circumstances?.sent()) }
+}
+
+/** Nothing said and an object with nothing in it are the same to conditions. The tenant that a resource names is a text of the question. */
+function saidIn(sent: SentAttributes | undefined): unknown {
+  if (sent === undefined) return null
+  const { user, resource, context } = sent
+  const { tenant, ...others } = resource ?? {}
+  return {
+    user: user ?? {},
+    resource: typeof tenant === 'string' ? others : (resource ?? {}),
+    context: context ?? {},
+  }
 }
 
 /** A question without what it brings along. */
@@ -133,6 +148,7 @@ export function textsOf(query: Query | null): Query | null {
   return texts
 }
 
+/** Throws, with the body, if what was read of it is not what is right. */
 export function judgeReading(body: Buffer, read: unknown, right: unknown): void {
   if (isDeepStrictEqual(read, right)) return
   const text = JSON.stringify(body.toString('latin1'))
