@@ -30,6 +30,11 @@ afterAll(() => {
 
 const EXPORT = '/v2/projects/default/envs/default/export'
 
+const ODD_CONDITIONS = {
+  'subject.__proto__': { in: [1, null, 'ž'] },
+  anyOf: [{ 'user.b': { exists: true } }, {}],
+}
+
 /** A company with everything that an environment may have. */
 async function fill(verdict: Client): Promise<void> {
   await verdict.createDocumentModel()
@@ -47,6 +52,25 @@ async function fill(verdict: Client): Promise<void> {
   })
   await made('POST', `${schema}/users/attributes`, { key: 'size', type: 'number' })
   await made('POST', `${schema}/roles`, { key: '__proto__', name: 'Odd', permissions: ['document:read'] })
+  const sets = `${schema}/condition_sets`
+  const rules = `${facts}/set_rules`
+  await made('POST', sets, { key: 'late', name: 'Late', conditions: { 'user.late': { equals: true } } })
+  await made('POST', sets, { key: 'early', name: 'Early', description: 'E', conditions: ODD_CONDITIONS })
+  await made('PATCH', `${sets}/late`, { parent_id: 'early' })
+  await made('POST', sets, { key: 'docs', name: 'Docs', type: 'resourceset', resource_id: 'document' })
+  await made('POST', sets, { key: 'any', name: 'Any', type: 'resourceset', parent_id: 'docs' })
+  for (const [user_set, resource_set] of [
+    ['late', 'any'],
+    ['early', 'document'],
+    ['__proto__', 'docs'],
+  ]) {
+    await made('POST', rules, { user_set, permission: 'document:read', resource_set })
+  }
+  // What no longer fits its declaration, and a rule that is gone before the export.
+  await made('POST', `${schema}/users/attributes`, { key: 'late', type: 'array' })
+  await made('POST', sets, { key: 'gone-set', name: 'Gone' })
+  await made('POST', rules, { user_set: 'gone-set', permission: 'document:read', resource_set: 'docs' })
+  await made('DELETE', `${sets}/gone-set`, undefined)
   await made('POST', `${facts}/tenants`, {
     key: 'acme',
     name: 'Acme',
@@ -89,12 +113,18 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
     const users = lines.filter(line => line.kind === 'user').map(line => line['key'])
     expect(users).toEqual(['alice', 'bob', 'žluťoučký "kůň"', 'a:b#c'])
     expect(exported).not.toContain('gone')
+    const sets = lines.filter(line => line.kind === 'condition_set').map(line => line['key'])
+    expect(sets).toEqual(['early', 'late', 'docs', 'any'])
+    const ruled = lines.filter(line => line.kind === 'rule').map(line => line['user_set'])
+    expect(ruled).toEqual(['late', 'early', '__autogen___proto__'])
   })
 
   test('is equal after a round trip through another one, and decides as it did', async () => {
     const key = await neighbourOf(verdict, 'twin')
     const answer = await importInto(verdict, 'twin', exported, key)
-    expect(answer.body).toMatchObject({ counts: { user: 4, resource: 2, role: 1 } })
+    expect(answer.body).toMatchObject({
+      counts: { user: 4, resource: 2, role: 1, condition_set: 4, rule: 3 },
+    })
     expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/twin'), key)).toBe(exported)
     for (const user of ['alice', 'bob', 'žluťoučký "kůň"', 'nobody']) {
       const body = question(user, 'update', 'document:d1')

@@ -49,6 +49,24 @@ await verdict.post('/v2/schema/default/default/resources/document/action_groups'
 await verdict.post('/v2/schema/default/default/users/attributes', { key: 'level', type: 'number' })
 await verdict.tenantRole('auditor', ['document:read', 'folder:read'])
 await verdict.tenantRole('chief', [])
+const SETS = '/v2/schema/default/default/condition_sets'
+const RULES = '/v2/facts/default/default/set_rules'
+for (const body of [
+  { key: 'low', name: 'Low', conditions: { 'user.level': { 'less-than': 3 } } },
+  { key: 'staff', name: 'Staff', conditions: { 'user.staff': { equals: true } } },
+  { key: 'docs', name: 'Docs', type: 'resourceset', resource_id: 'document' },
+  { key: 'any', name: 'Any', type: 'resourceset' },
+]) {
+  await verdict.post(SETS, body)
+}
+await verdict.patch(`${SETS}/low`, { parent_id: 'staff' })
+for (const [user_set, permission, resource_set] of [
+  ['low', 'document:write', 'docs'],
+  ['auditor', 'document:write', 'any'],
+  ['staff', 'folder:read', 'folder'],
+]) {
+  await verdict.post(RULES, { user_set, permission, resource_set })
+}
 // Facts, which are not copied, and what the groups API makes for them.
 await verdict.user('alice')
 await verdict.group('team')
@@ -70,7 +88,13 @@ async function schemaOf(environment: string): Promise<unknown> {
   const found = await Promise.all(
     parts.map(part => verdict.send<object[]>('GET', `${base}/${part}`, { key: ADMIN_KEY })),
   )
-  return found.map(({ body }) => withoutIds(body))
+  const sets = await verdict.send<{ key: string }[]>('GET', `${base}/condition_sets`, { key: ADMIN_KEY })
+  // A copy has each behind the one above it.
+  const sorted = { body: sets.body.toSorted((one, other) => (one.key < other.key ? -1 : 1)) }
+  const rules = await verdict.send<unknown[]>('GET', `/v2/facts/default/${environment}/set_rules`, {
+    key: ADMIN_KEY,
+  })
+  return [...found, sorted, rules].map(({ body }) => withoutIds(body))
 }
 
 function withoutIds(value: unknown): unknown {
@@ -138,6 +162,40 @@ describe('a copy into a new environment', () => {
       key: ADMIN_KEY,
     })
     expect(resources.body).toEqual([])
+  })
+
+  test('takes the condition sets of its scope, and of the rules those of which all is copied', async () => {
+    const [key, orphan] = fresh('sets', 'orphan')
+    const partOf = async (scope: object) => {
+      const answer = await copy({ target_env: { new: { key: orphan, name: orphan } }, scope })
+      return refusal(answer)
+    }
+    // Without the set above it, it would mean more.
+    expect(await partOf({ user_sets: { include: ['low'] } })).toEqual([404, 'NOT_FOUND'])
+    const scope = {
+      resources: { include: ['document', 'folder'] },
+      roles: { include: [] },
+      user_sets: { include: ['low', 'staff'] },
+      resource_sets: { exclude: ['docs'] },
+    }
+    expect((await copy({ target_env: { new: { key, name: key } }, scope })).status).toBe(201)
+    const read = async <Item>(path: string): Promise<Item[]> =>
+      (await verdict.send<Item[]>('GET', `/v2/${path}`, { key: ADMIN_KEY })).body
+    const sets = await read<{ key: string; parent_id: string | null }>(`schema/default/${key}/condition_sets`)
+    // The last is of the resource on which a rule is.
+    expect(sets.map(set => set.key)).toEqual(['staff', 'low', 'any', '__autogen_folder'])
+    const rules = await read<{ user_set: string }>(`facts/default/${key}/set_rules`)
+    expect(rules.map(rule => rule.user_set)).toEqual(['staff'])
+    // What the sets say decides there.
+    const facts = `/v2/facts/default/${key}/users`
+    const body = { key: 'sue', attributes: { staff: true } }
+    expect((await verdict.send('POST', facts, { key: ADMIN_KEY, body })).status).toBe(200)
+    const { body: own } = await verdict.send<{ secret: string }>('GET', `/v2/api-key/default/${key}`, {
+      key: ADMIN_KEY,
+    })
+    const asked = { user: { key: 'sue' }, action: 'read', resource: { type: 'folder' } }
+    const answer = await verdict.send('POST', '/allowed', { key: own.secret, body: asked })
+    expect(answer.body).toMatchObject({ allow: true })
   })
 
   test('is seen whole or not at all while it is made', async () => {
@@ -235,6 +293,50 @@ describe('a copy into an existing environment', () => {
     // Again, it changes nothing.
     const before = await schemaOf(name)
     await copy({ target_env: { existing: name }, conflict_strategy: 'overwrite' })
+    expect(await schemaOf(name)).toEqual(before)
+  })
+
+  test('makes condition sets that are there what they are in the source, however those stand above each other', async () => {
+    const [name] = fresh('ruled')
+    const key = await neighbourOf(verdict, name)
+    const as = (method: string, path: string, body?: unknown) =>
+      verdict.send<{ id: string }>(method, path, { key, body })
+    const sets = `/v2/schema/default/${name}/condition_sets`
+    const rules = `/v2/facts/default/${name}/set_rules`
+    await as('POST', sets, { key: 'low', name: 'Theirs' })
+    await as('POST', sets, { key: 'staff', name: 'Theirs', parent_id: 'low' })
+    await as('POST', sets, { key: 'own', name: 'Own', parent_id: 'staff' })
+    const theirs = (await as('GET', `${sets}/staff`)).body
+    await as('POST', `/v2/schema/default/${name}/resources`, {
+      key: 'disk',
+      name: 'D',
+      actions: { spin: {} },
+    })
+    await as('POST', rules, { user_set: 'staff', permission: 'disk:spin', resource_set: 'disk' })
+    expect(refusal(await copy({ target_env: { existing: name } }))).toEqual([409, 'DUPLICATE_ENTITY'])
+    const overwriting = { target_env: { existing: name }, conflict_strategy: 'overwrite' }
+    expect((await copy(overwriting)).status).toBe(201)
+    const staff = (await as('GET', `${sets}/staff`)).body
+    expect(staff).toMatchObject({ id: theirs.id, name: 'Staff', parent_id: null })
+    expect((await as('GET', `${sets}/low`)).body).toMatchObject({ name: 'Low', parent_id: staff.id })
+    expect((await as('GET', `${sets}/own`)).body).toMatchObject({ parent_id: staff.id })
+    const before = await schemaOf(name)
+    expect((await copy(overwriting)).status).toBe(201)
+    expect(await schemaOf(name)).toEqual(before)
+    const kept = await verdict.send<unknown[]>('GET', rules, { key })
+    expect(kept.body).toHaveLength(4)
+  })
+
+  test.each([
+    ['side', { key: 'docs', name: 'X' }],
+    ['resource', { key: 'docs', name: 'X', type: 'resourceset' }],
+  ])('is refused where a condition set of another %s has the key', async (_, body) => {
+    const [name] = fresh('other-set')
+    const key = await neighbourOf(verdict, name)
+    await verdict.send('POST', `/v2/schema/default/${name}/condition_sets`, { key, body })
+    const before = await schemaOf(name)
+    const answer = await copy({ target_env: { existing: name }, conflict_strategy: 'overwrite' })
+    expect(refusal(answer)).toEqual([400, 'INVALID_INPUT'])
     expect(await schemaOf(name)).toEqual(before)
   })
 

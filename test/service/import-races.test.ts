@@ -14,6 +14,8 @@ const schema: ExportedSchema = {
   resources: [{ key: 'document', body, relationTexts: [], actionGroups: [] }],
   tenantRoles: [],
   userAttributes: null,
+  conditionSets: [],
+  rules: [],
 }
 const copy = { schema, conflictStrategy: 'overwrite' } as const
 

@@ -43,7 +43,10 @@ function copyOf(
     relationTexts: [],
     actionGroups: [],
   }))
-  return { schema: { resources, tenantRoles: [], userAttributes: null }, conflictStrategy: 'fail' }
+  return {
+    schema: { resources, tenantRoles: [], userAttributes: null, conditionSets: [], rules: [] },
+    conflictStrategy: 'fail',
+  }
 }
 
 async function outcomesOf(

@@ -39,7 +39,10 @@ function copyOf(roles: readonly (readonly [string, Partial<RoleBlock>])[]): {
   conflictStrategy: 'overwrite'
 } {
   const tenantRoles = roles.map(([key, block]) => [key, { name: 'X', ...block }] as const)
-  return { schema: { resources: [], tenantRoles, userAttributes: null }, conflictStrategy: 'overwrite' }
+  return {
+    schema: { resources: [], tenantRoles, userAttributes: null, conditionSets: [], rules: [] },
+    conflictStrategy: 'overwrite',
+  }
 }
 
 async function withActions(url?: string): Promise<RunningEnvironment> {

@@ -65,6 +65,8 @@ function copyOf(key: string, roles: Readonly<Record<string, { readonly name: str
     resources: [{ key, body, relationTexts: [], actionGroups: [] }],
     tenantRoles: [],
     userAttributes: null,
+    conditionSets: [],
+    rules: [],
   }
 }
 

@@ -7,6 +7,7 @@
 import { presentInstant } from '#management/commands/context.ts'
 import { type DeadIds, isDead, pendingDeadIds } from '#management/commands/dead-ids.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
+import { exportedRules, exportedSets } from '#management/schema/condition-sets/exported-sets.ts'
 import { type ExportedResource, resourceOf, roleOf } from '#management/schema/schema-export.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import {
@@ -93,6 +94,8 @@ class ContentOf {
       this.#roles.set(idBytes(role.id), 0, role.key)
       yield { kind: 'role', key: role.key, ...roleOf(role, new Set()) }
     }
+    for (const set of exportedSets(this.#records)) yield { kind: 'condition_set', ...set }
+    for (const rule of exportedRules(this.#records)) yield { kind: 'rule', ...rule }
   }
 
   /** The records of these kinds in creation order, without those that await their purge. */

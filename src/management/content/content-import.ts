@@ -9,6 +9,8 @@
 import { checkAttributes } from '#management/commands/attribute-ceilings.ts'
 import { Draft } from '#management/commands/draft.ts'
 import { checkSchemaCeilings } from '#management/schema/schema-ceilings.ts'
+import { checkReadable } from '#management/schema/condition-sets/checked-conditions.ts'
+import type { ExportedConditionSet } from '#management/schema/condition-sets/exported-sets.ts'
 import type { ExportedSchema } from '#management/schema/schema-export.ts'
 import { importSchema } from '#management/schema/schema-import.ts'
 import { checkSchemaSize } from '#management/schema/schema-size.ts'
@@ -19,10 +21,12 @@ import { CONTENT_DEPTH_MAX } from '#model/limits.ts'
 import type { RelationRecord, StoredRecord } from '#model/records.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import type {
+  ContentConditionSet,
   ContentKind,
   ContentLine,
   ContentResource,
   ContentRole,
+  ContentRule,
 } from '#model/wire/environment-content.ts'
 import { lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { encodeRecord } from '#store/keyspace/record-codec.ts'
@@ -59,12 +63,14 @@ const SECTION: Readonly<Record<ContentKind, number>> = {
   user_attributes: 1,
   resource: 2,
   role: 3,
-  tenant: 4,
-  user: 5,
-  instance: 5,
-  assignment: 6,
-  tuple: 6,
-  end: 7,
+  condition_set: 4,
+  rule: 5,
+  tenant: 6,
+  user: 7,
+  instance: 7,
+  assignment: 8,
+  tuple: 8,
+  end: 9,
 }
 const FIRST_OF_FACTS = SECTION.tenant
 /** Bytes of an entry in a table of names, about, besides the name itself. */
@@ -83,6 +89,8 @@ export class ContentImport {
   #section = -1
   #resources = [...NO_RESOURCES]
   #roles: ContentRole[] = []
+  readonly #conditionSets: ContentConditionSet[] = []
+  readonly #rules: ContentRule[] = []
   #userAttributes: Line<'user_attributes'>['attributes'] = {}
   #hasSchema = false
   /** By key; a resource's role by `type#key`. */
@@ -182,6 +190,14 @@ export class ContentImport {
       case 'role':
         this.#roles.push(line)
         return null
+      case 'condition_set':
+        // Here, so that a refusal names the line.
+        checkReadable(line.conditions, ['conditions'])
+        this.#conditionSets.push(line)
+        return null
+      case 'rule':
+        this.#rules.push(line)
+        return null
       case 'tenant':
         return this.#tenant(line)
       case 'user':
@@ -204,9 +220,14 @@ export class ContentImport {
     const { now, newId, attributesBytesMax } = this.#options
     requireUnique('resource', this.#resources)
     requireUnique('role', this.#roles)
+    requireUnique('condition set', this.#conditionSets)
     const records = new Draft(NOTHING, attributesBytesMax)
     const scope = { organizationId: '', projectId: '', environmentId: '' }
-    const schema = schemaOf(this.#resources, this.#roles, this.#userAttributes)
+    const schema = {
+      ...schemaOf(this.#resources, this.#roles, this.#userAttributes),
+      conditionSets: this.#conditionSets.map(exportedSetOf),
+      rules: this.#rules.map(({ kind: _kind, ...rule }) => rule),
+    }
     runAtOnce(importSchema({ records, scope, now, newId }, { schema, conflictStrategy: 'fail' }))
     runAtOnce(checkSchemaCeilings({ records, newId }))
     runAtOnce(checkSchemaSize({ records, newId }))
@@ -232,6 +253,9 @@ export class ContentImport {
       this.#roleIds.set(role.key, role.id)
       defined.push(role)
     }
+    defined.push(...records.list('condition-set', lists.all('condition-set')))
+    // One by one: as arguments they could be too many.
+    for (const rule of records.list('rule', lists.all('rule'))) defined.push(rule)
     return defined
   }
 
@@ -349,7 +373,7 @@ function schemaOf(
   resources: readonly ContentResource[],
   roles: readonly ContentRole[],
   userAttributes: Line<'user_attributes'>['attributes'],
-): ExportedSchema {
+): Omit<ExportedSchema, 'conditionSets' | 'rules'> {
   // Parts get their ids and times where they are put.
   const part = { id: '', createdAt: 0, updatedAt: 0 }
   return {
@@ -376,6 +400,11 @@ function schemaOf(
       description,
     })),
   }
+}
+
+function exportedSetOf({ kind: _kind, ...set }: ContentConditionSet): ExportedConditionSet {
+  const { description = null, resource = null, parent = null } = set
+  return { ...set, description, resource, parent }
 }
 
 function requireActions(type: string, group: string, actions: readonly string[], there: object): void {

@@ -10,9 +10,13 @@ export interface EnvironmentCounts {
   readonly policies: number
   readonly resources: number
   readonly tenants: number
+  readonly condition_sets: number
+  readonly set_rules: number
 }
 
-/** O(roles): what a role permits is said in its row only. The others are counters, and their rows are never dead. */
+/**
+ * O(roles): what a role permits is said in its row only. The others are counters, and but for those of rules their rows are never dead.
+ */
 export function* countEnvironment({ records }: ReadContext): Resumable<EnvironmentCounts> {
   let policies = 0
   let rows = 0
@@ -20,12 +24,15 @@ export function* countEnvironment({ records }: ReadContext): Resumable<Environme
     policies += role.permissions.length
     if (++rows % YIELD_ROWS === 0) yield
   }
+  const rules = yield* records.liveCount('rule', lists.all('rule'))
   return {
     roles: records.count(lists.all('role')),
     users: records.count(lists.all('user')),
     policies,
     resources: records.count(lists.all('type')),
     tenants: records.count(lists.all('tenant')),
+    condition_sets: records.count(lists.all('condition-set')),
+    set_rules: rules,
   }
 }
 

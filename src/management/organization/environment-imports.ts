@@ -206,9 +206,9 @@ function readable(service: EnvironmentService | null, { closure }: ManagedEnviro
 /** Throws `DUPLICATE_ENTITY` when the environment holds more than a new one. */
 async function requireEmpty(service: EnvironmentService): Promise<void> {
   const { answer: counts } = await service.execute('countEnvironment', undefined)
-  const { roles, users, policies, resources, tenants } = counts
-  if (roles + users + policies + resources === 0 && tenants <= 1) return
-  const there = `${resources} resources, ${roles} roles, ${tenants} tenants, ${users} users`
+  const { roles, users, policies, resources, tenants, condition_sets: sets } = counts
+  if (roles + users + policies + resources + sets === 0 && tenants <= 1) return
+  const there = `${resources} resources, ${roles} roles, ${sets} condition sets, ${tenants} tenants, ${users} users`
   throw new AuthzError(
     'DUPLICATE_ENTITY',
     `the environment is not empty (${there}): import with replace=true to replace all of it`,

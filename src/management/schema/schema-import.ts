@@ -9,6 +9,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { DerivationRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import type { RoleBlock } from '#model/wire/role.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { putConditionSets, putRules } from './condition-sets/copied-sets.ts'
 import { defineType } from './resources.ts'
 import { type ReplacedRole, replaceRole, updateRole } from './roles.ts'
 import { type ExportedResource, type ExportedSchema, grantedToOf } from './schema-export.ts'
@@ -47,17 +48,22 @@ export function* importSchema(context: WriteContext, input: SchemaImport): Resum
   }
   yield* putTenantRoles(context, schema)
   putUserAttributes(context, schema)
+  yield* putConditionSets(context, schema.conditionSets)
+  yield* putRules(context, schema.rules)
 }
 
 function requireNoConflict(
   context: WriteContext,
-  { resources, tenantRoles, userAttributes }: ExportedSchema,
+  { resources, tenantRoles, userAttributes, conditionSets }: ExportedSchema,
 ) {
   const { records } = context
   for (const { key } of resources) {
     if (records.get('type', rowKeys.type(key))) throw conflict('resource', key)
   }
   for (const [key] of tenantRoles) if (findRole(records, null, key)) throw conflict('role', key)
+  for (const { key } of conditionSets) {
+    if (records.get('condition-set', rowKeys.conditionSet(key))) throw conflict('condition set', key)
+  }
   const there = new Set(findUserType(records)?.attributes.map(({ key }) => key))
   for (const { key } of userAttributes ?? []) if (there.has(key)) throw conflict('user attribute', key)
 }

@@ -2,7 +2,7 @@
  * What is in an environment, as lines of JSON: what an export answers and an import takes. One thing a line, in an order in
  * which everything is named after it was told; keys in place of ids, so that a line means the same in any environment.
  *
- *     environment, user_attributes?, resource…, role…, tenant…, (user | instance)…, (assignment | tuple)…, end
+ *     environment, user_attributes?, resource…, role…, condition_set…, rule…, tenant…, (user | instance)…, (assignment | tuple)…, end
  *
  * The last line says how many came before it, so that what was cut off is known as such.
  */
@@ -18,6 +18,7 @@ import {
   Text,
   Timestamp,
 } from './building-blocks.ts'
+import { ConditionSetCreate, ConditionSetKey, ConditionSetType, Conditions } from './condition-set.ts'
 import { AttributeBlock, ResourceReplace } from './resource.ts'
 import { RoleBlock } from './role.ts'
 
@@ -77,6 +78,30 @@ export const ContentRole = Type.Object({
   ...RoleBlock.properties,
 })
 export type ContentRole = Static<typeof ContentRole>
+
+export const ContentConditionSet = Type.Object({
+  kind: Type.Literal('condition_set'),
+  key: ConditionSetKey,
+  name: ConditionSetCreate.properties.name,
+  type: ConditionSetType,
+  description: optional(Text),
+  conditions: Conditions,
+  /** Of a resource set that is limited to one. */
+  resource: optional(ShortKey),
+  /** The set above, of which a line before this one told. */
+  parent: optional(ConditionSetKey),
+})
+export type ContentConditionSet = Static<typeof ContentConditionSet>
+
+export const ContentRule = Type.Object({
+  kind: Type.Literal('rule'),
+  /** The key of a set, or `__autogen_` and that of a role or a resource. */
+  user_set: Type.String(),
+  /** `resource:action`. */
+  permission: Type.String(),
+  resource_set: Type.String(),
+})
+export type ContentRule = Static<typeof ContentRule>
 
 export const ContentTenant = Type.Object({
   kind: Type.Literal('tenant'),
@@ -142,6 +167,8 @@ export const CONTENT_LINES = {
   user_attributes: ContentUserAttributes,
   resource: ContentResource,
   role: ContentRole,
+  condition_set: ContentConditionSet,
+  rule: ContentRule,
   tenant: ContentTenant,
   user: ContentUser,
   instance: ContentInstance,

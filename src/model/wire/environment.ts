@@ -68,6 +68,9 @@ export const EnvironmentStats = Type.Object({
     policies: Count,
     resources: Count,
     tenants: Count,
+    condition_sets: Count,
+    /** Rules on condition sets. */
+    set_rules: Count,
     has_decision_logs: Type.Literal(false),
     members: Type.Array(Type.Unknown(), { maxItems: 0 }),
   }),
@@ -91,7 +94,6 @@ export const EnvironmentCopy = Type.Object({
     Type.Object({
       resources: optional(CopyFilter),
       roles: optional(CopyFilter),
-      /** Condition sets; there are none here. */
       user_sets: optional(CopyFilter),
       resource_sets: optional(CopyFilter),
     }),

@@ -1,4 +1,5 @@
 /** Reads the conditions of a set before they are stored, and refuses what could never hold (conditions, section 3.4). */
+import type { Condition } from '#conditions/condition.ts'
 import { type DeclaredType, findMisfits } from '#conditions/declared-types.ts'
 import type { Path, Root } from '#conditions/paths.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
@@ -10,6 +11,13 @@ import { rowKeys } from '#store/keyspace/keyspace.ts'
 /** The built-in types whose attributes the roots are of. */
 const CARRIERS: Partial<Record<Root, string>> = { user: USER_TYPE_KEY, tenant: '__tenant' }
 
+/** Throws `INVALID_SHAPE` with the place of each finding unless they are conditions, whatever is declared. */
+export function checkReadable(conditions: unknown, at: ErrorDetail['loc']): Condition {
+  const read = readCondition(conditions, at)
+  if (isRefused(read)) throw refused(read.findings)
+  return read
+}
+
 /**
  * Throws `INVALID_SHAPE` with the place of each finding; `at` is where the conditions stand. `type` is what the set is limited to.
  * O(size).
@@ -20,8 +28,7 @@ export function checkConditions(
   type: TypeRecord | null,
   at: ErrorDetail['loc'],
 ): void {
-  const read = readCondition(conditions, at)
-  if (isRefused(read)) throw refused(read.findings)
+  const read = checkReadable(conditions, at)
   // Looked up once each, and not at each test.
   const declared = new Map<Root, ReadonlyMap<string, DeclaredType> | null>()
   const declaredOf = (root: Root) => {
@@ -33,7 +40,7 @@ export function checkConditions(
     return types
   }
   const misfits = findMisfits(read, ({ root, names }: Path) => declaredOf(root)?.get(names[0]!) ?? null)
-  if (misfits.length > 0) throw refused(misfits.map(each => ({ ...each, loc: [...each.loc] })))
+  if (misfits.length > 0) throw refused(misfits)
 }
 
 function carrierOf(records: RecordReader, root: Root): TypeRecord | null {

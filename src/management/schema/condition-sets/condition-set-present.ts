@@ -50,7 +50,7 @@ function presentType(context: ReadContext, type: TypeRecord | null) {
   return type === null ? {} : { resource_id: type.id, resource: presentResource(context, type) }
 }
 
-function typeOfSide(side: RuleSide): ConditionSetType {
+export function typeOfSide(side: RuleSide): ConditionSetType {
   return side === 'user' ? 'userset' : 'resourceset'
 }
 

@@ -31,30 +31,31 @@ export function createConditionSet(
   input: { readonly body: ConditionSetCreate },
 ): ConditionSet {
   const { body } = input
-  const taken = context.records.get('condition-set', rowKeys.conditionSet(body.key))
-  const set = newConditionSet(context, body, CONDITIONS_AT)
-  // What is unknown or does not fit is answered before what exists already (contract D-38).
-  if (taken) {
-    throw new AuthzError('DUPLICATE_ENTITY', `there is a condition set ${JSON.stringify(body.key)} already`)
-  }
-  putConditionSet(context, set)
+  const { records } = context
+  const { conditions = {} } = body
+  if (sideOfType(body.type ?? 'userset') === 'user' && body.resource_id) throw resourceOnUserSet()
+  // A matter of shape, so it comes before what exists (contract D-38).
+  checkConditions(records, conditions, null, CONDITIONS_AT)
+  const set = addConditionSet(context, body, type => {
+    if (type !== null) checkConditions(records, conditions, type, CONDITIONS_AT)
+  })
   return presentConditionSet(context, set)
 }
 
-/** The set that a body describes, not written yet. `conditionsAt` is where its conditions stand in the request. */
-export function newConditionSet(
+/**
+ * Adds the set that a body describes, whose conditions have been read. `checkWithType` may refuse them for what the set is limited to.
+ * Throws `NOT_FOUND`, `INVALID_INPUT` for a parent that cannot be
+ * one, `LIMIT_EXCEEDED` where too many would be above it, `DUPLICATE_ENTITY` when the key is taken.
+ */
+export function addConditionSet(
   context: WriteContext,
   body: ConditionSetCreate,
-  conditionsAt: readonly (string | number)[],
+  checkWithType: (type: TypeRecord | null) => void = () => {},
 ): ConditionSetRecord {
   const { records } = context
   // A parent may be put below another meanwhile.
   requireNoneAdded(context)
-  const side = sideOfType(body.type ?? 'userset')
-  const conditions = body.conditions ?? {}
-  if (side === 'user' && body.resource_id) throw resourceOnUserSet()
-  // A matter of shape, so it comes before what exists (contract D-38).
-  checkConditions(records, conditions, null, conditionsAt)
+  const taken = records.get('condition-set', rowKeys.conditionSet(body.key))
   const own = body.resource_id ? requireType(records, body.resource_id) : null
   const set: ConditionSetRecord = {
     kind: 'condition-set',
@@ -62,17 +63,21 @@ export function newConditionSet(
     key: body.key,
     name: body.name,
     description: body.description ?? null,
-    side,
+    side: sideOfType(body.type ?? 'userset'),
     typeId: own?.id ?? null,
     parentId: null,
-    conditions,
+    conditions: body.conditions ?? {},
     createdAt: context.now,
     updatedAt: context.now,
   }
   const parent = body.parent_id ? requireParent(context, set, body.parent_id) : null
   const whole = { ...set, parentId: parent?.id ?? null, typeId: set.typeId ?? parent?.typeId ?? null }
-  const type = typeOf(records, whole)
-  if (type !== null) checkConditions(records, conditions, type, conditionsAt)
+  checkWithType(typeOf(records, whole))
+  // What is unknown or does not fit is answered before what exists already (contract D-38).
+  if (taken) {
+    throw new AuthzError('DUPLICATE_ENTITY', `there is a condition set ${JSON.stringify(body.key)} already`)
+  }
+  putConditionSet(context, whole)
   return whole
 }
 

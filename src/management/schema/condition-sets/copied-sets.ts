@@ -1,0 +1,86 @@
+/**
+ * Puts exported condition sets and rules into an environment. A set that is there under the same key is made what the exported one
+ * says; it keeps its id and its rules.
+ */
+import type { WriteContext } from '#management/commands/context.ts'
+import { findType } from '#management/commands/lookups.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { addRule, findRule, resolveParts } from '#management/schema/set-rules/set-rules.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { ConditionSetRecord } from '#model/records.ts'
+import { checkReadable } from './checked-conditions.ts'
+import { findConditionSet } from './condition-set-lookup.ts'
+import { sideOfType } from './condition-set-present.ts'
+import { addConditionSet } from './condition-sets.ts'
+import type { ExportedConditionSet, ExportedRule } from './exported-sets.ts'
+import { moveBelow, putConditionSet } from './set-parents.ts'
+
+/** Each set stands behind the one above it. Throws as `createConditionSet` and `updateConditionSet` do. */
+export function* putConditionSets(
+  context: WriteContext,
+  sets: readonly ExportedConditionSet[],
+): Resumable<void> {
+  const { records } = context
+  const standing = new Set<string>()
+  // First they are taken apart: else one of them could be below another that is to be below it.
+  for (const { key } of sets) {
+    const set = findConditionSet(records, key)
+    if (set?.key !== key) continue
+    standing.add(key)
+    if (set.parentId !== null) putConditionSet(context, yield* moveBelow(context, set, null))
+    yield
+  }
+  for (const set of sets) {
+    // Values decide, never declarations, which may have changed since it was written.
+    checkReadable(set.conditions, ['conditions'])
+    if (standing.has(set.key)) yield* overwrite(context, set)
+    else add(context, set)
+    yield
+  }
+}
+
+function add(context: WriteContext, set: ExportedConditionSet): void {
+  const { key, name, description, type, resource, parent, conditions } = set
+  addConditionSet(context, {
+    key,
+    name,
+    description,
+    type,
+    conditions,
+    resource_id: resource,
+    parent_id: parent,
+  })
+}
+
+function* overwrite(context: WriteContext, wanted: ExportedConditionSet): Resumable<void> {
+  const { records } = context
+  const set = findConditionSet(records, wanted.key)!
+  if (set.side !== sideOfType(wanted.type)) throw fixed(wanted, 'type')
+  const moved = wanted.parent === null ? set : yield* moveBelow(context, set, wanted.parent)
+  const type = wanted.resource === null ? null : findType(records, wanted.resource)
+  if (moved.typeId !== (type?.id ?? null)) throw fixed(wanted, 'resource')
+  const { name, description, conditions } = wanted
+  putConditionSet(context, {
+    ...moved,
+    name,
+    description,
+    conditions,
+    updatedAt: context.now,
+  } satisfies ConditionSetRecord)
+}
+
+function fixed({ key }: ExportedConditionSet, what: 'type' | 'resource'): AuthzError {
+  return new AuthzError(
+    'INVALID_INPUT',
+    `the target has a condition set ${JSON.stringify(key)} of another ${what}, which cannot be changed`,
+  )
+}
+
+/** A rule that is there stays as it is. Throws as `createSetRule` does. */
+export function* putRules(context: WriteContext, rules: readonly ExportedRule[]): Resumable<void> {
+  for (const rule of rules) {
+    const parts = yield* resolveParts(context, rule)
+    if (findRule(context, parts) === null) addRule(context, parts)
+    yield
+  }
+}
