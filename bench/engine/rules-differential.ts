@@ -1,13 +1,24 @@
 /**
- * Rules on random worlds, from a fixed seed, a million comparisons and more: the shared index, which compiles conditions, and the
- * reference engine, which walks their trees, against the oracle, which reads them as they are written.
+ * Rules from a fixed seed, a million comparisons and more: the shared index, which compiles conditions, and the reference engine, which
+ * walks their trees, against the oracle, which reads them as they are written. First random trees, then random worlds with sets, rules,
+ * attributes and roles.
  *
  *   node bench/engine/rules-differential.ts [comparisons = 1,000,000] [seed = 1]
  *
- * A comparison is one question at one state, asked of one engine singly or in a batch. The first wrong answer ends the run with all that
+ * A comparison is the value of one tree, walked or compiled with its attributes stored, sent or both; or one question at one state, asked
+ * of one engine singly or in a batch. The first wrong answer ends the run with all that
  * is needed to see it again. The short form is `test/properties/rules-oracle.test.ts`.
  */
 import * as fc from 'fast-check'
+import { evaluate } from '#conditions/evaluate.ts'
+import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
+import { type Path, valueAt } from '#conditions/paths.ts'
+import { isRefused, readCondition } from '#conditions/read-condition.ts'
+import { nameOfTruth, type TruthName } from '#conditions/truth.ts'
+import { compiledTruth, withTime } from '#testing/engines/compiled-conditions.ts'
+import { type StoredInstances, truthOf } from '#testing/oracle/conditions/conditions.ts'
+import { storedAmong } from '#testing/oracle/random-attributes.ts'
+import { type Case, cases } from '#testing/oracle/random-conditions.ts'
 import { historiesWithRules } from '#testing/oracle/random-rules.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
@@ -16,13 +27,46 @@ import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 const COMMITS = 4
 const QUESTIONS = 120
 const WORLDS_AT_ONCE = 10
+const TREES_AT_ONCE = 500
+
+function walkedTruth(
+  conditions: Case['conditions'],
+  roots: Case['roots'],
+  stored: StoredInstances,
+): TruthName {
+  const condition = readCondition(conditions, [])
+  if (isRefused(condition)) throw new Error(JSON.stringify(condition.findings))
+  const values = {
+    valueOf: ({ root, names }: Path) => valueAt(roots[root], names),
+    attributesOf: (type: string, key: string) => stored(type, key) as Record<string, unknown> | undefined,
+  }
+  return nameOfTruth(evaluate(condition, values, new EvaluationBudget()))
+}
 
 const wanted = Number(process.argv[2] ?? 1_000_000)
 const seed = Number(process.argv[3] ?? 1)
 const worlds = historiesWithRules({ commits: COMMITS, queries: QUESTIONS })
-const counts = { worlds: 0, comparisons: 0, allowed: 0, allowedByRules: 0 }
+const counts = { trees: 0, ofTrees: 0, worlds: 0, comparisons: 0, allowed: 0, allowedByRules: 0 }
 const start = performance.now()
-for (let round = 0; counts.comparisons < wanted; round++) {
+for (let round = 0; counts.ofTrees < wanted / 2; round++) {
+  const sample = { numRuns: TREES_AT_ONCE, seed: seed * 100_000 + round }
+  for (const { conditions, roots, instances } of fc.sample(cases(), sample)) {
+    const timed = withTime(roots)
+    const stored = storedAmong(instances)
+    const right = truthOf(conditions, timed.roots, stored)
+    const got = [walkedTruth(conditions, timed.roots, stored)]
+    for (const place of ['stored', 'sent', 'both'] as const) {
+      got.push(compiledTruth(conditions, timed, stored, place))
+    }
+    if (got.some(value => value !== right)) {
+      const about = JSON.stringify({ conditions, roots: timed.roots, instances })
+      throw new Error(`right is ${right}, got ${got.join()}, round ${round}, seed ${seed}: ${about}`)
+    }
+    counts.trees++
+    counts.ofTrees += got.length
+  }
+}
+for (let round = 0; counts.comparisons < wanted / 2; round++) {
   for (const { load, commits, queries } of fc.sample(worlds, {
     numRuns: WORLDS_AT_ONCE,
     seed: seed * 100_000 + round,
@@ -57,6 +101,6 @@ for (let round = 0; counts.comparisons < wanted; round++) {
 }
 const seconds = Math.round((performance.now() - start) / 1000)
 process.stdout.write(
-  `${counts.comparisons} comparisons in ${seconds} s, seed ${seed}: 0 wrong\n${JSON.stringify(counts)}\n`,
+  `${counts.comparisons + counts.ofTrees} comparisons in ${seconds} s, seed ${seed}: 0 wrong\n${JSON.stringify(counts)}\n`,
 )
 if (counts.allowedByRules === 0) throw new Error('no rule ever allowed anything')

@@ -1,14 +1,15 @@
 /**
  * Correct under fire: reader threads with known answers against a writer that changes the graph without pause.
  *
- *   node bench/engine/torn-reads.ts [checks = 10,000,000] [reader threads = 1]
+ *   node bench/engine/torn-reads.ts [checks = 10,000,000] [reader threads = 1] [rules]
  *
  * What the writer does, and which answers follow at any moment:
  * - pairs of documents (a, b): one commit moves the only grant from a to b or back → exactly one of the two is
  *   allowed, if asked in one batch, and in one search or listing; singly, what always keeps its grant stays allowed;
  * - subtrees move between two folders that both give, and both never give → constant answers on deep documents;
  * - instances, users and groups come and go → tables rehash, regions grow, blocks are used again;
- * - a rule and the attributes it asks for change together → who has them is allowed, who had them is not;
+ * - a rule's set, the set above it and the attributes they ask for change together → who has them is allowed, who
+ *   had some of them is not;
  * - roles that matter to nobody are put and removed → schemas are published all the time.
  */
 import { Worker } from 'node:worker_threads'
@@ -18,6 +19,8 @@ import type { TornReadsReport } from '#testing/strain/torn-reads-reader.ts'
 
 const checks = Number(process.argv[2] ?? 10_000_000)
 const readers = Number(process.argv[3] ?? 1)
+/** Only rules are changed, and asked. */
+const isOfRules = process.argv[4] === 'rules'
 
 const writer = new SharedIndexWriter({
   threadId: 1,
@@ -25,7 +28,7 @@ const writer = new SharedIndexWriter({
 })
 writer.apply(foundation())
 const workers = Array.from({ length: readers }, (_, n) => {
-  const workerData = { handle: writer.handle, threadId: n + 2, checks: checks / readers, seed: n }
+  const workerData = { handle: writer.handle, threadId: n + 2, checks: checks / readers, seed: n, isOfRules }
   return new Worker(new URL('../../testing/strain/torn-reads-reader.ts', import.meta.url), { workerData })
 })
 const results = workers.map(
@@ -45,7 +48,7 @@ for (const result of results) {
 const writeMix = new WriteMix(1)
 const start = performance.now()
 while (ended.count < readers) {
-  for (let n = 0; n < 2_000; n++) writer.apply(writeMix.next())
+  for (let n = 0; n < 2_000; n++) writer.apply(isOfRules ? writeMix.nextOfRules() : writeMix.next())
   await new Promise(resolve => setImmediate(resolve))
 }
 if (ended.error) throw ended.error

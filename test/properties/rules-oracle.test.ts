@@ -7,6 +7,7 @@ import { valueAt } from '#conditions/paths.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import { nameOfTruth } from '#conditions/truth.ts'
 import { runAtOnce } from '#model/resumable.ts'
+import { compiledTruth, withTime } from '#testing/engines/compiled-conditions.ts'
 import { truthOf } from '#testing/oracle/conditions/conditions.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import { storedAmong } from '#testing/oracle/random-attributes.ts'
@@ -40,6 +41,21 @@ test('a condition has the value that the oracle reads in its JSON', () => {
     compared.values++
   })
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(500)
+})
+
+test('a compiled condition has that value, too, wherever its attributes are', () => {
+  const counts = { true: 0, false: 0, unknown: 0 }
+  holdsFor(cases(), 1_500, ({ conditions, roots, instances }) => {
+    const stored = storedAmong(instances)
+    const timed = withTime(roots)
+    const right = truthOf(conditions, timed.roots, stored)
+    for (const place of ['stored', 'sent', 'both'] as const) {
+      expect(compiledTruth(conditions, timed, stored, place)).toBe(right)
+      compared.values++
+    }
+    counts[right]++
+  })
+  for (const count of Object.values(counts)) expect(count).toBeGreaterThan(150)
 })
 
 /** Engines differ in what roles do; the path to rules is the same. */

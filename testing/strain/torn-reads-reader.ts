@@ -15,11 +15,13 @@ export interface TornReadsReport {
   readonly wrong: readonly string[]
 }
 
-const { handle, threadId, checks, seed } = workerData as {
+const { handle, threadId, checks, seed, isOfRules } = workerData as {
   handle: SharedIndexHandle
   threadId: number
   checks: number
   seed: number
+  /** Only rules are asked, since only rules are changed. */
+  isOfRules: boolean
 }
 
 const WRONG_MAX = 100
@@ -28,9 +30,9 @@ const SEARCHES_A_ROUND = 20
 const ANSWERS_MIN = 50
 const reader = new SharedIndexReader(handle, { threadId })
 const random = new Random(seed)
-const known = [...constants(), ...ruledConstants()]
-const insiders = pairs('insider')
-const members = pairs('member')
+const known = [...(isOfRules ? [] : constants()), ...ruledConstants()]
+const insiders = isOfRules ? [] : pairs('insider')
+const members = isOfRules ? [] : pairs('member')
 const wrong: string[] = []
 const searches: Record<string, number> = {}
 let done = 0
@@ -75,10 +77,10 @@ function isAnsweredOften(): boolean {
   return Object.keys(QUESTIONS).every(kind => (searches[kind] ?? 0) > ANSWERS_MIN)
 }
 
-while ((done < checks || !isAnsweredOften()) && wrong.length < WRONG_MAX) {
+while ((done < checks || !(isOfRules || isAnsweredOften())) && wrong.length < WRONG_MAX) {
   askSingly()
   askTogether()
-  search()
+  if (!isOfRules) search()
 }
 const report: TornReadsReport = { checks: done, searches, wrong }
 parentPort!.postMessage(report)

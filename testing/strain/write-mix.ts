@@ -71,17 +71,19 @@ export function foundation(): Change[] {
   return changes
 }
 
-/** The rule, and what it asks for: each a half without which the other says something else. */
+/** The rule, both of its sets, and what they ask for: each a part without which the others say something else. */
 function ruledAt(level: number): Change[] {
+  const set = (key: string, parent: string | null): Change => ({
+    kind: 'condition-set-put',
+    set: key,
+    side: 'user',
+    type: null,
+    parent,
+    conditions: { [`user.${key}`]: { equals: level } },
+  })
   return [
-    {
-      kind: 'condition-set-put',
-      set: 'level',
-      side: 'user',
-      type: null,
-      parent: null,
-      conditions: { 'user.level': { equals: level } },
-    },
+    set('twin', null),
+    set('level', 'twin'),
     {
       kind: 'rule-put',
       userSet: 'level',
@@ -89,8 +91,8 @@ function ruledAt(level: number): Change[] {
       action: 'delete',
       resourceSet: '__autogen_document',
     },
-    { kind: 'user-put', user: RULED, attributes: { level } },
-    { kind: 'user-put', user: UNRULED, attributes: { level: level - 1 } },
+    { kind: 'user-put', user: RULED, attributes: { level, twin: level } },
+    { kind: 'user-put', user: UNRULED, attributes: { level: level - 1, twin: level } },
   ]
 }
 
@@ -191,6 +193,12 @@ export class WriteMix {
         { kind: 'instance-removed', instance: { type: 'folder', key: `box-${old}` } },
       ]),
     ]
+  }
+
+  /** As `next`, of rules alone. */
+  nextOfRules(): Change[] {
+    this.commits += 1
+    return this.#changeRule()
   }
 
   /** Half of the time as another set of that name. */
