@@ -274,6 +274,18 @@ test.each(ENGINES)('$name decides questions in bulk each by itself', ({ newEngin
   expect(decisions).toEqual(users.map(each => each !== 'carol'))
 })
 
+test.each(ENGINES)('$name lists what roles give, and knows no rules there yet', ({ newEngine }) => {
+  const engine = newEngine()
+  engine.apply([...standing, set('all', {}), rule('all'), assign('bob', 'viewer', 'document:plan')])
+  const question = { action: 'read', type: 'document', key: 'plan', tenant: null }
+  const page = { after: null, limit: 10 }
+  expect(['alice', 'bob'].map(each => engine.evaluate({ ...question, user: each }))).toEqual([true, true])
+  expect(engine.searchUsers(question, page).keys).toEqual(['bob'])
+  expect(
+    ['alice', 'bob'].map(each => engine.searchResources({ ...question, user: each }, page).keys),
+  ).toEqual([[], ['plan']])
+})
+
 test.each(ENGINES)(
   '$name explains what rules say: the first test that decided, and what was found',
   ({ newEngine }) => {
