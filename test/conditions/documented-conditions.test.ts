@@ -64,8 +64,8 @@ test('connectives of three values are as the document says', () => {
   expect(found).toEqual(connectives)
 })
 
-test.each(refused)('%j is refused', condition => {
-  expect(wrong(condition)).not.toEqual([])
+test.each(refused)('$text is refused', ({ conditions }) => {
+  expect(wrong(conditions)).not.toEqual([])
 })
 
 describe.each(JUDGES)('$name', ({ newJudge }) => {

@@ -86,9 +86,10 @@ export const operators: readonly string[] = rowsBehind('### Operators').flatMap(
 
 export const limits: readonly string[] = rowsBehind('## Limits').map(row => cell(row, 'Value'))
 
-export const refused: readonly unknown[] = rowsBehind('## What is refused when written').map(row =>
-  json(cell(row, 'Refused')),
-)
+export const refused = rowsBehind('## What is refused when written').map(row => {
+  const text = cell(row, 'Refused')
+  return { text, conditions: json(text) }
+})
 
 export const patterns: readonly Pattern[] = sectionBehind('## Ten patterns worth copying')
   .split(/^### /mu)

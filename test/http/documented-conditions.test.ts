@@ -1,0 +1,119 @@
+/** The patterns of docs/conditions.md over HTTP: sent as they stand there, asked on every path that decides, removed again. */
+import { afterEach, describe, expect, test } from 'vitest'
+import type { JsonObject } from '#conditions/values.ts'
+import { FACTS, type Problem, refusal, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { GROUND, type Pattern, patterns, type Question, refused } from '../support/conditions-document.ts'
+
+const verdict = await sharedService()
+for (const [key, actions] of Object.entries(GROUND.actions)) {
+  await verdict.resource({ key, actions: Object.fromEntries(actions.map(action => [action, {}])) })
+}
+for (const [role, permissions] of Object.entries(GROUND.roles)) await verdict.tenantRole(role, permissions)
+await verdict.tenant(GROUND.otherTenant)
+
+const SETS = `${SCHEMA}/condition_sets`
+const RULES = `${FACTS}/set_rules`
+
+/** To be undone, the last thing first. */
+const made: (() => Promise<unknown>)[] = []
+
+afterEach(async () => {
+  for (const undo of made.splice(0).toReversed()) await undo()
+})
+
+describe.each(patterns)('$title', pattern => {
+  // Nobody outside sets the clock of the service: what depends on it is asked of the engines alone.
+  const questions = pattern.questions.filter(({ at }) => at === null)
+
+  test.each(['sent', 'stored'] as const)('answers as the document says with attributes %s', async way => {
+    await make(pattern)
+    const answers = []
+    for (const question of questions) {
+      await arrange(question, way)
+      answers.push({ row: question.row, ...(await asked(question, way)) })
+    }
+    expect(answers).toEqual(questions.map(({ row, allow }) => ({ row, ...everywhere(allow) })))
+  })
+})
+
+test.each(refused)('$text is refused, with the place of what is wrong', async ({ conditions }) => {
+  const answer = await verdict.post<Problem>(SETS, { key: 'wrong', name: 'Wrong', conditions })
+  expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
+  for (const { loc } of answer.body.detail!) expect(loc.slice(0, 2)).toEqual(['body', 'conditions'])
+})
+
+test('the time of the service has the form of which a pattern reads the hours', async () => {
+  const conditions = { 'server.time': { match: '????-??-??T??:??:??.???Z' } }
+  const set = { key: 'ever', name: 'Ever', type: 'userset', conditions } as const
+  const rule = { user_set: 'ever', permission: 'document:write', resource_set: 'document' }
+  expect(await verdict.allows('ann', 'write', 'document:plan')).toBe(false)
+  await make({ sets: [set], rules: [rule] })
+  expect(await verdict.allows('ann', 'write', 'document:plan')).toBe(true)
+})
+
+async function make({ sets, rules }: Pick<Pattern, 'sets' | 'rules'>): Promise<void> {
+  for (const set of sets) {
+    await done('POST', SETS, set)
+    made.push(() => done('DELETE', `${SETS}/${set.key}`))
+  }
+  for (const rule of rules) await done('POST', RULES, rule)
+}
+
+/** User, instance and tenant as the question wants them, each made anew. */
+async function arrange(question: Question, way: 'sent' | 'stored'): Promise<void> {
+  const { user, userAttributes, type, key, resourceAttributes, holds, tenantAttributes } = question
+  const isStored = way === 'stored'
+  await verdict.delete(`${FACTS}/users/${user}`)
+  await done('POST', `${FACTS}/users`, { key: user, ...(isStored && { attributes: userAttributes }) })
+  if (holds) await verdict.assign(user, holds.role, holds.tenant)
+  await done('PATCH', `${FACTS}/tenants/default`, { attributes: tenantAttributes ?? {} })
+  if (key === null) return
+  await verdict.delete(`${FACTS}/resource_instances/${type}:${key}`)
+  if (!isStored) return
+  const instance = { resource: type, key, tenant: 'default', attributes: resourceAttributes }
+  await done('POST', `${FACTS}/resource_instances`, instance)
+}
+
+/** The answer of every path that decides. */
+async function asked(question: Question, way: 'sent' | 'stored'): Promise<ReturnType<typeof everywhere>> {
+  const { user, userAttributes, type, key, resourceAttributes, action, context } = question
+  const sent = (name: string, attributes: JsonObject) => (way === 'sent' ? { [name]: attributes } : {})
+  const around = context ? { context } : {}
+  const native = {
+    user: { key: user, ...sent('attributes', userAttributes) },
+    action,
+    resource: { type, ...(key !== null && { key }), ...sent('attributes', resourceAttributes) },
+    ...around,
+  }
+  const evaluation = {
+    subject: { type: 'user', id: user, ...sent('properties', userAttributes) },
+    action: { name: action },
+    resource: { type, ...(key !== null && { id: key }), ...sent('properties', resourceAttributes) },
+    ...around,
+  }
+  const single = await done<{ allow: boolean }>('POST', '/allowed', native)
+  const bulk = await done<{ allow: { allow: boolean }[] }>('POST', '/allowed/bulk', [native])
+  const explained = await done<{ allow: boolean }>('POST', '/allowed/explain', native)
+  const evaluated = await done<{ decision: boolean }>('POST', '/access/v1/evaluation', evaluation)
+  const batch = { evaluations: [evaluation] }
+  const all = await done<{ evaluations: { decision: boolean }[] }>('POST', '/access/v1/evaluations', batch)
+  return {
+    allowed: single.allow,
+    bulk: bulk.allow[0]!.allow,
+    explain: explained.allow,
+    evaluation: evaluated.decision,
+    evaluations: all.evaluations[0]!.decision,
+  }
+}
+
+function everywhere(allow: boolean) {
+  return { allowed: allow, bulk: allow, explain: allow, evaluation: allow, evaluations: allow }
+}
+
+async function done<Body = unknown>(method: string, path: string, body?: object): Promise<Body> {
+  const answer = await verdict.send<Body>(method, path, { body })
+  expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(
+    method === 'DELETE' ? 204 : 200,
+  )
+  return answer.body
+}
