@@ -2,7 +2,14 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '#conditions/values.ts'
 import { FACTS, type Problem, refusal, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
-import { GROUND, type Pattern, patterns, type Question, refused } from '../support/conditions-document.ts'
+import {
+  firstRequests,
+  GROUND,
+  type Pattern,
+  patterns,
+  type Question,
+  refused,
+} from '../support/conditions-document.ts'
 
 const verdict = await sharedService()
 for (const [key, actions] of Object.entries(GROUND.actions)) {
@@ -19,6 +26,17 @@ const made: (() => Promise<unknown>)[] = []
 
 afterEach(async () => {
   for (const undo of made.splice(0).toReversed()) await undo()
+})
+
+test('the first requests of the document make a set, make a rule and are allowed', async () => {
+  const answers = []
+  for (const { method, path, body } of firstRequests) answers.push(await verdict.send(method, path, { body }))
+  made.push(() => done('DELETE', `${SETS}/sales`))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+  expect(answers.at(-1)!.body).toMatchObject({ allow: true })
+  const { method, path, body } = firstRequests.at(-1)!
+  const other = { ...(body as object), user: { key: 'ann' } }
+  expect((await verdict.send(method, path, { body: other })).body).toMatchObject({ allow: false })
 })
 
 describe.each(patterns)('$title', pattern => {

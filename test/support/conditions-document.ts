@@ -14,6 +14,12 @@ export interface Example {
   readonly truth: TruthName
 }
 
+export interface DocumentedRequest {
+  readonly method: string
+  readonly path: string
+  readonly body: unknown
+}
+
 /** A condition set as the API takes it. */
 export interface DocumentedSet {
   readonly key: string
@@ -63,6 +69,15 @@ export const GROUND = {
   roles: { member: [], reader: ['document:read'] },
   otherTenant: 'other',
 } as const
+
+/** The first requests of a reader, in the default environment. */
+export const firstRequests: readonly DocumentedRequest[] = [
+  ...sectionBehind('## On one page').matchAll(/^([A-Z]+) (\/.*)\n(.*)$/gmu),
+].map(([, method, path, body]) => ({
+  method: method!,
+  path: path!.replace('{project}/{environment}', 'default/default'),
+  body: JSON.parse(body!) as unknown,
+}))
 
 export const examples: readonly Example[] = rowsBehind('### Examples').map(row => ({
   attribute: cell(row, '`user.a`') === 'missing' ? undefined : json(cell(row, '`user.a`')),
