@@ -11,7 +11,9 @@ import { Scrape } from '#testing/requests/metrics.ts'
 import {
   API_KEY,
   type Client,
+  FACTS,
   question,
+  SCHEMA,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
@@ -85,6 +87,38 @@ test('has a record of each decision, those of bulks one by one, with the request
   ])
   expect(scrape.sum('verdict_decision_log_records_total', { result: 'written' })).toBe(5)
   expect(scrape.sum('verdict_checks_total')).toBe(5)
+})
+
+test('never has attributes or a context, though a rule decides by them', async () => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const verdict = await startedService({ decisionLog: path })
+  await verdict.createDocumentModel()
+  const told = { note: 'told to nobody' }
+  const isTold = { equals: told.note }
+  const conditions = { 'user.note': isTold, 'resource.note': isTold, 'context.note': isTold }
+  await verdict.post(`${SCHEMA}/condition_sets`, { key: 'told', name: 'Told', conditions })
+  const rule = { user_set: 'told', permission: 'document:read', resource_set: 'document' }
+  await verdict.post(`${FACTS}/set_rules`, rule)
+  const native = {
+    user: { key: 'eve', attributes: told },
+    action: 'read',
+    resource: { type: 'document', key: 'd1', attributes: told },
+    context: told,
+  }
+  const evaluation = {
+    subject: { type: 'user', id: 'eve', properties: told },
+    action: { name: 'read', properties: told },
+    resource: { type: 'document', id: 'd1', properties: told },
+    context: told,
+  }
+  await verdict.post('/allowed', native)
+  await verdict.post('/allowed/bulk', [native])
+  await verdict.post('/access/v1/evaluation', evaluation)
+  await verdict.post('/access/v1/evaluations', { evaluations: [evaluation] })
+  await verdict.close()
+  const text = readFileSync(path, 'utf8')
+  expect(recordsIn(text).map(({ allow }) => allow)).toEqual([true, true, true, true])
+  expect(text).not.toContain('note')
 })
 
 test.each([
