@@ -1,0 +1,101 @@
+/** What may be sent beside one question: 64 KiB of attributes and context together, 32 levels deep, looked at where a condition asks (conditions, 7 and 16). */
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '#conditions/values.ts'
+import { SENT_ATTRIBUTES_BYTES_MAX, SENT_ATTRIBUTES_DEPTH_MAX } from '#model/limits.ts'
+import { FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+
+const verdict = await sharedService()
+await verdict.resource({ key: 'document', actions: { read: {}, write: {} } })
+const conditions = { 'user.isKnown': { equals: true } }
+await verdict.post(`${SCHEMA}/condition_sets`, { key: 'known', name: 'Known', conditions })
+await verdict.post(`${FACTS}/set_rules`, {
+  user_set: 'known',
+  permission: 'document:read',
+  resource_set: 'document',
+})
+
+const KNOWN = { isKnown: true }
+
+interface Sent {
+  readonly user: JsonObject
+  readonly resource: JsonObject
+  readonly context: JsonObject
+}
+
+/** Spread over all parts, with two bytes a character. */
+function ofBytes(bytes: number): Sent {
+  const used = [KNOWN, { x: '' }, { x: '' }].reduce((sum, part) => sum + JSON.stringify(part).length, 0)
+  const characters = (bytes - used) / 2
+  const half = Math.floor(characters / 2)
+  const rest = Math.floor(characters - half)
+  const odd = (bytes - used) % 2 === 0 ? '' : 'x'
+  return { user: KNOWN, resource: { x: 'é'.repeat(half) }, context: { x: 'é'.repeat(rest) + odd } }
+}
+
+function ofDepth(levels: number): Sent {
+  let nested: JsonObject = { x: 1 }
+  for (let depth = 1; depth < levels; depth++) nested = { x: nested }
+  return { user: KNOWN, resource: {}, context: nested }
+}
+
+function native({ user, resource, context }: Sent, action = 'read') {
+  return {
+    user: { key: 'ann', attributes: user },
+    action,
+    resource: { type: 'document', attributes: resource },
+    context,
+  }
+}
+
+function evaluation({ user, resource, context }: Sent) {
+  return {
+    subject: { type: 'user', id: 'ann', properties: user },
+    action: { name: 'read' },
+    resource: { type: 'document', properties: resource },
+    context,
+  }
+}
+
+const SMALL: Sent = { user: KNOWN, resource: {}, context: {} }
+
+describe.each([
+  ['bytes', ofBytes, SENT_ATTRIBUTES_BYTES_MAX],
+  ['levels', ofDepth, SENT_ATTRIBUTES_DEPTH_MAX],
+] as const)('of %s', (_unit, sentOf, most) => {
+  const fitting = sentOf(most)
+  const excessive = sentOf(most + 1)
+
+  test('so many may be sent with a question, in both dialects', async () => {
+    expect((await verdict.post('/allowed', native(fitting))).body).toMatchObject({ allow: true })
+    const bulk = await verdict.post('/allowed/bulk', [native(fitting), native(SMALL)])
+    expect(bulk.body).toMatchObject({ allow: [{ allow: true }, { allow: true }] })
+    const one = await verdict.post('/access/v1/evaluation', evaluation(fitting))
+    expect(one.body).toMatchObject({ decision: true })
+  })
+
+  test('one more is 400; in an AuthZEN batch its item fails alone', async () => {
+    expect((await verdict.post('/allowed', native(excessive))).status).toBe(400)
+    expect((await verdict.post('/allowed/bulk', [native(SMALL), native(excessive)])).status).toBe(400)
+    expect((await verdict.post('/access/v1/evaluation', evaluation(excessive))).status).toBe(400)
+    const batch = { evaluations: [SMALL, excessive, fitting].map(evaluation) }
+    const { status, body } = await verdict.post('/access/v1/evaluations', batch)
+    expect([status, body]).toEqual([
+      200,
+      {
+        evaluations: [
+          { decision: true },
+          {
+            decision: false,
+            context: { error: { status: 400, message: expect.stringMatching(/at most/u) } },
+          },
+          { decision: true },
+        ],
+      },
+    ])
+  })
+
+  test('more than that is nobody’s trouble where no condition asks', async () => {
+    const answer = await verdict.post('/allowed', native(excessive, 'write'))
+    expect([answer.status, answer.body]).toEqual([200, { allow: false, result: false }])
+  })
+})
