@@ -73,11 +73,12 @@ function search(): void {
   }
 }
 
+/** Of rules there are no searches. */
 function isAnsweredOften(): boolean {
-  return Object.keys(QUESTIONS).every(kind => (searches[kind] ?? 0) > ANSWERS_MIN)
+  return isOfRules || Object.keys(QUESTIONS).every(kind => (searches[kind] ?? 0) > ANSWERS_MIN)
 }
 
-while ((done < checks || !(isOfRules || isAnsweredOften())) && wrong.length < WRONG_MAX) {
+while ((done < checks || !isAnsweredOften()) && wrong.length < WRONG_MAX) {
   askSingly()
   askTogether()
   if (!isOfRules) search()
