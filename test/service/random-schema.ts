@@ -12,6 +12,9 @@ const ACTIONS = ['read', 'write'] as const
 const ROLES = ['viewer', 'editor', 'owner', 'member'] as const
 const RELATIONS = ['parent', 'inside', 'group', 'group_group_viewer', 'group_group_editor'] as const
 
+const USER_SETS = ['staff', 'chiefs', 'nobody'] as const
+const RESOURCE_SETS = ['open', 'closed', 'shelved'] as const
+
 const type = fc.constantFrom('folder', 'document', 'document', ...TYPES)
 const role = fc.constantFrom(...ROLES)
 const tenantRole = fc.constantFrom('auditor', 'admin')
@@ -73,6 +76,21 @@ export const FACTS: readonly Step[] = [
   ),
 ]
 
+/** Some of the sets are there from the beginning, with rules on them: what is drawn finds something to change. */
+const SETS_AT_FIRST = [
+  ...USER_SETS.slice(1).map(key => ({ key, name: key, conditions: { 'user.key': { in: ['ben', 'cid'] } } })),
+  ...RESOURCE_SETS.slice(1).map(key => ({ key, name: key, type: 'resourceset' as const })),
+]
+const RULES_AT_FIRST = USER_SETS.slice(1).flatMap(user_set =>
+  RESOURCE_SETS.slice(1).flatMap(resource_set =>
+    ['folder:read', 'document:read'].map(permission => ({ user_set, permission, resource_set })),
+  ),
+)
+export const RULES: readonly Step[] = [
+  ...SETS_AT_FIRST.map((body): Step => ({ operation: 'createConditionSet', input: { body } })),
+  ...RULES_AT_FIRST.map((body): Step => ({ operation: 'createSetRule', input: { body } })),
+]
+
 /** A map with some of the keys. */
 function someOf<Value>(keys: readonly string[], value: Arbitrary<Value>): Arbitrary<Record<string, Value>> {
   return fc
@@ -93,6 +111,29 @@ const roleMap = fc.oneof(
 const maps = { actions: actionMap, roles: roleMap, relations: relationMap }
 const permissions = actions.map(given => ({ permissions: given }))
 
+const userSet = fc.constantFrom(...USER_SETS)
+const resourceSet = fc.constantFrom(...RESOURCE_SETS)
+const anySet = fc.oneof(userSet, resourceSet)
+/** What can be decided on what is stored. */
+const userConditions = fc.constantFrom<Record<string, unknown>>(
+  {},
+  { 'user.key': { in: ['ann', 'cid'] } },
+  { 'user.roles': { array_contains: 'auditor' } },
+  { not: { 'user.tenants': { array_contains: 'acme' } } },
+)
+const resourceConditions = fc.constantFrom<Record<string, unknown>>(
+  {},
+  { 'resource.key': { in: ['k0', 'k2'] } },
+  { 'resource.type': { equals: 'folder' } },
+)
+const rule = fc.record({
+  user_set: fc.oneof(userSet, userSet, tenantRole),
+  permission: fc
+    .tuple(fc.constantFrom('folder', 'document'), fc.constantFrom(...ACTIONS))
+    .map(parts => parts.join(':')),
+  resource_set: fc.oneof(resourceSet, resourceSet, fc.constantFrom('folder', 'document')),
+})
+
 /**
  * Changes of the schema, and as many others in between as give them something to act on. The weights are those with which
  * each of them succeeds often enough that `schema-changes.test.ts` cannot miss it by chance.
@@ -108,7 +149,7 @@ export const anySchemaStep: Arbitrary<Step> = fc.oneof(
       { requiredKeys: ['name', 'actions', 'roles'] },
     ),
   }),
-  step(3, 'updateResource', { params: onType, body: fc.record(maps, { requiredKeys: [] }) }),
+  step(4, 'updateResource', { params: onType, body: fc.record(maps, { requiredKeys: [] }) }),
   step(1, 'deleteResource', { params: onType }),
   step(3, 'createAction', {
     params: onType,
@@ -147,6 +188,40 @@ export const anySchemaStep: Arbitrary<Step> = fc.oneof(
       extends: fc.subarray(['auditor', 'admin'], { maxLength: 1 }),
     }),
   }),
+  step(3, 'createConditionSet', {
+    body: fc
+      .record({ key: userSet, parent: fc.option(userSet), conditions: userConditions })
+      .map(({ key, parent, conditions }) => ({ key, name: key, parent_id: parent, conditions })),
+  }),
+  step(3, 'createConditionSet', {
+    body: fc
+      .record({
+        key: resourceSet,
+        parent: fc.option(resourceSet),
+        resource: fc.option(fc.constantFrom('folder', 'document')),
+        conditions: resourceConditions,
+      })
+      .map(({ key, parent, resource: resource_id, conditions }) => {
+        return { key, name: key, type: 'resourceset', parent_id: parent, resource_id, conditions }
+      }),
+  }),
+  step(2, 'updateConditionSet', {
+    params: userSet.map(condition_set_id => ({ condition_set_id })),
+    body: fc.record(
+      { conditions: userConditions, parent_id: fc.option(userSet, { nil: null }) },
+      { requiredKeys: ['parent_id'] },
+    ),
+  }),
+  step(2, 'updateConditionSet', {
+    params: resourceSet.map(condition_set_id => ({ condition_set_id })),
+    body: fc.record(
+      { conditions: resourceConditions, parent_id: fc.option(resourceSet, { nil: null }) },
+      { requiredKeys: ['parent_id'] },
+    ),
+  }),
+  step(2, 'deleteConditionSet', { params: anySet.map(condition_set_id => ({ condition_set_id })) }),
+  step(5, 'createSetRule', { body: rule }),
+  step(3, 'deleteSetRule', { body: fc.constantFrom(...RULES_AT_FIRST) }),
   step(2, 'putRolesInBulk', {
     body: fc
       .array(

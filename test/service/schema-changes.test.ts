@@ -9,7 +9,7 @@ import { howToRepeat, seed } from '../properties/seeded.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 import { allQuestions, FOUNDATION, type Step } from './random-operations.ts'
-import { anySchemaStep, FACTS } from './random-schema.ts'
+import { anySchemaStep, FACTS, RULES } from './random-schema.ts'
 import { strayMentions } from './stray-mentions.ts'
 
 const questions = allQuestions()
@@ -54,7 +54,8 @@ async function holds(
 /** Runs the steps, so many at once, and looks in between, without waiting for the purge. */
 async function check(steps: readonly Step[], width: number, looks: number, url?: string): Promise<void> {
   const environment = await RunningEnvironment.open(url)
-  for (const step of [...FOUNDATION, ...FACTS]) await environment.execute(step.operation, step.input)
+  for (const step of [...FOUNDATION, ...FACTS, ...RULES])
+    await environment.execute(step.operation, step.input)
   const lookEvery = Math.ceil(steps.length / looks)
   for (let start = 0; start < steps.length; start += width) {
     await Promise.all(steps.slice(start, start + width).map(step => run(environment, step)))
@@ -68,13 +69,20 @@ async function check(steps: readonly Step[], width: number, looks: number, url?:
 }
 
 test('whatever changes, the live engine, a reload and the textbook agree, and nothing names what is gone', async () => {
-  await holds(60, 60, steps => check(steps, 1, 4))
+  await holds(60, 70, steps => check(steps, 1, 4))
   expect(tally.checks, howToRepeat).toBeGreaterThan(5_000)
   expect(tally.allowed / tally.checks, howToRepeat).toBeGreaterThan(0.02)
   const wanted = ['replaceResource', 'updateResource', 'deleteResource', 'deleteAction', 'deleteRelation']
   const others = ['deleteResourceRole', 'deleteTenantRole', 'addImplicitGrant', 'putRolesInBulk']
+  const ofRules = [
+    'createConditionSet',
+    'updateConditionSet',
+    'deleteConditionSet',
+    'createSetRule',
+    'deleteSetRule',
+  ]
   // Each is done 25 times or more in the usual run: chance alone comes to so few less than once in ten million runs.
-  for (const operation of [...wanted, ...others]) {
+  for (const operation of [...wanted, ...others, ...ofRules]) {
     expect(tally.done.get(operation) ?? 0, `${operation}; ${howToRepeat}`).toBeGreaterThan(3)
   }
 })

@@ -6,7 +6,9 @@
  */
 import { describe, expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
+import { updateConditionSet } from '#management/schema/condition-sets/condition-sets.ts'
 import { deleteResource } from '#management/schema/resources.ts'
+import { createSetRule } from '#management/schema/set-rules/set-rules.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 import { strayMentions } from './stray-mentions.ts'
@@ -41,6 +43,15 @@ async function prepared(): Promise<RunningEnvironment> {
     },
   })
   await environment.execute('createTenantRole', { body: { key: 'auditor', name: 'A' } })
+  for (const body of [
+    { key: 'staff', name: 'S' },
+    { key: 'any', name: 'A', type: 'resourceset' },
+    { key: 'other', name: 'O', type: 'resourceset' },
+    { key: 'docs', name: 'D', type: 'resourceset', resource_id: 'document' },
+    { key: 'folders', name: 'F', type: 'resourceset', resource_id: 'folder' },
+  ] as const) {
+    await environment.execute('createConditionSet', { body })
+  }
   for (const key of Object.keys(users)) await environment.execute('createUser', { body: { key } })
   await environment.execute('createGroup', { body: { group_instance_key: 'team', group_tenant: tenant } })
   await environment.execute('addGroupMember', {
@@ -99,6 +110,14 @@ const REMOVALS: Record<string, Operation> = {
     it.execute('replaceResource', { params: onDocument, body: { name: 'D', actions: { read: {} } } }),
   'the subject type': it => it.execute('deleteResource', { params: onFolder }),
   'the object type': it => it.execute('deleteResource', { params: onDocument }),
+  'a user set': it => it.execute('deleteConditionSet', { params: { condition_set_id: 'staff' } }),
+  'a resource set': it => it.execute('deleteConditionSet', { params: { condition_set_id: 'any' } }),
+  // No removal, but what rules on other resources must not be left behind by.
+  'a set going below one that is limited': it =>
+    it.execute('updateConditionSet', {
+      params: { condition_set_id: 'any' },
+      body: { parent_id: 'folders' },
+    }),
   'the group type': it => it.execute('deleteResource', { params: { resource_id: 'group' } }),
   'the role of members': it =>
     it.execute('deleteResourceRole', { params: { resource_id: 'group', role_id: 'member' } }),
@@ -134,6 +153,30 @@ const MENTIONS: Record<string, Operation> = {
       params: onDocument,
       body: { key: 'shelf', name: 'S', subject_resource: 'folder' },
     }),
+  'a rule': it =>
+    it.execute('createSetRule', {
+      body: { user_set: 'staff', permission: 'document:update', resource_set: 'any' },
+    }),
+  'a rule on a role': it =>
+    it.execute('createSetRule', {
+      body: { user_set: 'auditor', permission: 'document:update', resource_set: 'document' },
+    }),
+  'a set of the resource': it =>
+    it.execute('createConditionSet', {
+      body: { key: 'new', name: 'N', type: 'resourceset', resource_id: 'document' },
+    }),
+  'a set made below it': it =>
+    it.execute('createConditionSet', {
+      body: { key: 'new', name: 'N', type: 'resourceset', parent_id: 'any' },
+    }),
+  'a user set made below it': it =>
+    it.execute('createConditionSet', { body: { key: 'new', name: 'N', parent_id: 'staff' } }),
+  'a set put below it': it =>
+    it.execute('updateConditionSet', { params: { condition_set_id: 'other' }, body: { parent_id: 'any' } }),
+  'a set put below one of the resource': it =>
+    it.execute('updateConditionSet', { params: { condition_set_id: 'other' }, body: { parent_id: 'docs' } }),
+  'the set above it put below it': it =>
+    it.execute('updateConditionSet', { params: { condition_set_id: 'folders' }, body: { parent_id: 'any' } }),
   'a grant to a group': it =>
     it.execute('addGroupRole', { params: { group_instance_key: 'team' }, body: grant }),
   'a new group': it =>
@@ -156,23 +199,40 @@ const PERMISSIONS = [
   'a tenant role created with a permission',
   'roles in bulk',
 ]
+const RULES = ['a rule', 'a rule on a role']
 const ENTRIES = ['a derivation entry', 'roles in bulk', 'a relation between the types']
 
 /** Which mentions are of what a removal takes away, or are made of its parts. */
 const MEETINGS: Record<string, readonly string[]> = {
-  'an action': [...PERMISSIONS, 'an action group that names it'],
-  'an action, by PATCH': [...PERMISSIONS, 'an action group that names it'],
+  'an action': [...PERMISSIONS, ...RULES, 'an action group that names it'],
+  'an action, by PATCH': [...PERMISSIONS, ...RULES, 'an action group that names it'],
   'a resource role': ['a role created with a permission', 'a role that extends it'],
   'a source role': ENTRIES,
   'a tenant role': [
     'a permission given to a tenant role',
     'a tenant role created with a permission',
     'roles in bulk',
+    'a rule on a role',
+  ],
+  'a user set': ['a rule', 'a user set made below it'],
+  'a resource set': ['a rule', 'a set made below it', 'a set put below it'],
+  'a set going below one that is limited': [
+    'a rule',
+    'a set made below it',
+    'a set put below it',
+    'the set above it put below it',
   ],
   'a relation': [...ENTRIES, 'a grant to a group'],
   'a relation, by PUT': [...PERMISSIONS, ...ENTRIES, 'a role that extends it', 'a grant to a group'],
   'the subject type': ENTRIES,
-  'the object type': [...PERMISSIONS, ...ENTRIES, 'a grant to a group'],
+  'the object type': [
+    ...PERMISSIONS,
+    ...ENTRIES,
+    ...RULES,
+    'a grant to a group',
+    'a set of the resource',
+    'a set put below one of the resource',
+  ],
   'the group type': ['a grant to a group', 'a new group'],
   'the role of members': ['a grant to a group', 'a new group'],
 }
@@ -183,7 +243,10 @@ describe.each(Object.entries(MEETINGS))('the removal of %s', (what, mentions) =>
     for (const inOrder of [operations, operations.toReversed()]) {
       const environment = await prepared()
       const outcomes = await meet(environment, inOrder)
-      for (const outcome of outcomes) expect([null, 'NOT_FOUND']).toContain(outcome)
+      // A set with others below it stays, and what would be above itself or of another resource is refused.
+      for (const outcome of outcomes) {
+        expect([null, 'NOT_FOUND', 'STILL_NEEDED', 'INVALID_INPUT']).toContain(outcome)
+      }
       await expectWhole(environment)
       await environment.close()
     }
@@ -199,4 +262,38 @@ test('the object type of a relation goes while the removal of its subject type s
   expect(await commit()).toBe(false)
   await environment.execute('deleteResource', { params: onFolder })
   await expectWhole(environment)
+})
+
+describe('a set goes below one of another resource than a rule on it', () => {
+  const rule = { body: { user_set: 'staff', permission: 'document:update', resource_set: 'any' } } as const
+  const move = {
+    params: { condition_set_id: 'any' },
+    body: { parent_id: 'folders' },
+  } as const
+
+  test('while the rule is made: that is tried again', async () => {
+    const environment = await prepared()
+    const { work, commit } = environment.attempt(context => createSetRule(context, rule))
+    while (!work.next().done);
+    await environment.execute('updateConditionSet', move)
+    expect(await commit()).toBe(false)
+    await expect(environment.execute('createSetRule', rule)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+  })
+
+  test('and stops on the way while the rule is made: that is tried again', async () => {
+    const environment = await prepared()
+    await environment.execute('updateConditionSet', {
+      params: { condition_set_id: 'other' },
+      body: { parent_id: 'any' },
+    })
+    const { work, commit } = environment.attempt(context => updateConditionSet(context, move))
+    // Behind the look at the rules: at the end of each set whose sets below are looked for, then where the one below is written.
+    for (let stop = 0; stop < 3; stop += 1) expect(work.next().done).toBe(false)
+    await environment.execute('createSetRule', rule)
+    while (!work.next().done);
+    expect(await commit()).toBe(false)
+    await expect(environment.execute('updateConditionSet', move)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    })
+  })
 })

@@ -1,6 +1,8 @@
 /** What a whole schema must not have: mentions of what is not there (contract C.7). */
+import type { ConditionSet } from '#model/wire/condition-set.ts'
 import type { Resource } from '#model/wire/resource.ts'
 import type { TenantRole } from '#model/wire/role.ts'
+import type { SetRule } from '#model/wire/set-rule.ts'
 import type { RunningEnvironment } from '../support/running-environment.ts'
 
 /** Each mention in the schema, as `what it is: name`, of something that is not there. */
@@ -39,5 +41,38 @@ export async function strayMentions(environment: RunningEnvironment): Promise<st
       mentions.push([`${role.key} extends ${key}`, tenantRoles.some(other => other.key === key)])
     }
   }
+  mentions.push(...(await mentionsOfRules(environment, types, tenantRoles)))
   return mentions.filter(([, isThere]) => !isThere).map(([mention]) => mention)
+}
+
+async function mentionsOfRules(
+  environment: RunningEnvironment,
+  types: ReadonlyMap<string, Resource>,
+  tenantRoles: readonly TenantRole[],
+): Promise<[string, boolean][]> {
+  const query = { per_page: 100, include_total_count: false }
+  const listed = (await environment.execute('listConditionSets', { query })) as ConditionSet[]
+  const rules = (await environment.execute('listSetRules', { query })) as SetRule[]
+  const sets = new Map(listed.map(set => [set.key, set]))
+  const mentions: [string, boolean][] = []
+  for (const { key, type, parent_id, resource } of listed) {
+    if (resource) mentions.push([`${key} of ${resource.key}`, types.get(resource.key)?.id === resource.id])
+    if (parent_id === null) continue
+    const parent = listed.find(({ id }) => id === parent_id)
+    const fits = parent?.type === type && (!parent.resource || parent.resource.id === resource?.id)
+    mentions.push([`${key} below ${parent_id}`, fits])
+  }
+  for (const rule of rules) {
+    const [type, action] = rule.permission.split(':') as [string, string]
+    const { resource } = sets.get(rule.resource_set) ?? {}
+    const role = rule.user_set.replace('__autogen_', '')
+    const isRoleThere = role === rule.user_set || tenantRoles.some(({ key }) => key === role)
+    mentions.push(
+      [`${rule.key}: ${rule.permission}`, action in (types.get(type)?.actions ?? {})],
+      [`${rule.key}: ${rule.user_set}`, sets.get(rule.user_set)?.type === 'userset' && isRoleThere],
+      [`${rule.key}: ${rule.resource_set}`, sets.get(rule.resource_set)?.type === 'resourceset'],
+      [`${rule.key}: ${rule.resource_set} is of ${type}`, !resource || resource.key === type],
+    )
+  }
+  return mentions
 }

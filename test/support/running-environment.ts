@@ -193,11 +193,12 @@ export class RunningEnvironment {
     return oracle
   }
 
-  /** Stored assignments and tuples that name something gone; nothing finds them any more, and nothing removes them. */
+  /** Stored assignments, tuples and rules that name something gone; nothing finds them any more, and nothing removes them. */
   orphanCount(): number {
     const found = [...loadChanges(this.#environment.view)].map(({ kind }) => kind)
-    const known = found.filter(kind => kind === 'assignment-put' || kind === 'tuple-put').length
-    return this.count('assignment') + this.count('tuple') - known
+    const ofFacts: readonly string[] = ['assignment-put', 'tuple-put', 'rule-put']
+    const known = found.filter(kind => ofFacts.includes(kind)).length
+    return this.count('assignment') + this.count('tuple') + this.count('rule') - known
   }
 
   /** How many facts of that kind an engine would be told of. */
