@@ -11,17 +11,34 @@ const REWRITTEN_FACTOR = 6
 /** No text of a question up to so many bytes says too many attributes. */
 export const SENT_TEXT_BYTES_MAX = Math.floor(SENT_ATTRIBUTES_BYTES_MAX / REWRITTEN_FACTOR)
 
-/** What a native question says, of its text, which was checked. Throws as `NativeCircumstances.sent`. */
+/** Reads what the question says whose text stands in the body. Throws `LIMIT_EXCEEDED` for too many attributes. */
+export type SaidReader = (text: string, body: Buffer) => SentAttributes
+
 export function nativeSent(text: string): SentAttributes {
   return new NativeCircumstances(JSON.parse(text) as AllowedQuery, 0).sent()
 }
 
-/** The same of an AuthZEN evaluation. */
 export function accessSent(text: string): SentAttributes {
   return new AccessCircumstances(JSON.parse(text) as EvaluationRequest, 0).sent()
 }
 
-/** The same of an item of a batch. */
-export function itemSent(item: unknown, batch: EvaluationsRequest): SentAttributes {
-  return new AccessCircumstances(attributesOf(item, batch), 0).sent()
+/** Where the items of a batch stand in its body, and where the body ends. */
+export interface ItemsInBody {
+  readonly from: number
+  readonly to: number
+  readonly end: number
+}
+
+/** Reads what items of a batch say, or inherit. What they inherit is parsed once, when it is first asked for. */
+export function itemsSent(items: ItemsInBody): SaidReader {
+  let batch: EvaluationsRequest | null = null
+  return (text, body) => {
+    batch ??= withoutItems(body, items)
+    return new AccessCircumstances(attributesOf(JSON.parse(text), batch), 0).sent()
+  }
+}
+
+function withoutItems(body: Buffer, { from, to, end }: ItemsInBody): EvaluationsRequest {
+  const [before, behind] = [body.toString('utf8', 0, from), body.toString('utf8', to, end)]
+  return JSON.parse(`${before}null${behind}`) as EvaluationsRequest
 }

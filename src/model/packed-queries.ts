@@ -28,15 +28,14 @@ export const KEY_RANGE = 2
 export const RANGE_LENGTH = 1
 
 /** What packed questions say beside their keys and terms: nothing of it is parsed before a condition asks. */
-export interface SaidInTexts {
-  /** For each question the place in the bytes where its text begins, and the one behind it. */
-  readonly ranges: Int32Array
-  /** Throws what a question with too many attributes is refused with. */
-  sent(text: string): SentAttributes
+export interface SaidInBytes {
+  /** Of one question. Throws what a question with too many attributes is refused with. O(its text). */
+  sent(index: number): SentAttributes
+  /** Of the questions from that one on. */
+  from(index: number): SaidInBytes
+  /** The same in a copy of the bytes. */
+  in(bytes: DataView): SaidInBytes
 }
-
-/** Words of `SaidInTexts.ranges` for each question. */
-export const TEXT_WORDS = 2
 
 /** Readable bytes behind the last key. */
 const SLACK_BYTES = 3
@@ -56,7 +55,7 @@ export class PackedQueries {
   /** When they were read, in milliseconds since 1970, where conditions may ask for it. */
   readAt: number | null = null
   /** Null: they say nothing beside their keys and terms, or nobody asks for it. */
-  said: SaidInTexts | null = null
+  said: SaidInBytes | null = null
   /** The different terms; `terms` says which of them a question has. */
   readonly termsTable: readonly QueryTerms[]
   /** For each question the position of its terms in `termsTable`. Null: entry i of the table is that of question i. */
@@ -95,47 +94,32 @@ export class PackedQueries {
   circumstances(index: number): Circumstances | undefined {
     const { readAt, said } = this
     if (readAt === null) return undefined
-    if (said !== null) return new CircumstancesInText(readAt, this, index)
+    if (said !== null) return new CircumstancesInBytes(readAt, said, index)
     if (this.#circumstances?.readAt !== readAt) this.#circumstances = withoutAttributes(readAt)
     return this.#circumstances
-  }
-
-  /** What one question says beside its keys and terms. Throws as `SaidInTexts.sent`. O(its text). */
-  sentWith(index: number, { ranges, sent }: SaidInTexts): SentAttributes {
-    const from = ranges[index * TEXT_WORDS]!
-    const { buffer, byteOffset } = this.bytes
-    return sent(
-      decoder.decode(new Uint8Array(buffer, byteOffset + from, ranges[index * TEXT_WORDS + 1]! - from)),
-    )
   }
 
   /** The same questions, on memory of their own. O(bytes). */
   detached(): PackedQueries {
     const { buffer, byteOffset, byteLength } = this.bytes
-    const own = this.#over(
-      new DataView(buffer.slice(byteOffset, byteOffset + byteLength)),
-      this.keyRanges.slice(0, this.count * RANGE_WORDS),
-      Array.from({ length: this.count }, (_, index) => this.terms(index)),
-    )
-    if (this.said !== null)
-      own.said = { ...this.said, ranges: this.said.ranges.slice(0, this.count * TEXT_WORDS) }
+    const bytes = new DataView(buffer.slice(byteOffset, byteOffset + byteLength))
+    const own = this.#over(bytes, this.keyRanges.slice(0, this.count * RANGE_WORDS), 0)
+    own.said = this.said && this.said.in(bytes)
     return own
   }
 
   /** Some neighbours, over the same bytes. O(count). */
   part(from: number, count: number): PackedQueries {
     const ranges = this.keyRanges.subarray(from * RANGE_WORDS, (from + count) * RANGE_WORDS)
-    const terms = Array.from({ length: count }, (_, index) => this.terms(from + index))
-    const part = this.#over(this.bytes, ranges, terms)
-    const { said } = this
-    if (said !== null) {
-      part.said = { ...said, ranges: said.ranges.subarray(from * TEXT_WORDS, (from + count) * TEXT_WORDS) }
-    }
+    const part = this.#over(this.bytes, ranges, from)
+    part.said = this.said && this.said.from(from)
     return part
   }
 
-  #over(bytes: DataView, keyRanges: Int32Array, termsTable: readonly QueryTerms[]): PackedQueries {
-    const packed = new PackedQueries(termsTable.length, bytes, keyRanges, termsTable)
+  #over(bytes: DataView, keyRanges: Int32Array, from: number): PackedQueries {
+    const count = keyRanges.length / RANGE_WORDS
+    const terms = Array.from({ length: count }, (_, index) => this.terms(from + index))
+    const packed = new PackedQueries(count, bytes, keyRanges, terms)
     packed.readAt = this.readAt
     return packed
   }
@@ -173,21 +157,21 @@ export class PackedQueries {
   }
 }
 
-/** Reads the text of a question when a condition first asks for what it says. */
-class CircumstancesInText implements Circumstances {
+/** Reads what a question says when a condition first asks for it. */
+class CircumstancesInBytes implements Circumstances {
   readonly readAt: number
-  readonly #packed: PackedQueries
+  readonly #said: SaidInBytes
   readonly #index: number
   #sent: SentAttributes | null = null
 
-  constructor(readAt: number, packed: PackedQueries, index: number) {
+  constructor(readAt: number, said: SaidInBytes, index: number) {
     this.readAt = readAt
-    this.#packed = packed
+    this.#said = said
     this.#index = index
   }
 
   sent(): SentAttributes {
-    return (this.#sent ??= this.#packed.sentWith(this.#index, this.#packed.said!))
+    return (this.#sent ??= this.#said.sent(this.#index))
   }
 }
 

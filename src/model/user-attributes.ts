@@ -1,7 +1,7 @@
 /** What conditions see of a user, stored or sent (conditions, section 4.1 and ruling 6). */
 import type { Attributes } from './change.ts'
 
-/** The attributes with e-mail address and names among them; those that are null replace nothing. `null`: nothing is known. */
+/** The attributes with e-mail address and names among them; those that are null replace nothing. `null`: nothing is known. O(attributes). */
 export function attributesOfUser({
   attributes,
   email,
@@ -13,10 +13,11 @@ export function attributesOfUser({
   readonly firstName: string | null
   readonly lastName: string | null
 }): Attributes | null {
+  if (email === null && firstName === null && lastName === null) return attributes
   const known = Object.entries({ ...attributes })
   if (email !== null) known.push(['email', email])
   if (firstName !== null) known.push(['first_name', firstName])
   if (lastName !== null) known.push(['last_name', lastName])
   // Entries, where an assignment of `__proto__` would be lost; the last of a name counts.
-  return known.length === 0 ? null : Object.fromEntries(known)
+  return Object.fromEntries(known)
 }

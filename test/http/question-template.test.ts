@@ -47,6 +47,7 @@ test.each(Array.from({ length: 34 }, (_, index) => index + 1))(
       skipped: [],
       isWide: false,
       saysAttributes: false,
+      attributes: null,
     }
     const template = new QuestionTemplate(learned, question)
     const other = Buffer.from(`.${around('bob', 'minutes-of-2026')}`)

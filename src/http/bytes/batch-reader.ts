@@ -7,19 +7,17 @@
  * never refuses: a body it cannot read, also one with a bad item, is left to the ordinary way.
  */
 import { bytesOf } from '#http/message/byte-views.ts'
-import { itemSent, SENT_TEXT_BYTES_MAX } from '#decisions/said-in-texts.ts'
+import { itemsSent, SENT_TEXT_BYTES_MAX } from '#decisions/said-in-texts.ts'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {
   NOT_A_USER,
   type PackedQueries,
   type QueryTerms,
-  type SaidInTexts,
   KEY_RANGE,
   RANGE_LENGTH,
   USER_RANGE,
   RANGE_WORDS,
 } from '#model/packed-queries.ts'
-import type { EvaluationsRequest } from '#model/wire/access.ts'
 import { ListReader, type ReadQuestion } from './list-reader.ts'
 import { isText, listEnd, REFUSED, skipBlanks } from './plain-json.ts'
 import {
@@ -97,7 +95,7 @@ export class BatchReader {
     // What is inherited counts for the items.
     if (batch.saysAttributes) this.#list.saysAttributes = true
     if (isRuled && !this.#hasReadableAttributes(list, body.length)) return null
-    const packed = this.#list.packed(readAt, sentByItems(body, list))
+    const packed = this.#list.packed(readAt, itemsSent({ ...list, end: body.length }))
     // A batch without items is a single evaluation.
     return packed === null || packed.count === 0 ? null : packed
   }
@@ -170,17 +168,6 @@ export class BatchReader {
  */
 function hasLongText(batch: QuestionReader): boolean {
   return TEXTS.some(name => batch[name].to - batch[name].from > LONG_KEY_BYTES_MAX)
-}
-
-/** Reads what items say, or inherit. What they inherit is parsed once, when it is first asked for. */
-function sentByItems(body: Buffer, { from, to }: Place): SaidInTexts['sent'] {
-  let batch: EvaluationsRequest | null = null
-  return text => {
-    batch ??= JSON.parse(
-      `${body.toString('utf8', 0, from)}null${body.toString('utf8', to)}`,
-    ) as EvaluationsRequest
-    return itemSent(JSON.parse(text), batch)
-  }
 }
 
 /** The item's own text, else the default's. */

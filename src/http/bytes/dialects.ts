@@ -1,6 +1,6 @@
 /** The dialects of a single question: which fields a reader accepts, and which query they make. */
-import { accessSent, nativeSent } from '#decisions/said-in-texts.ts'
-import type { QueryTerms, SaidInTexts } from '#model/packed-queries.ts'
+import { accessSent, nativeSent, type SaidReader } from '#decisions/said-in-texts.ts'
+import type { QueryTerms } from '#model/packed-queries.ts'
 import type { ReadQuestion } from './list-reader.ts'
 import { type Fields, ITEM_FIELDS, QUESTION_FIELDS } from './question-fields.ts'
 import type { QuestionReader } from './question-reader.ts'
@@ -11,7 +11,7 @@ export interface Dialect {
   /** `known` has the terms of the question before. Null leaves the question to the ordinary parser. */
   asked(reader: QuestionReader, known: QueryTerms | null): ReadQuestion | null
   /** What a question that was read says beside. */
-  readonly sent: SaidInTexts['sent']
+  readonly sent: SaidReader
 }
 
 /** The dialect of `/allowed`, alone or in a bulk. Its fields say what is required. */

@@ -3,19 +3,19 @@
  * compared instead (`question-template.ts`), which is several times faster than parsing. Templates outlive the body: the
  * next one will look the same. Of which dialect the questions are is said by whoever asks.
  */
+import type { SaidReader } from '#decisions/said-in-texts.ts'
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
 import {
   PackedQueries,
   type QueryTerms,
-  type SaidInTexts,
   KEY_RANGE,
   RANGE_LENGTH,
   USER_RANGE,
   RANGE_WORDS,
-  TEXT_WORDS,
 } from '#model/packed-queries.ts'
 import { BodyTexts, SKIPPED_VALUES_MAX } from './body-texts.ts'
 import { CLOSE_BRACKET, COMMA, OPEN_BRACKET, REFUSED, skipBlanks } from './plain-json.ts'
+import { SaidInBody, TEXT_WORDS } from './said-in-body.ts'
 import type { QuestionReader } from './question-reader.ts'
 import { type KeyPlace, type LearnedQuestion, QuestionTemplate } from './question-template.ts'
 
@@ -87,6 +87,8 @@ export class ListReader {
   saysAttributes = false
   /** Where the questions of the last list stand, if that was to be noted. */
   #textRanges = new Int32Array(TEXT_WORDS)
+  /** The templates that have matched them. */
+  readonly #matched: (QuestionTemplate | null)[] = []
   /** The list of one question, used again: a new object for each decision would be one more for the garbage collector. */
   readonly #one: PackedQueries
 
@@ -100,7 +102,7 @@ export class ListReader {
    * The questions of the list read last, valid until the next is read; null if its bytes are not valid text. `readAt`: when they were
    * read, where conditions may ask for it, and then for what they say, which `sent` reads.
    */
-  packed(readAt: number | null, sent: SaidInTexts['sent']): PackedQueries | null {
+  packed(readAt: number | null, sent: SaidReader): PackedQueries | null {
     const { texts } = this
     if (!texts.isValid) return null
     const isOne = this.#count === 1
@@ -108,7 +110,7 @@ export class ListReader {
       ? this.#one
       : new PackedQueries(this.#count, texts.bytes, this.#keyRanges, this.#termsTable)
     packed.readAt = readAt
-    packed.said = readAt !== null && this.saysAttributes ? { ranges: this.#textRanges, sent } : null
+    packed.said = readAt !== null && this.saysAttributes ? this.#said(sent) : null
     if (isOne) {
       packed.bytes = texts.bytes
       packed.keyRanges = this.#keyRanges
@@ -132,9 +134,10 @@ export class ListReader {
     for (let count = 0; count < this.#checksMax; count++) {
       if ((count + 1) * RANGE_WORDS > this.#keyRanges.length) this.#grow()
       let next = this.#matchNext(bytes, body.length, source.defaults, source.gain, at, count)
-      if (next === REFUSED) next = this.#readUnlike(source, questions, at, count)
+      const isMatched = next !== REFUSED
+      if (!isMatched) next = this.#readUnlike(source, questions, at, count)
       if (next === REFUSED) return REFUSED
-      if (isRuled) this.#noteText(count, at, next)
+      if (isRuled) this.#noteText(count, at, next, isMatched ? this.#templates[0]! : null)
       at = skipBlanks(body, next)
       if (body[at] === CLOSE_BRACKET) return at + 1
       if (body[at] !== COMMA) return REFUSED
@@ -148,6 +151,7 @@ export class ListReader {
     if (this.#termsTable.length > this.#count) this.#termsTable.length = this.#count
     this.#count = 0
     this.saysAttributes = false
+    if (this.#matched.length > 0) this.#matched.length = 0
   }
 
   /**
@@ -157,7 +161,9 @@ export class ListReader {
   matchOne(bytes: DataView, at: number, limit: number, gain: TemplateYield): number {
     this.#begin()
     this.#textRanges[0] = at
-    return (this.#textRanges[1] = this.#matchNext(bytes, limit, NO_DEFAULTS, gain, at, 0))
+    const end = (this.#textRanges[1] = this.#matchNext(bytes, limit, NO_DEFAULTS, gain, at, 0))
+    this.#matched[0] = end === REFUSED ? null : this.#templates[0]!
+    return end
   }
 
   /** The same for a question that has to be read. */
@@ -190,11 +196,11 @@ export class ListReader {
     this.#keep(questions.reader, index)
     this.#termsTable[index] = read.terms
     this.#count = index + 1
-    const { saysAttributes, skipped } = questions.reader
+    const { saysAttributes, attributes, skipped } = questions.reader
     if (saysAttributes) this.saysAttributes = true
     const mayLearn = gain.shouldMatch || gain.shouldLearn
     if (mayLearn && next - at <= TEMPLATE_BYTES_MAX)
-      this.#learn(body, { ...read, from: at, to: next, skipped, saysAttributes }, gain)
+      this.#learn(body, { ...read, from: at, to: next, skipped, saysAttributes, attributes }, gain)
     return next
   }
 
@@ -257,7 +263,14 @@ export class ListReader {
     return longest
   }
 
-  #noteText(index: number, from: number, to: number): void {
+  /** A function of its own: most requests have no use for it. */
+  #said(sent: SaidReader): SaidInBody {
+    const texts = { ranges: this.#textRanges, templates: this.#matched, isAscii: this.texts.isAscii }
+    return new SaidInBody(this.texts.bytes, texts, sent)
+  }
+
+  #noteText(index: number, from: number, to: number, template: QuestionTemplate | null): void {
+    this.#matched[index] = template
     const place = TEXT_WORDS * index
     if (place === this.#textRanges.length) {
       const ranges = new Int32Array(2 * place)

@@ -25,7 +25,12 @@ export type Field =
   /** A text if it is a string. Any other value is an attribute. */
   | { readonly kind: 'text-or-any'; readonly text: TextName }
   /** A value of the kind that the schema asks for. `isAttribute`: conditions may ask for it; else nothing depends on it. */
-  | { readonly kind: 'string-or-null' | 'object-or-null'; readonly isAttribute: boolean }
+  | {
+      readonly kind: 'string-or-null' | 'object-or-null'
+      readonly isAttribute: boolean
+      /** Its place among `ATTRIBUTE_PARTS`; -1: it is none of them. */
+      readonly attributes: number
+    }
   /** An object with texts in it. `part` is noted when there is one; 0: nothing is noted. */
   | { readonly kind: 'object'; readonly fields: Fields; readonly part: number; readonly isNullable: boolean }
   /** The items of a batch, which the reader of the batch reads. */
@@ -76,6 +81,8 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   'action.properties',
   'resource.properties',
 ])
+/** Of a native question those that conditions read as they stand, unless other fields say more of the same. */
+export const ATTRIBUTE_PARTS = ['user.attributes', 'resource.attributes', 'context'] as const
 /** What nothing depends on. */
 const IGNORED: ReadonlySet<string> = new Set(['sdk'])
 
@@ -170,7 +177,8 @@ function plainField(path: string, schema: TSchema, texts: TextPaths): Field {
   assert(isPlain, `${path} is skipped, and nothing of it is checked`)
   const isAttribute = ATTRIBUTES.has(path)
   assert(isAttribute || IGNORED.has(path), `of ${path} it is said whether conditions may ask for it`)
-  return { kind: typeOf(inner) === 'object' ? 'object-or-null' : 'string-or-null', isAttribute }
+  const attributes = texts === NATIVE_TEXTS ? (ATTRIBUTE_PARTS as readonly string[]).indexOf(path) : -1
+  return { kind: typeOf(inner) === 'object' ? 'object-or-null' : 'string-or-null', isAttribute, attributes }
 }
 
 function fieldsOf(

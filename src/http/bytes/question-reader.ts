@@ -24,7 +24,15 @@ import {
   skipBlanks,
   stringEnd,
 } from './plain-json.ts'
-import { type Field, type Fields, NO_FIELDS, RESOURCE_PART, SUBJECT_PART, TEXTS } from './question-fields.ts'
+import {
+  ATTRIBUTE_PARTS,
+  type Field,
+  type Fields,
+  NO_FIELDS,
+  RESOURCE_PART,
+  SUBJECT_PART,
+  TEXTS,
+} from './question-fields.ts'
 
 /** A text of a question: the places of its first byte and after its last; both 0 when it is absent or null. */
 export interface Place {
@@ -42,6 +50,9 @@ export interface KeyPlaces extends Place {
 export interface SkippedValue extends Place {
   isString: boolean
 }
+
+/** For each of the `ATTRIBUTE_PARTS` the place where it begins, and the one behind it; both 0: it says nothing. */
+export type AttributeRanges = Int32Array
 
 /** The first letters of the literals. */
 const LETTER_F = 0x66
@@ -76,6 +87,10 @@ export class QuestionReader {
   parts = 0
   /** Whether the question read last says more than its texts: something that conditions may ask for. */
   saysAttributes = false
+  /** Whether some of that is not in the `ATTRIBUTE_PARTS`. */
+  #saysMore = false
+  /** Where each of the `ATTRIBUTE_PARTS` begins and ends; both 0: it is absent, null or empty. */
+  readonly #attributes = new Int32Array(2 * ATTRIBUTE_PARTS.length)
   readonly #bytes: Buffer
   readonly #view: DataView
   /** Used again for each question; `#skippedCount` of them belong to the last one. */
@@ -108,6 +123,8 @@ export class QuestionReader {
     }
     this.parts = 0
     this.saysAttributes = false
+    this.#saysMore = false
+    this.#attributes.fill(0)
     this.#skippedCount = 0
     return this.#object(at, this.#fields, 0)
   }
@@ -118,6 +135,11 @@ export class QuestionReader {
    */
   get skipped(): readonly SkippedValue[] {
     return this.#skipped.slice(0, this.#skippedCount)
+  }
+
+  /** Where all that the question read last says beside its texts stands, valid until the next is read; null: elsewhere, too. */
+  get attributes(): AttributeRanges | null {
+    return this.saysAttributes && !this.#saysMore ? this.#attributes : null
   }
 
   /** Takes the user, or the whole resource, from the defaults of a batch. */
@@ -162,7 +184,7 @@ export class QuestionReader {
       const place = fieldAt(bytes, next + 1, nameEnd - 1, byName)
       const value = skipBlanks(bytes, colon + 1)
       if (place === -1) {
-        if (areOthersAttributes) this.saysAttributes = true
+        if (areOthersAttributes) this.#sayMore()
         next = this.#skip(value, depth + 1)
       } else {
         // Of two fields with one name `JSON.parse` takes the last. That is left to it, since nothing is taken back here.
@@ -189,11 +211,13 @@ export class QuestionReader {
       case 'object-or-null':
         if (isNull) return literalEnd(bytes, at, 'null')
         // Most callers send empty ones.
-        if (field.isAttribute && bytes[skipBlanks(bytes, at + 1)] !== CLOSE_BRACE) this.saysAttributes = true
+        if (field.isAttribute && bytes[skipBlanks(bytes, at + 1)] !== CLOSE_BRACE) {
+          return this.#attributesAt(at, field.attributes)
+        }
         return this.#object(at, NO_FIELDS, 0)
       case 'string-or-null':
         if (isNull) return literalEnd(bytes, at, 'null')
-        if (field.isAttribute) this.saysAttributes = true
+        if (field.isAttribute) this.#sayMore()
         return this.#skipText(at)
       case 'text':
         if (isNull && field.isNullable) return literalEnd(bytes, at, 'null')
@@ -201,7 +225,7 @@ export class QuestionReader {
         return this.#keep(at, this[field.text])
       case 'text-or-any':
         if (bytes[at] === QUOTE) return this.#keep(at, this[field.text])
-        this.saysAttributes = true
+        this.#sayMore()
         return this.#skip(at, 1)
       case 'items':
         return this.#readItems(at)
@@ -211,6 +235,23 @@ export class QuestionReader {
         return end !== REFUSED && isText(bytes, at + 1, end - 1, 'execute_all') ? end : REFUSED
       }
     }
+  }
+
+  #sayMore(): void {
+    this.saysAttributes = true
+    this.#saysMore = true
+  }
+
+  /** `part`: among `ATTRIBUTE_PARTS`; -1: none of them. */
+  #attributesAt(at: number, part: number): number {
+    const end = this.#object(at, NO_FIELDS, 0)
+    if (part === -1) this.#sayMore()
+    else {
+      this.saysAttributes = true
+      this.#attributes[2 * part] = at
+      this.#attributes[2 * part + 1] = end
+    }
+    return end
   }
 
   #keep(at: number, place: Place): number {

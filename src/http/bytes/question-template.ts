@@ -15,7 +15,8 @@
 import { type QueryTerms, KEY_RANGE, RANGE_LENGTH, USER_RANGE } from '#model/packed-queries.ts'
 import type { BodyTexts } from './body-texts.ts'
 import { numberEnd, QUOTE, REFUSED } from './plain-json.ts'
-import type { SkippedValue } from './question-reader.ts'
+import { ATTRIBUTE_PARTS } from './question-fields.ts'
+import type { AttributeRanges, SkippedValue } from './question-reader.ts'
 
 const WORD = 4
 const DOUBLE = 8
@@ -60,6 +61,8 @@ export interface LearnedQuestion {
   /** Whether values that are not read may differ. */
   readonly isWide: boolean
   readonly saysAttributes: boolean
+  /** See `QuestionReader`. */
+  readonly attributes: AttributeRanges | null
 }
 
 export class QuestionTemplate {
@@ -84,6 +87,9 @@ export class QuestionTemplate {
   readonly #skippedCount: number
   readonly #isWide: boolean
   readonly #isAscii: boolean
+  /** Of each place of attributes the span it is in, and how far behind the beginning of that; null: they are elsewhere, too. */
+  readonly #attributePlaces: Int32Array | null
+  readonly #attributes = new Int32Array(2 * ATTRIBUTE_PARTS.length)
 
   constructor(bytes: Uint8Array, question: LearnedQuestion) {
     const { from, to, user, key, terms, skipped, isWide } = question
@@ -119,6 +125,29 @@ export class QuestionTemplate {
     )
     this.#doubles = Float64Array.from(spans.flatMap(span => doublesOf(span.bytes)))
     this.#isAscii = spans.every(span => span.bytes.every(byte => byte < 0x80))
+    this.#attributePlaces = question.attributes && placesIn(question.attributes, begins)
+  }
+
+  /**
+   * Where the attributes of a question stand that this template has matched there, valid until it is asked again; null: they are
+   * elsewhere, too, or are not found cheaply. O(the question).
+   */
+  attributesIn(bytes: DataView, from: number, limit: number): AttributeRanges | null {
+    const places = this.#attributePlaces
+    if (places === null) return null
+    const spans = this.#spans
+    const ranges = this.#attributes
+    let place = 0
+    let next = from
+    for (let span = 0; ; span += SPAN_WORDS) {
+      for (; places[place] === span; place += PLACE_WORDS)
+        ranges[places[place + 2]!] = next + places[place + 1]!
+      next += spans[span]!
+      const slot = spans[span + SPAN_GAP]!
+      if (slot === NO_GAP) return ranges
+      next = slot === SKIPPED_NUMBER ? numberEnd(bytes, next, limit) : plainEnd(bytes, next, limit)
+      if (next === REFUSED) return null
+    }
   }
 
   /** Whether that question seems to differ only in what nobody reads, which this template does not allow for. */
@@ -203,6 +232,24 @@ export class QuestionTemplate {
     }
     return next
   }
+}
+
+/** Of a place of attributes: the words of the spans before it, how far behind the beginning of its span, and which it is. */
+const PLACE_WORDS = 3
+
+/** `begins`: where each span begins. What has no attributes is left out. In their order. */
+function placesIn(ranges: AttributeRanges, begins: readonly number[]): Int32Array {
+  const there = Array.from(ranges, (at, which) => ({ at, which })).filter(
+    ({ which }) => ranges[which | 1] !== 0,
+  )
+  const places = there.map(({ at, which }) => {
+    // An end stands behind a brace, which is in the span before a gap that may begin there.
+    const isEnd = (which & 1) === 1
+    const span = begins.findLastIndex(begin => (isEnd ? begin < at : begin <= at))
+    return { span, behind: at - begins[span]!, which }
+  })
+  places.sort((one, other) => one.span - other.span || one.behind - other.behind)
+  return Int32Array.from(places.flatMap(({ span, behind, which }) => [span * SPAN_WORDS, behind, which]))
 }
 
 /**
