@@ -47,6 +47,7 @@ export const BENCHES: readonly Bench[] = [
     '2 min',
     'rules of W6 against Cerbos, on one core each; needs wrk, installs Cerbos',
   ),
+  ofService('ruled-bulk', '2 min', 'bulks of 1,000 with attributes and rules against the floor'),
   ofService('peers', '20 min', 'the same model and questions elsewhere; installs what it compares with'),
   {
     name: 'checks',

@@ -11,6 +11,7 @@ import { measureBesideHostiles } from './hostile/beside-hostiles.ts'
 import { measureBehindBulks } from './http/behind-bulks.ts'
 import { measureBesideBulks, measureLatency } from './http/latency.ts'
 import { measurePool } from './http/pool.ts'
+import { measureRuledBulk } from './http/ruled-bulk.ts'
 import { Stage } from './http/stage.ts'
 import { measureBulk, measureEvaluations, measureSingle, type Result } from './http/throughput.ts'
 import { publish } from './lib/measure.ts'
@@ -30,6 +31,7 @@ const BENCHES: Record<string, (stage: Stage) => Promise<Result> | Result> = {
   facts: measureSizes,
   peers: measurePeers,
   'condition-peers': measureConditionPeers,
+  'ruled-bulk': measureRuledBulk,
 }
 
 const names = process.argv.slice(2)

@@ -28,6 +28,8 @@ const COMMITS = 4
 const QUESTIONS = 120
 const WORLDS_AT_ONCE = 10
 const TREES_AT_ONCE = 500
+/** A share of the whole may do without what is rare. */
+const ENOUGH = 500_000
 
 function walkedTruth(
   conditions: Case['conditions'],
@@ -103,4 +105,4 @@ const seconds = Math.round((performance.now() - start) / 1000)
 process.stdout.write(
   `${counts.comparisons + counts.ofTrees} comparisons in ${seconds} s, seed ${seed}: 0 wrong\n${JSON.stringify(counts)}\n`,
 )
-if (counts.allowedByRules === 0) throw new Error('no rule ever allowed anything')
+if (wanted >= ENOUGH && counts.allowedByRules === 0) throw new Error('no rule ever allowed anything')

@@ -8,12 +8,6 @@
  * affects less; a ratio is the median over the rounds. All answers are compared before anything is timed: roles are asked of the index
  * without rules, rules of the conditions as they are written.
  */
-import { evaluate } from '#conditions/evaluate.ts'
-import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
-import type { Condition } from '#conditions/condition.ts'
-import { ValuesOfQuestion } from '#conditions/question-values.ts'
-import { isRefused, readCondition } from '#conditions/read-condition.ts'
-import { TRUE } from '#conditions/truth.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
@@ -21,10 +15,11 @@ import type { Query } from '#model/decision.ts'
 import { packQueries } from '#model/packed-queries.ts'
 import { ask } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'
-import { RESOURCE_SETS, RuledDrive, RULES, USER_SETS } from '#testing/data/ruled-drive.ts'
+import { RuledDrive } from '#testing/data/ruled-drive.ts'
 import { atMost, median, publish } from '../lib/measure.ts'
 import { loadShared } from './loading.ts'
 import { BATCH, fresh } from './questions.ts'
+import { ruledQuestions, withoutRules } from './ruled-questions.ts'
 
 const QUESTIONS_A_ROUND = 20_000
 const PARTS = 4
@@ -110,59 +105,11 @@ function verify(
 /* ---- W6 ---- */
 
 const drive = new RuledDrive('W6', Number(scale))
-const plain = loadShared({
-  name: 'W6 without rules',
-  *things(): Iterable<Change> {
-    for (const change of drive.things()) {
-      if (change.kind !== 'condition-set-put' && change.kind !== 'rule-put') yield change
-    }
-  },
-  facts: () => drive.facts(),
-  candidates: (count, kind) => drive.candidates(count, kind),
-})
+const plain = loadShared(withoutRules(drive))
 const ruled = loadShared(drive)
-
-function readSet(conditions: Readonly<Record<string, unknown>>): Condition {
-  const condition = readCondition(conditions, [])
-  if (isRefused(condition)) throw new Error(JSON.stringify(condition.findings))
-  return condition
-}
-
-const conditions = new Map([...USER_SETS, ...RESOURCE_SETS].map(([set, written]) => [set, readSet(written)]))
-
-/** By the conditions as they are written, one rule after the other. */
-function isAllowedByRules({ user, action, type, key }: Query): boolean {
-  const values = new ValuesOfQuestion(
-    { user, type, key, tenant: 'default' },
-    {
-      userRoles: () => [],
-      userTenants: () => [],
-      userAttributes: () => drive.ofUser(user),
-      instanceAttributes: () => drive.ofDocument(key!),
-      tenantAttributes: () => null,
-      attributesOf: () => undefined,
-    },
-  )
-  const holds = (set: string): boolean =>
-    evaluate(conditions.get(set)!, values, new EvaluationBudget()) === TRUE
-  return RULES.some(rule => rule.action === action && holds(rule.userSet) && holds(rule.resourceSet))
-}
-
-const wanted = QUESTIONS_A_ROUND * PARTS
-const byRoles = drive
-  .candidates(wanted, 'allowed')
-  .filter(query => plain.reader.evaluate(query))
-  .slice(0, wanted / 2)
-const others = drive.candidates(6 * wanted, 'denied').filter(query => !plain.reader.evaluate(query))
-const byRules = others.filter(query => isAllowedByRules(query)).slice(0, wanted / 4)
-const denied = others.filter(query => !isAllowedByRules(query)).slice(0, wanted / 4)
-const questions = [...byRoles, ...byRules, ...denied]
-if (questions.length < wanted)
-  throw new Error(
-    `too few questions of a kind: ${[byRoles, byRules, denied].map(each => each.length).join()}`,
-  )
-new Random(17).shuffle(questions)
-const isAllowed = new Set([...byRoles, ...byRules])
+const judged = ruledQuestions(drive, plain.reader, QUESTIONS_A_ROUND * PARTS)
+const questions = judged.map(({ query }) => query)
+const isAllowed = new Set(judged.filter(each => each.isAllowed).map(({ query }) => query))
 verify(ruled.reader, questions, query => isAllowed.has(query))
 
 const w6: Record<string, Raced> = {}
