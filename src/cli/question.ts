@@ -1,6 +1,7 @@
 /** A question as people ask it, and as `/allowed` takes it. */
 import type { Argv } from 'yargs'
 import { parseInstanceReference } from '#model/instance-reference.ts'
+import { UsageError } from './exit-codes.ts'
 
 export interface SingleQuestion {
   readonly user: string
@@ -8,7 +9,12 @@ export interface SingleQuestion {
   /** `type:key`; without a colon a type as a whole. */
   readonly resource: string
   readonly tenant?: string | undefined
+  /** Attributes that count before what is stored. */
+  readonly attributes?: { readonly user?: JsonObject; readonly resource?: JsonObject } | undefined
+  readonly context?: JsonObject | undefined
 }
+
+type JsonObject = Readonly<Record<string, unknown>>
 
 const required = (describe: string) => ({ type: 'string', demandOption: true, describe }) as const
 
@@ -30,7 +36,61 @@ export const questionArguments = <Given>(command: Argv<Given>) =>
     .positional('resource', ARGUMENT.resource)
     .option('tenant', ARGUMENT.tenant)
 
-export function questionBody({ user, action, resource, tenant }: SingleQuestion) {
+/** What a question says beside its texts, as options. */
+export const saidArguments = <Given>(command: Argv<Given>) =>
+  command
+    .option('attributes', {
+      type: 'string',
+      describe: 'JSON: {"user": {…}, "resource": {…}}, attributes that count before the stored ones',
+    })
+    .option('context', { type: 'string', describe: 'JSON: {…}, the context of the question' })
+
+/** The question of arguments. Throws `UsageError` for options that are no such JSON. */
+export function questionOf(given: {
+  readonly user: string
+  readonly action: string
+  readonly resource: string
+  readonly tenant?: string | undefined
+  readonly attributes?: string | undefined
+  readonly context?: string | undefined
+}): SingleQuestion {
+  const { user, action, resource, tenant } = given
+  const attributes = objectOf('attributes', given.attributes)
+  for (const [side, value] of Object.entries(attributes ?? {})) {
+    if ((side === 'user' || side === 'resource') && isObject(value)) continue
+    throw new UsageError(
+      `--attributes: expected {"user": {…}, "resource": {…}}, got ${JSON.stringify(side)}: ${JSON.stringify(value)}`,
+    )
+  }
+  return { user, action, resource, tenant, attributes, context: objectOf('context', given.context) }
+}
+
+function objectOf(option: string, text: string | undefined): JsonObject | undefined {
+  if (text === undefined) return undefined
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new UsageError(`--${option}: ${(error as Error).message}`)
+  }
+  if (!isObject(value)) throw new UsageError(`--${option}: expected a JSON object, got ${text}`)
+  return value
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function questionBody({ user, action, resource, tenant, attributes, context }: SingleQuestion) {
   const instance = parseInstanceReference(resource) ?? { type: resource }
-  return { user: { key: user }, action, resource: { ...instance, ...(tenant !== undefined && { tenant }) } }
+  return {
+    user: { key: user, ...(attributes?.user && { attributes: attributes.user }) },
+    action,
+    resource: {
+      ...instance,
+      ...(tenant !== undefined && { tenant }),
+      ...(attributes?.resource && { attributes: attributes.resource }),
+    },
+    ...(context && { context }),
+  }
 }

@@ -3,7 +3,8 @@ import { ask } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { EXIT } from '#cli/exit-codes.ts'
 import type { Output } from '#cli/output.ts'
-import { questionArguments, questionBody } from '#cli/question.ts'
+import { ruleTexts } from '#cli/explained-rules.ts'
+import { questionArguments, questionBody, questionOf, saidArguments } from '#cli/question.ts'
 import { ExplainedResult } from '#model/wire/decision.ts'
 
 export const explainCommand: Command = (parser, run) =>
@@ -11,28 +12,32 @@ export const explainCommand: Command = (parser, run) =>
     'explain <user> <action> <resource>',
     'Why is this allowed, or denied? Exit code as of check',
     command =>
-      questionArguments(command).example(
+      saidArguments(questionArguments(command)).example(
         '$0 explain carol write document:roadmap',
         'the way that leads to the answer',
       ),
-    run(async (session, { user, action, resource, tenant }) => {
-      const body = questionBody({ user, action, resource, tenant })
+    run(async (session, given) => {
+      const body = questionBody(questionOf(given))
       const answer = await ask(await session.decisions(), ExplainedResult, 'POST', '/allowed/explain', body)
       session.output.result(answer, () => tell(session.output, answer))
       session.exitCode = answer.allow ? EXIT.yes : EXIT.no
     }),
   )
 
-function tell(output: Output, { allow, debug }: ExplainedResult): string {
+function tell(output: Output, answer: ExplainedResult): string {
+  const { allow, debug } = answer
+  const byRules = ruleTexts(answer)
   if (!allow) {
     return [
       output.style('red', 'deny'),
       `  by tenant roles: ${debug.rbac.reason}`,
       `  by instance roles: ${debug.rebac.reason}`,
+      ...(byRules.length === 0 ? [] : ['  by rules:', ...byRules.map(line => `    ${line}`)]),
     ].join('\n')
   }
   const path = debug.rebac.path ?? []
-  const lines = debug.rbac.allow ? [debug.rbac.reason] : path.map(stepText)
+  const byRoles = debug.rbac.allow ? [debug.rbac.reason] : path.map(stepText)
+  const lines = debug.rbac.allow || debug.rebac.allow ? byRoles : byRules
   return [output.style('green', 'allow'), ...lines.map(line => `  ${line}`)].join('\n')
 }
 

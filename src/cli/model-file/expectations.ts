@@ -1,5 +1,6 @@
 /** Compares what a model file expects with what a service answers. */
 import { type Api, ask } from '#cli/api.ts'
+import { ruleTexts } from '#cli/explained-rules.ts'
 import { questionBody, type SingleQuestion } from '#cli/question.ts'
 import { search, type SearchedPart } from '#cli/search.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
@@ -70,13 +71,14 @@ function singlesOf({ user, action, resource, tenant }: Question): SingleQuestion
 async function decisionOutcome(api: Api, single: SingleQuestion, expected: boolean): Promise<Outcome> {
   const { user, action, resource, tenant } = single
   const body = questionBody(single)
-  const { allow, debug } = await ask(api, ExplainedResult, 'POST', '/allowed/explain', body)
+  const answer = await ask(api, ExplainedResult, 'POST', '/allowed/explain', body)
+  const { allow, debug } = answer
   const question = `${user} ${expected ? 'may' : 'may not'} ${action} ${resource}${tenant ? ` in ${tenant}` : ''}`
   if (allow === expected) return { question, differences: [] }
   const why = allow ? [debug.rbac, debug.rebac].filter(part => part.allow) : [debug.rbac, debug.rebac]
-  const reasons = [
-    ...new Set(why.map(({ reason, allowing_roles }) => [reason, ...allowing_roles].join(': '))),
-  ]
+  const byRoles = why.map(({ reason, allowing_roles }) => [reason, ...allowing_roles].join(': '))
+  const byRules = allow && byRoles.length > 0 ? [] : ruleTexts(answer)
+  const reasons = [...new Set([...byRoles, ...byRules])]
   return { question, differences: [`answered ${allow ? 'allow' : 'deny'}: ${reasons.join('; ')}`] }
 }
 

@@ -1,0 +1,69 @@
+/** Questions with attributes, and why rules deny, as people see them on a terminal. */
+import { expect, test } from 'vitest'
+import { API_KEY, FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { verdictCommand } from './command-line.ts'
+
+const service = await sharedService()
+await service.resource({ key: 'contract', actions: { read: {} } })
+for (const set of [
+  { key: 'sales', name: 'Sales', conditions: { 'user.department': { equals: 'sales' } } },
+  {
+    key: 'drafts',
+    name: 'Drafts',
+    type: 'resourceset',
+    resource_id: 'contract',
+    conditions: { 'resource.state': { equals: 'draft' }, 'context.office': { equals: true } },
+  },
+]) {
+  expect((await service.post(`${SCHEMA}/condition_sets`, set)).status).toBe(200)
+}
+const rule = { user_set: 'sales', permission: 'contract:read', resource_set: 'drafts' }
+expect((await service.post(`${FACTS}/set_rules`, rule)).status).toBe(200)
+await service.users('carol')
+
+const QUESTION = ['carol', 'read', 'contract:c1']
+const SALES = `{"user":{"department":"sales"},"resource":{"state":"draft"}}`
+
+function run(args: readonly string[]) {
+  return verdictCommand([...args, '--output', 'table'], {
+    env: { VERDICT_URL: service.address, VERDICT_KEY: API_KEY },
+  })
+}
+
+test('check takes attributes and context along', async () => {
+  const all = ['check', ...QUESTION, '--attributes', SALES, '--context', '{"office":true}']
+  expect(await run(all)).toMatchObject({ code: 0, stdout: 'allow\n' })
+  expect(await run(all.slice(0, -2))).toMatchObject({ code: 1, stdout: 'deny\n' })
+  expect(await run(['check', ...QUESTION])).toMatchObject({ code: 1, stdout: 'deny\n' })
+})
+
+test('explain says at once which attribute is missing, or has another value', async () => {
+  const { stdout } = await run(['explain', ...QUESTION, '--attributes', '{"resource":{"state":"final"}}'])
+  expect(stdout).toBe(
+    [
+      'deny',
+      '  by tenant roles: the user holds no tenant role',
+      '  by instance roles: the user holds no role on the instance',
+      '  by rules:',
+      '    sales on drafts: user.department is missing (equals "sales"); resource.state is "final" (equals "draft")',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('explain names the rule that allows', async () => {
+  const all = ['explain', ...QUESTION, '--attributes', SALES, '--context', '{"office":true}']
+  expect(await run(all)).toMatchObject({ code: 0, stdout: 'allow\n  sales on drafts allows it\n' })
+})
+
+test.each([
+  ['--attributes', '{"user":1}', '--attributes: expected {"user": {…}, "resource": {…}}, got "user": 1'],
+  ['--attributes', '{"users":{}}', 'got "users": {}'],
+  ['--attributes', '[]', '--attributes: expected a JSON object, got []'],
+  ['--context', 'office', '--context: '],
+])('%s %s is a usage error that says what was expected', async (option, text, message) => {
+  expect(await run(['check', ...QUESTION, option, text])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(message),
+  })
+})
