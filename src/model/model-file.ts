@@ -178,6 +178,7 @@ export const ModelFile = Type.Object(
   {
     $schema: Type.Optional(Type.String({ description: 'Where editors find the schema of this file.' })),
     user_attributes: Type.Optional(mapOf(AttributeBlock)),
+    tenant_attributes: Type.Optional(mapOf(AttributeBlock)),
     resources: Type.Optional(mapOf(orEmpty(ModelResource))),
     roles: Type.Optional(mapOf(orEmpty(ModelTenantRole))),
     tenants: Type.Optional(mapOf(orEmpty(ModelTenant))),

@@ -55,12 +55,6 @@ export interface TypeRecord extends Dated {
   readonly actionGroups: readonly ActionGroupRecord[]
 }
 
-/**
- * The built-in type that carries the attributes users may have. Its row is made with the first of them; it has neither
- * actions nor roles, relations or instances, and the engine does not know it.
- */
-export const USER_TYPE_KEY = '__user'
-
 /** One derivation entry, in keys: a removed role, relation or type takes its entries along in the same commit. */
 export interface DerivationRecord {
   readonly role: string

@@ -115,6 +115,7 @@ describe('verdict apply', () => {
       '- resource document',
       '- role auditor',
       '- role folder#editor',
+      '- tenant attribute plan',
       '- user attribute department',
     ])
     expect(JSON.parse((await run(['apply', small, '--prune'], { key })).stdout).steps).toEqual([])

@@ -51,6 +51,7 @@ async function fill(verdict: Client): Promise<void> {
     actions: ['read'],
   })
   await made('POST', `${schema}/users/attributes`, { key: 'size', type: 'number' })
+  await made('POST', `${schema}/resources/__tenant/attributes`, { key: 'plan', type: 'object' })
   await made('POST', `${schema}/roles`, { key: '__proto__', name: 'Odd', permissions: ['document:read'] })
   const sets = `${schema}/condition_sets`
   const rules = `${facts}/set_rules`

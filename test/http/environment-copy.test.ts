@@ -47,6 +47,10 @@ await verdict.post('/v2/schema/default/default/resources/document/action_groups'
   actions: ['read', 'write'],
 })
 await verdict.post('/v2/schema/default/default/users/attributes', { key: 'level', type: 'number' })
+await verdict.post('/v2/schema/default/default/resources/__tenant/attributes', {
+  key: 'plan',
+  type: 'string',
+})
 await verdict.tenantRole('auditor', ['document:read', 'folder:read'])
 await verdict.tenantRole('chief', [])
 const SETS = '/v2/schema/default/default/condition_sets'
@@ -80,7 +84,7 @@ function copy(body: object, source = 'default'): Promise<Answer<Environment>> {
 /** What an environment's schema says, in keys. */
 async function schemaOf(environment: string): Promise<unknown> {
   const base = `/v2/schema/default/${environment}`
-  const parts = ['resources', 'roles', 'users/attributes']
+  const parts = ['resources', 'roles', 'users/attributes', 'resources/__tenant/attributes']
   const types = await verdict.send<{ key: string }[]>('GET', `${base}/resources`, { key: ADMIN_KEY })
   for (const { key } of types.body) {
     parts.push(...['relations', 'action_groups', 'roles'].map(part => `resources/${key}/${part}`))

@@ -131,6 +131,94 @@ describe('attributes', () => {
     expect((await service.delete(`${path}/level`)).status).toBe(204)
     expect((await service.get(path)).body).toEqual([])
   })
+
+  test('of tenants live on a built-in resource of their own, which appears with the first of them', async () => {
+    const service = await startedService()
+    const [path, resource] = [`${RESOURCES}/__tenant/attributes`, `${RESOURCES}/__tenant`]
+    expect((await service.get(path)).body).toEqual([])
+    expect(refusal(await service.get(`${path}/plan`))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await service.get(resource))).toEqual([404, 'NOT_FOUND'])
+    const { body: created } = await service.post<Attribute>(path, { key: 'plan', type: 'string' })
+    expect(created).toMatchObject({ resource_key: '__tenant', built_in: true })
+    expect((await service.get(`${path}/${created.id}`)).body).toEqual(created)
+    expect(keysOf(await service.get(`${RESOURCES}/${created.resource_id}/attributes`))).toEqual(['plan'])
+    const changed = await service.patch<Attribute>(`${path}/plan`, { type: 'object' })
+    expect(changed.body).toMatchObject({ id: created.id, type: 'object' })
+    expect(keysOf(await service.get(RESOURCES))).toEqual([])
+    expect(keysOf(await service.get(`${RESOURCES}?include_built_in=true`))).toEqual(['__tenant'])
+    expect((await service.get<Resource>(resource)).body.attributes).toHaveProperty('plan')
+    const definition = { name: 'Mine', actions: {} }
+    for (const answer of [
+      await service.post(RESOURCES, { key: '__tenant', ...definition }),
+      await service.put(resource, definition),
+    ]) {
+      expect(refusal(answer)).toEqual([409, 'DUPLICATE_ENTITY'])
+    }
+    for (const answer of [
+      await service.patch(resource, { name: 'Mine' }),
+      await service.delete(resource),
+      await service.delete(`${RESOURCES}/${created.resource_id}`),
+      await service.post(`${resource}/actions`, { key: 'read', name: 'Read' }),
+      await service.post(`${resource}/roles`, { key: 'admin', name: 'Admin' }),
+    ]) {
+      expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
+    }
+    expect((await service.delete(`${path}/plan`)).status).toBe(204)
+    expect((await service.get(path)).body).toEqual([])
+  })
+
+  test('of users are those of the built-in resource __user', async () => {
+    const path = `${RESOURCES}/__user/attributes`
+    const { body: created } = await verdict.post<Attribute>(path, { key: 'badge', type: 'string' })
+    expect((await verdict.get(`${SCHEMA}/users/attributes/badge`)).body).toEqual(created)
+    expect(keysOf(await verdict.get(path))).toContain('badge')
+    expect((await verdict.delete(`${path}/badge`)).status).toBe(204)
+    expect(refusal(await verdict.get(`${SCHEMA}/users/attributes/badge`))).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test.each([
+    [`${SCHEMA}/users/attributes`, ['key', 'email', 'first_name', 'last_name', 'roles', 'tenants']],
+    [`${RESOURCES}/__user/attributes`, ['key', 'email', 'first_name', 'last_name', 'roles', 'tenants']],
+    [`${RESOURCES}/__tenant/attributes`, ['key']],
+  ])('that conditions know by themselves are there without a declaration: %s', async (path, keys) => {
+    for (const key of keys) {
+      expect([key, ...refusal(await verdict.post(path, { key, type: 'string' }))]).toEqual([
+        key,
+        409,
+        'DUPLICATE_ENTITY',
+      ])
+    }
+  })
+
+  test('of a resource may not be called type, by every way to declare one; elsewhere the name is free', async () => {
+    const page = await newPage(verdict)
+    const attributes = { type: { type: 'string' } }
+    const definition = { name: 'Leaf', actions: {}, attributes }
+    for (const answer of [
+      await verdict.post(`${RESOURCES}/${page}/attributes`, { key: 'type', type: 'string' }),
+      await verdict.post(RESOURCES, { key: `${page}-leaf`, ...definition }),
+      await verdict.put(`${RESOURCES}/${page}-leaf`, definition),
+      await verdict.put(`${RESOURCES}/${page}`, definition),
+      await verdict.patch(`${RESOURCES}/${page}`, { attributes }),
+    ]) {
+      expect(refusal(answer)).toEqual([409, 'DUPLICATE_ENTITY'])
+    }
+    expect(refusal(await verdict.get(`${RESOURCES}/${page}-leaf`))).toEqual([404, 'NOT_FOUND'])
+    expect((await verdict.get<Resource>(`${RESOURCES}/${page}`)).body.attributes).not.toHaveProperty('type')
+    for (const path of [`${RESOURCES}/__user/attributes`, `${RESOURCES}/__tenant/attributes`]) {
+      expect((await verdict.post(path, { key: 'type', type: 'string' })).status).toBe(200)
+      expect((await verdict.delete(`${path}/type`)).status).toBe(204)
+    }
+  })
+
+  test.each(['bool', 'number', 'string', 'time', 'array', 'json', 'object', 'object_array'])(
+    'may be declared %s',
+    async type => {
+      const page = await newPage(verdict)
+      const declared = await verdict.post<Attribute>(`${RESOURCES}/${page}/attributes`, { key: 'x', type })
+      expect([declared.status, declared.body.type]).toEqual([200, type])
+    },
+  )
 })
 
 describe('relations', () => {

@@ -183,8 +183,8 @@ describe('what is more than the model takes', () => {
 
 describe('a resource key that begins with __', () => {
   test.each<[string, string, string, unknown]>([
-    ['POST', RESOURCES, '__tenant', { key: '__tenant', name: 'T', actions: {} }],
-    ['PUT', `${RESOURCES}/__tenant`, '__tenant', { name: 'T', actions: {} }],
+    ['POST', RESOURCES, '__role', { key: '__role', name: 'R', actions: {} }],
+    ['PUT', `${RESOURCES}/__role`, '__role', { name: 'R', actions: {} }],
     ['POST', GROUPS, '__team', { group_instance_key: '__team:a', group_tenant: 'default' }],
   ])('is reserved, by every way to make a resource: %s %s %s', async (method, path, key, body) => {
     const before = await verdict.everythingListed()

@@ -13,7 +13,7 @@ const body = {
 const schema: ExportedSchema = {
   resources: [{ key: 'document', body, relationTexts: [], actionGroups: [] }],
   tenantRoles: [],
-  userAttributes: null,
+  builtInTypes: [],
   conditionSets: [],
   rules: [],
 }

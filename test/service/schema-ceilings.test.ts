@@ -44,7 +44,7 @@ function copyOf(
     actionGroups: [],
   }))
   return {
-    schema: { resources, tenantRoles: [], userAttributes: null, conditionSets: [], rules: [] },
+    schema: { resources, tenantRoles: [], builtInTypes: [], conditionSets: [], rules: [] },
     conflictStrategy: 'fail',
   }
 }

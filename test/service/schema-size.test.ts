@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
-import { USER_TYPE_KEY } from '#model/records.ts'
+import { USER_TYPE_KEY } from '#model/built-in-types.ts'
 import type { RoleBlock } from '#model/wire/role.ts'
 import { putRolesInBulk } from '#management/schema/bulk-roles.ts'
 import { createResource } from '#management/schema/resources.ts'
@@ -40,7 +40,7 @@ function copyOf(roles: readonly (readonly [string, Partial<RoleBlock>])[]): {
 } {
   const tenantRoles = roles.map(([key, block]) => [key, { name: 'X', ...block }] as const)
   return {
-    schema: { resources: [], tenantRoles, userAttributes: null, conditionSets: [], rules: [] },
+    schema: { resources: [], tenantRoles, builtInTypes: [], conditionSets: [], rules: [] },
     conflictStrategy: 'overwrite',
   }
 }

@@ -64,7 +64,7 @@ function copyOf(key: string, roles: Readonly<Record<string, { readonly name: str
   return {
     resources: [{ key, body, relationTexts: [], actionGroups: [] }],
     tenantRoles: [],
-    userAttributes: null,
+    builtInTypes: [],
     conditionSets: [],
     rules: [],
   }

@@ -65,6 +65,7 @@ export interface InstanceState {
 
 export class EnvironmentState {
   readonly userAttributes = new Map<string, Fields>()
+  readonly tenantAttributes = new Map<string, Fields>()
   readonly resources = new Map<string, ResourceState>()
   readonly roles = new Map<string, RoleState>()
   readonly tenants = new Map<string, Fields>()
@@ -100,6 +101,7 @@ export function wantedState(model: Model): EnvironmentState {
       map.set(key, valueOf((entry ?? {}) as never, key))
   }
   put(state.userAttributes, model.user_attributes, (fields: Fields) => fields)
+  put(state.tenantAttributes, model.tenant_attributes, (fields: Fields) => fields)
   put(state.resources, model.resources, wantedResource)
   put(state.roles, model.roles, (role: ModelRole) => wantedRole(role, null))
   put(state.tenants, model.tenants, (fields: Fields) => fields)
@@ -217,6 +219,9 @@ export class PresentState {
     switch (line.kind) {
       case 'user_attributes':
         for (const [key, block] of Object.entries(line.attributes)) state.userAttributes.set(key, block)
+        break
+      case 'tenant_attributes':
+        for (const [key, block] of Object.entries(line.attributes)) state.tenantAttributes.set(key, block)
         break
       case 'resource':
         this.#addResource(line)

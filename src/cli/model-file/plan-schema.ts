@@ -1,4 +1,5 @@
 /** The part of a plan that is about the model: resources with their parts, and roles. */
+import { TENANT_TYPE_KEY } from '#model/built-in-types.ts'
 import {
   type EnvironmentState,
   type Fields,
@@ -17,13 +18,14 @@ import {
 
 const { resources, parts, relations, roles, extensions, derivations, derivationRemovals, removals } = PHASES
 
+/** Whose attributes stand beside the resources. */
+const CARRIERS = [
+  { what: 'user attribute', path: 'users/attributes', part: 'userAttributes' },
+  { what: 'tenant attribute', path: `resources/${TENANT_TYPE_KEY}/attributes`, part: 'tenantAttributes' },
+] as const
+
 export function planSchema(present: EnvironmentState, wanted: EnvironmentState, prune: PruneOptions): Step[] {
-  const steps: Step[] = planParts(
-    'user attribute',
-    'users/attributes',
-    present.userAttributes,
-    wanted.userAttributes,
-  )
+  const steps = CARRIERS.flatMap(({ what, path, part }) => planParts(what, path, present[part], wanted[part]))
   for (const [key, resource] of wanted.resources)
     steps.push(...planResource(key, present.resources.get(key), resource, prune))
   for (const [key, role] of wanted.roles) steps.push(...planRole(null, key, present.roles.get(key), role))
@@ -165,8 +167,8 @@ export function planSchemaRemovals(present: EnvironmentState, wanted: Environmen
     for (const key of without(there.attributes, named.attributes))
       remove(`attribute ${type}.${key}`, `${path}/attributes/${key}`)
   }
-  for (const key of without(present.userAttributes, wanted.userAttributes)) {
-    remove(`user attribute ${key}`, `users/attributes/${key}`)
+  for (const { what, path, part } of CARRIERS) {
+    for (const key of without(present[part], wanted[part])) remove(`${what} ${key}`, `${path}/${key}`)
   }
   return steps
 }

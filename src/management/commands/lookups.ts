@@ -2,6 +2,7 @@
  * Finds what a request refers to, by key first and then by id (contract B.1), or throws `NOT_FOUND` saying what is
  * missing. Every lookup through a draft becomes a requirement of its commit.
  */
+import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
 import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
 import {
@@ -10,7 +11,6 @@ import {
   type RoleRecord,
   type TenantRecord,
   type TypeRecord,
-  USER_TYPE_KEY,
   type UserRecord,
 } from '#model/records.ts'
 import { isLongKey } from '#model/wire/building-blocks.ts'
@@ -21,12 +21,24 @@ function notFound(what: string, reference: string, hint = ''): AuthzError {
   return new AuthzError('NOT_FOUND', `there is no ${what} ${JSON.stringify(reference)}${hint}`)
 }
 
-/** A type that callers made. The built-in type is not found. */
+/** A type that callers made. A built-in type is not found. */
 export function findType(records: RecordReader, reference: string): TypeRecord | null {
-  const type =
+  const type = findAnyType(records, reference)
+  return type && isBuiltInTypeKey(type.key) ? null : type
+}
+
+/** A type, built in or not. A built-in one that never had an attribute is not found. */
+export function findAnyType(records: RecordReader, reference: string): TypeRecord | null {
+  return (
     records.get('type', rowKeys.type(reference)) ??
     (isUuid(reference) ? records.byId('type', reference.toLowerCase()) : null)
-  return type?.key === USER_TYPE_KEY ? null : type
+  )
+}
+
+export function requireAnyType(records: RecordReader, reference: string): TypeRecord {
+  const type = findAnyType(records, reference)
+  if (!type) throw notFound('resource', reference)
+  return type
 }
 
 export function requireType(records: RecordReader, reference: string): TypeRecord {

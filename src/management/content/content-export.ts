@@ -17,10 +17,14 @@ import {
   type StoredRecord,
   type TenantRecord,
   type TupleRecord,
-  USER_TYPE_KEY,
   type UserRecord,
 } from '#model/records.ts'
-import { CONTENT_FORMAT, type ContentLine } from '#model/wire/environment-content.ts'
+import {
+  CARRIER_KINDS,
+  CARRIER_OF,
+  CONTENT_FORMAT,
+  type ContentLine,
+} from '#model/wire/environment-content.ts'
 import { IdTable } from '#replica/id-table.ts'
 import { idBytes, lists } from '#store/keyspace/keyspace.ts'
 import { decodeRecord, KIND_BYTES } from '#store/keyspace/record-codec.ts'
@@ -73,12 +77,12 @@ class ContentOf {
   }
 
   *#schema(): Iterable<ContentLine> {
-    const userType = [...this.#records.list('type', lists.builtInTypes())].find(
-      ({ key }) => key === USER_TYPE_KEY,
-    )
-    if (userType && userType.attributes.length > 0) {
-      const blocks = userType.attributes.map(({ key, type, description }) => [key, { type, description }])
-      yield { kind: 'user_attributes', attributes: Object.fromEntries(blocks) }
+    const builtIn = [...this.#records.list('type', lists.builtInTypes())]
+    for (const kind of CARRIER_KINDS) {
+      const attributes = builtIn.find(({ key }) => key === CARRIER_OF[kind])?.attributes ?? []
+      if (attributes.length === 0) continue
+      const blocks = attributes.map(({ key, type, description }) => [key, { type, description }])
+      yield { kind, attributes: Object.fromEntries(blocks) }
     }
     for (const type of this.#records.list('type', lists.all('type'))) {
       this.#types.set(idBytes(type.id), 0, type.key)

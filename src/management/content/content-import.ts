@@ -20,13 +20,15 @@ import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/js
 import { CONTENT_DEPTH_MAX } from '#model/limits.ts'
 import type { RelationRecord, StoredRecord } from '#model/records.ts'
 import { runAtOnce } from '#model/resumable.ts'
-import type {
-  ContentConditionSet,
-  ContentKind,
-  ContentLine,
-  ContentResource,
-  ContentRole,
-  ContentRule,
+import {
+  CARRIER_OF,
+  type CarrierKind,
+  type ContentConditionSet,
+  type ContentKind,
+  type ContentLine,
+  type ContentResource,
+  type ContentRole,
+  type ContentRule,
 } from '#model/wire/environment-content.ts'
 import { lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { encodeRecord } from '#store/keyspace/record-codec.ts'
@@ -56,21 +58,23 @@ interface KnownInstance {
 }
 
 type Line<Kind extends ContentKind> = Extract<ContentLine, { kind: Kind }>
+type AttributesLine = Line<CarrierKind>
 
 /** The sections of a file, in order; kinds of one section come in any. */
 const SECTION: Readonly<Record<ContentKind, number>> = {
   environment: 0,
   user_attributes: 1,
-  resource: 2,
-  role: 3,
-  condition_set: 4,
-  rule: 5,
-  tenant: 6,
-  user: 7,
-  instance: 7,
-  assignment: 8,
-  tuple: 8,
-  end: 9,
+  tenant_attributes: 2,
+  resource: 3,
+  role: 4,
+  condition_set: 5,
+  rule: 6,
+  tenant: 7,
+  user: 8,
+  instance: 8,
+  assignment: 9,
+  tuple: 9,
+  end: 10,
 }
 const FIRST_OF_FACTS = SECTION.tenant
 /** Bytes of an entry in a table of names, about, besides the name itself. */
@@ -91,7 +95,7 @@ export class ContentImport {
   #roles: ContentRole[] = []
   readonly #conditionSets: ContentConditionSet[] = []
   readonly #rules: ContentRule[] = []
-  #userAttributes: Line<'user_attributes'>['attributes'] = {}
+  readonly #builtInTypes: AttributesLine[] = []
   #hasSchema = false
   /** By key; a resource's role by `type#key`. */
   readonly #roleIds = new Map<string, string>()
@@ -170,7 +174,7 @@ export class ContentImport {
     if (this.#section === -1 && kind !== 'environment') {
       throw invalid('expected {"kind":"environment","format":1} first')
     }
-    const isRepeatable = section > 1 && section < SECTION.end
+    const isRepeatable = section >= SECTION.resource && section < SECTION.end
     if (section < this.#section || (section === this.#section && !isRepeatable)) {
       throw invalid(`a line of kind ${JSON.stringify(kind)} comes too late`)
     }
@@ -182,7 +186,8 @@ export class ContentImport {
       case 'environment':
         return null
       case 'user_attributes':
-        this.#userAttributes = line.attributes
+      case 'tenant_attributes':
+        this.#builtInTypes.push(line)
         return null
       case 'resource':
         this.#resources.push(line)
@@ -224,7 +229,7 @@ export class ContentImport {
     const records = new Draft(NOTHING, attributesBytesMax)
     const scope = { organizationId: '', projectId: '', environmentId: '' }
     const schema = {
-      ...schemaOf(this.#resources, this.#roles, this.#userAttributes),
+      ...schemaOf(this.#resources, this.#roles, this.#builtInTypes),
       conditionSets: this.#conditionSets.map(exportedSetOf),
       rules: this.#rules.map(({ kind: _kind, ...rule }) => rule),
     }
@@ -372,7 +377,7 @@ function rowOf(record: StoredRecord): RowPut {
 function schemaOf(
   resources: readonly ContentResource[],
   roles: readonly ContentRole[],
-  userAttributes: Line<'user_attributes'>['attributes'],
+  builtInTypes: readonly AttributesLine[],
 ): Omit<ExportedSchema, 'conditionSets' | 'rules'> {
   // Parts get their ids and times where they are put.
   const part = { id: '', createdAt: 0, updatedAt: 0 }
@@ -393,11 +398,14 @@ function schemaOf(
       }),
     })),
     tenantRoles: roles.map(({ kind: _kind, key, ...block }) => [key, block]),
-    userAttributes: Object.entries(userAttributes).map(([key, { type, description = null }]) => ({
-      ...part,
-      key,
-      type,
-      description,
+    builtInTypes: builtInTypes.map(({ kind, attributes }) => ({
+      key: CARRIER_OF[kind],
+      attributes: Object.entries(attributes).map(([key, { type, description = null }]) => ({
+        ...part,
+        key,
+        type,
+        description,
+      })),
     })),
   }
 }

@@ -1,18 +1,29 @@
-/** Attributes that a resource declares, and those of users, which the built-in resource carries (contract B.4). */
+/**
+ * Attributes that a resource declares, and those of users and tenants, which the built-in resources carry (contract B.4;
+ * conditions, section 1.1).
+ */
 import {
   presentScope,
   presentTimes,
   type ReadContext,
   type WriteContext,
 } from '#management/commands/context.ts'
-import { requireType } from '#management/commands/lookups.ts'
+import { findAnyType, requireAnyType } from '#management/commands/lookups.ts'
 import { pageOfArray } from '#management/commands/paging.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
+import { isBuiltInTypeKey, USER_TYPE_KEY } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
-import { type AttributeRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
+import type { AttributeRecord, TypeRecord } from '#model/records.ts'
 import type { Attribute, AttributeCreate, AttributeUpdate } from '#model/wire/attribute.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
-import { checkPartIsNew, ensureUserType, findUserType, putType, requirePart, withPart } from './types.ts'
+import {
+  checkAttributeNames,
+  checkPartIsNew,
+  ensureBuiltInType,
+  putType,
+  requirePart,
+  withPart,
+} from './types.ts'
 
 /** Without a resource the attributes of users are meant. */
 interface CarrierParams {
@@ -28,33 +39,43 @@ export function listAttributes(
   context: ReadContext,
   input: { readonly params: { readonly resource_id: string }; readonly query: Paging },
 ): Attribute[] {
-  return pageOfAttributes(context, requireType(context.records, input.params.resource_id), input.query)
+  return pageOfAttributes(context, input.params.resource_id, input.query)
 }
 
 export function listUserAttributes(context: ReadContext, input: { readonly query: Paging }): Attribute[] {
-  const type = findUserType(context.records)
-  return type ? pageOfAttributes(context, type, input.query) : []
+  return pageOfAttributes(context, USER_TYPE_KEY, input.query)
 }
 
-function pageOfAttributes(context: ReadContext, type: TypeRecord, paging: Paging): Attribute[] {
+function pageOfAttributes(context: ReadContext, carrier: string, paging: Paging): Attribute[] {
+  const type = findCarrier(context.records, carrier)
+  if (!type) return []
   return pageOfArray(type.attributes, paging).map(attribute => presentAttribute(context, type, attribute))
+}
+
+/** Null: a built-in type that never had an attribute. Throws `NOT_FOUND` for any other that is not there. */
+function findCarrier(records: RecordReader, reference: string): TypeRecord | null {
+  return isBuiltInTypeKey(reference) ? findAnyType(records, reference) : requireAnyType(records, reference)
 }
 
 export function createAttribute(
   context: WriteContext,
   input: { readonly params: { readonly resource_id: string }; readonly body: AttributeCreate },
 ): Attribute {
-  return addAttribute(context, requireType(context.records, input.params.resource_id), input.body)
+  return addAttribute(context, input.params.resource_id, input.body)
 }
 
 export function createUserAttribute(
   context: WriteContext,
   input: { readonly body: AttributeCreate },
 ): Attribute {
-  return addAttribute(context, ensureUserType(context), input.body)
+  return addAttribute(context, USER_TYPE_KEY, input.body)
 }
 
-function addAttribute(context: WriteContext, type: TypeRecord, body: AttributeCreate): Attribute {
+function addAttribute(context: WriteContext, carrier: string, body: AttributeCreate): Attribute {
+  const type = isBuiltInTypeKey(carrier)
+    ? ensureBuiltInType(context, carrier)
+    : requireAnyType(context.records, carrier)
+  checkAttributeNames(type, [body.key])
   checkPartIsNew(type.attributes, body.key, { what: 'attribute', type })
   const attribute: AttributeRecord = {
     id: context.newId(),
@@ -96,15 +117,12 @@ export function deleteAttribute(context: WriteContext, input: { readonly params:
 }
 
 function locate(records: RecordReader, params: AttributeParams) {
-  const type = carrierOf(records, params)
-  return { type, attribute: requirePart(type.attributes, params.attribute_id, { what: 'attribute', type }) }
-}
-
-function carrierOf(records: RecordReader, params: AttributeParams): TypeRecord {
-  if (params.resource_id !== undefined) return requireType(records, params.resource_id)
-  const type = findUserType(records)
-  if (type) return type
-  throw new AuthzError('NOT_FOUND', `there is no attribute ${JSON.stringify(params.attribute_id)} of users`)
+  const { resource_id: carrier = USER_TYPE_KEY, attribute_id } = params
+  const type = findCarrier(records, carrier)
+  if (type)
+    return { type, attribute: requirePart(type.attributes, attribute_id, { what: 'attribute', type }) }
+  const name = JSON.stringify(attribute_id)
+  throw new AuthzError('NOT_FOUND', `there is no attribute ${name} on resource ${JSON.stringify(carrier)}`)
 }
 
 function presentAttribute(context: ReadContext, type: TypeRecord, attribute: AttributeRecord): Attribute {
@@ -117,7 +135,7 @@ function presentAttribute(context: ReadContext, type: TypeRecord, attribute: Att
     description: attribute.description,
     resource_id: type.id,
     resource_key: type.key,
-    built_in: type.key === USER_TYPE_KEY,
+    built_in: isBuiltInTypeKey(type.key),
   }
 }
 

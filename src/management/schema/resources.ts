@@ -1,12 +1,12 @@
 /** Resources: the types of things there are, with their actions, attributes, roles and relations (contract B.4). */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { FirstErrorByPrecedence } from '#management/commands/error-precedence.ts'
-import { findType, requireType } from '#management/commands/lookups.ts'
+import { findType, requireAnyType, requireType } from '#management/commands/lookups.ts'
 import { arrayOrEnvelope, matchesSearch, type Page, pageOfLists } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { isUuid } from '#model/instance-reference.ts'
-import { type RoleRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
+import type { RoleRecord, TypeRecord } from '#model/records.ts'
 import { isShortKey } from '#model/wire/building-blocks.ts'
 import type {
   Resource,
@@ -22,7 +22,7 @@ import { actionsOf, attributesOf } from './resource-parts.ts'
 import { presentResource } from './resource-present.ts'
 import { type ReplacedRole, replaceRole } from './roles.ts'
 import { relationsOf, removeActions, removeRelations, removeRoles, removeType } from './schema-removals.ts'
-import { addType, findUserType, putType } from './types.ts'
+import { addType, checkAttributeNames, putType } from './types.ts'
 
 interface TypeParams {
   readonly resource_id: string
@@ -34,7 +34,7 @@ export function* createResource(
 ): Resumable<Resource> {
   const { body } = input
   const taken = context.records.get('type', rowKeys.type(body.key))
-  const type = yield* defineType(context, addType(context, body.key, body.name), wholeOf(body))
+  const type = yield* defineNamed(context, addType(context, body.key, body.name), wholeOf(body))
   // What is unknown or does not fit is answered before what exists already (contract D-38).
   if (taken) {
     throw new AuthzError('DUPLICATE_ENTITY', `there is a resource ${JSON.stringify(body.key)} already`)
@@ -49,7 +49,7 @@ export function* replaceResource(
 ): Resumable<Resource> {
   const { body } = input
   const type = findType(context.records, input.params.resource_id) ?? addNamed(context, input)
-  return presentResource(context, yield* defineType(context, type, wholeOf(body)))
+  return presentResource(context, yield* defineNamed(context, type, wholeOf(body)))
 }
 
 /** Adds the resource that is to be created under the key in the path. An unknown id is not found: the service gives ids. */
@@ -74,7 +74,7 @@ export function* updateResource(
   input: { readonly params: TypeParams; readonly body: ResourceUpdate },
 ): Resumable<Resource> {
   const type = requireType(context.records, input.params.resource_id)
-  return presentResource(context, yield* defineType(context, type, input.body))
+  return presentResource(context, yield* defineNamed(context, type, input.body))
 }
 
 export function* deleteResource(
@@ -96,6 +96,17 @@ function wholeOf(body: ResourceReplace): ResourceUpdate {
     roles: body.roles ?? {},
     relations: body.relations ?? {},
   }
+}
+
+/** Defines a type as a caller says. What one is copied or imported from may have attributes of names that are built in by now. */
+function* defineNamed(
+  context: WriteContext,
+  type: TypeRecord,
+  update: ResourceUpdate,
+): Resumable<TypeRecord> {
+  const defined = yield* defineType(context, type, update)
+  checkAttributeNames(type, Object.keys(update.attributes ?? {}))
+  return defined
 }
 
 /** Writes what `update` says of a type. What it leaves out stays as it is. Returns the type as it is afterwards. */
@@ -198,11 +209,10 @@ function* replaceRelations(
 
 export function getResource(context: ReadContext, input: { readonly params: TypeParams }): Resource {
   const { resource_id } = input.params
-  const builtIn = resource_id === USER_TYPE_KEY ? findUserType(context.records) : null
-  return presentResource(context, builtIn ?? requireType(context.records, resource_id))
+  return presentResource(context, requireAnyType(context.records, resource_id))
 }
 
-/** In creation order; the built-in resource on demand only. */
+/** In creation order; the built-in resources on demand only. */
 export function* listResources(
   context: ReadContext,
   input: { readonly query: ResourcesQuery },

@@ -9,6 +9,7 @@
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
 import { isResumable, type Resumable } from '#management/commands/resumable.ts'
+import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
 import {
   CONDITION_SETS_MAX,
@@ -20,7 +21,7 @@ import {
   RULES_PER_ACTION_MAX,
   TENANT_ROLES_MAX,
 } from '#model/limits.ts'
-import { type RuleRecord, type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
+import type { RuleRecord, StoredRecord } from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 
@@ -146,7 +147,7 @@ function ceilingsOn(record: StoredRecord, ceilings: SchemaCeilings): readonly Ce
   }
   switch (record.kind) {
     case 'type':
-      if (record.key === USER_TYPE_KEY) return []
+      if (isBuiltInTypeKey(record.key)) return []
       return [ofAll('type', lists.all('type'), resources, 'resources')]
     case 'role': {
       const { typeId } = record

@@ -14,7 +14,7 @@ import { defineType } from './resources.ts'
 import { type ReplacedRole, replaceRole, updateRole } from './roles.ts'
 import { type ExportedResource, type ExportedSchema, grantedToOf } from './schema-export.ts'
 import { relationsOf } from './schema-removals.ts'
-import { addType, ensureUserType, findUserType, putType } from './types.ts'
+import { addType, ensureBuiltInType, findBuiltInType, putType } from './types.ts'
 
 export interface SchemaImport {
   readonly schema: ExportedSchema
@@ -47,14 +47,14 @@ export function* importSchema(context: WriteContext, input: SchemaImport): Resum
     yield
   }
   yield* putTenantRoles(context, schema)
-  putUserAttributes(context, schema)
+  putBuiltInTypes(context, schema)
   yield* putConditionSets(context, schema.conditionSets)
   yield* putRules(context, schema.rules)
 }
 
 function requireNoConflict(
   context: WriteContext,
-  { resources, tenantRoles, userAttributes, conditionSets }: ExportedSchema,
+  { resources, tenantRoles, builtInTypes, conditionSets }: ExportedSchema,
 ) {
   const { records } = context
   for (const { key } of resources) {
@@ -64,8 +64,10 @@ function requireNoConflict(
   for (const { key } of conditionSets) {
     if (records.get('condition-set', rowKeys.conditionSet(key))) throw conflict('condition set', key)
   }
-  const there = new Set(findUserType(records)?.attributes.map(({ key }) => key))
-  for (const { key } of userAttributes ?? []) if (there.has(key)) throw conflict('user attribute', key)
+  for (const { key: carrier, attributes } of builtInTypes) {
+    const there = new Set(findBuiltInType(records, carrier)?.attributes.map(({ key }) => key))
+    for (const { key } of attributes) if (there.has(key)) throw conflict(`attribute of ${carrier}`, key)
+  }
 }
 
 function conflict(what: string, key: string): AuthzError {
@@ -153,14 +155,16 @@ function* putTenantRoles(context: WriteContext, { tenantRoles }: ExportedSchema)
   }
 }
 
-function putUserAttributes(context: WriteContext, { userAttributes }: ExportedSchema): void {
-  if (!userAttributes || userAttributes.length === 0) return
-  const type = ensureUserType(context)
-  putType(context, {
-    ...type,
-    attributes: merged(context, type.attributes, userAttributes),
-    updatedAt: context.now,
-  })
+function putBuiltInTypes(context: WriteContext, { builtInTypes }: ExportedSchema): void {
+  for (const { key, attributes } of builtInTypes) {
+    if (attributes.length === 0) continue
+    const type = ensureBuiltInType(context, key)
+    putType(context, {
+      ...type,
+      attributes: merged(context, type.attributes, attributes),
+      updatedAt: context.now,
+    })
+  }
 }
 
 function actionGroupsOf(

@@ -12,6 +12,7 @@
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
 import { isResumable, type Resumable } from '#management/commands/resumable.ts'
+import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
 import { jsonBytes } from '#model/json-text.ts'
 import {
@@ -22,13 +23,7 @@ import {
   PERMISSIONS_MAX,
   PERMISSIONS_PER_ROLE_MAX,
 } from '#model/limits.ts'
-import {
-  type ConditionSetRecord,
-  type RoleRecord,
-  type SchemaSizeRecord,
-  type TypeRecord,
-  USER_TYPE_KEY,
-} from '#model/records.ts'
+import type { ConditionSetRecord, RoleRecord, SchemaSizeRecord, TypeRecord } from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import { checkExtendsReach } from './extends/extends-ceiling.ts'
@@ -128,8 +123,8 @@ function checkPart(
 
 function sumsOf(part: Part | null): Sums {
   if (part === null) return NOTHING
-  // The built-in type has no actions that a caller could name. The kind is checked, too, since a role may have that key.
-  if (part.kind === 'type' && part.key === USER_TYPE_KEY) return NOTHING
+  // A built-in type has no actions that a caller could name. The kind is checked, too, since a role may have that key.
+  if (part.kind === 'type' && isBuiltInTypeKey(part.key)) return NOTHING
   if (part.kind === 'type') return { ...NOTHING, actions: part.actions.length }
   if (part.kind === 'condition-set') {
     return { ...NOTHING, conditionBytes: jsonBytes(part.conditions, Number.POSITIVE_INFINITY) }

@@ -1,20 +1,21 @@
 /** Resource types as rows: how they are made and written. The operations that callers use are in `resources.ts`. */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
+import { type BuiltInTypeKey, builtInAttributesOf, isBuiltInTypeKey } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
 import { PARTS_PER_RESOURCE_MAX } from '#model/limits.ts'
-import { type ActionRecord, type AttributeRecord, type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
+import type { ActionRecord, AttributeRecord, TypeRecord } from '#model/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
 /** Keys that begin with this are reserved: `/user-permissions` says `__tenant:acme` where it names an instance `type:key`. */
 const RESERVED_PREFIX = '__'
 
 /**
- * Adds a type with nothing in it. The caller has made sure that the key is free; that of the built-in type never is.
+ * Adds a type with nothing in it. The caller has made sure that the key is free; that of a built-in type never is.
  * Throws `INVALID_INPUT` for other reserved keys.
  */
 export function addType(context: WriteContext, key: string, name: string): TypeRecord {
-  if (key === USER_TYPE_KEY) {
+  if (isBuiltInTypeKey(key)) {
     throw new AuthzError('DUPLICATE_ENTITY', `resource ${JSON.stringify(key)} is built in`)
   }
   if (key.startsWith(RESERVED_PREFIX)) {
@@ -47,7 +48,7 @@ function emptyType(context: WriteContext, key: string, name: string): TypeRecord
 
 /** Writes a type and tells the engine. */
 export function putType(context: WriteContext, type: TypeRecord): void {
-  if (type.key === USER_TYPE_KEY) {
+  if (isBuiltInTypeKey(type.key)) {
     context.records.put(type)
     return
   }
@@ -58,13 +59,13 @@ export function putType(context: WriteContext, type: TypeRecord): void {
   })
 }
 
-/** The built-in type of users; null before users have attributes. */
-export function findUserType(records: RecordReader): TypeRecord | null {
-  return records.get('type', rowKeys.type(USER_TYPE_KEY))
+/** Null before it has attributes. */
+export function findBuiltInType(records: RecordReader, key: BuiltInTypeKey): TypeRecord | null {
+  return records.get('type', rowKeys.type(key))
 }
 
-export function ensureUserType(context: WriteContext): TypeRecord {
-  return findUserType(context.records) ?? emptyType(context, USER_TYPE_KEY, USER_TYPE_KEY)
+export function ensureBuiltInType(context: WriteContext, key: BuiltInTypeKey): TypeRecord {
+  return findBuiltInType(context.records, key) ?? emptyType(context, key, key)
 }
 
 /** The parts of a type that are found by key or id. */
@@ -97,6 +98,23 @@ export function checkPartIsNew(
   }
   if (parts.length < PARTS_PER_RESOURCE_MAX) return
   throw new AuthzError('LIMIT_EXCEEDED', `${name} has ${parts.length} ${where.what}s, which is the most`)
+}
+
+/**
+ * Throws `DUPLICATE_ENTITY` for a new attribute under a name that the type has without a declaration. What was declared under
+ * such a name in an earlier release stays.
+ */
+export function checkAttributeNames(
+  type: { readonly key: string; readonly attributes: readonly AttributeRecord[] },
+  keys: readonly string[],
+): void {
+  const builtIn = builtInAttributesOf(type.key)
+  const taken = keys.find(
+    key => builtIn.includes(key) && !type.attributes.some(attribute => attribute.key === key),
+  )
+  if (taken === undefined) return
+  const name = `resource ${JSON.stringify(type.key)}`
+  throw new AuthzError('DUPLICATE_ENTITY', `attribute ${JSON.stringify(taken)} of ${name} is built in`)
 }
 
 /** The parts, with one of them replaced by its new state, in its place. */

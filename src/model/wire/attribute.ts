@@ -1,4 +1,7 @@
-/** Attributes a resource declares, and those of users, on the wire (contract B.4). Decisions do not read them. */
+/**
+ * Attributes a resource declares, and those of users and tenants, on the wire (contract B.4). A declaration changes no decision:
+ * it shows mistakes where a condition is written.
+ */
 import { Type, type Static } from 'typebox'
 import {
   environmentPath,

@@ -2,11 +2,13 @@
  * What is in an environment, as lines of JSON: what an export answers and an import takes. One thing a line, in an order in
  * which everything is named after it was told; keys in place of ids, so that a line means the same in any environment.
  *
- *     environment, user_attributes?, resource…, role…, condition_set…, rule…, tenant…, (user | instance)…, (assignment | tuple)…, end
+ *     environment, user_attributes?, tenant_attributes?, resource…, role…, condition_set…, rule…,
+ *     tenant…, (user | instance)…, (assignment | tuple)…, end
  *
  * The last line says how many came before it, so that what was cut off is known as such.
  */
 import { type Static, Type } from 'typebox'
+import { type BuiltInTypeKey, TENANT_TYPE_KEY, USER_TYPE_KEY } from '#model/built-in-types.ts'
 import {
   AttributeMap,
   environmentPath,
@@ -44,6 +46,19 @@ export const ContentUserAttributes = Type.Object({
   kind: Type.Literal('user_attributes'),
   attributes: attributeBlocks,
 })
+
+export const ContentTenantAttributes = Type.Object({
+  kind: Type.Literal('tenant_attributes'),
+  attributes: attributeBlocks,
+})
+
+/** The built-in type whose attributes a line of this kind tells. */
+export const CARRIER_OF = {
+  user_attributes: USER_TYPE_KEY,
+  tenant_attributes: TENANT_TYPE_KEY,
+} as const satisfies Readonly<Record<string, BuiltInTypeKey>>
+export type CarrierKind = keyof typeof CARRIER_OF
+export const CARRIER_KINDS = Object.keys(CARRIER_OF) as CarrierKind[]
 
 export const ContentResource = Type.Object({
   kind: Type.Literal('resource'),
@@ -165,6 +180,7 @@ export const ContentEnd = Type.Object({
 export const CONTENT_LINES = {
   environment: ContentHeader,
   user_attributes: ContentUserAttributes,
+  tenant_attributes: ContentTenantAttributes,
   resource: ContentResource,
   role: ContentRole,
   condition_set: ContentConditionSet,

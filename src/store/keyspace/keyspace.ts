@@ -18,8 +18,9 @@
  *                                  removed-environment 20 │ id
  * ```
  */
+import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import type { RuleSide } from '#model/change.ts'
-import { type RecordKind, type StoredRecord, USER_TYPE_KEY } from '#model/records.ts'
+import type { RecordKind, StoredRecord } from '#model/records.ts'
 import type { ListEntry, ListName, ListRule } from '#store/view.ts'
 import {
   BY_ID_LIST,
@@ -169,7 +170,7 @@ export const lists = {
 
 /** The list that every record of its kind is in. Built-in types have a list of their own. */
 function kindListOf(record: StoredRecord): ListName {
-  const isBuiltIn = record.kind === 'type' && record.key === USER_TYPE_KEY
+  const isBuiltIn = record.kind === 'type' && isBuiltInTypeKey(record.key)
   return isBuiltIn ? lists.builtInTypes() : lists.all(record.kind)
 }
 

@@ -4,12 +4,13 @@ import { type DeclaredType, findMisfits } from '#conditions/declared-types.ts'
 import type { Path, Root } from '#conditions/paths.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
+import { TENANT_TYPE_KEY, USER_TYPE_KEY } from '#model/built-in-types.ts'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
-import { type TypeRecord, USER_TYPE_KEY } from '#model/records.ts'
+import type { TypeRecord } from '#model/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
 /** The built-in types whose attributes the roots are of. */
-const CARRIERS: Partial<Record<Root, string>> = { user: USER_TYPE_KEY, tenant: '__tenant' }
+const CARRIERS: Partial<Record<Root, string>> = { user: USER_TYPE_KEY, tenant: TENANT_TYPE_KEY }
 
 /** Throws `INVALID_SHAPE` with the place of each finding unless they are conditions, whatever is declared. */
 export function checkReadable(conditions: unknown, at: ErrorDetail['loc']): Condition {
