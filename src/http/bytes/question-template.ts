@@ -14,7 +14,7 @@
  */
 import { type QueryTerms, KEY_RANGE, RANGE_LENGTH, USER_RANGE } from '#model/packed-queries.ts'
 import type { BodyTexts } from './body-texts.ts'
-import { numberEnd, QUOTE, REFUSED } from './plain-json.ts'
+import { BACKSLASH, numberEnd, QUOTE, REFUSED } from './plain-json.ts'
 import { ATTRIBUTE_PARTS } from './question-fields.ts'
 import type { AttributeRanges, SkippedValue } from './question-reader.ts'
 
@@ -130,7 +130,7 @@ export class QuestionTemplate {
 
   /**
    * Where the attributes of a question stand that this template has matched there, valid until it is asked again; null: they are
-   * elsewhere, too, or are not found cheaply. O(the question).
+   * elsewhere, too. O(the question).
    */
   attributesIn(bytes: DataView, from: number, limit: number): AttributeRanges | null {
     const places = this.#attributePlaces
@@ -145,8 +145,7 @@ export class QuestionTemplate {
       next += spans[span]!
       const slot = spans[span + SPAN_GAP]!
       if (slot === NO_GAP) return ranges
-      next = slot === SKIPPED_NUMBER ? numberEnd(bytes, next, limit) : plainEnd(bytes, next, limit)
-      if (next === REFUSED) return null
+      next = slot === SKIPPED_NUMBER ? numberEnd(bytes, next, limit) : knownTextEnd(bytes, next, limit)
     }
   }
 
@@ -281,6 +280,14 @@ function isShort(bytes: DataView, at: number, length: number, first: number, las
     if (bytes.getUint8(at + index) !== ((first >>> (index << 3)) & 0xff)) return false
   }
   return true
+}
+
+/** The place of the quote that ends the string there, which is known to be one. */
+function knownTextEnd(bytes: DataView, from: number, limit: number): number {
+  let end = plainEnd(bytes, from, limit)
+  if (end !== REFUSED) return end
+  for (end = from; bytes.getUint8(end) !== QUOTE; end++) if (bytes.getUint8(end) === BACKSLASH) end++
+  return end
 }
 
 /** The place of the quote that ends the string there, of which nothing is kept; `REFUSED` when none is near. */

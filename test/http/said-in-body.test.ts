@@ -1,0 +1,136 @@
+/** What questions say beside their keys and terms, read from the bytes of a body when somebody asks. */
+import { describe, expect, test, vi } from 'vitest'
+import { BatchReader } from '#http/bytes/batch-reader.ts'
+import { BulkReader } from '#http/bytes/bulk-reader.ts'
+import { NATIVE } from '#http/bytes/dialects.ts'
+import { SingleReader } from '#http/bytes/single-reader.ts'
+import { viewOf } from '#http/message/byte-views.ts'
+import type { PackedQueries } from '#model/packed-queries.ts'
+
+const COUNT = 40
+const bulks = new BulkReader(COUNT)
+const batches = new BatchReader({ checksMax: COUNT, subjectTypes: new Set(['user']), isStrict: false })
+
+const question = (index: number, more: object = {}) => ({
+  user: { key: `u${index}`, attributes: { level: index, name: `é${index}` } },
+  action: 'read',
+  resource: { type: 'document', key: 'd', attributes: { owner: `u${index}` } },
+  context: { ip: '10.0.0.1' },
+  ...more,
+})
+const said = (index: number) => ({
+  user: { level: index, name: `é${index}` },
+  resource: { owner: `u${index}` },
+  tenant: null,
+  context: { ip: '10.0.0.1' },
+})
+const numbers = Array.from({ length: COUNT }, (_, index) => index)
+
+const bodyOf = (value: unknown) => Buffer.from(JSON.stringify(value))
+const sentOf = (packed: PackedQueries | null) =>
+  Array.from({ length: packed!.count }, (_, index) => packed!.circumstances(index)!.sent())
+
+const item = (index: number) => ({ subject: { type: 'user', id: `u${index}`, properties: { level: index } } })
+const BATCH = {
+  action: { name: 'read', properties: { force: true } },
+  resource: { type: 'document', id: 'd', properties: { state: 'open' } },
+  context: { ip: '10.0.0.1' },
+  evaluations: numbers.map(item),
+}
+const saidOfItem = (index: number) => ({
+  user: { level: index },
+  resource: { state: 'open' },
+  tenant: null,
+  context: { ip: '10.0.0.1', action: { force: true } },
+})
+
+describe.each([
+  ['a bulk', () => bulks.read(viewOf(bodyOf(numbers.map(index => question(index)))), 7), said],
+  ['a batch', () => batches.read(viewOf(bodyOf(BATCH)), 7), saidOfItem],
+] as [string, () => PackedQueries | null, (index: number) => object][])('of %s', (_what, read, right) => {
+  test('it is what stands there, also in a part', () => {
+    const packed = read()!
+    expect(sentOf(packed)).toEqual(numbers.map(right))
+    expect(sentOf(packed.part(30, 5))).toEqual(numbers.slice(30, 35).map(right))
+    expect(packed.circumstances(3)!.readAt).toBe(7)
+    expect(packed.query(3).circumstances!.sent()).toEqual(right(3))
+  })
+
+  test('it is independent of the body when the questions are', () => {
+    const packed = read()!
+    const own = packed.detached()
+    const { buffer, byteOffset, byteLength } = packed.bytes
+    Buffer.from(buffer, byteOffset, byteLength).fill('x')
+    // The next body takes the place of the last one.
+    bulks.read(viewOf(bodyOf(numbers.map(index => question(index + 50)))), 8)
+    batches.read(viewOf(bodyOf({ ...BATCH, context: { ip: 'x' } })), 8)
+    expect(sentOf(own)).toEqual(numbers.map(right))
+    expect(sentOf(own.part(30, 5))).toEqual(numbers.slice(30, 35).map(right))
+  })
+})
+
+test('nothing is kept of it where nobody may ask', () => {
+  const packed = bulks.read(viewOf(bodyOf(numbers.map(index => question(index)))), null)!
+  expect([packed.said, packed.circumstances(0), packed.query(0).circumstances]).toEqual([
+    null,
+    undefined,
+    undefined,
+  ])
+})
+
+test('what is equal by bytes to what was read before is parsed once', () => {
+  const alike = numbers.map(index => ({
+    ...question(1),
+    resource: { type: 'document', key: `d${index}`, attributes: { owner: `u${index}` } },
+  }))
+  const packed = bulks.read(viewOf(bodyOf(alike)), 7)!
+  const parse = vi.spyOn(JSON, 'parse')
+  const sent = sentOf(packed)
+  const times = parse.mock.calls.length
+  parse.mockRestore()
+  expect(sent).toEqual(numbers.map(index => ({ ...said(1), resource: { owner: `u${index}` } })))
+  // A resource each, and a few questions from which templates were learned.
+  expect(times).toBeLessThan(COUNT + 12)
+  expect(sent.at(-1)!.user).toBe(sent.at(-2)!.user)
+  expect(sent.at(-1)!.context).toBe(sent.at(-2)!.context)
+})
+
+test.each([
+  [
+    'an e-mail address',
+    { user: { key: 'a', email: 'a@b', attributes: { level: 1 } } },
+    { user: { level: 1, email: 'a@b' } },
+  ],
+  [
+    'a second context',
+    { resource: { type: 'document', context: { zone: 1 } } },
+    { resource: null, context: { ip: '10.0.0.1', zone: 1 } },
+  ],
+  ['null', { context: null }, { context: null }],
+  [
+    'empty objects',
+    { context: {}, resource: { type: 'document', attributes: {} } },
+    { context: null, resource: null },
+  ],
+  [
+    'lists and objects',
+    { context: { list: [1, { a: '}' }], in: { it: '"{' } } },
+    { context: { list: [1, { a: '}' }], in: { it: '"{' } } },
+  ],
+] as const)('%s is read alike of the first question and of those that look like it', (_what, more, right) => {
+  const packed = bulks.read(viewOf(bodyOf(numbers.map(() => question(1, more)))), 7)!
+  const expected = { ...said(1), ...right }
+  for (const sent of sentOf(packed)) {
+    for (const root of ['user', 'resource', 'context'] as const)
+      expect(sent[root] ?? {}).toEqual(expected[root] ?? {})
+  }
+})
+
+test('of a single question it is read whether it looks like one before or not', () => {
+  const singles = new SingleReader(NATIVE)
+  for (const index of [...numbers, 1_000, 'x', 2]) {
+    const body = JSON.stringify(question(1, { context: { at: index } }))
+    const packed = singles.read(viewOf(Buffer.from(`  ${body}\n`)), 7)
+    expect(packed!.circumstances(0)!.sent()).toEqual({ ...said(1), context: { at: index } })
+  }
+})
