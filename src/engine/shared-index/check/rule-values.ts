@@ -4,7 +4,7 @@
  * asked of `ValuesOfQuestion`, which is also what leaves ask that are kept as text.
  */
 import type { QuestionValues } from '#conditions/evaluate.ts'
-import { ValuesOfQuestion } from '#conditions/question-values.ts'
+import { type QuestionInTenant, ValuesOfQuestion } from '#conditions/question-values.ts'
 import { isObject, type JsonObject, memberOf } from '#conditions/values.ts'
 import {
   countInRow,
@@ -97,7 +97,8 @@ const NOTHING_SENT: SentAttributes = { user: null, resource: null, tenant: null,
 export class RuleValues {
   readonly #names: AttributeNames
   #asked: AskedRules | null = null
-  #query: Query | null = null
+  #query: Omit<Query, 'circumstances'> | null = null
+  #circumstances: Circumstances | undefined
   #sent: SentAttributes | null = null
   #merged: ValuesOfQuestion | null = null
   /** Looked up in vain, as nobody knew that they would be. */
@@ -134,9 +135,9 @@ export class RuleValues {
     }
     this.#stamp += 1
     // Without what is sent the two rows are all there is.
-    if (paths > SPREAD_PATHS_MAX) return
     const circumstances = asked.source.circumstances(asked.index)
-    if (circumstances !== undefined && circumstances.isBare !== true) return
+    this.#circumstances = circumstances
+    if (paths > SPREAD_PATHS_MAX || (circumstances !== undefined && circumstances.isBare !== true)) return
     const { spread } = asked.plan.view
     spread.refresh(this.#names)
     this.#spread(asked.user, spread.user)
@@ -169,7 +170,7 @@ export class RuleValues {
     return this.#asked!.words.words
   }
 
-  get query(): Query {
+  get query(): Omit<Query, 'circumstances'> {
     const asked = this.#asked!
     return (this.#query ??= asked.source.query(asked.index))
   }
@@ -197,7 +198,12 @@ export class RuleValues {
 
   /** All there is to know, for leaves that are kept as text. */
   get merged(): QuestionValues {
-    return (this.#merged ??= mergedValues(this.#asked!, this.query, this.#names, this.missing))
+    if (this.#merged === null) {
+      // What was sent is read once.
+      const query = { ...this.query, circumstances: this.#circumstances }
+      this.#merged = mergedValues(this.#asked!, query, this.#names, this.missing)
+    }
+    return this.#merged
   }
 
   #resolve(path: number, view: PathView): void {
@@ -309,16 +315,11 @@ export class RuleValues {
   }
 
   #sentOf(): SentAttributes {
-    return (this.#sent ??= this.#circumstances()?.sent() ?? NOTHING_SENT)
-  }
-
-  #circumstances(): Circumstances | undefined {
-    const { source, index } = this.#asked!
-    return source.circumstances(index)
+    return (this.#sent ??= this.#circumstances?.sent() ?? NOTHING_SENT)
   }
 
   #timeText(): string | undefined {
-    const circumstances = this.#circumstances()
+    const circumstances = this.#circumstances
     if (!circumstances) return undefined
     if (circumstances.readAt !== this.#readAt) {
       this.#time = new Date(circumstances.readAt).toISOString()
@@ -331,7 +332,7 @@ export class RuleValues {
 /** The values of a question as the rules of conditions say them, one source after the other. */
 export function mergedValues(
   asked: AskedRules,
-  query: Query,
+  query: Omit<QuestionInTenant, 'tenant'>,
   names: AttributeNames,
   missing: Map<string, Lookup>,
 ): ValuesOfQuestion {

@@ -1,0 +1,221 @@
+/** Condition sets and rules in their compiled form: what is made once, what a question looks at, what a change compiles. */
+import { describe, expect, test } from 'vitest'
+import { LEAF, LOOKUP_WORDS, PLAN } from '#engine/shared-index/rules/rule-code.ts'
+import { RuleCompiler } from '#engine/shared-index/rules/rule-compiler.ts'
+import { type Plan, RulesView } from '#engine/shared-index/rules/rules-view.ts'
+import { SetCompiler } from '#engine/shared-index/rules/set-code.ts'
+import type { Change, ConditionSetPut, RuleChange } from '#model/change.ts'
+import type { Circumstances } from '#model/decision.ts'
+import { resourceType, tenant, user } from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
+
+function set(key: string, conditions: object, more: Partial<ConditionSetPut> = {}): ConditionSetPut {
+  return {
+    kind: 'condition-set-put',
+    set: key,
+    side: 'user',
+    type: null,
+    parent: null,
+    conditions: conditions as ConditionSetPut['conditions'],
+    ...more,
+  }
+}
+
+function rule(userSet: string, action = 'read'): RuleChange {
+  return { userSet, type: 'document', action, resourceSet: '__autogen_document' }
+}
+
+function rulePut(of: RuleChange): Change {
+  return { kind: 'rule-put', ...of }
+}
+
+function steps<Result>(work: Generator<void, Result>): { readonly count: number; readonly result: Result } {
+  for (let count = 0; ; count++) {
+    const step = work.next()
+    if (step.done) return { count, result: step.value }
+  }
+}
+
+function compiled(sets: readonly ConditionSetPut[], rules: readonly RuleChange[]): RulesView {
+  const unit = steps(new RuleCompiler().compile({ sets, rules }, () => 0)).result
+  return RulesView.of((from, to) => unit.slice(from, to), unit.length)!
+}
+
+function countsOf({ view, at }: Plan) {
+  const { program } = view
+  return { lookups: program[at + PLAN.lookups]!, others: program[at + PLAN.others]! }
+}
+
+describe('what is made once', () => {
+  test('equal leaves are one leaf, wherever they stand, and spellings of a path are one path', () => {
+    const view = compiled(
+      [
+        set('a', { 'user.level': { equals: 1 } }),
+        set('b', { not: { 'subject.level': { equals: 1.0 } } }),
+        set('c', { anyOf: [{ 'user.level': { equals: 1 } }, { 'user.level': { equals: '1' } }] }),
+      ],
+      [rule('a'), rule('b'), rule('c')],
+    )
+    expect([view.leafFrom.length, view.paths]).toEqual([2, 1])
+  })
+
+  test('sets that differ in the constant of an equality are one lookup', () => {
+    const sets = Array.from({ length: 1_000 }, (_, n) =>
+      set(`in-${n}`, {
+        allOf: [{ 'user.active': { equals: true } }, { 'user.group': { equals: `g-${n}` } }],
+      }),
+    )
+    const plan = compiled(
+      sets,
+      sets.map(each => rule(each.set)),
+    ).planOf('document', 'read')!
+    expect(countsOf(plan)).toEqual({ lookups: 1, others: 0 })
+    const path = plan.view.program[plan.at + PLAN.words]!
+    expect(plan.view.path(path).text).toBe('user.group')
+    expect(LOOKUP_WORDS).toBe(2)
+  })
+
+  test('what may hold without an equality is asked of each rule', () => {
+    const sets = [
+      set('any', { anyOf: [{ 'user.group': { equals: 'a' } }, { 'user.group': { equals: 'b' } }] }),
+      set('not', { not: { 'user.group': { equals: 'a' } } }),
+      set('other', { 'user.group': { 'not-equals': 'a' } }),
+      set('listed', { 'user.group': { in: ['a', 'b'] } }),
+      set('below', { 'user.level': { 'less-than': 3 } }, { parent: 'listed' }),
+    ]
+    const plan = compiled(
+      sets,
+      sets.map(each => rule(each.set)),
+    ).planOf('document', 'read')!
+    expect(countsOf(plan)).toEqual({ lookups: 1, others: 3 })
+  })
+
+  test('everyday leaves are kept without their text, rare ones with it', () => {
+    const everyday = [
+      { 'user.a': { equals: 'x' } },
+      { 'user.a': { 'not-equals': { ref: 'resource.a' } } },
+      { 'user.a': { in: ['x', 1, null] } },
+      { 'user.a': { in: { ref: 'context.a' } } },
+      { 'user.a': { 'less-than': '2026-01-01' } },
+      { 'user.a': { between: [1, 2] } },
+      { 'user.a': { array_contains: 'x' } },
+      { 'user.roles': { array_contains: { ref: 'context.role' } } },
+      { 'user.a': { exists: false } },
+      { 'user.a': { array_len_equals: 2 } },
+    ]
+    const rare = [{ 'user.a': { match: 'x*' } }, { 'user.a': { any_match: { match: { k: { equals: 1 } } } } }]
+    const kinds = (all: readonly object[]): readonly boolean[] =>
+      all.map(conditions => {
+        const { leafFrom, program } = compiled([set('s', conditions)], [rule('s')])
+        return Array.from(leafFrom).some(at => program[at] === LEAF.tree)
+      })
+    expect(kinds(everyday)).toEqual(everyday.map(() => false))
+    expect(kinds(rare)).toEqual(rare.map(() => true))
+  })
+})
+
+describe('what a change compiles', () => {
+  test('a set is read again only where it changed', () => {
+    const compiler = new SetCompiler()
+    const sets = Array.from({ length: 100 }, (_, n) => set(`s-${n}`, { 'user.level': { equals: n } }))
+    const before = steps(compiler.compile(sets))
+    const changed = sets.with(7, set('s-7', { 'user.level': { equals: 700 } }))
+    const after = steps(compiler.compile(changed))
+    expect([before.count, after.count]).toEqual([100, 1])
+    expect(after.result.filter((code, n) => code !== before.result[n])).toEqual([after.result[7]])
+  })
+
+  test('leaves and paths that no set has any more do not pile up', () => {
+    const compiler = new SetCompiler()
+    for (let n = 0; n < 5_000; n++) steps(compiler.compile([set('s', { [`user.a${n}`]: { equals: n } })]))
+    expect(Math.max(compiler.leafWords.length, compiler.pathWords.length)).toBeLessThan(1_100)
+    const { result } = steps(compiler.compile([set('s', { 'user.a1': { equals: 1 } })]))
+    expect(result[0]!.leaves).toBe(1)
+  })
+})
+
+describe('what a question looks at', () => {
+  const standing: readonly Change[] = [
+    resourceType('document', 'read', 'write'),
+    tenant('default'),
+    user('alice'),
+  ]
+  const query = { user: 'alice', action: 'read', type: 'document', key: null, tenant: null }
+
+  function looking(values: Readonly<Record<string, unknown>>): {
+    readonly circumstances: Circumstances
+    readonly looks: Record<string, number>
+  } {
+    const looks: Record<string, number> = {}
+    const context = Object.defineProperties(
+      {},
+      Object.fromEntries(
+        Object.entries(values).map(([name, value]) => [
+          name,
+          { get: () => ((looks[name] = (looks[name] ?? 0) + 1), value), enumerable: true },
+        ]),
+      ),
+    )
+    const sent = { user: null, resource: null, tenant: null, context }
+    return { circumstances: { readAt: 0, sent: () => sent }, looks }
+  }
+
+  test('an attribute once, however many sets and rules ask for it, and none that no rule leads to', () => {
+    const engine = new SharedEngine()
+    const sets = Array.from({ length: 20 }, (_, n) =>
+      set(`s-${n}`, {
+        'context.group': { equals: `g-${n}` },
+        'context.level': { 'greater-than': n },
+        [`context.only${n}`]: { equals: true },
+      }),
+    )
+    engine.apply([...standing, ...sets, ...sets.map(each => rulePut(rule(each.set)))])
+    const only = Object.fromEntries(sets.map((_, n) => [`only${n}`, true]))
+    const { circumstances, looks } = looking({ group: 'g-3', level: 10, ...only })
+    expect(engine.evaluate({ ...query, circumstances })).toBe(true)
+    expect(looks).toEqual({ group: 1, level: 1, only3: 1 })
+    const other = looking({ group: 'g-3', level: 3, ...only })
+    expect(engine.evaluate({ ...query, circumstances: other.circumstances })).toBe(false)
+    expect(other.looks).toEqual({ group: 1, level: 1 })
+  })
+
+  test('nothing where the action has no rule, or roles allow', () => {
+    const engine = new SharedEngine()
+    const all = set('all', { 'context.group': { equals: 'a' } })
+    engine.apply([...standing, all, rulePut(rule('all'))])
+    const circumstances: Circumstances = {
+      readAt: 0,
+      sent: () => {
+        throw new Error('nobody asks')
+      },
+    }
+    expect(engine.evaluate({ ...query, action: 'write', circumstances })).toBe(false)
+    expect(() => engine.evaluate({ ...query, circumstances })).toThrow('nobody asks')
+  })
+})
+
+test('a name that gets its number after rules were read is found from then on', () => {
+  const engine = new SharedEngine()
+  engine.apply([
+    resourceType('document', 'read'),
+    tenant('default'),
+    user('alice'),
+    set('late', { 'user.late': { equals: 1 } }),
+    set('deep', { 'user.a.b': { equals: 1 } }),
+    rulePut(rule('late')),
+    rulePut(rule('deep')),
+  ])
+  const query = { user: 'alice', action: 'read', type: 'document', key: null, tenant: null }
+  const reads = (attributes: Readonly<Record<string, unknown>>): boolean => {
+    engine.apply([{ kind: 'user-put', user: 'alice', attributes }])
+    const answer = engine.evaluate(query)
+    expect(engine.evaluateAll([query])).toEqual([answer])
+    return answer
+  }
+  expect(reads({})).toBe(false)
+  expect(reads({ late: 1 })).toBe(true)
+  expect(reads({ late: 2, a: { b: 2 } })).toBe(false)
+  expect(reads({ late: 2, a: { b: 1 } })).toBe(true)
+  // An attribute whose own name has a dot comes before a member.
+  expect(reads({ 'a.b': 2, a: { b: 1 } })).toBe(false)
+})
