@@ -40,7 +40,7 @@ function addRule(environment: Environment, set: number, action = 'read') {
 }
 
 function copyOf(parts: Partial<ExportedSchema>) {
-  const nothing = { resources: [], tenantRoles: [], userAttributes: null, conditionSets: [], rules: [] }
+  const nothing = { resources: [], tenantRoles: [], builtInTypes: [], conditionSets: [], rules: [] }
   return { schema: { ...nothing, ...parts }, conflictStrategy: 'overwrite' } as const
 }
 
