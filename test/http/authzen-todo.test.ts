@@ -1,9 +1,8 @@
 /**
  * The public todo vectors (authzen.md 10.1), over HTTP against a model loaded through our own management API.
  *
- * Their intent is that editors may change the todos they own, where the request says who the owner is: a condition,
- * `resource.ownerID` equals `user.email`. Roles and relations have no conditions. So the ownership is prepared as facts,
- * an instance role `owner` on the todos of Rick, Morty and Summer, and what the request says in `ownerID` is ignored.
+ * Their intent is that editors may change the todos they own, where the request says who the owner is: the condition that
+ * `resource.ownerID` equals `user.email`, in a rule for editors. The address of a person is stored, nothing of a todo is.
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
@@ -39,17 +38,7 @@ const PEOPLE = [
 const nameOfKey = new Map(PEOPLE.map(({ key, name }) => [key, name]))
 const nameOfEmail = new Map(PEOPLE.map(({ email, name }) => [email, name]))
 
-/** Beth and Jerry own todos, too, but are viewers: role and ownership must hold together, so they get no fact. */
-const OWNERS = [
-  ['Rick', '7240d0db-8ff0-41ec-98b2-34a096273b92'],
-  ['Morty', '7240d0db-8ff0-41ec-98b2-34a096273b91'],
-  ['Summer', '7240d0db-8ff0-41ec-98b2-34a096273b93'],
-] as const
-
-/**
- * The vectors that only ownership allows: no role gives these, so in earnest they need the condition. They pass because
- * the ownership is prepared, not because `ownerID` was read.
- */
+/** The vectors that only ownership allows: no role gives these. Beth and Jerry own todos, too, but are viewers. */
 const NEED_THE_CONDITION = [
   'Morty can_update_todo of Morty',
   'Morty can_delete_todo of Morty',
@@ -66,11 +55,10 @@ function nameOf({ subject, action, resource, evaluations }: Request): string {
   return `${nameOfKey.get(subject.id)} ${action.name} ${about.join(', ')}`
 }
 
-async function load(client: Client, { withOwners }: { readonly withOwners: boolean }): Promise<void> {
+async function load(client: Client, { withRules }: { readonly withRules: boolean }): Promise<void> {
   await client.resource({
     key: 'todo',
     actions: { can_read_todos: {}, can_create_todo: {}, can_update_todo: {}, can_delete_todo: {} },
-    roles: { owner: { name: 'Owner', permissions: ['can_update_todo', 'can_delete_todo'] } },
   })
   await client.resource({ key: 'user', actions: { can_read_user: {} } })
   await client.tenantRole('viewer', ['user:can_read_user', 'todo:can_read_todos'])
@@ -86,16 +74,34 @@ async function load(client: Client, { withOwners }: { readonly withOwners: boole
     expect((await client.post(`${FACTS}/users`, { key, email })).status).toBe(200)
     for (const role of roles) await client.assign(key, role, 'default')
   }
-  if (!withOwners) return
-  for (const [name, todo] of OWNERS) {
-    await client.assign(PEOPLE.find(person => person.name === name)!.key, 'owner', `todo:${todo}`)
+  if (!withRules) return
+  await made(client, `${SCHEMA}/condition_sets`, {
+    key: 'own_todos',
+    name: 'Own todos',
+    type: 'resourceset',
+    resource_id: 'todo',
+    conditions: { 'resource.ownerID': { equals: { ref: 'user.email' } } },
+  })
+  for (const action of ['can_update_todo', 'can_delete_todo']) {
+    const rule = {
+      user_set: 'editor',
+      permission: `todo:${action}`,
+      resource_set: 'own_todos',
+      is_role: true,
+    }
+    await made(client, `${FACTS}/set_rules`, rule)
   }
 }
 
-const prepared = await sharedService()
-await load(prepared, { withOwners: true })
+async function made(client: Client, path: string, body: object): Promise<void> {
+  const answer = await client.post(path, body)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+}
+
+const ruled = await sharedService()
+await load(ruled, { withRules: true })
 const rolesOnly = await sharedService()
-await load(rolesOnly, { withOwners: false })
+await load(rolesOnly, { withRules: false })
 
 test('the vectors are all there, about people we know', () => {
   expect(
@@ -115,10 +121,10 @@ describe.each(Object.entries(sets))('%s', (_name, { evaluation, evaluations = []
     vectors.map(vector => [nameOf(vector.request), vector] as const)
 
   test.each(named(evaluation))('%s', async (_about, { request, expected }) => {
-    expect(await textOf(prepared, EVALUATION, request)).toBe(JSON.stringify(expected))
-    expect(await textOf(prepared, EVALUATIONS, request)).toBe(JSON.stringify(expected))
+    expect(await textOf(ruled, EVALUATION, request)).toBe(JSON.stringify(expected))
+    expect(await textOf(ruled, EVALUATIONS, request)).toBe(JSON.stringify(expected))
     const batch = JSON.stringify({ evaluations: [expected] })
-    expect(await textOf(prepared, EVALUATIONS, { evaluations: [request] })).toBe(batch)
+    expect(await textOf(ruled, EVALUATIONS, { evaluations: [request] })).toBe(batch)
   })
 
   test('by roles alone 36 of 40 pass, and the other four are those that need the condition', async () => {
@@ -129,17 +135,22 @@ describe.each(Object.entries(sets))('%s', (_name, { evaluation, evaluations = []
     expect(failed).toEqual(NEED_THE_CONDITION)
   })
 
-  test('the ownerID of the request changes nothing, which is why conditions are needed', async () => {
-    for (const { request, expected } of evaluation) {
+  test('who is said to own the todo decides those four, and no other', async () => {
+    const denied: string[] = []
+    for (const [about, { request, expected }] of named(evaluation)) {
       const resource = { ...request.resource, properties: { ownerID: 'nobody@nowhere.example' } }
-      expect(await textOf(prepared, EVALUATION, { ...request, resource })).toBe(JSON.stringify(expected))
+      const answer = await textOf(ruled, EVALUATION, { ...request, resource })
+      if (answer === JSON.stringify(expected)) continue
+      expect(answer).toBe('{"decision":false}')
+      denied.push(about)
     }
+    expect(denied).toEqual(NEED_THE_CONDITION)
   })
 
   test('batches pass as well, and by roles alone all but those that need the condition', async () => {
     const failed: string[] = []
     for (const [about, { request, expected }] of named(evaluations)) {
-      expect(await textOf(prepared, EVALUATIONS, request), about).toBe(JSON.stringify(expected))
+      expect(await textOf(ruled, EVALUATIONS, request), about).toBe(JSON.stringify(expected))
       if ((await textOf(rolesOnly, EVALUATIONS, request)) !== JSON.stringify(expected)) failed.push(about)
     }
     expect(failed).toEqual(evaluations.length > 0 ? BATCHES_THAT_NEED_THE_CONDITION : [])
