@@ -13,8 +13,6 @@ export interface ExplainedTest {
   readonly operand?: unknown
   /** The attribute's value, or `missing`. */
   readonly found: unknown
-  /** Tells an attribute that is not there from one whose value is that text. */
-  readonly isMissing: boolean
   readonly value: TruthName
 }
 
@@ -112,7 +110,6 @@ function testOf(test: Test, values: QuestionValues, budget: EvaluationBudget): V
     operator: test.operator,
     ...operandOf(test),
     found: found === undefined ? 'missing' : found,
-    isMissing: found === undefined && test.path.root !== 'member',
     value: nameOfTruth(truth),
   }
   return { truth, explained }

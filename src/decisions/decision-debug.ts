@@ -2,7 +2,6 @@
 import type { Explanation } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
-import { abacOf } from './told-rules.ts'
 
 /** Roles that a reason names; of more it says how many. */
 const ROLES_NAMED_MAX = 20
@@ -21,8 +20,6 @@ export interface ToldDecision {
   readonly isUserKnown: boolean
   /** Members of the `debug` object as JSON, without braces. */
   readonly reasons: string
-  /** Members of an explained answer as JSON, without braces; empty where no rule is on the type and action. */
-  readonly rules: string
 }
 
 /** The `debug` object as JSON: the question as it was evaluated, and the reasons. */
@@ -36,8 +33,8 @@ export function debugText(question: AllowedQuery, query: Query, told: ToldDecisi
   return `{"request":${JSON.stringify(request)},${told.reasons}}`
 }
 
-/** Why tenant roles allow or do not, why roles on the instance, and where there are rules, why they. */
-export function reasonsOf(query: Query, explanation: Explanation, hasRules: boolean) {
+/** Why tenant roles allow or do not, and why roles on the instance. */
+export function reasonsOf(query: Query, explanation: Explanation) {
   const { tenant, isCutShort } = explanation
   const [first] = explanation.path
   const isByTenant = first?.kind === 'tenant-role'
@@ -46,12 +43,11 @@ export function reasonsOf(query: Query, explanation: Explanation, hasRules: bool
       ? { ...allowed(`tenant role ${first.role} in ${tenant} allows it`), allowing_roles: [first.role] }
       : { ...deniedByTenantRoles(query, explanation), allowing_roles: [] },
     rebac: {
-      ...(explanation.isAllowedByRoles && !isByTenant
+      ...(explanation.allow && !isByTenant
         ? { ...allowedOnInstance(explanation), ...pathOf(explanation) }
         : { ...deniedByInstanceRoles(query, explanation), allowing_roles: [], path: [] }),
       ...(isCutShort && { truncated: true }),
     },
-    ...(hasRules && { abac: abacOf(explanation.rules) }),
   }
 }
 
@@ -102,7 +98,7 @@ function deniedByInstanceRoles(query: Query, explanation: Explanation): Part {
   const { held, allowing } = instanceRoles
   if (held.length === 0 && !isCutShort)
     return denied('no_graph_roles', 'the user holds no role on the instance')
-  if (explanation.isAllowedByRoles) return denied('no_permission', 'not needed: a tenant role allows it')
+  if (explanation.allow) return denied('no_permission', 'not needed: a tenant role allows it')
   const others = isCutShort ? ' and perhaps others, which would take too long to find' : ''
   return denied('no_permission', `held: ${named(held)}${others}; would allow: ${named(allowing)}`)
 }

@@ -22,7 +22,7 @@ import { searchWith } from './search-job.ts'
 import { sendable } from './sendable-query.ts'
 import { readWith } from './sliced-job.ts'
 import { SlicedReads } from './sliced-reads.ts'
-import type { ExplainJob, ToldDecisions } from './told-decisions.ts'
+import type { ToldDecisions } from './told-decisions.ts'
 
 /** Explained in one go: what comes of them crosses threads and is put together at once. */
 const EXPLAINED_AT_ONCE = 64
@@ -233,14 +233,9 @@ export class DecisionService {
     return this.#reads.run({ work, waiting, check: () => this.engine(environmentId) })
   }
 
-  /** A decision with the reasons for it. `conditions`: see `ExplainJob`. */
-  explain(
-    environmentId: string,
-    query: Query,
-    waiting: Leaver,
-    conditions: ExplainJob['conditions'] = null,
-  ): ToldDecision | Promise<ToldDecision> {
-    const limits = { stepsMax: EXPLAIN_STEPS_MAX, lengthMax: EXPLAIN_LENGTH_MAX, conditions }
+  /** A decision with the reasons for it. */
+  explain(environmentId: string, query: Query, waiting: Leaver): ToldDecision | Promise<ToldDecision> {
+    const limits = { stepsMax: EXPLAIN_STEPS_MAX, lengthMax: EXPLAIN_LENGTH_MAX }
     const decided = this.#observer?.asked(environmentId, query)
     const told = this.read<'explain'>(
       environmentId,
@@ -271,7 +266,7 @@ export class DecisionService {
     let lengthMax = EXPLAIN_LENGTH_MAX
     for (let from = 0; from < queries.length; from += EXPLAINED_AT_ONCE) {
       const part = queries.slice(from, from + EXPLAINED_AT_ONCE).map(sendable)
-      const job = { kind: 'explain', queries: part, stepsMax, lengthMax, conditions: null } as const
+      const job = { kind: 'explain', queries: part, stepsMax, lengthMax } as const
       const { decisions, steps } = await this.read<'explain'>(environmentId, job, waiting)
       stepsMax -= steps
       lengthMax -= decisions.reduce((sum, { reasons }) => sum + reasons.length, 0)

@@ -4,7 +4,6 @@ import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { reasonsOf, type ToldDecision } from './decision-debug.ts'
 import { received, type SendableQuery } from './sendable-query.ts'
-import { rulesText } from './told-rules.ts'
 
 /** Steps that each of many has, however many were made for those before: enough for what is usual. */
 const STEPS_MIN = 64
@@ -16,8 +15,6 @@ export interface ExplainJob {
   readonly stepsMax: number
   /** Most characters that are told, all together. */
   readonly lengthMax: number
-  /** Whether conditions of rules are told as a whole; `null`: rules are not told one by one. */
-  readonly conditions: 'whole' | 'deciding' | null
 }
 
 export interface ToldDecisions {
@@ -36,12 +33,11 @@ export function* tellDecisions(engine: DecisionEngine, job: ExplainJob): Resumab
     const stepsMax = Math.max(STEPS_MIN, job.stepsMax - steps)
     const explanation = yield* engine.explain(query, stepsMax)
     const { allow, tenant, known } = explanation
-    const reasons = JSON.stringify(reasonsOf(query, explanation, engine.hasRules())).slice(1, -1)
-    const rules = job.conditions === null ? '' : rulesText(explanation.rules, job.conditions === 'whole')
+    const reasons = JSON.stringify(reasonsOf(query, explanation)).slice(1, -1)
     steps += explanation.steps
-    length += reasons.length + rules.length
+    length += reasons.length
     if (length > job.lengthMax) throw tooMuchToTell()
-    decisions.push({ allow, tenant, isUserKnown: known.user, reasons, rules })
+    decisions.push({ allow, tenant, isUserKnown: known.user, reasons })
   }
   return { decisions, steps }
 }

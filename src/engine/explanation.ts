@@ -4,8 +4,6 @@ import type { Derivation, InstanceKey } from '#model/change.ts'
 
 export interface Explanation {
   readonly allow: boolean
-  /** Roles allow it, whatever rules say. */
-  readonly isAllowedByRoles: boolean
   /** The tenant the question was answered in (contract A.2, D-15). */
   readonly tenant: string
   /** Which of the names in the question are known. */
@@ -63,10 +61,6 @@ export interface ExplainedRule {
 }
 
 export const NO_RULES: ExplainedByRules = { allow: false, rules: [], hasMore: false }
-
-export function withRules(byRoles: Explanation, rules: ExplainedByRules): Explanation {
-  return { ...byRoles, allow: byRoles.allow || rules.allow, rules }
-}
 
 export type ExplanationStep =
   | { readonly kind: 'tenant-role'; readonly tenant: string; readonly role: string }

@@ -165,7 +165,6 @@ const LONG: SlicedJob<'explain'> = {
   })),
   stepsMax: EXPLAIN_STEPS_MAX,
   lengthMax: Infinity,
-  conditions: null,
 }
 
 test('a read in slices for a caller who has left is ended, and the thread does what comes next', async () => {

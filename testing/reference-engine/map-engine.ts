@@ -20,7 +20,7 @@ import type {
   UserGrant,
   UserQuestion,
 } from '#engine/engine.ts'
-import { type Explanation, withRules } from '#engine/explanation.ts'
+import type { Explanation } from '#engine/explanation.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import { ValuesOfQuestion } from '#conditions/question-values.ts'
@@ -140,7 +140,7 @@ export class MapEngine implements Engine {
     const { user, grants, tenant, instance, isTenantMismatch } = resolved
     if (!grants || isTenantMismatch || !tenant) return byRoles
     const rules = this.#rules.explain(this.#askedOfRules(query, { user, tenant, instance }))
-    return withRules(byRoles, rules)
+    return { ...byRoles, allow: byRoles.allow || rules.allow, rules }
   }
 
   /** Looks up the names of a question, its tenant by contract A.2: the instance's own, else the default one. */

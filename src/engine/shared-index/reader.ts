@@ -16,7 +16,7 @@ import type {
   UserGrant,
   UserQuestion,
 } from '#engine/engine.ts'
-import { type Explanation, NO_RULES, withRules } from '#engine/explanation.ts'
+import { type Explanation, NO_RULES } from '#engine/explanation.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { BatchCheck, UNKNOWN } from '#engine/shared-index/check/batch-check.ts'
 import {
@@ -28,7 +28,7 @@ import {
 import { ALLOW, BUILD, DENY, InstanceCheck, type Verdict } from '#engine/shared-index/check/check.ts'
 import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
 import { Question } from '#engine/shared-index/check/question.ts'
-import { explainByRules, Gathering, RULES_EXPLAINED_MAX } from '#engine/shared-index/check/rule-check.ts'
+import { explainByRules, RULES_EXPLAINED_MAX } from '#engine/shared-index/check/rule-check.ts'
 import { RuleQuestions } from '#engine/shared-index/check/rule-questions.ts'
 import { type AskedRules, type Lookup, NO_LOOKUPS } from '#engine/shared-index/check/rule-values.ts'
 import { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
@@ -241,8 +241,8 @@ export class SharedIndexReader implements DecisionEngine {
       const { byRoles, asked, parts } = yield* this.#reads.readSliced(LISTING_ATTEMPTS, () =>
         this.#explain(query, stepsMax, known),
       )
-      const rules = asked === null ? NO_RULES : yield* explainByRules(asked, parts, RULES_EXPLAINED_MAX)
-      if (!('lookups' in rules)) return withRules(byRoles, rules)
+      const rules = asked === null ? NO_RULES : explainByRules(asked, parts, RULES_EXPLAINED_MAX)
+      if (!('lookups' in rules)) return { ...byRoles, allow: byRoles.allow || rules.allow, rules }
       // At one state with all of them, as for a decision.
       lookups = [...known, ...rules.lookups]
     }
@@ -263,10 +263,10 @@ export class SharedIndexReader implements DecisionEngine {
     const { tenant } = this.#question
     const user = this.#question.findUser(query.user)
     const names = { query, type, action, user, instance, tenant, isMismatch }
+    const asked = this.#schema.rules?.hasTexts() ? this.#gather(query, lookups) : null
     const parts = this.#parts()
     const byRoles = yield* explain(parts, { ...names, isAllowed: verdict === ALLOW }, stepsMax)
-    const hasTexts = this.#schema.rules?.hasTexts() === true
-    return { byRoles, asked: hasTexts ? this.#gather(query, lookups, new Gathering()) : null, parts }
+    return { byRoles, asked, parts }
   }
 
   /** `names` has the keys of the question, in strings or packed. */
@@ -343,11 +343,11 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   /** What rules need of the question; `null`: there are none that could allow it. */
-  #gather(query: Query, lookups: readonly Lookup[], into?: Gathering): AskedRules | null {
+  #gather(query: Query, lookups: readonly Lookup[]): AskedRules | null {
     if (!this.#resolved(query).actionView) return null
     const user = this.#question.findUser(query.user)
     const asked = { terms: query, source: sourceOf(query), user, sequence: this.#reads.sequence }
-    return this.#ruled.gather(this.#parts(), asked, lookups, into)
+    return this.#ruled.gather(this.#parts(), asked, lookups)
   }
 
   /** Decides by closures, or by a walk if there is no room for them. Lock held. */

@@ -1,5 +1,5 @@
 /** The explanation of a decision on the wire: the `debug` of `/allowed` (contract A.2, D-20). */
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { AttributeMap, nullable } from './building-blocks.ts'
 
 export const InstanceName = Type.Object({ type: Type.String(), key: Type.String() })
@@ -37,71 +37,6 @@ export const DecisionDebugPart = Type.Object({
   ),
 })
 
-const TruthName = Type.Enum(['true', 'false', 'unknown'])
-
-type TruthName = Static<typeof TruthName>
-
-/** A test of a condition, with what it found. */
-export const ExplainedLeaf = Type.Object({
-  path: Type.String(),
-  operator: Type.String(),
-  operand: Type.Optional(Type.Unknown({ description: 'As it was written.' })),
-  found: Type.Unknown({ description: 'The value of the attribute; `missing` where there is none.' }),
-  missing: Type.Optional(Type.Literal(true, { description: 'There is no such attribute.' })),
-  value: TruthName,
-})
-export type ExplainedLeaf = Static<typeof ExplainedLeaf>
-
-/** A test, or several under a connective, with the value that each has. */
-export type ExplainedTree =
-  | ExplainedLeaf
-  | {
-      readonly connective: 'allOf' | 'anyOf' | 'not'
-      readonly items: readonly ExplainedTree[]
-      readonly value: TruthName
-    }
-export const ExplainedTree = Type.Unsafe<ExplainedTree>({
-  type: 'object',
-  description:
-    'A test, or tests under a `connective` (`allOf`, `anyOf`, `not`), its `items`; each with its `value`.',
-  properties: { value: TruthName },
-  required: ['value'],
-})
-
-export const ExplainedSideOnWire = Type.Object({
-  value: TruthName,
-  leaf: Type.Optional(ExplainedLeaf),
-  tree: Type.Optional(ExplainedTree),
-})
-export type ExplainedSideOnWire = Static<typeof ExplainedSideOnWire>
-
-export const ExplainedRuleOnWire = Type.Object({
-  user_set: Type.String(),
-  resource_set: Type.String(),
-  outcome: Type.Enum(['yes', 'no']),
-  user: ExplainedSideOnWire,
-  resource: ExplainedSideOnWire,
-})
-export type ExplainedRuleOnWire = Static<typeof ExplainedRuleOnWire>
-
-/** Whether rules on condition sets allow; only where the environment has rules. */
-export const AbacDebug = Type.Object({
-  allow: Type.Boolean(),
-  code: Type.String({ description: '`allow`, or why not.' }),
-  reason: Type.String(),
-  allowing_rules: Type.Array(
-    Type.Object({
-      userset: Type.Optional(Type.String()),
-      role: Type.Optional(Type.String()),
-      resourceset: Type.Optional(Type.String()),
-      resource_type: Type.Optional(Type.String()),
-    }),
-  ),
-  matching_usersets: Type.Optional(Type.Array(Type.String())),
-  matching_resourcesets: Type.Optional(Type.Array(Type.String())),
-})
-export type AbacDebug = Static<typeof AbacDebug>
-
 export const DecisionDebug = Type.Object({
   request: Type.Object({
     user: Type.Object({ key: Type.String(), synced: Type.Boolean(), attributes: AttributeMap }),
@@ -111,5 +46,4 @@ export const DecisionDebug = Type.Object({
   }),
   rbac: DecisionDebugPart,
   rebac: DecisionDebugPart,
-  abac: Type.Optional(AbacDebug),
 })

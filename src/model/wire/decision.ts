@@ -1,7 +1,7 @@
 /** The native decision interface on the wire (contract A.2, A.3). Members not named here are ignored. */
 import { Type, type Static } from 'typebox'
 import { AttributeMap, optional } from './building-blocks.ts'
-import { DecisionDebug, ExplainedRuleOnWire } from './decision-debug.ts'
+import { DecisionDebug } from './decision-debug.ts'
 
 /** Empty is refused: an empty key must not turn into another question (contract D-42). */
 const Key = Type.String({ minLength: 1 })
@@ -64,25 +64,7 @@ export const AllowedResult = Type.Object(
 )
 export type AllowedResult = Static<typeof AllowedResult>
 
-export const ExplainQuery = Type.Object({
-  full: Type.Optional(
-    Type.Boolean({
-      description: 'Show the whole condition of each side of a rule, not the deciding test alone.',
-    }),
-  ),
-})
-
-export const ExplainedResult = Type.Object({
-  ...resultFields,
-  debug: DecisionDebug,
-  rules: Type.Optional(
-    Type.Array(ExplainedRuleOnWire, {
-      description:
-        'The rules on the resource and action, where there are any; those that allow first. For each side the first test that gave it its value.',
-    }),
-  ),
-  more: Type.Optional(Type.Boolean({ description: 'There are more rules than are shown.' })),
-})
+export const ExplainedResult = Type.Object({ ...resultFields, debug: DecisionDebug })
 export type ExplainedResult = Static<typeof ExplainedResult>
 
 /** The same question and its answer in the envelopes of an Open Policy Agent (contract A.7). */

@@ -58,23 +58,19 @@ export class RuleQuestions {
     return this.#evaluation.decide(asked)
   }
 
-  /**
-   * Gathers for one question, which has been resolved and whose user is at that line. `null`: no rule can allow it. What was gathered
-   * lasts until the next question, unless it is gathered into memory of the caller's.
-   */
+  /** Gathers for one question, which has been resolved and whose user is at that line. `null`: no rule can allow it. */
   gather(
     parts: ListingParts,
     { terms, source, user, sequence }: AskedQuestion,
     lookups: readonly Lookup[] = NO_LOOKUPS,
-    into = this.#single,
   ): AskedRules | null {
     const question = this.#question
     const plan = parts.schema.rules?.planOf(terms.type, terms.action)
     if (!plan || question.isMismatch || question.tenant === 0) return null
     parts.regions.attributeNames.refresh()
-    into.begin(sequence)
-    const asked = into.next(plan, source, 0)
-    into.gather(asked, parts, user, question)
+    this.#single.begin(sequence)
+    const asked = this.#single.next(plan, source, 0)
+    this.#single.gather(asked, parts, user, question)
     if (lookups.length > 0) {
       const lookUp = ({ type, key }: Lookup): number => {
         const view = parts.schema.types.get(type)

@@ -72,10 +72,8 @@ export function* explain(
       ? yield* pathOf(parts, { ...question, instance, action }, held, budgets[2])
       : []
   const home = instance === 0 ? DEFAULT_TENANT : keyText(graph, tenantOf(graph, instance))
-  const allow = path === null ? isAllowed : path.length > 0
   return {
-    allow,
-    isAllowedByRoles: allow,
+    allow: path === null ? isAllowed : path.length > 0,
     tenant: query.tenant ?? home,
     known: {
       user: user !== 0,

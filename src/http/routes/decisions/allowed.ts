@@ -21,7 +21,6 @@ import {
   BulkAllowedResult,
   BulkAuthorizationQuery,
   ExplainedResult,
-  ExplainQuery,
 } from '#model/wire/decision.ts'
 import { bulkAnswer, replyWith } from './bulk-answer.ts'
 
@@ -86,14 +85,15 @@ export function allowedRoutes(
       family: 'native',
       access: 'environment',
       headers: [REQUIRED_REQUEST_ID],
-      query: ExplainQuery,
       body: AllowedQuery,
       responses: { 200: { description: 'The decision with its explanation.', schema: ExplainedResult } },
-      handle: ({ principal, query, body, caller }) => {
-        const conditions = query.full === true ? 'whole' : 'deciding'
-        const asked = queryOf(body, readAt(principal))
-        const explained = decisions.explain(environmentOf(principal), asked, caller, conditions)
-        return told(explained, one => `${resultOf(body, one)}${one.rules === '' ? '' : `,${one.rules}`}}`)
+      handle: ({ principal, body, caller }) => {
+        const explained = decisions.explain(
+          environmentOf(principal),
+          queryOf(body, readAt(principal)),
+          caller,
+        )
+        return told(explained, one => `${resultOf(body, one)}}`)
       },
     }),
     defineRoute({
