@@ -18,6 +18,11 @@ export class EvaluationBudget {
     return this.#isExceeded
   }
 
+  /** Steps so far. */
+  get spent(): number {
+    return STEPS_MAX - this.#steps
+  }
+
   /** False: not to be done any more. */
   spend(steps: number): boolean {
     this.#steps -= steps

@@ -13,6 +13,8 @@ export interface ExplainedTest {
   readonly operand?: unknown
   /** The attribute's value, or `missing`. */
   readonly found: unknown
+  /** Only where it is missing, to tell that from the text `missing`. */
+  readonly isMissing?: true
   readonly value: TruthName
 }
 
@@ -49,6 +51,8 @@ export interface ExplainedSide {
   readonly leaf: ExplainedTest | null
   /** Its own condition, then those of the sets above. */
   readonly trees: readonly Explained[]
+  /** Of the trees. */
+  readonly nodes: number
 }
 
 export function explainSide(
@@ -62,12 +66,15 @@ export function explainSide(
     value: explained.value,
     leaf: decisive(explained),
     trees: nodes.map(node => node.explained),
+    nodes: nodes.reduce((sum, node) => sum + node.count, 0),
   }
 }
 
 interface ValuedNode {
   readonly truth: Truth
   readonly explained: Explained
+  /** Of nodes. */
+  readonly count: number
 }
 
 function nodeOf(condition: Condition, values: QuestionValues, budget: EvaluationBudget): ValuedNode {
@@ -98,7 +105,7 @@ function connected(
     items: items.map(item => item.explained),
     value: nameOfTruth(truth),
   }
-  return { truth, explained }
+  return { truth, explained, count: items.reduce((sum, item) => sum + item.count, 1) }
 }
 
 function testOf(test: Test, values: QuestionValues, budget: EvaluationBudget): ValuedNode {
@@ -109,10 +116,10 @@ function testOf(test: Test, values: QuestionValues, budget: EvaluationBudget): V
     path: test.path.text,
     operator: test.operator,
     ...operandOf(test),
-    found: found === undefined ? 'missing' : found,
+    ...(found === undefined ? { found: 'missing', isMissing: true as const } : { found }),
     value: nameOfTruth(truth),
   }
-  return { truth, explained }
+  return { truth, explained, count: 1 }
 }
 
 function operandOf(test: Test): { readonly operand?: unknown } {

@@ -2,6 +2,7 @@
 import type { Explanation } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
+import { abacPart } from './rules-told.ts'
 
 /** Roles that a reason names; of more it says how many. */
 const ROLES_NAMED_MAX = 20
@@ -20,6 +21,8 @@ export interface ToldDecision {
   readonly isUserKnown: boolean
   /** Members of the `debug` object as JSON, without braces. */
   readonly reasons: string
+  /** `rules` and `more` as JSON, without braces; null: there are no rules on it, or nobody asked for them. */
+  readonly rules: string | null
 }
 
 /** The `debug` object as JSON: the question as it was evaluated, and the reasons. */
@@ -33,8 +36,8 @@ export function debugText(question: AllowedQuery, query: Query, told: ToldDecisi
   return `{"request":${JSON.stringify(request)},${told.reasons}}`
 }
 
-/** Why tenant roles allow or do not, and why roles on the instance. */
-export function reasonsOf(query: Query, explanation: Explanation) {
+/** Why tenant roles allow or do not, why roles on the instance, and why rules. `hasRules`: there are any in the environment. */
+export function reasonsOf(query: Query, explanation: Explanation, hasRules: boolean) {
   const { tenant, isCutShort } = explanation
   const [first] = explanation.path
   const isByTenant = first?.kind === 'tenant-role'
@@ -43,11 +46,12 @@ export function reasonsOf(query: Query, explanation: Explanation) {
       ? { ...allowed(`tenant role ${first.role} in ${tenant} allows it`), allowing_roles: [first.role] }
       : { ...deniedByTenantRoles(query, explanation), allowing_roles: [] },
     rebac: {
-      ...(explanation.allow && !isByTenant
+      ...(explanation.isAllowedByRoles && !isByTenant
         ? { ...allowedOnInstance(explanation), ...pathOf(explanation) }
         : { ...deniedByInstanceRoles(query, explanation), allowing_roles: [], path: [] }),
       ...(isCutShort && { truncated: true }),
     },
+    abac: abacPart(explanation, hasRules, unaskedReason(query, explanation)),
   }
 }
 
@@ -82,6 +86,12 @@ function deniedByNames(query: Query, explanation: Explanation): Part | null {
   return null
 }
 
+/** Why rules are not even asked. They need no stored user. */
+function unaskedReason(query: Query, explanation: Explanation): string | null {
+  const known = { ...explanation.known, user: true }
+  return deniedByNames(query, { ...explanation, known })?.reason ?? null
+}
+
 function deniedByTenantRoles(query: Query, explanation: Explanation): Part {
   const byNames = deniedByNames(query, explanation)
   if (byNames) return byNames
@@ -98,7 +108,7 @@ function deniedByInstanceRoles(query: Query, explanation: Explanation): Part {
   const { held, allowing } = instanceRoles
   if (held.length === 0 && !isCutShort)
     return denied('no_graph_roles', 'the user holds no role on the instance')
-  if (explanation.allow) return denied('no_permission', 'not needed: a tenant role allows it')
+  if (explanation.isAllowedByRoles) return denied('no_permission', 'not needed: a tenant role allows it')
   const others = isCutShort ? ' and perhaps others, which would take too long to find' : ''
   return denied('no_permission', `held: ${named(held)}${others}; would allow: ${named(allowing)}`)
 }

@@ -3,6 +3,7 @@
  * a pool, where there is one.
  */
 import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
+import type { RuleDetail } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import { EXPLAIN_LENGTH_MAX, EXPLAIN_STEPS_MAX } from '#model/limits.ts'
@@ -233,9 +234,14 @@ export class DecisionService {
     return this.#reads.run({ work, waiting, check: () => this.engine(environmentId) })
   }
 
-  /** A decision with the reasons for it. */
-  explain(environmentId: string, query: Query, waiting: Leaver): ToldDecision | Promise<ToldDecision> {
-    const limits = { stepsMax: EXPLAIN_STEPS_MAX, lengthMax: EXPLAIN_LENGTH_MAX }
+  /** A decision with the reasons for it. `detail`: of rules. */
+  explain(
+    environmentId: string,
+    query: Query,
+    waiting: Leaver,
+    detail: RuleDetail,
+  ): ToldDecision | Promise<ToldDecision> {
+    const limits = { detail, stepsMax: EXPLAIN_STEPS_MAX, lengthMax: EXPLAIN_LENGTH_MAX }
     const decided = this.#observer?.asked(environmentId, query)
     const told = this.read<'explain'>(
       environmentId,
@@ -266,7 +272,7 @@ export class DecisionService {
     let lengthMax = EXPLAIN_LENGTH_MAX
     for (let from = 0; from < queries.length; from += EXPLAINED_AT_ONCE) {
       const part = queries.slice(from, from + EXPLAINED_AT_ONCE).map(sendable)
-      const job = { kind: 'explain', queries: part, stepsMax, lengthMax } as const
+      const job = { kind: 'explain', queries: part, stepsMax, lengthMax, detail: 'none' } as const
       const { decisions, steps } = await this.read<'explain'>(environmentId, job, waiting)
       stepsMax -= steps
       lengthMax -= decisions.reduce((sum, { reasons }) => sum + reasons.length, 0)

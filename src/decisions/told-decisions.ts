@@ -1,8 +1,10 @@
 /** Decisions with the reasons for them, made in slices by whichever thread has an engine. */
 import type { DecisionEngine } from '#engine/engine.ts'
+import type { RuleDetail } from '#engine/explanation.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { reasonsOf, type ToldDecision } from './decision-debug.ts'
+import { tellRules } from './rules-told.ts'
 import { received, type SendableQuery } from './sendable-query.ts'
 
 /** Steps that each of many has, however many were made for those before: enough for what is usual. */
@@ -15,6 +17,8 @@ export interface ExplainJob {
   readonly stepsMax: number
   /** Most characters that are told, all together. */
   readonly lengthMax: number
+  /** Of rules. With `none`, reasons name those that allow. */
+  readonly detail: RuleDetail
 }
 
 export interface ToldDecisions {
@@ -31,13 +35,16 @@ export function* tellDecisions(engine: DecisionEngine, job: ExplainJob): Resumab
   for (const query of job.queries.map(received)) {
     if (decisions.length > 0) yield
     const stepsMax = Math.max(STEPS_MIN, job.stepsMax - steps)
-    const explanation = yield* engine.explain(query, stepsMax)
+    const explanation = yield* engine.explain(query, stepsMax, job.detail)
     const { allow, tenant, known } = explanation
-    const reasons = JSON.stringify(reasonsOf(query, explanation)).slice(1, -1)
+    const reasons = JSON.stringify(reasonsOf(query, explanation, engine.hasRules())).slice(1, -1)
     steps += explanation.steps
     length += reasons.length
     if (length > job.lengthMax) throw tooMuchToTell()
-    decisions.push({ allow, tenant, isUserKnown: known.user, reasons })
+    const isRuled = job.detail !== 'none' && explanation.rules.count > 0
+    const rules = isRuled ? yield* tellRules(explanation.rules, job.lengthMax - length) : null
+    length += rules?.length ?? 0
+    decisions.push({ allow, tenant, isUserKnown: known.user, reasons, rules })
   }
   return { decisions, steps }
 }

@@ -15,7 +15,7 @@ import type { Change, InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
-import type { Explanation } from './explanation.ts'
+import type { Explanation, RuleDetail } from './explanation.ts'
 
 /** A whole engine: it takes changes and answers questions. */
 export interface Engine extends ChangeSink, DecisionEngine {}
@@ -91,9 +91,9 @@ export interface DecisionEngine {
 
   /**
    * Explains the answer of `evaluate` and always agrees with it. Each of its three walks over the graph makes
-   * at most `stepsMax` steps. What a walk has not found by then is left out (`isCutShort`).
+   * at most `stepsMax` steps. What a walk has not found by then is left out (`isCutShort`). `detail`: of rules, `leaf` by default.
    */
-  explain(query: Query, stepsMax: number): Resumable<Explanation>
+  explain(query: Query, stepsMax: number, detail?: RuleDetail): Resumable<Explanation>
 }
 
 export interface ResourceQuestion {

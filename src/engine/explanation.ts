@@ -4,6 +4,8 @@ import type { Derivation, InstanceKey } from '#model/change.ts'
 
 export interface Explanation {
   readonly allow: boolean
+  /** What roles alone say. */
+  readonly isAllowedByRoles: boolean
   /** The tenant the question was answered in (contract A.2, D-15). */
   readonly tenant: string
   /** Which of the names in the question are known. */
@@ -43,12 +45,20 @@ export interface Explanation {
   readonly steps: number
 }
 
+/** How much is told of rules: which allow and nothing else, the test that decided each side, or its whole trees. */
+export type RuleDetail = 'none' | 'leaf' | 'tree'
+
 export interface ExplainedByRules {
   readonly allow: boolean
-  /** Those that allow come first. */
+  /** Rules there are on the type and action. */
+  readonly count: number
+  /** Those that allow come first; with the detail `none` there are no others. */
   readonly rules: readonly ExplainedRule[]
   /** There are more. */
   readonly hasMore: boolean
+  /** Sets of rules that match by themselves, some of them where there are very many. */
+  readonly userSets: readonly string[]
+  readonly resourceSets: readonly string[]
 }
 
 /** A rule allows where both sides are true. */
@@ -56,11 +66,21 @@ export interface ExplainedRule {
   readonly userSet: string
   readonly resourceSet: string
   readonly allows: boolean
-  readonly user: ExplainedSide
-  readonly resource: ExplainedSide
+  readonly user: ExplainedRuleSide
+  readonly resource: ExplainedRuleSide
 }
 
-export const NO_RULES: ExplainedByRules = { allow: false, rules: [], hasMore: false }
+/** Without trees, unless they are asked for. */
+export type ExplainedRuleSide = Omit<ExplainedSide, 'nodes'>
+
+export const NO_RULES: ExplainedByRules = {
+  allow: false,
+  count: 0,
+  rules: [],
+  hasMore: false,
+  userSets: [],
+  resourceSets: [],
+}
 
 export type ExplanationStep =
   | { readonly kind: 'tenant-role'; readonly tenant: string; readonly role: string }

@@ -357,6 +357,7 @@ describe('explaining', () => {
       operator: 'equals',
       operand: 'sales',
       found: 'missing',
+      isMissing: true,
       value: 'unknown',
     })
     expect(why(raw, { level: 2 })).toMatchObject({ path: 'user.level', operand: 3, found: 2, value: 'false' })
@@ -380,7 +381,16 @@ describe('explaining', () => {
         {
           connective: 'not',
           value: 'true',
-          items: [{ path: 'user.b', operator: 'exists', operand: true, found: 'missing', value: 'false' }],
+          items: [
+            {
+              path: 'user.b',
+              operator: 'exists',
+              operand: true,
+              found: 'missing',
+              isMissing: true,
+              value: 'false',
+            },
+          ],
         },
       ],
     })

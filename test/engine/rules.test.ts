@@ -405,3 +405,31 @@ test('the shared index explains a hundred rules, those that allow first, and say
     'level-110',
   ])
 })
+
+test('an explanation in slices tells of its own question, whatever is asked between them', () => {
+  const engine = new SharedEngine()
+  const sets = Array.from({ length: 120 }, (_, n) => set(`level-${n}`, { 'user.level': { equals: n } }))
+  engine.apply([
+    ...standing,
+    known('alice', { level: 110 }),
+    known('bob', { level: 7 }),
+    ...sets,
+    ...sets.map(each => rule(each.set)),
+  ])
+  const query = { user: 'alice', action: 'read', type: 'document', key: 'plan', tenant: null }
+  const atOnce = runAtOnce(engine.explain(query, 1_000))
+  const explaining = engine.explain(query, 1_000)
+  let slices = 0
+  for (;;) {
+    const step = explaining.next()
+    if (step.done) {
+      expect(step.value).toEqual(atOnce)
+      break
+    }
+    slices += 1
+    engine.evaluate({ ...query, user: 'bob' })
+    if (slices % 32 === 1) runAtOnce(engine.explain({ ...query, user: 'bob' }, 1_000))
+  }
+  expect(slices).toBeGreaterThan(10)
+  expect(atOnce.rules.userSets).toEqual(['level-110'])
+})

@@ -599,6 +599,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       const asked = inOffice(assignInTenant('alice', 'lead', 'acme'))
       expect(asked.explain('alice', 'read', 'document:a1')).toEqual({
         allow: true,
+        isAllowedByRoles: true,
         tenant: 'acme',
         known: { user: true, tenant: true, type: true, action: true, instance: true },
         isTenantMismatch: false,
@@ -674,6 +675,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       )
       expect(asked.explain('alice', 'read', 'document:d1')).toEqual({
         allow: false,
+        isAllowedByRoles: false,
         tenant: 'default',
         known: { user: true, tenant: true, type: true, action: true, instance: true },
         isTenantMismatch: false,
@@ -684,6 +686,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       })
       expect(asked.explain('stranger', 'fly', 'castle:c1', 'nowhere')).toEqual({
         allow: false,
+        isAllowedByRoles: false,
         tenant: 'nowhere',
         known: { user: false, tenant: false, type: false, action: false, instance: false },
         isTenantMismatch: false,

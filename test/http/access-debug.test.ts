@@ -80,6 +80,12 @@ test('with DEBUG_DECISIONS an allow by a tenant role names the role and the ques
         allowing_roles: [],
         path: [],
       },
+      abac: {
+        allow: false,
+        code: 'disabled',
+        reason: 'the environment has no rules',
+        allowing_rules: [],
+      },
     },
     query: body,
   })

@@ -92,7 +92,9 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
           expect(queries.map(query => engine.evaluate(query))).toEqual(expected)
           expect(engine.evaluateAll(queries)).toEqual(expected)
           for (const [number, { isAllowed, isByRoles }] of answers.entries()) {
-            expectExplained(runAtOnce(engine.explain(queries[number]!, STEPS_MAX)), isAllowed)
+            const explained = runAtOnce(engine.explain(queries[number]!, STEPS_MAX, 'tree'))
+            expectExplained(explained, isAllowed)
+            expect(explained.isAllowedByRoles).toBe(isAllowed && isByRoles)
             if (!isAllowed) compared.denied++
             else if (isByRoles) compared.allowedByRoles++
             else byRules++

@@ -165,6 +165,7 @@ const LONG: SlicedJob<'explain'> = {
   })),
   stepsMax: EXPLAIN_STEPS_MAX,
   lengthMax: Infinity,
+  detail: 'none',
 }
 
 test('a read in slices for a caller who has left is ended, and the thread does what comes next', async () => {

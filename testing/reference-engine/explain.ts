@@ -23,6 +23,7 @@ export function explain(question: ResolvedQuestion): Explanation {
   const path = user && grants && !isTenantMismatch ? pathOf(question, user, grants) : []
   return {
     allow: path.length > 0,
+    isAllowedByRoles: path.length > 0,
     tenant: question.tenantKey,
     known: {
       user: user !== undefined,

@@ -16,7 +16,7 @@ import type {
   UserGrant,
   UserQuestion,
 } from '#engine/engine.ts'
-import { type Explanation, NO_RULES } from '#engine/explanation.ts'
+import { type Explanation, NO_RULES, type RuleDetail } from '#engine/explanation.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { BatchCheck, UNKNOWN } from '#engine/shared-index/check/batch-check.ts'
 import {
@@ -28,7 +28,8 @@ import {
 import { ALLOW, BUILD, DENY, InstanceCheck, type Verdict } from '#engine/shared-index/check/check.ts'
 import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
 import { Question } from '#engine/shared-index/check/question.ts'
-import { explainByRules, RULES_EXPLAINED_MAX } from '#engine/shared-index/check/rule-check.ts'
+import { Gathering } from '#engine/shared-index/check/rule-check.ts'
+import { RuleExplanation } from '#engine/shared-index/check/rule-explanation.ts'
 import { RuleQuestions } from '#engine/shared-index/check/rule-questions.ts'
 import { type AskedRules, type Lookup, NO_LOOKUPS } from '#engine/shared-index/check/rule-values.ts'
 import { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
@@ -232,7 +233,7 @@ export class SharedIndexReader implements DecisionEngine {
     })
   }
 
-  *explain(query: Query, stepsMax: number): Resumable<Explanation> {
+  *explain(query: Query, stepsMax: number, detail: RuleDetail = 'leaf'): Resumable<Explanation> {
     // Builds the closures that the decision needs, if there is room for them.
     this.evaluate(query)
     let lookups = NO_LOOKUPS
@@ -241,7 +242,8 @@ export class SharedIndexReader implements DecisionEngine {
       const { byRoles, asked, parts } = yield* this.#reads.readSliced(LISTING_ATTEMPTS, () =>
         this.#explain(query, stepsMax, known),
       )
-      const rules = asked === null ? NO_RULES : explainByRules(asked, parts, RULES_EXPLAINED_MAX)
+      const rules =
+        asked === null ? NO_RULES : yield* new RuleExplanation(asked, query, parts).explain(detail)
       if (!('lookups' in rules)) return { ...byRoles, allow: byRoles.allow || rules.allow, rules }
       // At one state with all of them, as for a decision.
       lookups = [...known, ...rules.lookups]
@@ -252,18 +254,15 @@ export class SharedIndexReader implements DecisionEngine {
     query: Query,
     stepsMax: number,
     lookups: readonly Lookup[],
-  ): Resumable<{
-    readonly byRoles: Explanation
-    readonly asked: AskedRules | null
-    readonly parts: ListingParts
-  }> {
+  ): Resumable<{ byRoles: Explanation; asked: AskedRules | null; parts: ListingParts }> {
     let verdict = this.#decideQuery(query)
     if (verdict === BUILD) verdict = yield* this.#walkedInSlices()
     const { typeView: type, actionView: action, instance, isMismatch } = this.#resolved(query)
     const { tenant } = this.#question
     const user = this.#question.findUser(query.user)
     const names = { query, type, action, user, instance, tenant, isMismatch }
-    const asked = this.#schema.rules?.hasTexts() ? this.#gather(query, lookups) : null
+    // Kept apart, because others ask between the slices of an explanation.
+    const asked = this.#schema.rules?.hasTexts() ? this.#gather(query, lookups, new Gathering()) : null
     const parts = this.#parts()
     const byRoles = yield* explain(parts, { ...names, isAllowed: verdict === ALLOW }, stepsMax)
     return { byRoles, asked, parts }
@@ -343,11 +342,11 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   /** What rules need of the question; `null`: there are none that could allow it. */
-  #gather(query: Query, lookups: readonly Lookup[]): AskedRules | null {
+  #gather(query: Query, lookups: readonly Lookup[], gathering?: Gathering): AskedRules | null {
     if (!this.#resolved(query).actionView) return null
     const user = this.#question.findUser(query.user)
     const asked = { terms: query, source: sourceOf(query), user, sequence: this.#reads.sequence }
-    return this.#ruled.gather(this.#parts(), asked, lookups)
+    return this.#ruled.gather(this.#parts(), asked, lookups, gathering)
   }
 
   /** Decides by closures, or by a walk if there is no room for them. Lock held. */

@@ -37,6 +37,32 @@ export const DecisionDebugPart = Type.Object({
   ),
 })
 
+const KeyOfSet = Type.String()
+
+export const DecisionDebugAbac = Type.Object({
+  allow: Type.Boolean(),
+  code: Type.Enum(
+    ['disabled', 'no_matching_usersets', 'no_matching_resourcesets', 'no_matching_rules', 'allow'],
+    { description: '`allow`, or the first of these that holds; `disabled`: the environment has no rules.' },
+  ),
+  reason: Type.String(),
+  allowing_rules: Type.Array(
+    Type.Object({
+      userset: Type.Optional(KeyOfSet),
+      role: Type.Optional(Type.String({ description: 'In place of a user set.' })),
+      resourceset: Type.Optional(KeyOfSet),
+      resource_type: Type.Optional(Type.String({ description: 'In place of a resource set.' })),
+    }),
+    { description: 'At most 100.' },
+  ),
+  matching_usersets: Type.Optional(
+    Type.Array(KeyOfSet, { description: 'User sets of rules on the action that match; at most 100.' }),
+  ),
+  matching_resourcesets: Type.Optional(
+    Type.Array(KeyOfSet, { description: 'Resource sets of rules on the action that match; at most 100.' }),
+  ),
+})
+
 export const DecisionDebug = Type.Object({
   request: Type.Object({
     user: Type.Object({ key: Type.String(), synced: Type.Boolean(), attributes: AttributeMap }),
@@ -46,4 +72,5 @@ export const DecisionDebug = Type.Object({
   }),
   rbac: DecisionDebugPart,
   rebac: DecisionDebugPart,
+  abac: DecisionDebugAbac,
 })

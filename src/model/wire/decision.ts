@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { AttributeMap, optional } from './building-blocks.ts'
 import { DecisionDebug } from './decision-debug.ts'
+import { ExplainedRule } from './explained-rule.ts'
 
 /** Empty is refused: an empty key must not turn into another question (contract D-42). */
 const Key = Type.String({ minLength: 1 })
@@ -64,7 +65,25 @@ export const AllowedResult = Type.Object(
 )
 export type AllowedResult = Static<typeof AllowedResult>
 
-export const ExplainedResult = Type.Object({ ...resultFields, debug: DecisionDebug })
+export const ExplainQuery = Type.Object({
+  full: Type.Optional(
+    Type.Boolean({
+      description: 'Tell of each side of a rule all of its conditions with the value of each.',
+    }),
+  ),
+})
+
+export const ExplainedResult = Type.Object({
+  ...resultFields,
+  debug: DecisionDebug,
+  rules: Type.Optional(
+    Type.Array(ExplainedRule, {
+      description:
+        'What rules on the action and resource say, those that allow first; at most 100. Only where there are any that could be asked.',
+    }),
+  ),
+  more: Type.Optional(Type.Literal(true, { description: 'There are more rules than are told.' })),
+})
 export type ExplainedResult = Static<typeof ExplainedResult>
 
 /** The same question and its answer in the envelopes of an Open Policy Agent (contract A.7). */

@@ -63,14 +63,15 @@ export class RuleQuestions {
     parts: ListingParts,
     { terms, source, user, sequence }: AskedQuestion,
     lookups: readonly Lookup[] = NO_LOOKUPS,
+    gathering = this.#single,
   ): AskedRules | null {
     const question = this.#question
     const plan = parts.schema.rules?.planOf(terms.type, terms.action)
     if (!plan || question.isMismatch || question.tenant === 0) return null
     parts.regions.attributeNames.refresh()
-    this.#single.begin(sequence)
-    const asked = this.#single.next(plan, source, 0)
-    this.#single.gather(asked, parts, user, question)
+    gathering.begin(sequence)
+    const asked = gathering.next(plan, source, 0)
+    gathering.gather(asked, parts, user, question)
     if (lookups.length > 0) {
       const lookUp = ({ type, key }: Lookup): number => {
         const view = parts.schema.types.get(type)

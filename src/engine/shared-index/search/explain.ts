@@ -72,8 +72,10 @@ export function* explain(
       ? yield* pathOf(parts, { ...question, instance, action }, held, budgets[2])
       : []
   const home = instance === 0 ? DEFAULT_TENANT : keyText(graph, tenantOf(graph, instance))
+  const isAllowedByRoles = path === null ? isAllowed : path.length > 0
   return {
-    allow: path === null ? isAllowed : path.length > 0,
+    allow: isAllowedByRoles,
+    isAllowedByRoles,
     tenant: query.tenant ?? home,
     known: {
       user: user !== 0,

@@ -21,6 +21,7 @@ import {
   BulkAllowedResult,
   BulkAuthorizationQuery,
   ExplainedResult,
+  ExplainQuery,
 } from '#model/wire/decision.ts'
 import { bulkAnswer, replyWith } from './bulk-answer.ts'
 
@@ -74,7 +75,7 @@ export function allowedRoutes(
         }
         const query = queryOf(body, decisions.readAt(environmentId))
         if (!hasDebug) return ANSWERS[Number(decisions.evaluate(environmentId, query))]!
-        return told(decisions.explain(environmentId, query, caller), one => withQuestion(body, one))
+        return told(decisions.explain(environmentId, query, caller, 'none'), one => withQuestion(body, one))
       },
     }),
     defineRoute({
@@ -85,15 +86,17 @@ export function allowedRoutes(
       family: 'native',
       access: 'environment',
       headers: [REQUIRED_REQUEST_ID],
+      query: ExplainQuery,
       body: AllowedQuery,
       responses: { 200: { description: 'The decision with its explanation.', schema: ExplainedResult } },
-      handle: ({ principal, body, caller }) => {
+      handle: ({ principal, query, body, caller }) => {
         const explained = decisions.explain(
           environmentOf(principal),
           queryOf(body, readAt(principal)),
           caller,
+          query.full ? 'tree' : 'leaf',
         )
-        return told(explained, one => `${resultOf(body, one)}}`)
+        return told(explained, one => `${resultOf(body, one)}${one.rules === null ? '' : `,${one.rules}`}}`)
       },
     }),
     defineRoute({

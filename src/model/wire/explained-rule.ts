@@ -1,0 +1,44 @@
+/** What a rule says of a question, on the wire: in the answer of `/allowed/explain` (conditions, section 9). */
+import { Type } from 'typebox'
+
+const TruthValue = Type.Enum(['true', 'false', 'unknown'], {
+  description: 'A set matches only where it is `true`.',
+})
+
+const ExplainedTest = Type.Object({
+  path: Type.String({ description: 'The attribute, as the condition names it.' }),
+  operator: Type.String(),
+  operand: Type.Optional(
+    Type.Unknown({ description: 'As it was written; absent where it is a match of members.' }),
+  ),
+  found: Type.Unknown({ description: "The attribute's value, or `missing`." }),
+  is_missing: Type.Optional(
+    Type.Literal(true, {
+      description: 'Only where the attribute is missing, to tell that from the text `missing`.',
+    }),
+  ),
+  value: TruthValue,
+})
+
+const ExplainedSide = Type.Object({
+  value: TruthValue,
+  leaf: Type.Optional({
+    ...ExplainedTest,
+    description:
+      'The first test, in the order of the document, that gave the side its value. Absent where no test did: of a role, a resource, a set without conditions.',
+  }),
+  tree: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'Only with `full`: a test as `leaf` has it, or `{connective, value, items}` with `allOf`, `anyOf` or `not` of such trees. A set and those above it hold together.',
+    }),
+  ),
+})
+
+export const ExplainedRule = Type.Object({
+  user_set: Type.String(),
+  resource_set: Type.String(),
+  outcome: Type.Enum(['yes', 'no'], { description: 'Whether it allows: both sides are `true`.' }),
+  user: ExplainedSide,
+  resource: ExplainedSide,
+})

@@ -1,0 +1,256 @@
+/** What rules say, in `/allowed/explain` and in the `debug` of decisions (conditions, section 9). */
+import { describe, expect, test } from 'vitest'
+import { FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+
+interface Leaf {
+  readonly path: string
+  readonly found: unknown
+}
+interface Side {
+  readonly value: string
+  readonly leaf?: Leaf
+  readonly tree?: object
+}
+interface Rule {
+  readonly user_set: string
+  readonly outcome: string
+  readonly user: Side
+  readonly resource: Side
+}
+interface Explained {
+  readonly allow: boolean
+  readonly rules?: readonly Rule[]
+  readonly more?: boolean
+  readonly debug: { readonly rbac: object; readonly rebac: object; readonly abac: object }
+}
+
+const verdict = await sharedService({ hasDebug: true })
+await verdict.resource({
+  key: 'document',
+  actions: Object.fromEntries(['read', 'write', 'share', 'list', 'many', 'long'].map(key => [key, {}])),
+})
+await verdict.tenantRole('reader', ['document:read'])
+await verdict.tenantRole('auditor', [])
+await verdict.users('ann', 'bob', 'carol')
+await verdict.assign('bob', 'reader', 'default')
+await verdict.assign('carol', 'auditor', 'default')
+const withoutRules = await asked('ann', 'read')
+const sales = { 'user.department': { equals: 'sales' } }
+await made('us_sales', 'userset', { allOf: [{ 'user.level': { 'greater-than': 1 } }, sales] })
+await made('us_lead', 'userset', { not: { 'user.lead': { equals: false } } }, 'us_sales')
+await made('public_docs', 'resourceset', { 'resource.public': { equals: true } })
+await ruled('us_sales', 'read', 'public_docs')
+await ruled('us_lead', 'share', 'document')
+await ruled('auditor', 'write', 'document')
+
+const ANN = { level: 2, department: 'sales' }
+
+describe('an explanation names of each side of a rule the first test that decided', () => {
+  test('and says what it found', async () => {
+    const { allow, rules, more } = await asked('ann', 'read', { level: 2 }, { public: true })
+    expect({ allow, rules, more }).toEqual({
+      allow: false,
+      rules: [
+        {
+          user_set: 'us_sales',
+          resource_set: 'public_docs',
+          outcome: 'no',
+          user: {
+            value: 'unknown',
+            leaf: {
+              path: 'user.department',
+              operator: 'equals',
+              operand: 'sales',
+              found: 'missing',
+              is_missing: true,
+              value: 'unknown',
+            },
+          },
+          resource: {
+            value: 'true',
+            leaf: {
+              path: 'resource.public',
+              operator: 'equals',
+              operand: true,
+              found: true,
+              value: 'true',
+            },
+          },
+        },
+      ],
+      more: undefined,
+    })
+  })
+
+  test('where the text `missing` is not what is missing', async () => {
+    const { rules } = await asked('ann', 'read', { level: 2, department: 'missing' })
+    expect(rules![0]!.user).toEqual({
+      value: 'false',
+      leaf: {
+        path: 'user.department',
+        operator: 'equals',
+        operand: 'sales',
+        found: 'missing',
+        value: 'false',
+      },
+    })
+  })
+
+  test('and the whole of it with `full`, the sets above included', async () => {
+    const { rules } = await asked('ann', 'share', { ...ANN, lead: true }, {}, '?full=true')
+    const leaf = (path: string, operator: string, operand: unknown, found: unknown, value: string) => ({
+      path,
+      operator,
+      operand,
+      found,
+      value,
+    })
+    const level = leaf('user.level', 'greater-than', 1, 2, 'true')
+    const department = leaf('user.department', 'equals', 'sales', 'sales', 'true')
+    const lead = leaf('user.lead', 'equals', false, true, 'false')
+    const both = { connective: 'allOf', value: 'true', items: [level, department] }
+    expect(rules).toEqual([
+      {
+        user_set: 'us_lead',
+        resource_set: '__autogen_document',
+        outcome: 'yes',
+        user: {
+          value: 'true',
+          leaf: lead,
+          tree: {
+            connective: 'allOf',
+            value: 'true',
+            items: [{ connective: 'not', value: 'true', items: [lead] }, both],
+          },
+        },
+        resource: { value: 'true' },
+      },
+    ])
+  })
+})
+
+test('an explanation has no rules where none is on the action', async () => {
+  expect(await asked('ann', 'list')).not.toHaveProperty('rules')
+  expect(withoutRules).not.toHaveProperty('rules')
+  expect(withoutRules.debug.abac).toMatchObject({ allow: false, code: 'disabled', allowing_rules: [] })
+})
+
+describe('`debug` says why rules do not allow, with the first code that holds', () => {
+  test.each([
+    ['no_matching_usersets', 'ann', 'read', {}, { public: true }],
+    ['no_matching_resourcesets', 'ann', 'read', ANN, {}],
+    ['no_matching_rules', 'ann', 'list', ANN, {}],
+    ['allow', 'ann', 'read', ANN, { public: true }],
+    ['allow', 'stranger', 'read', ANN, { public: true }],
+  ])('%s', async (code, user, action, attributes, ofResource) => {
+    const { allow, debug } = await told(user, action, attributes, ofResource)
+    expect(allow).toBe(code === 'allow')
+    expect(debug.abac).toMatchObject({ allow, code })
+    // Roles have no part in it, and say so.
+    expect(debug.rbac).toMatchObject({ allow: false })
+    expect(debug.rebac).toMatchObject({ allow: false, path: [] })
+    const [inBulk] = (
+      await verdict.post<{ allow: Explained[] }>('/allowed/bulk', [
+        question(user, action, attributes, ofResource),
+      ])
+    ).body.allow
+    expect(inBulk!.debug).toEqual(debug)
+  })
+
+  test('no_matching_rules where sets of both sides match, but of no rule together', async () => {
+    await made('everybody', 'userset', {})
+    await made('nothing', 'resourceset', { anyOf: [] })
+    await ruled('everybody', 'list', 'nothing')
+    await ruled('us_sales', 'list', 'document')
+    expect((await told('ann', 'list', {})).debug.abac).toEqual({
+      allow: false,
+      code: 'no_matching_rules',
+      reason: expect.any(String),
+      allowing_rules: [],
+      matching_usersets: ['everybody'],
+      matching_resourcesets: ['__autogen_document'],
+    })
+  })
+
+  test('the rules that allow by their sets, or by role and resource', async () => {
+    expect((await told('ann', 'read', ANN, { public: true })).debug.abac).toMatchObject({
+      allowing_rules: [{ userset: 'us_sales', resourceset: 'public_docs' }],
+      matching_usersets: ['us_sales'],
+      matching_resourcesets: ['public_docs'],
+    })
+    expect((await told('carol', 'write', {})).debug.abac).toMatchObject({
+      allowing_rules: [{ role: 'auditor', resource_type: 'document' }],
+    })
+  })
+
+  test('beside a role that allows', async () => {
+    const { allow, debug } = await told('bob', 'read', {})
+    expect(allow).toBe(true)
+    expect(debug.rbac).toMatchObject({ allow: true, allowing_roles: ['reader'] })
+    expect(debug.abac).toMatchObject({ allow: false, code: 'no_matching_usersets' })
+  })
+})
+
+test('of more than a hundred rules an explanation tells those that allow, fills up and says that there are more', async () => {
+  for (let n = 0; n < 101; n++) {
+    await made(`level-${n}`, 'userset', { 'user.level': { equals: n } })
+    await ruled(`level-${n}`, 'many', 'document')
+  }
+  const { allow, rules, more } = await asked('ann', 'many', { level: 100 })
+  expect([allow, rules!.length, rules![0]!.user_set, rules![0]!.outcome, more]).toEqual([
+    true,
+    100,
+    'level-100',
+    'yes',
+    true,
+  ])
+})
+
+test('an explanation that would be too long leaves out rules, and says that there are more', async () => {
+  const tests = Array.from({ length: 600 }, () => ({ 'user.text': { exists: true } }))
+  await made('wordy', 'userset', { allOf: tests })
+  await ruled('wordy', 'long', 'document')
+  const attributes = { text: 'x'.repeat(60_000) }
+  const { allow, rules, more } = await asked('ann', 'long', attributes, {}, '?full=true')
+  expect([allow, rules, more]).toEqual([true, [], true])
+  expect((await asked('ann', 'long', attributes)).rules).toMatchObject([
+    { user_set: 'wordy', outcome: 'yes', user: { leaf: { path: 'user.text' } } },
+  ])
+})
+
+function question(user: string, action: string, attributes: object, ofResource: object) {
+  return {
+    user: { key: user, attributes },
+    action,
+    resource: { type: 'document', key: 'plan', attributes: ofResource },
+  }
+}
+
+async function asked(
+  user: string,
+  action: string,
+  attributes = {},
+  ofResource = {},
+  query = '',
+): Promise<Explained> {
+  const body = question(user, action, attributes, ofResource)
+  const answer = await verdict.post<Explained>(`/allowed/explain${query}`, body)
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+
+async function told(user: string, action: string, attributes: object, ofResource = {}): Promise<Explained> {
+  const answer = await verdict.post<Explained>('/allowed', question(user, action, attributes, ofResource))
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+
+async function made(key: string, type: string, conditions: object, parent?: string): Promise<void> {
+  const set = { key, name: key, type, conditions, ...(parent && { parent_id: parent }) }
+  expect((await verdict.post(`${SCHEMA}/condition_sets`, set)).status).toBe(200)
+}
+
+async function ruled(userSet: string, action: string, resourceSet: string): Promise<void> {
+  const rule = { user_set: userSet, permission: `document:${action}`, resource_set: resourceSet }
+  expect((await verdict.post(`${FACTS}/set_rules`, rule)).status).toBe(200)
+}
