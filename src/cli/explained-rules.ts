@@ -30,9 +30,9 @@ function failureOf({ value, leaf }: Side, set: string): string | null {
   return leaf === undefined ? `${set} does not match` : leafText(leaf)
 }
 
-function leafText({ path, operator, operand, found, missing }: Leaf): string {
+function leafText({ path, operator, operand, found, is_missing }: Leaf): string {
   const wanted = operand === undefined ? operator : `${operator} ${shown(operand)}`
-  return `${path} is ${missing ? 'missing' : shown(found)} (${wanted})`
+  return `${path} is ${is_missing ? 'missing' : shown(found)} (${wanted})`
 }
 
 function shown(value: unknown): string {
