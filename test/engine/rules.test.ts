@@ -415,6 +415,9 @@ test('an explanation in slices tells of its own question, whatever is asked betw
     known('bob', { level: 7 }),
     ...sets,
     ...sets.map(each => rule(each.set)),
+    // Of the roles of who is asked about, which are looked at last.
+    assignInTenant('alice', 'member', 'default'),
+    rule('__autogen_member'),
   ])
   const query = { user: 'alice', action: 'read', type: 'document', key: 'plan', tenant: null }
   const atOnce = runAtOnce(engine.explain(query, 1_000))
@@ -431,5 +434,5 @@ test('an explanation in slices tells of its own question, whatever is asked betw
     if (slices % 32 === 1) runAtOnce(engine.explain({ ...query, user: 'bob' }, 1_000))
   }
   expect(slices).toBeGreaterThan(10)
-  expect(atOnce.rules.userSets).toEqual(['level-110'])
+  expect(atOnce.rules.userSets).toEqual(['level-110', '__autogen_member'])
 })

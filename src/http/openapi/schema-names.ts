@@ -14,6 +14,7 @@ import * as decisionDebug from '#model/wire/decision-debug.ts'
 import * as decision from '#model/wire/decision.ts'
 import * as environmentContent from '#model/wire/environment-content.ts'
 import * as environment from '#model/wire/environment.ts'
+import * as explainedRule from '#model/wire/explained-rule.ts'
 import * as group from '#model/wire/group.ts'
 import * as health from '#model/wire/health.ts'
 import * as permissions from '#model/wire/permissions.ts'
@@ -41,6 +42,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   decisionDebug,
   environment,
   environmentContent,
+  explainedRule,
   group,
   health,
   permissions,

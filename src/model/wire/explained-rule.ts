@@ -1,32 +1,34 @@
 /** What a rule says of a question, on the wire: in the answer of `/allowed/explain` (conditions, section 9). */
 import { Type } from 'typebox'
 
-const TruthValue = Type.Enum(['true', 'false', 'unknown'], {
+export const TruthValue = Type.Enum(['true', 'false', 'unknown'], {
   description: 'A set matches only where it is `true`.',
 })
 
-const ExplainedTest = Type.Object({
-  path: Type.String({ description: 'The attribute, as the condition names it.' }),
-  operator: Type.String(),
-  operand: Type.Optional(
-    Type.Unknown({ description: 'As it was written; absent where it is a match of members.' }),
-  ),
-  found: Type.Unknown({ description: "The attribute's value, or `missing`." }),
-  is_missing: Type.Optional(
-    Type.Literal(true, {
-      description: 'Only where the attribute is missing, to tell that from the text `missing`.',
-    }),
-  ),
-  value: TruthValue,
-})
-
-const ExplainedSide = Type.Object({
-  value: TruthValue,
-  leaf: Type.Optional({
-    ...ExplainedTest,
+export const ExplainedTest = Type.Object(
+  {
+    path: Type.String({ description: 'The attribute, as the condition names it.' }),
+    operator: Type.String(),
+    operand: Type.Optional(
+      Type.Unknown({ description: 'As it was written; absent where it is a match of members.' }),
+    ),
+    found: Type.Unknown({ description: "The attribute's value, or `missing`." }),
+    is_missing: Type.Optional(
+      Type.Literal(true, {
+        description: 'Only where the attribute is missing, to tell that from the text `missing`.',
+      }),
+    ),
+    value: TruthValue,
+  },
+  {
     description:
-      'The first test, in the order of the document, that gave the side its value. Absent where no test did: of a role, a resource, a set without conditions.',
-  }),
+      'A test of an attribute. As `leaf`: the first one, in the order of the document, that gave the side its value. Absent where none did: of a role, a resource, a set without conditions.',
+  },
+)
+
+export const ExplainedSide = Type.Object({
+  value: TruthValue,
+  leaf: Type.Optional(ExplainedTest),
   tree: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       description:
