@@ -9,7 +9,7 @@ type Leaf = NonNullable<Side['leaf']>
 const SHOWN_LENGTH_MAX = 80
 
 /** One line a rule; where rules allow, those that do. */
-export function ruleTexts({ rules = [], more = false }: ExplainedResult): string[] {
+export function ruleTexts({ rules = [], more }: ExplainedResult): string[] {
   const allowing = rules.filter(({ outcome }) => outcome === 'yes')
   if (allowing.length > 0) return allowing.map(rule => `${nameOf(rule)} allows it`)
   const lines = rules.map(rule => `${nameOf(rule)}: ${failuresOf(rule).join('; ')}`)
