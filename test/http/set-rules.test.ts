@@ -5,6 +5,7 @@ import type { ConditionSet } from '#model/wire/condition-set.ts'
 import type { TenantRole } from '#model/wire/role.ts'
 import type { SetRule } from '#model/wire/set-rule.ts'
 import {
+  type Client,
   type Envelope,
   FACTS,
   fresh,
@@ -14,6 +15,8 @@ import {
   revisionOf,
   SCHEMA,
   sharedService,
+  startedService,
+  storeDirectory,
 } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
@@ -364,5 +367,57 @@ describe('with what is removed go', () => {
     expect(await rules()).toHaveLength(4)
     expect((await verdict.get(`${SETS}/${users}`)).status).toBe(200)
     expect(await verdict.allows(user, 'read', page)).toBe(true)
+  })
+})
+
+describe('sets and rules are kept', () => {
+  test('over a restart, with what was changed and removed', async () => {
+    const first = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
+    await first.resource({ key: 'page', actions: { read: {}, write: {} } })
+    await first.post(`${SCHEMA}/roles`, { key: 'reader', name: 'R' })
+    await first.post(`${FACTS}/users`, { key: 'ann', attributes: { level: 5 } })
+    const sets = [
+      { key: 'low', name: 'Low', conditions: { 'user.level': { 'less-than': 3 } } },
+      { key: 'any', name: 'Any' },
+      { key: 'pages', name: 'Pages', type: 'resourceset', resource_id: 'page' },
+      { key: 'below', name: 'Below', parent_id: 'low' },
+    ]
+    for (const body of sets) expect((await first.post(SETS, body)).status).toBe(200)
+    const rule = (user_set: string, action: string, resource_set = 'pages') => {
+      return { user_set, permission: `page:${action}`, resource_set }
+    }
+    for (const body of [rule('below', 'read'), rule('any', 'write'), rule('reader', 'read', 'page')]) {
+      expect((await first.post(RULES, body)).status).toBe(200)
+    }
+    await first.patch(`${SETS}/low`, { conditions: { 'user.level': { 'greater-than': 3 } } })
+    await first.delete(RULES, rule('any', 'write'))
+    const shown = async (client: Client) => [
+      (await client.get(SETS)).body,
+      (await client.get(RULES)).body,
+      await client.allows('ann', 'read', 'page'),
+      await client.allows('ann', 'write', 'page'),
+    ]
+    const before = await shown(first)
+    expect(before.slice(2)).toEqual([true, false])
+    const second = await first.restart()
+    expect(await shown(second)).toEqual(before)
+    // The set above still counts, and so does who is in it.
+    await second.patch(`${FACTS}/users/ann`, { attributes: { level: 1 } })
+    expect(await second.allows('ann', 'read', 'page')).toBe(false)
+  })
+
+  test('with an entry in the audit log for each change, and none for what changed nothing', async () => {
+    const { users, docs, page } = await newWorld()
+    const body = { user_set: users, permission: `${page}:read`, resource_set: docs }
+    await newRule(body)
+    await verdict.post(RULES, body)
+    await verdict.delete(RULES, body)
+    const answer = await verdict.get<Envelope<{ operation: string; input: unknown }>>(
+      '/v2/audit-log/default/default?per_page=2',
+    )
+    expect(answer.body.data.map(({ operation, input }) => [operation, input])).toEqual([
+      ['deleteSetRule', { body }],
+      ['createSetRule', { body }],
+    ])
   })
 })

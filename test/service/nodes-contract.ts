@@ -10,6 +10,7 @@ import {
   question,
   refusal,
   revisionOf,
+  SCHEMA,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
@@ -39,6 +40,26 @@ export function describeNodes(name: string, redis: Pick<RedisUnderTest, 'url'>):
       expect(new Set(epochs).size).toBe(1)
       const tenants = await nodes[0]!.get<{ key: string }[]>(`${FACTS}/tenants`)
       expect(tenants.body.map(({ key }) => key)).toEqual(['default'])
+    })
+
+    test('condition sets and rules of one node decide on another, and go there with what they rest on', async () => {
+      const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
+      await one.resource({ key: 'page', actions: { read: {} } })
+      await one.post(`${FACTS}/users`, { key: 'ann', attributes: { level: 5 } })
+      const conditions = { 'user.level': { equals: 5 } }
+      await one.post(`${SCHEMA}/condition_sets`, { key: 'fives', name: 'Fives', conditions })
+      const rule = { user_set: 'fives', permission: 'page:read', resource_set: 'page' }
+      const made = await one.post(`${FACTS}/set_rules`, rule)
+      expect(await allowsAt(other, revisionOf(made), 'ann', 'read', 'page')).toBe(true)
+      const changed = await other.patch(`${SCHEMA}/condition_sets/fives`, {
+        conditions: { 'user.level': { equals: 6 } },
+      })
+      expect(await allowsAt(one, revisionOf(changed), 'ann', 'read', 'page')).toBe(false)
+      const back = await one.patch(`${SCHEMA}/condition_sets/fives`, { conditions })
+      expect(await allowsAt(other, revisionOf(back), 'ann', 'read', 'page')).toBe(true)
+      const removed = await other.delete(`${SCHEMA}/condition_sets/fives`)
+      expect(await allowsAt(one, revisionOf(removed), 'ann', 'read', 'page')).toBe(false)
+      expect((await other.get(`${FACTS}/set_rules`)).body).toEqual([])
     })
 
     test('what one node answered, another decides by, if it is asked for that revision', async () => {
