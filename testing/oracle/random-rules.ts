@@ -13,7 +13,8 @@ import * as model from './random-model.ts'
 import type { Names } from './random-model.ts'
 
 const SETS = ['all', 'staff', 'sales', 'open', 'mine'] as const
-const READ_AT = Date.UTC(2026, 10, 26)
+/** When questions with attributes are read. */
+export const READ_AT = Date.UTC(2026, 10, 26)
 
 /** Two that send the same are the same text. */
 class Sent implements Circumstances {
