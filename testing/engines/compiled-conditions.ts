@@ -82,6 +82,7 @@ class CompiledQuestion {
     const sent = place === 'stored' ? null : { user, resource }
     const circumstances: Circumstances = {
       readAt,
+      ...(sent === null && Object.keys(context).length === 0 && { isBare: true }),
       sent: () => ({ user: sent?.user ?? null, resource: sent?.resource ?? null, tenant: null, context }),
     }
     const query: Query = { user: 'u', action, type: TYPE, key: null, tenant: null, circumstances }

@@ -194,6 +194,60 @@ describe('what a question looks at', () => {
   })
 })
 
+test('user and resource may have attributes of one name', () => {
+  const engine = new SharedEngine()
+  const inA = { 'user.group': { equals: 'a' }, 'resource.group': { equals: 'b' } }
+  const document: Change = {
+    kind: 'instance-put',
+    instance: { type: 'document', key: 'plan' },
+    tenant: 'default',
+    attributes: { group: 'b' },
+  }
+  engine.apply([
+    resourceType('document', 'read'),
+    tenant('default'),
+    { kind: 'user-put', user: 'alice', attributes: { group: 'a' } },
+    { kind: 'user-put', user: 'bob', attributes: { group: 'b' } },
+    document,
+    set('s', inA),
+    rulePut(rule('s')),
+  ])
+  const asked = ['alice', 'bob', 'alice', 'carol'].map(name => ({
+    user: name,
+    action: 'read',
+    type: 'document',
+    key: 'plan',
+    tenant: null,
+  }))
+  expect(engine.evaluateAll(asked)).toEqual([true, false, true, false])
+  expect(asked.map(each => engine.evaluate(each))).toEqual([true, false, true, false])
+})
+
+test('an object that is sent and one that is stored are compared as the one they make', () => {
+  const engine = new SharedEngine()
+  engine.apply([
+    resourceType('document', 'read'),
+    tenant('default'),
+    { kind: 'user-put', user: 'alice', attributes: { home: { zip: '3000', city: 'Bern' } } },
+    set('same', { 'user.home': { equals: { ref: 'context.home' } } }),
+    rulePut(rule('same')),
+  ])
+  const reads = (home: object): boolean =>
+    engine.evaluate({
+      user: 'alice',
+      action: 'read',
+      type: 'document',
+      key: null,
+      tenant: null,
+      circumstances: {
+        readAt: 0,
+        sent: () => ({ user: { home: { city: 'Basel' } }, resource: null, tenant: null, context: { home } }),
+      },
+    })
+  expect(reads({ city: 'Basel', zip: '3000' })).toBe(true)
+  expect(reads({ city: 'Basel' })).toBe(false)
+})
+
 test('a name that gets its number after rules were read is found from then on', () => {
   const engine = new SharedEngine()
   engine.apply([
