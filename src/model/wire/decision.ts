@@ -82,7 +82,7 @@ export const ExplainedResult = Type.Object({
         'What rules on the action and resource say, those that allow first; at most 100. Only where there are any that could be asked.',
     }),
   ),
-  more: Type.Optional(Type.Literal(true, { description: 'There are more rules than are told.' })),
+  more: Type.Optional(Type.Boolean({ description: 'There are more rules than are told; absent if not.' })),
 })
 export type ExplainedResult = Static<typeof ExplainedResult>
 
