@@ -125,7 +125,10 @@ export class DecisionService {
     const isRuled = queries[0]?.circumstances !== undefined
     const isPooled = !isRuled && this.#pool !== null && queries.length >= this.#pool.pooledChecksMin
     const packed = isPooled ? packQueries(queries) : null
-    if (packed !== null) return this.evaluatePacked(environmentId, packed, waiting)
+    if (packed !== null) {
+      packed.asksRules = false
+      return this.evaluatePacked(environmentId, packed, waiting)
+    }
     const decided = this.decideAhead(environmentId, queries, waiting)
     if (decided instanceof Promise) {
       return decided.then(decisions => {

@@ -52,6 +52,11 @@ export class PackedQueries {
   /** These two are replaced when one object is used for one question after the other. */
   bytes: DataView
   keyRanges: Int32Array
+  /**
+   * False: they were read while their environment had no rules, and nothing was kept of what they say. A rule that has come since does
+   * not decide them: it would find attributes missing that were sent.
+   */
+  asksRules = true
   /** When they were read, in milliseconds since 1970, where conditions may ask for it. */
   readAt: number | null = null
   /** Null: they say nothing beside their keys and terms, or nobody asks for it. */
@@ -120,6 +125,7 @@ export class PackedQueries {
     const count = keyRanges.length / RANGE_WORDS
     const terms = Array.from({ length: count }, (_, index) => this.terms(from + index))
     const packed = new PackedQueries(count, bytes, keyRanges, terms)
+    packed.asksRules = this.asksRules
     packed.readAt = this.readAt
     return packed
   }

@@ -6,6 +6,8 @@ import { NATIVE } from '#http/bytes/dialects.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
 import { viewOf } from '#http/message/byte-views.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
+import { resourceType, tenant } from '#testing/engines/changes.ts'
+import { ENGINES } from '../engine/engines.ts'
 
 const COUNT = 40
 const bulks = new BulkReader(COUNT)
@@ -133,4 +135,42 @@ test('of a single question it is read whether it looks like one before or not', 
     const packed = singles.read(viewOf(Buffer.from(`  ${body}\n`)), 7)
     expect(packed!.circumstances(0)!.sent()).toEqual({ ...said(1), context: { at: index } })
   }
+})
+
+describe.each(ENGINES)('an engine ($name) with a rule on what is absent', ({ newEngine }) => {
+  const engine = newEngine()
+  engine.apply([
+    resourceType('document', 'read'),
+    tenant('default'),
+    {
+      kind: 'condition-set-put',
+      set: 'any',
+      side: 'user',
+      type: null,
+      parent: null,
+      conditions: { 'user.suspended': { exists: false } },
+    },
+    {
+      kind: 'rule-put',
+      userSet: 'any',
+      type: 'document',
+      action: 'read',
+      resourceSet: '__autogen_document',
+    },
+  ])
+  const asked = (attributes: object) => ({ ...question(1), user: { key: 'u', attributes } })
+
+  test('decides by what was sent of questions that were read for it', () => {
+    const packed = bulks.read(viewOf(bodyOf([asked({}), asked({ suspended: true }), asked({})])), 7)!
+    expect([...engine.evaluatePacked(packed)]).toEqual([1, 0, 1])
+    expect(engine.evaluateFirst(packed)).toBe(true)
+  })
+
+  test('does not decide by it of questions that were read before there was any rule', () => {
+    // What they say was not kept, so nobody is known to be suspended.
+    const packed = bulks.read(viewOf(bodyOf([asked({}), asked({ suspended: true }), asked({})])), null)!
+    expect([...engine.evaluatePacked(packed)]).toEqual([0, 0, 0])
+    expect([...engine.evaluatePacked(packed.part(1, 2))]).toEqual([0, 0])
+    expect(engine.evaluateFirst(packed)).toBe(false)
+  })
 })

@@ -53,10 +53,15 @@ export class MapEngine implements Engine {
   }
 
   evaluate(query: Query): boolean {
+    return this.#evaluate(query, true)
+  }
+
+  #evaluate(query: Query, asksRules: boolean): boolean {
     const { user, grants, tenant, instance, isTenantMismatch } = this.#resolve(query)
     if (!grants || isTenantMismatch) return false
     if (user && tenant && holdsInTenant(user, tenant, grants)) return true
     if (user && instance && holdsOnInstance(user, instance, grants)) return true
+    if (!asksRules) return false
     return tenant !== undefined && this.#rules.allows(this.#askedOfRules(query, { user, tenant, instance }))
   }
 
@@ -65,7 +70,7 @@ export class MapEngine implements Engine {
   }
 
   evaluateFirst(packed: PackedQueries): boolean {
-    return this.evaluate(packed.query(0))
+    return this.#evaluate(packed.query(0), packed.asksRules)
   }
 
   evaluateAll(queries: readonly Query[]): boolean[] {
@@ -74,7 +79,7 @@ export class MapEngine implements Engine {
 
   evaluatePacked(packed: PackedQueries, verdicts: Uint8Array = new Uint8Array(packed.count)): Uint8Array {
     for (let index = 0; index < packed.count; index++) {
-      verdicts[index] = Number(this.evaluate(packed.query(index)))
+      verdicts[index] = Number(this.#evaluate(packed.query(index), packed.asksRules))
     }
     return verdicts
   }

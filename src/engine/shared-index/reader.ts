@@ -309,7 +309,7 @@ export class SharedIndexReader implements DecisionEngine {
   /** As `#gather`, for the question that is current and was looked up already. */
   #gatherFound(source: BatchSource): AskedRules | null {
     const terms = this.#terms
-    if (terms === null || !this.#action) return null
+    if (terms === null || !this.#action || !source.asksRules) return null
     const { sequence } = this.#reads
     this.#question.resolve(this.#question.record, terms.tenant, sequence)
     return this.#ruled.gather(this.#parts(), { terms, source, user: this.#question.user, sequence })
@@ -317,6 +317,7 @@ export class SharedIndexReader implements DecisionEngine {
 
   /** Decides a question that roles deny by roles and rules, of one state. */
   #evaluateRuled(names: Query | PackedQueries, known: readonly Lookup[] = NO_LOOKUPS): boolean {
+    if (!sourceOf(names).asksRules) return false
     const query = names instanceof PackedQueries ? names.query(0) : names
     for (let lookups = known; ;) {
       const wanted = lookups

@@ -109,6 +109,7 @@ export class ListReader {
     const packed = isOne
       ? this.#one
       : new PackedQueries(this.#count, texts.bytes, this.#keyRanges, this.#termsTable)
+    packed.asksRules = readAt !== null
     packed.readAt = readAt
     packed.said = readAt !== null && this.saysAttributes ? this.#said(sent) : null
     if (isOne) {

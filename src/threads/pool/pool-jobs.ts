@@ -47,6 +47,8 @@ export interface SharedBulk {
   readonly bodyBytes: number
   /** The different terms of its questions. */
   readonly termsTable: readonly QueryTerms[]
+  /** See `PackedQueries`. */
+  readonly asksRules: boolean
 }
 
 /** What every thread of a pool does. */
@@ -132,7 +134,8 @@ export function shareBulk(packed: PackedQueries, memory: SharedArrayBuffer): Sha
     }
     termsIndex[index] = number
   }
-  return { memory, count, bodyBytes: bytes.byteLength, termsTable: [...numbers.keys()] }
+  const { asksRules } = packed
+  return { memory, count, bodyBytes: bytes.byteLength, termsTable: [...numbers.keys()], asksRules }
 }
 
 export function verdictsOf({ memory, count }: SharedBulk): Uint8Array {
@@ -147,6 +150,7 @@ export function decidePart(engine: DecisionEngine, bulk: SharedBulk, { from, cou
   const keyRanges = new Int32Array(memory, layout.keyRanges + from * RANGE_WORDS * 4, count * RANGE_WORDS)
   const termsIndex = new Int32Array(memory, layout.termsIndex + from * 4, count)
   const questions = new PackedQueries(count, body, keyRanges, termsTable, termsIndex)
+  questions.asksRules = bulk.asksRules
   engine.evaluatePacked(questions, verdictsOf(bulk).subarray(from, from + count))
 }
 

@@ -12,6 +12,8 @@ import {
 import type { KeyColumn } from './key-column.ts'
 
 export interface BatchSource {
+  /** See `PackedQueries.asksRules`. */
+  readonly asksRules: boolean
   readonly count: number
   /** Prefetches the keys of `count` questions together. The returned number means nothing. */
   prefetch(from: number, count: number): number
@@ -27,6 +29,7 @@ export interface BatchSource {
 }
 
 export class QuerySource implements BatchSource {
+  readonly asksRules = true
   readonly count: number
   readonly #queries: readonly Query[]
 
@@ -74,12 +77,14 @@ export class QuerySource implements BatchSource {
 }
 
 export class PackedSource implements BatchSource {
+  readonly asksRules: boolean
   readonly count: number
   readonly #packed: PackedQueries
 
   constructor(packed: PackedQueries) {
     this.#packed = packed
     this.count = packed.count
+    this.asksRules = packed.asksRules
   }
 
   /** The keys lie side by side in the body, so nothing needs a prefetch. */

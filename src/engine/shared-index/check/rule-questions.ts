@@ -90,7 +90,7 @@ export class RuleQuestions {
   /** Gathers for all that roles have denied in the batch; nothing is left of an earlier attempt. */
   gatherBatch(parts: ListingParts, batch: AskedBatch, answers: Uint8Array): void {
     this.#askedCount = 0
-    if (!parts.schema.hasRules) return
+    if (!parts.schema.hasRules || !batch.source.asksRules) return
     const { source, lookup, from, sequence } = batch
     parts.regions.attributeNames.refresh()
     this.#batch.begin(sequence)
