@@ -40,6 +40,9 @@ import { type AskedRules, type Lookup, MISSING, RuleValues } from './rule-values
 /** What rules say of a question; or which instances have to be looked up before they can say it. */
 export type RuledOutcome = boolean | { readonly lookups: readonly Lookup[] }
 
+const INSTANT_BYTES_MAX = 255
+/** Bytes of a text that are read in a step of the budget. */
+const TEXT_STEP_LOG2 = 6
 /** Questions told apart by their number, before the numbers begin anew. */
 const STAMPS_MAX = 2 ** 31 - 1
 
@@ -210,7 +213,7 @@ export class RuleEvaluation {
       case LEAF.orderedRef:
         return this.#ordered(path, program[at + 2]!, this.#rank(program[at + 3]!))
       case LEAF.isIn:
-        return truthOf(this.#isInList(head, path, at))
+        return this.#spendText(head) ? truthOf(this.#isInList(head, path, at)) : UNKNOWN
       case LEAF.isInRef:
         return this.#isElement(path, program[at + 2]!)
       case LEAF.hasElement:
@@ -241,6 +244,8 @@ export class RuleEvaluation {
         isSameScalar(own, values.words, values.ats[path]!, head, values.words, values.ats[other]!),
       )
     }
+    // A scalar of the one form that it has equals nothing else.
+    if (kindOf(own) < LIST || kindOf(head) < LIST) return FALSE
     const left = values.value(path)
     const right = values.value(other)
     if (isCompound(left) && isCompound(right) && !this.#budget.spend(weightOf(left))) return UNKNOWN
@@ -256,7 +261,8 @@ export class RuleEvaluation {
     const values = this.#values
     const head = values.head(path)
     const kind = kindOf(head)
-    if (kind === TEXT) return rankOf(values.value(path))
+    // No instant is longer: nobody reads a long text for each of a million tests.
+    if (kind === TEXT) return (head & PAYLOAD_MASK) > INSTANT_BYTES_MAX ? null : rankOf(values.value(path))
     const number = numberIn(head, values.words, values.ats[path]!)
     return Number.isNaN(number) ? null : number
   }
@@ -264,6 +270,11 @@ export class RuleEvaluation {
   #rankOfConstant(leaf: number, constant: number): Rank | null {
     const program = this.#program
     return (this.#ranks[leaf] ??= rankOf(valueIn(program[constant]!, program, constant + 1)))
+  }
+
+  /** For a text that is read as a whole; other scalars cost nothing. */
+  #spendText(head: number): boolean {
+    return kindOf(head) !== TEXT || this.#budget.spend((head & PAYLOAD_MASK) >>> TEXT_STEP_LOG2)
   }
 
   #isInList(head: number, path: number, leaf: number): boolean {
@@ -294,6 +305,7 @@ export class RuleEvaluation {
     if (kindOf(head) < JSON_TEXT) return UNKNOWN
     const elements = values.value(list)
     if (!Array.isArray(elements) || !this.#budget.spend(elements.length)) return UNKNOWN
+    if (!this.#spendText(values.head(path))) return UNKNOWN
     const value = values.value(path)
     if (isCompound(value) && !this.#budget.spend(weightOf(elements))) return UNKNOWN
     return truthOf(elements.some(element => isEqual(element, value)))
@@ -310,6 +322,7 @@ export class RuleEvaluation {
     if (kindOf(head) < JSON_TEXT) return UNKNOWN
     const elements = values.value(path)
     if (!Array.isArray(elements) || !this.#budget.spend(elements.length)) return UNKNOWN
+    if (!this.#spendText(program[constant]!)) return UNKNOWN
     const value = valueIn(program[constant]!, program, constant + 1)
     return truthOf(elements.includes(value))
   }

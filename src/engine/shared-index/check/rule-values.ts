@@ -18,6 +18,7 @@ import {
   HEAD_BITS,
   HEAD_MASK,
   JSON_TEXT,
+  LIST,
   kindOf,
   KIND_SHIFT,
   NO_FORM,
@@ -89,8 +90,9 @@ const OBJECT = 10
 export const OBJECT_HEAD = OBJECT << KIND_SHIFT
 /** Questions told apart by their number, before the numbers begin anew. */
 const STAMPS_MAX = 2 ** 31 - 1
-/** Rows with more attributes, or beside more paths, are looked into for each path. */
-const SPREAD_ATTRIBUTES_MAX = 64
+/** Attributes of a row that is read in place. */
+const ROW_ATTRIBUTES_MAX = 64
+/** Paths of rules beside which each row is read as a whole. */
 const SPREAD_PATHS_MAX = 1_024
 const NOTHING_SENT: SentAttributes = { user: null, resource: null, tenant: null, context: null }
 
@@ -111,6 +113,8 @@ export class RuleValues {
   ats = new Int32Array(0)
   #objects: unknown[] = []
   readonly #found: Found = { head: 0, at: 0 }
+  /** Objects in rows, by where they lie. */
+  readonly #parsed = new Map<number, unknown>()
   /** The time that was last asked for, and its text. */
   #readAt = Number.NaN
   #time = ''
@@ -126,6 +130,7 @@ export class RuleValues {
     this.#sent = null
     this.#merged = null
     if (this.missing.size > 0) this.missing.clear()
+    if (this.#parsed.size > 0) this.#parsed.clear()
     if (this.#stamps.length < paths || this.#stamp === STAMPS_MAX) {
       this.#stamps = new Int32Array(paths)
       this.heads = new Int32Array(paths)
@@ -147,9 +152,8 @@ export class RuleValues {
   /** Notes what a row has for paths, all at once. */
   #spread(block: number, pathOf: Int16Array): void {
     const words = this.words
-    if (block === 0 || !isRow(words[block]!)) return
+    if (block === 0 || !this.#isShortRow(block)) return
     const count = countInRow(words, block)
-    if (count > SPREAD_ATTRIBUTES_MAX) return
     const { heads, ats } = this
     const stamps = this.#stamps
     let at = block + 1 + count
@@ -190,7 +194,7 @@ export class RuleValues {
     if (head === MISSING) return undefined
     if (head === OBJECT_HEAD) return this.#objects[path]
     const value = valueIn(head, this.words, this.ats[path]!)
-    if (kindOf(head) < JSON_TEXT) return value
+    if (kindOf(head) < LIST) return value
     this.heads[path] = OBJECT_HEAD
     this.#objects[path] = value
     return value
@@ -264,7 +268,7 @@ export class RuleValues {
   #stored(path: number, view: PathView, block: number): void {
     this.heads[path] = MISSING
     if (block === 0) return
-    if (!isRow(this.words[block]!)) return this.#put(path, this.merged.valueOf(view))
+    if (!this.#isShortRow(block)) return this.#put(path, this.merged.valueOf(view))
     refreshPath(view, this.#names)
     const number = view.numbers[0]!
     if (number < 0 || !findInRow(this.words, block, number, this.#found)) return
@@ -272,11 +276,17 @@ export class RuleValues {
     this.ats[path] = this.#found.at
   }
 
+  /** A long one is not gone through for each of a million paths: it is made an object once. */
+  #isShortRow(block: number): boolean {
+    const { words } = this
+    return isRow(words[block]!) && countInRow(words, block) <= ROW_ATTRIBUTES_MAX
+  }
+
   /** A member of an object, or an attribute whose own name has dots, which comes first. */
   #resolveDeep(path: number, view: PathView): void {
     const { root, names } = view
     const block = this.#blockOf(view)
-    if (block === 0 || !isRow(this.words[block]!)) return this.#put(path, this.merged.valueOf(view))
+    if (block === 0 || !this.#isShortRow(block)) return this.#put(path, this.merged.valueOf(view))
     refreshPath(view, this.#names)
     for (let joined = names.length; joined > 0; joined--) {
       if (joined === 1 && isComputed(root, names[0]!)) return this.#put(path, this.merged.valueOf(view))
@@ -285,13 +295,20 @@ export class RuleValues {
       this.heads[path] = this.#found.head
       this.ats[path] = this.#found.at
       if (joined === names.length) return
-      let value = kindOf(this.#found.head) === JSON_TEXT ? this.value(path) : undefined
+      let value = kindOf(this.#found.head) === JSON_TEXT ? this.#objectAt(this.#found) : undefined
       for (let index = joined; index < names.length; index++) {
         value = isObject(value) ? memberOf(value, names[index]!) : undefined
       }
       return this.#put(path, value)
     }
     this.#put(path, this.merged.valueOf(view))
+  }
+
+  /** Parsed once a question, however many of its members are asked for. */
+  #objectAt({ head, at }: Found): unknown {
+    let object = this.#parsed.get(at)
+    if (object === undefined) this.#parsed.set(at, (object = valueIn(head, this.words, at)))
+    return object
   }
 
   /** The only source of a root; 0: there are others. */

@@ -12,8 +12,8 @@
 
 /** The arrays of the unit. `FROM` arrays have positions in the program. */
 export const UNIT = {
-  /** Pairs of a hash of type and action, and the permission's number + 1; as many as a power of two. */
-  permissionSlots: 0,
+  /** Pairs of a hash of type and action, and the permission's number, by the hash. */
+  permissionHashes: 0,
   /** By permission: its type and action as a text of JSON, and its plan. */
   permissionFrom: 1,
   planFrom: 2,
@@ -99,5 +99,5 @@ export function hashOfName(name: string): number {
   for (let index = 0; index < name.length; index++) {
     hash = Math.imul(hash ^ name.charCodeAt(index), FNV_PRIME)
   }
-  return hash ^ (hash >>> 15)
+  return (hash ^ (hash >>> 15)) | 0
 }

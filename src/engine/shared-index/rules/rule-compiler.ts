@@ -62,7 +62,7 @@ export class RuleCompiler {
     }
     const texts = new Program()
     const arrays: Int32Array[] = Array.from({ length: UNIT_ARRAYS }, () => new Int32Array(0))
-    arrays[UNIT.permissionSlots] = slotsOf(permissions.keys(), permissions.size)
+    arrays[UNIT.permissionHashes] = slotsOf(permissions.keys())
     arrays[UNIT.permissionFrom] = Int32Array.from(permissionFrom)
     arrays[UNIT.planFrom] = Int32Array.from(planFrom)
     arrays[UNIT.pathFrom] = Int32Array.from(this.#sets.pathWords, words => program.add(words))
@@ -236,17 +236,9 @@ class Program {
   }
 }
 
-function slotsOf(names: Iterable<string>, count: number): Int32Array {
-  const size = 1 << log2Ceil(2 * count)
-  const slots = new Int32Array(2 * size)
-  let number = 0
-  for (const name of names) {
-    const hash = hashOfName(name)
-    let slot = hash & (size - 1)
-    while (slots[2 * slot + 1] !== 0) slot = (slot + 1) & (size - 1)
-    slots[2 * slot] = hash
-    number += 1
-    slots[2 * slot + 1] = number
-  }
-  return slots
+/** Sorted, so that names whose hashes are made to be equal cost no more than others. */
+function slotsOf(names: Iterable<string>): Int32Array {
+  const pairs = Array.from(names, (name, number) => ({ hash: hashOfName(name), number }))
+  pairs.sort((one, other) => one.hash - other.hash)
+  return Int32Array.from(pairs.flatMap(({ hash, number }) => [hash, number]))
 }

@@ -148,12 +148,16 @@ export class RulesView {
   }
 
   #find(name: string): Plan | null {
-    const slots = this.#arrays[UNIT.permissionSlots]!
-    const mask = slots.length / 2 - 1
+    const hashes = this.#arrays[UNIT.permissionHashes]!
     const hash = hashOfName(name)
-    for (let slot = hash & mask; slots[2 * slot + 1] !== 0; slot = (slot + 1) & mask) {
-      const number = slots[2 * slot + 1]! - 1
-      if (slots[2 * slot] !== hash) continue
+    let from = 0
+    for (let to = hashes.length / 2; from < to;) {
+      const middle = (from + to) >>> 1
+      if (hashes[2 * middle]! < hash) from = middle + 1
+      else to = middle
+    }
+    for (; hashes[2 * from] === hash; from++) {
+      const number = hashes[2 * from + 1]!
       if (textAt(this.program, this.#arrays[UNIT.permissionFrom]![number]!) !== name) continue
       const at = this.#arrays[UNIT.planFrom]![number]!
       return { view: this, at, flags: this.program[at + PLAN.flags]! }

@@ -31,13 +31,16 @@ export interface SetCode {
 
 /** A rule stands under each value of the demand that finds it. */
 const DEMANDED_VALUES_MAX = 16
+/** Leaves of one hash that are compared. */
+const ALIKE_MAX = 16
+const HASH_MULTIPLIER = 0x2c1b3c6d
 /** Leaves that no set has any more are kept until there are more of them than of others. */
 const SPARE_LEAVES = 1_024
 
 export class SetCompiler {
   readonly #sets = new Map<string, SetCode>()
   readonly #paths = new Map<string, number>()
-  readonly #leaves = new Map<string, number>()
+  readonly #leaves = new Map<number, readonly number[]>()
   readonly #scratch = new ValueWords()
   /** By path and by leaf: its words. */
   pathWords: Int32Array[] = []
@@ -51,7 +54,7 @@ export class SetCompiler {
     }
     let live = 0
     for (const { leaves } of this.#sets.values()) live += leaves
-    if (Math.max(this.#leaves.size, this.#paths.size) > SPARE_LEAVES + 2 * live) this.#startOver()
+    if (Math.max(this.leafWords.length, this.#paths.size) > SPARE_LEAVES + 2 * live) this.#startOver()
     const compiled: SetCode[] = []
     for (const put of sets) {
       let code = this.#sets.get(put.set)
@@ -131,13 +134,15 @@ export class SetCompiler {
 
   #leaf(test: Test, raw: unknown): number {
     const words = this.#leafWords(test) ?? this.#treeWords(test, raw)
-    const name = words.join()
-    let leaf = this.#leaves.get(name)
-    if (leaf === undefined) {
-      leaf = this.leafWords.length
-      this.#leaves.set(name, leaf)
-      this.leafWords.push(words)
-    }
+    // By hash, since a name for each would be larger than they are.
+    const hash = hashOfWords(words)
+    const alike = this.#leaves.get(hash) ?? []
+    const known = alike.find(leaf => isSameWords(this.leafWords[leaf]!, words))
+    if (known !== undefined) return known
+    const leaf = this.leafWords.length
+    // More are made to be alike; they are kept, and not told apart again.
+    if (alike.length < ALIKE_MAX) this.#leaves.set(hash, [...alike, leaf])
+    this.leafWords.push(words)
     return leaf
   }
 
@@ -267,4 +272,17 @@ export class SetCompiler {
     const constants = values.map(value => this.#constant(value))
     return constants.every(words => words !== null) ? [{ path: this.#path(path), values: constants }] : []
   }
+}
+
+function hashOfWords(words: Int32Array): number {
+  let hash = words.length
+  for (const word of words) {
+    hash = Math.imul(hash ^ word, HASH_MULTIPLIER)
+    hash ^= hash >>> 15
+  }
+  return hash
+}
+
+function isSameWords(one: Int32Array, other: Int32Array): boolean {
+  return one.length === other.length && one.every((word, index) => word === other[index])
 }
