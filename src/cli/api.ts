@@ -6,6 +6,8 @@ export interface ApiAnswer {
   readonly status: number
   /** The JSON that came; the text where it was none; undefined without a body. */
   readonly body: unknown
+  /** What was done may mean more than the caller thinks, in words. */
+  readonly warning: string | null
 }
 
 export interface Api {
@@ -18,11 +20,18 @@ export class ApiError extends Error {
 }
 
 /** The answer to a change. No caller here needs its content. */
-const Done = Type.Union([Type.Object({}), Type.Array(Type.Unknown()), Type.Undefined()])
+export const Done = Type.Union([Type.Object({}), Type.Array(Type.Unknown()), Type.Undefined()])
 
-/** Makes a change. Throws `ApiError` with the service's message when it is refused. */
-export async function request(api: Api, method: string, path: string, body?: unknown): Promise<void> {
-  await ask(api, Done, method, path, body)
+/** Makes a change. Returns the service's warning, if any. Throws `ApiError` with the service's message when it is refused. */
+export async function request(
+  api: Api,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<string | null> {
+  const answer = await api.send(method, path, body)
+  resultOf(Done, answer, `${method} ${path}`)
+  return answer.warning
 }
 
 /** Asks for an answer of this form. Throws `ApiError` with the service's message when there is none. */
@@ -67,4 +76,10 @@ export function bodyOf(text: string): unknown {
   } catch {
     return text
   }
+}
+
+/** The text of a header `Warning`: a code, who warns, and the text in quotes. */
+export function warningOf(header: string | null | undefined): string | null {
+  const text = bodyOf(/^\d+ \S+ (".*")$/.exec(header ?? '')?.[1] ?? '')
+  return typeof text === 'string' ? text : null
 }

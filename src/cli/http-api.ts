@@ -1,6 +1,6 @@
 /** The service over HTTP. Whatever keeps an answer from coming, as a whole, is an `ApiError`. */
 import { text } from 'node:stream/consumers'
-import { type Api, type ApiAnswer, ApiError, bodyOf, messageOf } from './api.ts'
+import { type Api, type ApiAnswer, ApiError, bodyOf, messageOf, warningOf } from './api.ts'
 
 export class HttpApi implements Api {
   readonly address: string
@@ -29,7 +29,8 @@ export class HttpApi implements Api {
   }
 
   async #whole(response: Response): Promise<ApiAnswer> {
-    return { status: response.status, body: bodyOf(await text(this.#pieces(response))) }
+    const body = bodyOf(await text(this.#pieces(response)))
+    return { status: response.status, body, warning: warningOf(response.headers.get('warning')) }
   }
 
   /** Throws `ApiError` when there is no answer. */

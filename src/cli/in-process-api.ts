@@ -1,7 +1,7 @@
 /** The service inside this process, over a store in memory. */
 import { InProcessService } from '#composition/in-process-service.ts'
 import { assert } from '#model/assert.ts'
-import { type Api, type ApiAnswer, bodyOf } from './api.ts'
+import { type Api, type ApiAnswer, bodyOf, warningOf } from './api.ts'
 
 export class InProcessApi implements Api {
   readonly #service: InProcessService
@@ -24,7 +24,7 @@ export class InProcessApi implements Api {
     const { body: content, pieces } = answer
     assert(pieces === null, 'what comes in pieces is not asked for here')
     const text = typeof content === 'string' ? content : Buffer.from(content ?? []).toString()
-    return { status: answer.status, body: bodyOf(text) }
+    return { status: answer.status, body: bodyOf(text), warning: warningOf(answer.headers?.['warning']) }
   }
 
   close(): Promise<void> {

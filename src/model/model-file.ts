@@ -14,6 +14,12 @@ import {
   ShortKey,
   Text,
 } from '#model/wire/building-blocks.ts'
+import {
+  ConditionSetCreate,
+  ConditionSetKey,
+  ConditionSetType,
+  Conditions,
+} from '#model/wire/condition-set.ts'
 import { ActionBlock, AttributeBlock } from '#model/wire/resource.ts'
 import { DerivationBlock } from '#model/wire/role.ts'
 
@@ -76,6 +82,31 @@ const ModelResource = Type.Object(
 )
 export type ModelResource = Static<typeof ModelResource>
 
+const ModelConditionSet = Type.Object(
+  {
+    type: Type.Optional(ConditionSetType),
+    name: Type.Optional(ConditionSetCreate.properties.name),
+    description: optional(Text),
+    resource: optional({
+      ...ShortKey,
+      description: 'Of a resource set: the resource that it is limited to.',
+    }),
+    parent: optional({ ...ConditionSetKey, description: 'A set whose conditions must hold, too.' }),
+    conditions: Type.Optional(Conditions),
+  },
+  closed,
+)
+export type ModelConditionSet = Static<typeof ModelConditionSet>
+
+const ModelRule = Type.Object(
+  {
+    user_set: Type.String({ minLength: 1, description: 'Key of a user set, or of a tenant role.' }),
+    permission: Type.String({ pattern: '^[^:]+:.+$', description: '`type:action`.' }),
+    resource_set: Type.String({ minLength: 1, description: 'Key of a resource set, or of a resource.' }),
+  },
+  closed,
+)
+
 const ModelTenant = Type.Object(
   { name: Type.Optional(Name), description: optional(Text), attributes: optional(AttributeMap) },
   closed,
@@ -135,12 +166,21 @@ const action = Type.String({ minLength: 1, description: 'Key of an action.' })
 const resource = Type.String({ minLength: 1, description: '`type:key`, or a type as a whole.' })
 const keys = (description: string) => Type.Array(Type.String(), { description })
 
+/** Sent with a question, in place of what is stored under the same names. */
+export const QuestionAttributes = Type.Object(
+  { user: Type.Optional(AttributeMap), resource: Type.Optional(AttributeMap) },
+  { ...closed, description: 'Attributes that are sent with the question.' },
+)
+export type QuestionAttributes = Static<typeof QuestionAttributes>
+
 const Question = Type.Object(
   {
     user: Type.Union([user, Type.Array(user)]),
     action: Type.Union([action, Type.Array(action)]),
     resource: Type.Union([resource, Type.Array(resource)]),
     tenant,
+    attributes: Type.Optional(QuestionAttributes),
+    context: Type.Optional(AttributeMap),
   },
   closed,
 )
@@ -181,6 +221,12 @@ export const ModelFile = Type.Object(
     tenant_attributes: Type.Optional(mapOf(AttributeBlock)),
     resources: Type.Optional(mapOf(orEmpty(ModelResource))),
     roles: Type.Optional(mapOf(orEmpty(ModelTenantRole))),
+    condition_sets: Type.Optional(mapOf(orEmpty(ModelConditionSet), ConditionSetKey)),
+    rules: Type.Optional(
+      Type.Array(ModelRule, {
+        description: 'Whoever is in the user set may do it on whatever is in the resource set.',
+      }),
+    ),
     tenants: Type.Optional(mapOf(orEmpty(ModelTenant))),
     users: Type.Optional(mapOf(orEmpty(ModelUser), AnyText)),
     instances: Type.Optional(mapOf(orEmpty(ModelInstance), QualifiedKey)),

@@ -110,7 +110,15 @@ describe('verdict apply', () => {
     const steps = JSON.parse(pruned.stdout).steps.map(
       ({ mark, what }: { mark: string; what: string }) => `${mark} ${what}`,
     )
-    expect(steps.toSorted()).toEqual([
+    // Rules go before their sets, and sets before those above them.
+    expect(steps.filter((step: string) => /set|rule/.test(step))).toEqual([
+      '- rule senior_auditors may document:write on small_documents',
+      '- rule role auditor may document:write on small_documents',
+      '- condition set small_documents',
+      '- condition set senior_auditors',
+      '- condition set audit_department',
+    ])
+    expect(steps.filter((step: string) => !/set|rule/.test(step)).toSorted()).toEqual([
       '- action folder:write',
       '- resource document',
       '- role auditor',
@@ -246,7 +254,7 @@ describe('questions', () => {
   })
 
   test('list shows resources, users and actions', async () => {
-    expect(await table(['list', 'resources', 'dave', 'read', 'document'])).toBe('RESOURCE\nroadmap\n')
+    expect(await table(['list', 'resources', 'dave', 'read', 'document'])).toBe('RESOURCE\nmemo\nroadmap\n')
     expect(await table(['list', 'users', 'write', 'document:roadmap'])).toBe('USER\nbob\ncarol\n')
     expect((await run(['list', 'actions', 'carol', 'document:roadmap'])).stdout).toBe('["read","write"]\n')
   })

@@ -30,8 +30,9 @@ describe('verdict test', () => {
         '  ✓ engineering, the platform team included, writes the roadmap',
         '  ✓ auditors read what there is in their tenant, and nothing else',
         '  ✓ a tenant is asked about where it is named',
+        '  ✓ auditors correct what is small, senior ones of the department in every tenant',
         '',
-        '12 as expected, 0 not',
+        '21 as expected, 0 not',
         '',
       ].join('\n'),
     )
@@ -68,8 +69,9 @@ describe('verdict test', () => {
       '  ✗ a tenant is asked about where it is named',
       '      alice may write document:budget',
       '        answered deny: the user holds no tenant role; held: viewer; would allow: editor',
+      '  ✓ auditors correct what is small, senior ones of the department in every tenant',
       '',
-      '7 as expected, 5 not',
+      '16 as expected, 5 not',
       '',
     ])
     expect(code).toBe(1)

@@ -4,7 +4,7 @@ import { questionBody } from '#cli/question.ts'
 import { search } from '#cli/search.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Change } from '#model/change.ts'
-import type { Query } from '#model/decision.ts'
+import { type Circumstances, NOTHING_SENT, type Query } from '#model/decision.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { ModelTest, Question } from '#model/model-file.ts'
 import { runAtOnce } from '#model/resumable.ts'
@@ -61,13 +61,20 @@ export function answersOfOracle(oracle: Oracle, changes: readonly Change[]): Ans
 
 /** Decisions are asked for in one bulk and one by one; lists through the searches. */
 export function answersOfApi(api: Api): Answers {
-  const body = ({ user, action, type, key, tenant }: Query) =>
-    questionBody({
+  const body = ({ user, action, type, key, tenant, circumstances }: Query) => {
+    const sent = circumstances?.sent() ?? NOTHING_SENT
+    return questionBody({
       user,
       action,
       resource: key === null ? type : `${type}:${key}`,
       ...(tenant !== null && { tenant }),
+      attributes: {
+        ...(sent.user && { user: sent.user }),
+        ...(sent.resource && { resource: sent.resource }),
+      },
+      ...(sent.context && { context: sent.context }),
     })
+  }
   const named = <Asked extends { readonly tenant: string | null; readonly key?: string | null }>(
     question: Asked,
   ) => ({ ...question, tenant: question.tenant ?? undefined, key: question.key ?? undefined })
@@ -126,18 +133,28 @@ function listDifferences(question: string, listed: readonly string[], are: reado
 }
 
 /** Every user with every action on every resource. */
-function queriesOf({ user, action, resource, tenant }: Question): Query[] {
-  return [user]
-    .flat()
-    .flatMap(one =>
-      [action]
-        .flat()
-        .flatMap(what =>
-          [resource]
-            .flat()
-            .map(where => ({ user: one, action: what, ...partsOf(where), tenant: tenant ?? null })),
-        ),
-    )
+function queriesOf({ user, action, resource, tenant, attributes, context }: Question): Query[] {
+  const circumstances: Circumstances = {
+    readAt: Date.now(),
+    sent: () => ({
+      user: attributes?.user ?? null,
+      resource: attributes?.resource ?? null,
+      tenant: null,
+      context: context ?? null,
+    }),
+  }
+
+  return [user].flat().flatMap(one =>
+    [action].flat().flatMap(what =>
+      [resource].flat().map(where => ({
+        user: one,
+        action: what,
+        ...partsOf(where),
+        tenant: tenant ?? null,
+        circumstances,
+      })),
+    ),
+  )
 }
 
 function partsOf(resource: string): { readonly type: string; readonly key: string | null } {

@@ -6,7 +6,7 @@ import type { Command } from '#cli/command.ts'
 import { contentLineOf, ContentLineError } from '#cli/content-line.ts'
 import { EXIT } from '#cli/exit-codes.ts'
 import { linesIn } from '#cli/input.ts'
-import { applyPlan } from '#cli/model-file/apply-plan.ts'
+import { applyPlan, warningsText } from '#cli/model-file/apply-plan.ts'
 import { type EnvironmentState, PresentState, wantedState } from '#cli/model-file/environment-state.ts'
 import type { Step } from '#cli/model-file/plan-step.ts'
 import { planOf } from '#cli/model-file/plan.ts'
@@ -34,7 +34,8 @@ export const applyCommand: Command = (parser, run) =>
         .option('prune', {
           type: 'boolean',
           default: false,
-          describe: 'remove resources, roles, relations, actions and attributes that the file does not name',
+          describe:
+            'remove resources, roles, relations, actions, attributes, condition sets and rules that the file does not name',
         })
         .option('prune-facts', {
           type: 'boolean',
@@ -65,10 +66,11 @@ export const applyCommand: Command = (parser, run) =>
       }
       const place = await session.place()
       const changes = steps.flatMap(step => step.requests).length
-      await output.progress('applying', changes, 'changes', onProgress =>
+      const warnings = await output.progress('applying', changes, 'changes', onProgress =>
         applyPlan(session.api, place, steps, onProgress),
       )
-      output.result({ steps: shown(steps), applied: true }, () => 'Done.')
+      if (warnings.length > 0 && output.isHuman) output.note(warningsText(warnings))
+      output.result({ steps: shown(steps), applied: true, warnings }, () => 'Done.')
     }),
   )
 

@@ -1,10 +1,13 @@
 /** `verdict bulk`: many questions from a file, all answered in few requests. */
+import { Check } from 'typebox/schema'
 import { type Api, ask, foreignAnswer } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { EXIT, UsageError } from '#cli/exit-codes.ts'
 import { linesOf, FILE_ARGUMENT } from '#cli/input.ts'
 import type { OnProgress } from '#cli/output.ts'
 import { questionBody, type SingleQuestion } from '#cli/question.ts'
+import { QuestionAttributes } from '#model/model-file.ts'
+import { AttributeMap } from '#model/wire/building-blocks.ts'
 import { BulkAllowedResult } from '#model/wire/decision.ts'
 
 /** Questions in one request: below the ceiling that a service has by default. */
@@ -81,14 +84,27 @@ function questionOf(text: string, place: string): SingleQuestion {
     return { user, action, resource, tenant }
   }
   const value = parsed(text, place)
-  const { user, action, resource, tenant } = value
+  const { user, action, resource, tenant, attributes, context } = value
   const isText = (part: unknown): part is string => typeof part === 'string' && part !== ''
   if (!isText(user) || !isText(action) || !isText(resource) || !(tenant === undefined || isText(tenant))) {
     throw new UsageError(
       `${place}: expected {"user":…,"action":…,"resource":…} and perhaps "tenant", all of them text`,
     )
   }
-  return { user, action, resource, tenant }
+  if (!(attributes === undefined || Check(QuestionAttributes, attributes))) {
+    throw new UsageError(`${place}: expected "attributes" with "user", "resource" or both, each an object`)
+  }
+  if (!(context === undefined || Check(AttributeMap, context))) {
+    throw new UsageError(`${place}: expected "context" to be an object`)
+  }
+  return {
+    user,
+    action,
+    resource,
+    tenant,
+    ...(attributes !== undefined && { attributes }),
+    ...(context !== undefined && { context }),
+  }
 }
 
 function parsed(text: string, place: string): Record<string, unknown> {

@@ -1,25 +1,37 @@
 /**
- * `verdict load`: adds the facts of a file to an environment. Facts that are there already are brought up to date or left,
- * so a load that broke off can be repeated.
+ * `verdict load`: adds the facts of a file to an environment, and condition sets and rules. What is there already is brought up
+ * to date or left, so a load that broke off can be repeated.
  */
-import { type Api, ApiError, request } from '#cli/api.ts'
+import { type Api, ApiError, Done, request, resultOf } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { contentLineOf, ContentLineError } from '#cli/content-line.ts'
 import { UsageError } from '#cli/exit-codes.ts'
 import { type InputLine, linesOf, FILE_ARGUMENT } from '#cli/input.ts'
-import type { ContentLine } from '#model/wire/environment-content.ts'
+import { ConditionSet } from '#model/wire/condition-set.ts'
+import type { ContentConditionSet, ContentLine } from '#model/wire/environment-content.ts'
 
-type Fact = Extract<ContentLine, { kind: 'tenant' | 'user' | 'instance' | 'assignment' | 'tuple' }>
+type Fact = Extract<
+  ContentLine,
+  { kind: 'condition_set' | 'rule' | 'tenant' | 'user' | 'instance' | 'assignment' | 'tuple' }
+>
 type FactKind = Fact['kind']
 
 /** Facts in one request. */
 const FACTS_PER_REQUEST = 1_000
-const KINDS: readonly FactKind[] = ['tenant', 'user', 'instance', 'assignment', 'tuple']
+const KINDS: readonly FactKind[] = [
+  'condition_set',
+  'rule',
+  'tenant',
+  'user',
+  'instance',
+  'assignment',
+  'tuple',
+]
 
 export const loadCommand: Command = (parser, run) =>
   parser.command(
     'load <file>',
-    'Adds facts to an environment, one a line; what is there stays. In order: who is named comes first',
+    'Adds facts, condition sets and rules to an environment, one a line; what is there stays. In order: who is named comes first',
     command =>
       command
         .positional('file', {
@@ -74,6 +86,12 @@ async function sendFacts(api: Api, place: string, facts: readonly Fact[]): Promi
   const base = `/v2/facts/${place}`
   const operations = facts.map(bodyOf)
   switch (facts[0]!.kind) {
+    case 'condition_set':
+      for (const set of facts) await putConditionSet(api, `/v2/schema/${place}`, set as ContentConditionSet)
+      return
+    case 'rule':
+      for (const rule of operations) await putRule(api, base, rule)
+      return
     case 'tenant':
       // There is no bulk call that puts tenants.
       for (const tenant of operations) await putTenant(api, base, tenant as { readonly key: string })
@@ -99,6 +117,33 @@ function bodyOf(fact: Fact): unknown {
   }
   const { kind: _kind, ...body } = fact
   return body
+}
+
+async function putConditionSet(
+  api: Api,
+  base: string,
+  { kind: _kind, key, type, resource = null, parent = null, ...fields }: ContentConditionSet,
+): Promise<void> {
+  const path = `${base}/condition_sets/${key}`
+  const there = await api.send('GET', path)
+  if (there.status === 404) {
+    const limit = resource === null ? {} : { resource_id: resource }
+    const body = { key, type, ...limit, parent_id: parent, ...fields }
+    await request(api, 'POST', `${base}/condition_sets`, body)
+    return
+  }
+  const set = resultOf(ConditionSet, there, `GET ${path}`)
+  if (set.type !== type || (resource !== null && set.resource?.key !== resource)) {
+    throw new ApiError(`condition set ${key} is there, of another type or for another resource`)
+  }
+  await request(api, 'PATCH', path, { parent_id: parent, ...fields })
+}
+
+/** A rule that is there already is left as it is. */
+async function putRule(api: Api, base: string, rule: unknown): Promise<void> {
+  const path = `${base}/set_rules`
+  const answer = await api.send('POST', path, rule)
+  if (answer.status !== 409) resultOf(Done, answer, `POST ${path}`)
 }
 
 async function putTenant(

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Command } from '#cli/command.ts'
 import { EXIT } from '#cli/exit-codes.ts'
 import { InProcessApi } from '#cli/in-process-api.ts'
-import { applyPlan } from '#cli/model-file/apply-plan.ts'
+import { applyPlan, type StepWarning, warningsText } from '#cli/model-file/apply-plan.ts'
 import { EnvironmentState, wantedState } from '#cli/model-file/environment-state.ts'
 import { runTest, type TestOutcome } from '#cli/model-file/expectations.ts'
 import { planOf } from '#cli/model-file/plan.ts'
@@ -19,10 +19,14 @@ export const testCommand: Command = (parser, run) =>
         .positional('files', { type: 'string', array: true, demandOption: true, describe: 'model files' })
         .example('$0 test model.yaml', 'the model with its sample facts, and what it says must follow'),
     run(async (session, { files }) => {
-      const outcomes: { readonly file: string; readonly tests: readonly TestOutcome[] }[] = []
-      for (const file of files) outcomes.push({ file, tests: await testFile(file) })
+      const outcomes: FileOutcome[] = []
+      for (const file of files) outcomes.push(await testFile(file))
       const questions = outcomes.flatMap(({ tests }) => tests.flatMap(test => test.outcomes))
       const failed = questions.filter(({ differences }) => differences.length > 0).length
+      for (const { file, warnings } of outcomes) {
+        if (warnings.length > 0 && session.output.isHuman)
+          session.output.note(`${file}\n${warningsText(warnings)}`)
+      }
       session.output.result(outcomes, () =>
         [
           ...outcomes.flatMap(({ file, tests }) => [file, ...tests.map(test => tell(session.output, test))]),
@@ -34,7 +38,13 @@ export const testCommand: Command = (parser, run) =>
     }),
   )
 
-async function testFile(file: string): Promise<TestOutcome[]> {
+interface FileOutcome {
+  readonly file: string
+  readonly tests: readonly TestOutcome[]
+  readonly warnings: readonly StepWarning[]
+}
+
+async function testFile(file: string): Promise<FileOutcome> {
   const { tests = [], ...model } = readModelFile(await readFile(file, 'utf8'), file)
   const api = await InProcessApi.open()
   try {
@@ -42,10 +52,10 @@ async function testFile(file: string): Promise<TestOutcome[]> {
     // What every environment starts with.
     present.tenants.set('default', { name: 'Default tenant' })
     const steps = planOf(present, wantedState(model), { model: false, facts: false })
-    await applyPlan(api, 'default/default', steps, () => {})
+    const warnings = await applyPlan(api, 'default/default', steps, () => {})
     const outcomes: TestOutcome[] = []
     for (const test of tests) outcomes.push(await runTest(api, test))
-    return outcomes
+    return { file, tests: outcomes, warnings }
   } finally {
     await api.close()
   }

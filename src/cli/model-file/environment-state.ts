@@ -5,8 +5,9 @@
  */
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
-import type { Model, ModelGroup, ModelResource, ModelRole } from '#model/model-file.ts'
-import type { ContentLine, ContentResource } from '#model/wire/environment-content.ts'
+import type { Model, ModelConditionSet, ModelGroup, ModelResource, ModelRole } from '#model/model-file.ts'
+import type { ConditionSetType } from '#model/wire/condition-set.ts'
+import type { ContentConditionSet, ContentLine, ContentResource } from '#model/wire/environment-content.ts'
 import type { RoleBlock } from '#model/wire/role.ts'
 
 /** Plain fields by name. An absent field says nothing. */
@@ -34,6 +35,24 @@ export interface ResourceState {
   /** The resource at the other end of each relation, by the relation's key. Relations made by the groups API are left out. */
   readonly relations: ReadonlyMap<string, string>
   readonly roles: ReadonlyMap<string, RoleState>
+}
+
+export interface ConditionSetState {
+  readonly type: ConditionSetType
+  /** Key of the resource that it is limited to. */
+  readonly resource: string | null
+  /** Key of the set whose conditions must hold, too. */
+  readonly parent: string | null
+  readonly conditions: Fields
+  readonly fields: Fields
+}
+
+export interface RuleState {
+  /** Key of a set, a role or a resource. What is read from an environment names sets only, computed ones among them. */
+  readonly user_set: string
+  /** `type:action`. */
+  readonly permission: string
+  readonly resource_set: string
 }
 
 export interface GroupState {
@@ -68,6 +87,8 @@ export class EnvironmentState {
   readonly tenantAttributes = new Map<string, Fields>()
   readonly resources = new Map<string, ResourceState>()
   readonly roles = new Map<string, RoleState>()
+  readonly conditionSets = new Map<string, ConditionSetState>()
+  readonly rules = new Map<string, RuleState>()
   readonly tenants = new Map<string, Fields>()
   readonly users = new Map<string, Fields>()
   /** By `type:key`, as groups are. */
@@ -83,6 +104,11 @@ const MEMBER = 'member'
 
 function assignmentName({ user, role, tenant, resource_instance }: AssignmentState): string {
   return JSON.stringify([user, role, resource_instance ?? null, resource_instance ? null : tenant])
+}
+
+/** Equal for equal rules. */
+export function ruleName({ user_set, permission, resource_set }: RuleState): string {
+  return JSON.stringify([user_set, permission, resource_set])
 }
 
 function tupleName({ subject, relation, object }: TupleState): string {
@@ -104,6 +130,8 @@ export function wantedState(model: Model): EnvironmentState {
   put(state.tenantAttributes, model.tenant_attributes, (fields: Fields) => fields)
   put(state.resources, model.resources, wantedResource)
   put(state.roles, model.roles, (role: ModelRole) => wantedRole(role, null))
+  put(state.conditionSets, model.condition_sets, conditionSetState)
+  for (const rule of model.rules ?? []) state.rules.set(ruleName(rule), rule)
   put(state.tenants, model.tenants, (fields: Fields) => fields)
   put(state.users, model.users, (fields: Fields) => fields)
   put(state.instances, model.instances, ({ tenant, ...fields }: { tenant?: string }) => ({
@@ -176,6 +204,16 @@ function describeDerivation({ role, on_resource, linked_by_relation, when }: Der
   return `${on_resource}#${role} by ${linked_by_relation}${guard}`
 }
 
+function conditionSetState({
+  type = 'userset',
+  resource = null,
+  parent = null,
+  conditions = {},
+  ...fields
+}: ModelConditionSet): ConditionSetState {
+  return { type, resource, parent, conditions, fields }
+}
+
 function wantedGroup(group: ModelGroup): GroupState {
   return {
     tenant: group.tenant ?? DEFAULT_TENANT,
@@ -229,6 +267,14 @@ export class PresentState {
       case 'role': {
         const { kind: _kind, key, permissions, extends: extended, granted_to, ...fields } = line
         state.roles.set(key, roleState(fields, { permissions, extends: extended, granted_to }, null))
+        break
+      }
+      case 'condition_set':
+        this.#addConditionSet(line)
+        break
+      case 'rule': {
+        const { kind: _kind, ...rule } = line
+        state.rules.set(ruleName(rule), rule)
         break
       }
       case 'tenant': {
@@ -302,6 +348,10 @@ export class PresentState {
         }),
       ),
     })
+  }
+
+  #addConditionSet({ kind: _kind, key, ...set }: ContentConditionSet): void {
+    this.state.conditionSets.set(key, conditionSetState(set))
   }
 
   #addAssignment({ user, role, tenant, resource_instance }: ContentLine & { kind: 'assignment' }): void {

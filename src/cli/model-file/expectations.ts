@@ -56,14 +56,14 @@ function searchAbout(
 }
 
 /** Every user with every action on every resource. */
-function singlesOf({ user, action, resource, tenant }: Question): SingleQuestion[] {
+function singlesOf({ user, action, resource, ...rest }: Question): SingleQuestion[] {
   return [user]
     .flat()
     .flatMap(one =>
       [action]
         .flat()
         .flatMap(what =>
-          [resource].flat().map(where => ({ user: one, action: what, resource: where, tenant })),
+          [resource].flat().map(where => ({ user: one, action: what, resource: where, ...rest })),
         ),
     )
 }
@@ -73,13 +73,22 @@ async function decisionOutcome(api: Api, single: SingleQuestion, expected: boole
   const body = questionBody(single)
   const answer = await ask(api, ExplainedResult, 'POST', '/allowed/explain', body)
   const { allow, debug } = answer
-  const question = `${user} ${expected ? 'may' : 'may not'} ${action} ${resource}${tenant ? ` in ${tenant}` : ''}`
+  const place = tenant ? ` in ${tenant}` : ''
+  const question = `${user} ${expected ? 'may' : 'may not'} ${action} ${resource}${place}${saidText(single)}`
   if (allow === expected) return { question, differences: [] }
   const why = allow ? [debug.rbac, debug.rebac].filter(part => part.allow) : [debug.rbac, debug.rebac]
   const byRoles = why.map(({ reason, allowing_roles }) => [reason, ...allowing_roles].join(': '))
   const byRules = allow && byRoles.length > 0 ? [] : ruleTexts(answer)
   const reasons = [...new Set([...byRoles, ...byRules])]
   return { question, differences: [`answered ${allow ? 'allow' : 'deny'}: ${reasons.join('; ')}`] }
+}
+
+/** What was sent with the question, in words. */
+function saidText({ attributes = {}, context }: SingleQuestion): string {
+  const parts = Object.entries({ ...attributes, context }).filter(([, values]) => values !== undefined)
+  return parts.length === 0
+    ? ''
+    : ` with ${parts.map(([of, values]) => `${of} ${JSON.stringify(values)}`).join(', ')}`
 }
 
 function listOutcome(question: string, found: readonly string[], expected: readonly string[]): Outcome {

@@ -22,7 +22,7 @@ export interface Step {
 }
 
 export interface PruneOptions {
-  /** Removes resources, roles, relations, actions, attributes that the file does not name. */
+  /** Removes resources, roles, relations, actions, attributes, condition sets and rules that the file does not name. */
   readonly model: boolean
   /** Removes tenants, users, instances, groups, assignments and tuples that the file does not name. */
   readonly facts: boolean
@@ -41,16 +41,20 @@ export const PHASES = {
   roles: 3,
   extensions: 4,
   derivations: 5,
-  tenants: 6,
-  users: 7,
-  instances: 8,
-  groups: 9,
-  groupParts: 10,
-  assignments: 11,
-  tuples: 12,
-  factRemovals: 13,
-  derivationRemovals: 14,
-  removals: 15,
+  ruleRemovals: 6,
+  conditionSets: 7,
+  tenants: 8,
+  users: 9,
+  instances: 10,
+  groups: 11,
+  groupParts: 12,
+  assignments: 13,
+  tuples: 14,
+  rules: 15,
+  factRemovals: 16,
+  derivationRemovals: 17,
+  conditionSetRemovals: 18,
+  removals: 19,
 } as const
 
 /** The wanted fields that differ, and the differences in words. Null and absent are the same in the present state. */

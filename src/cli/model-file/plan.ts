@@ -8,13 +8,22 @@
 import type { EnvironmentState } from './environment-state.ts'
 import { planFactRemovals, planFacts } from './plan-facts.ts'
 import { planSchema, planSchemaRemovals } from './plan-schema.ts'
+import { planConditionSetRemovals, planConditionSets, planRuleRemovals, planRules } from './plan-rules.ts'
 import type { PruneOptions, Step } from './plan-step.ts'
 
 export function planOf(present: EnvironmentState, wanted: EnvironmentState, prune: PruneOptions): Step[] {
   return [
     ...planSchema(present, wanted, prune),
+    ...planConditionSets(present, wanted),
+    ...planRules(present, wanted),
     ...planFacts(present, wanted),
     ...(prune.facts ? planFactRemovals(present, wanted) : []),
-    ...(prune.model ? planSchemaRemovals(present, wanted) : []),
+    ...(prune.model
+      ? [
+          ...planRuleRemovals(present, wanted),
+          ...planConditionSetRemovals(present, wanted),
+          ...planSchemaRemovals(present, wanted),
+        ]
+      : []),
   ]
 }

@@ -1,0 +1,286 @@
+/** Condition sets and rules in model files and on the command line, against a running service. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { neighbourOf, sharedService } from '#testing/processes/running-service.ts'
+import { verdictCommand } from './command-line.ts'
+
+const service = await sharedService()
+const directory = mkdtempSync(join(tmpdir(), 'verdict-conditions-'))
+let key: string
+
+const MODEL = `
+user_attributes: { level: { type: number } }
+resources:
+  page: { actions: [read, write], attributes: { draft: { type: bool } } }
+  image: { actions: [read] }
+roles: { editor: }
+condition_sets:
+  # Named before the sets above it.
+  senior: { parent: inside, conditions: { user.level: { greater-than: 2 } } }
+  inside: { name: People of the house, conditions: { user.inside: { equals: true } } }
+  finished: { type: resourceset, resource: page, conditions: { resource.draft: { equals: false } } }
+rules:
+  - { user_set: inside, permission: 'page:read', resource_set: finished }
+  - { user_set: senior, permission: 'page:write', resource_set: page }
+  - { user_set: editor, permission: 'page:write', resource_set: finished }
+users: { ann: { attributes: { inside: true, level: 2 } }, bea: }
+instances: { 'page:home': { attributes: { draft: false } } }
+role_assignments: [{ user: bea, role: editor }]
+`
+
+beforeAll(async () => {
+  key = await neighbourOf(service, 'conditions-by-file')
+  expect((await run(['apply', written(MODEL), '--yes'])).code).toBe(0)
+})
+afterAll(() => rmSync(directory, { recursive: true }))
+
+function written(text: string): string {
+  const file = join(directory, 'model.yaml')
+  writeFileSync(file, text)
+  return file
+}
+
+function run(args: readonly string[], stdin = '') {
+  return verdictCommand(args, { env: { VERDICT_URL: service.address, VERDICT_KEY: key }, stdin })
+}
+
+async function stepsOf(text: string, ...more: string[]): Promise<unknown[]> {
+  return JSON.parse((await run(['apply', written(text), ...more])).stdout).steps
+}
+
+/** With the model in a new environment, whose key the commands use until the work is done. */
+async function inCopy(name: string, work: () => Promise<void>): Promise<void> {
+  const before = key
+  key = await neighbourOf(service, name)
+  try {
+    expect((await run(['apply', written(MODEL), '--yes'])).code).toBe(0)
+    await work()
+  } finally {
+    key = before
+  }
+}
+
+describe('verdict apply', () => {
+  test('makes sets and rules that decide, and nothing a second time', async () => {
+    expect(await stepsOf(MODEL)).toEqual([])
+    expect(await stepsOf(MODEL, '--prune')).toEqual([])
+    for (const [user, action, code] of [
+      ['ann', 'read', 0],
+      ['ann', 'write', 1],
+      ['bea', 'read', 1],
+      ['bea', 'write', 0],
+    ] as const) {
+      expect([user, action, (await run(['check', user, action, 'page:home'])).code]).toEqual([
+        user,
+        action,
+        code,
+      ])
+    }
+  })
+
+  test('tells of which rules the service warns, the warning once', () =>
+    inCopy('conditions-warned', async () => {
+      const more = MODEL.replace(
+        'rules:\n',
+        "rules:\n  - { user_set: inside, permission: 'page:write', resource_set: finished }\n  - { user_set: senior, permission: 'image:read', resource_set: image }\n  - { user_set: senior, permission: 'page:read', resource_set: finished }\n",
+      )
+      const { stderr } = await run(['apply', written(more), '--yes', '--output', 'table'])
+      expect(stderr.match(/^warning: neither set asks about tenants, .+$/gm)).toHaveLength(1)
+      expect(stderr.split('\n').slice(-4)).toEqual([
+        '    rule inside may page:write on finished',
+        '    rule senior may image:read on any image',
+        '    rule senior may page:read on finished',
+        '',
+      ])
+      const tested = await verdictCommand(['test', written(MODEL)])
+      expect(JSON.parse(tested.stdout)[0].warnings.map(({ what }: { what: string }) => what)).toEqual([
+        'rule inside may page:read on finished',
+        'rule senior may page:write on any page',
+      ])
+    }))
+
+  test('shows what a set becomes, and what it leaves out is empty', async () => {
+    const changed = MODEL.replace(
+      'name: People of the house, conditions: { user.inside: { equals: true } }',
+      '',
+    ).replace(
+      'parent: inside, conditions: { user.level: { greater-than: 2 }',
+      'conditions: { user.level: { less-than: 9 }',
+    )
+    expect(await stepsOf(changed)).toEqual([
+      {
+        mark: '~',
+        what: 'condition set senior',
+        details: [
+          'conditions: {"user.level":{"greater-than":2}} → {"user.level":{"less-than":9}}',
+          'parent: inside → none',
+        ],
+      },
+      {
+        mark: '~',
+        what: 'condition set inside',
+        details: ['conditions: {"user.inside":{"equals":true}} → {}'],
+      },
+    ])
+  })
+
+  test('turns a family of sets over', () =>
+    inCopy('conditions-turned', async () => {
+      const turned = MODEL.replace('parent: inside, ', '').replace(
+        'name: People',
+        'parent: senior, name: People',
+      )
+      expect((await run(['apply', written(turned), '--yes'])).code).toBe(0)
+      expect(await stepsOf(turned)).toEqual([])
+    }))
+
+  test('removes sets and rules on demand alone: rules first, then sets, those below before those above', () =>
+    inCopy('conditions-pruned', async () => {
+      const [head, tail] = [MODEL.split('condition_sets:')[0]!, MODEL.split('users:')[1]!]
+      const without = `${head}users:${tail}`
+      expect(await stepsOf(without)).toEqual([])
+      const steps = (await stepsOf(without, '--prune', '--yes')) as { mark: string; what: string }[]
+      expect(steps.map(({ mark, what }) => `${mark} ${what}`)).toEqual([
+        '- rule inside may page:read on finished',
+        '- rule senior may page:write on any page',
+        '- rule role editor may page:write on finished',
+        '- condition set finished',
+        '- condition set senior',
+        '- condition set inside',
+      ])
+      expect(await stepsOf(without, '--prune')).toEqual([])
+      expect((await run(['check', 'ann', 'read', 'page:home'])).code).toBe(1)
+    }))
+
+  test('removes a role or a resource whose rules the file no longer names', () =>
+    inCopy('conditions-of-what-goes', async () => {
+      const small = 'resources: { image: { actions: [read] } }\n'
+      expect((await run(['apply', written(small), '--prune', '--yes'])).code).toBe(0)
+      expect(await stepsOf(small, '--prune')).toEqual([])
+    }))
+
+  test.each([
+    [
+      'is of another type',
+      'inside: { name',
+      'inside: { type: resourceset, name',
+      'is a userset and cannot become a resourceset',
+    ],
+    [
+      'is for another resource',
+      'resource: page, conditions',
+      'resource: image, conditions',
+      'is limited to page, which cannot become image',
+    ],
+    ['is above itself', 'inside: { name', 'inside: { parent: senior, name', 'is among its own parents'],
+  ])('refuses what no change of a set does: it %s', async (_, from, to, why) => {
+    const { code, stderr } = await run(['apply', written(MODEL.replace(from, to)), '--yes'])
+    expect([code, stderr]).toEqual([2, expect.stringContaining(why)])
+  })
+
+  test('takes a name for what the file gives it, whatever else is there under it', () =>
+    inCopy('conditions-of-one-name', async () => {
+      const set = 'condition_sets: { clerk: { conditions: { user.inside: { equals: false } } } }\n'
+      expect((await run(['apply', written(set), '--yes'])).code).toBe(0)
+      const role =
+        "roles: { clerk: }\nrules: [{ user_set: clerk, permission: 'image:read', resource_set: image }]\n"
+      const steps = (await stepsOf(role)) as { what: string }[]
+      expect(steps.map(({ what }) => what)).toEqual([
+        'role clerk',
+        'rule role clerk may image:read on any image',
+      ])
+      const both = (await stepsOf(set + role)) as { what: string }[]
+      expect(both.map(({ what }) => what)).toEqual(['role clerk', 'rule clerk may image:read on any image'])
+    }))
+
+  test('passes on where a condition is wrong', async () => {
+    const wrong = MODEL.replace('{ greater-than: 2 }', '{ greatest: 2 }')
+    expect(await run(['apply', written(wrong), '--yes'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('conditions.user.level.greatest'),
+    })
+  })
+})
+
+describe('a file of lines', () => {
+  test('as export writes them has sets and rules, which import and load take to another environment', async () => {
+    const { stdout: lines } = await run(['export'])
+    const model = lines.split('\n').filter(line => /"kind":"(condition_set|rule)"/.test(line))
+    expect(model).toHaveLength(6)
+    const before = key
+    try {
+      key = await neighbourOf(service, 'conditions-imported')
+      expect((await run(['import', '-'], lines)).code).toBe(0)
+      expect(await stepsOf(MODEL, '--prune', '--prune-facts')).toEqual([])
+      key = await neighbourOf(service, 'conditions-loaded')
+      const [head, tail] = [MODEL.split('condition_sets:')[0]!, MODEL.split('users:')[1]!]
+      expect((await run(['apply', written(`${head}users:${tail}`), '--yes'])).code).toBe(0)
+      for (const round of ['once', 'again']) {
+        const { code, stdout } = await run(['load', '-'], model.join('\n'))
+        expect([round, code, JSON.parse(stdout)]).toEqual([
+          round,
+          0,
+          { loaded: { condition_set: 3, rule: 3 } },
+        ])
+        expect(await stepsOf(MODEL, '--prune', '--prune-facts')).toEqual([])
+      }
+      const changed = model[0]!.replace('People of the house', 'Insiders').replace('true', 'false')
+      expect((await run(['load', '-'], changed)).code).toBe(0)
+      expect(await stepsOf(MODEL)).toEqual([
+        {
+          mark: '~',
+          what: 'condition set inside',
+          details: [
+            'name: "Insiders" → "People of the house"',
+            'conditions: {"user.inside":{"equals":false}} → {"user.inside":{"equals":true}}',
+          ],
+        },
+      ])
+      const turned = model[0]!.replace('userset', 'resourceset')
+      expect(await run(['load', '-'], turned)).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining('condition set inside is there, of another type'),
+      })
+    } finally {
+      key = before
+    }
+  })
+})
+
+describe('questions', () => {
+  test('bulk takes them in lines of JSON', async () => {
+    const question = { user: 'bea', action: 'read', resource: 'page:home' }
+    const lines = [
+      question,
+      { ...question, attributes: { user: { inside: true } }, context: { network: 'office' } },
+    ]
+    const stdin = lines.map(line => JSON.stringify(line)).join('\n')
+    const answers = JSON.parse((await run(['bulk', '-'], stdin)).stdout)
+    expect(answers).toEqual([
+      { ...lines[0], allow: false },
+      { ...lines[1], allow: true },
+    ])
+    for (const [wrong, why] of [
+      [{ attributes: { users: {} } }, 'expected "attributes" with "user", "resource" or both'],
+      [{ context: 7 }, 'expected "context" to be an object'],
+    ] as const) {
+      expect(await run(['bulk', '-'], JSON.stringify({ ...question, ...wrong }))).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(why),
+      })
+    }
+  })
+
+  test('of a test say what was sent with them', async () => {
+    const tests = `${MODEL}tests:
+  - name: nobody but insiders
+    deny:
+      - { user: bea, action: read, resource: 'page:home', attributes: { user: { inside: true } }, context: { a: 1 } }
+`
+    const { code, stdout } = await verdictCommand(['test', written(tests), '--output', 'table'])
+    expect(code).toBe(1)
+    expect(stdout).toContain('bea may not read page:home with user {"inside":true}, context {"a":1}\n')
+  })
+})
