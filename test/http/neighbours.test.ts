@@ -77,7 +77,14 @@ async function world(place: string, key: string): Promise<Ids> {
   await made('PUT', `${schema}/groups/team/users/alice`, { tenant: 'acme' }, key)
   const grant = { role: 'viewer', resource: 'doc', resource_instance: 'd1', tenant: 'acme' }
   await make(`${schema}/groups/team/roles`, grant)
+  const sets = `${schema}/condition_sets`
+  const condition_set_id = await make(sets, { key: 'staff', name: 'Staff' })
+  const resource_set_id = await make(sets, { key: 'docs', name: 'Docs', type: 'resourceset', resource_id })
+  const rule = { user_set: 'staff', permission: 'doc:read', resource_set: 'docs' }
+  await made('POST', `${facts}/set_rules`, rule, key)
   const ids = {
+    condition_set_id,
+    resource_set_id,
     resource_id,
     action_id,
     action_group_id,
@@ -103,6 +110,8 @@ const KEYS: Ids = {
   user_id: 'alice',
   instance_id: 'doc:d1',
   group_instance_key: 'team',
+  condition_set_id: 'staff',
+  resource_set_id: 'docs',
 }
 
 /** The kind of thing a parameter stands for: two names are used for two kinds each. */
@@ -274,6 +283,21 @@ const tenantRoleOf = (name: Ids) => [
 const resourceOf = (name: Ids) => [
   { key: 'new', name: 'New', actions: {}, relations: { to: name['resource_id'] } },
 ]
+const conditionSetOf = (name: Ids) => [
+  { key: 'new', name: 'New', type: 'resourceset', resource_id: name['resource_id'] },
+  { key: 'new', name: 'New', parent_id: name['condition_set_id'] },
+]
+const setRuleOf = (name: Ids) => {
+  const rule = { user_set: 'staff', permission: 'doc:write', resource_set: 'docs' }
+  const action = name['action_id'] === 'read' ? 'doc:read' : name['action_id']
+  return [
+    { ...rule, user_set: name['condition_set_id'] },
+    { ...rule, permission: action },
+    { ...rule, resource_set: name['resource_set_id'] },
+    { ...rule, user_set: name['tenant_role_id'], is_role: true },
+    { ...rule, resource_set: name['resource_id'], is_resource: true },
+  ]
+}
 const permissionsOf = (name: Ids) => [{ permissions: [name['action_id']] }]
 const operations = (bodies: readonly unknown[]) => bodies.map(body => ({ operations: [body] }))
 const idents = (...names: readonly (string | undefined)[]) => [{ idents: names }]
@@ -315,6 +339,10 @@ const BODIES: Readonly<Record<string, (name: Ids) => unknown[]>> = {
     ...operations(roleOf(name).map(role => ({ ...role, resource: name['resource_id'] }))),
     ...operations(tenantRoleOf(name)),
   ],
+  createConditionSet: conditionSetOf,
+  updateConditionSet: name => [{ parent_id: name['condition_set_id'] }],
+  createSetRule: setRuleOf,
+  deleteSetRule: setRuleOf,
   createTenant: nothing,
   updateTenant: nothing,
   createTenantUser: newcomer,
