@@ -69,6 +69,8 @@ describe('verdict test', () => {
       '  ✗ a tenant is asked about where it is named',
       '      alice may write document:budget',
       '        answered deny: the user holds no tenant role; held: viewer; would allow: editor',
+      '        by rules: senior_auditors on small_documents: user.level is missing (greater-than-equals 3); resource.size is missing (less-than 100)',
+      '        by rules: role auditor on small_documents: the role is not held; resource.size is missing (less-than 100)',
       '  ✓ auditors correct what is small, senior ones of the department in every tenant',
       '',
       '16 as expected, 5 not',

@@ -78,9 +78,10 @@ async function decisionOutcome(api: Api, single: SingleQuestion, expected: boole
   if (allow === expected) return { question, differences: [] }
   const why = allow ? [debug.rbac, debug.rebac].filter(part => part.allow) : [debug.rbac, debug.rebac]
   const byRoles = why.map(({ reason, allowing_roles }) => [reason, ...allowing_roles].join(': '))
-  const byRules = allow && byRoles.length > 0 ? [] : ruleTexts(answer)
-  const reasons = [...new Set([...byRoles, ...byRules])]
-  return { question, differences: [`answered ${allow ? 'allow' : 'deny'}: ${reasons.join('; ')}`] }
+  const byRules = (allow && byRoles.length > 0 ? [] : ruleTexts(answer)).map(text => `by rules: ${text}`)
+  const answered = `answered ${allow ? 'allow' : 'deny'}`
+  if (byRoles.length === 0) return { question, differences: [answered, ...byRules] }
+  return { question, differences: [`${answered}: ${[...new Set(byRoles)].join('; ')}`, ...byRules] }
 }
 
 /** What was sent with the question, in words. */
