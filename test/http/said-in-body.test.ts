@@ -97,6 +97,16 @@ test('what is equal by bytes to what was read before is parsed once', () => {
   expect(sent.at(-1)!.context).toBe(sent.at(-2)!.context)
 })
 
+test('what all items of a batch inherit is parsed once', () => {
+  const packed = batches.read(viewOf(bodyOf(BATCH)), 7)!
+  const parse = vi.spyOn(JSON, 'parse')
+  const sent = sentOf(packed)
+  const times = parse.mock.calls.length
+  parse.mockRestore()
+  expect(sent).toEqual(numbers.map(saidOfItem))
+  expect(times).toBe(COUNT + 1)
+})
+
 test.each([
   [
     'an e-mail address',
