@@ -12,6 +12,7 @@ import type {
   UserGrant,
   UserQuestion,
 } from '#engine/engine.ts'
+import type { RuleDetail } from '#engine/explanation.ts'
 import { type HashSecrets, Regions, type RegionSizes } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { partsOf, type SavedIndex, type SavedState } from '#engine/shared-index/saved-index.ts'
@@ -92,8 +93,8 @@ export class SharedEngine implements Engine {
     return this.reader.tenantOf(type, key)
   }
 
-  explain(query: Query, stepsMax: number) {
-    return this.reader.explain(query, stepsMax)
+  explain(query: Query, stepsMax: number, detail?: RuleDetail) {
+    return this.reader.explain(query, stepsMax, detail)
   }
 }
 
