@@ -3,6 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Api } from '#cli/api.ts'
+import { InProcessApi } from '#cli/in-process-api.ts'
+import { applyPlan } from '#cli/model-file/apply-plan.ts'
+import { EnvironmentState, wantedState } from '#cli/model-file/environment-state.ts'
+import { planOf } from '#cli/model-file/plan.ts'
+import { readModelFile } from '#cli/model-file/read-model-file.ts'
 import { neighbourOf, sharedService } from '#testing/processes/running-service.ts'
 import { verdictCommand } from './command-line.ts'
 
@@ -61,6 +67,14 @@ async function inCopy(name: string, work: () => Promise<void>): Promise<void> {
     key = before
   }
 }
+
+const ALL = { model: true, facts: true }
+
+/** With roles and resources as an export names them. */
+const EXPORTED = MODEL.replace('user_set: editor', 'user_set: __autogen_editor').replace(
+  'resource_set: page }',
+  'resource_set: __autogen_page }',
+)
 
 describe('verdict apply', () => {
   test('makes sets and rules that decide, and nothing a second time', async () => {
@@ -153,6 +167,40 @@ describe('verdict apply', () => {
       expect(await stepsOf(without, '--prune')).toEqual([])
       expect((await run(['check', 'ann', 'read', 'page:home'])).code).toBe(1)
     }))
+
+  test('allows nobody on the way what neither state allows: old rules go first, new ones come last', async () => {
+    const api = await InProcessApi.open()
+    try {
+      const calls: string[] = []
+      const recording: Api = {
+        send: (method, path, body) => {
+          calls.push(`${method} ${path.split('/default/default/')[1]}`)
+          return api.send(method, path, body)
+        },
+      }
+      const first = wantedState(readModelFile(EXPORTED, 'first'))
+      const empty = new EnvironmentState()
+      empty.tenants.set('default', {})
+      await applyPlan(recording, 'default/default', planOf(empty, first, ALL), () => {})
+      calls.length = 0
+      // A set becomes wider and loses a rule, another takes the rule over, and a user is not what he was.
+      const second = EXPORTED.replace('{ user.inside: { equals: true } }', '{}')
+        .replace("user_set: inside, permission: 'page:read'", "user_set: guests, permission: 'page:read'")
+        .replace('  finished:', '  guests: { conditions: { user.inside: { equals: false } } }\n  finished:')
+        .replace('inside: true, level: 2', 'inside: false, level: 2')
+      const wanted = wantedState(readModelFile(second, 'second'))
+      await applyPlan(recording, 'default/default', planOf(first, wanted, ALL), () => {})
+      expect(calls).toEqual([
+        'DELETE set_rules',
+        'PATCH condition_sets/inside',
+        'POST condition_sets',
+        'PATCH users/ann',
+        'POST set_rules',
+      ])
+    } finally {
+      await api.close()
+    }
+  })
 
   test('removes a role or a resource whose rules the file no longer names', () =>
     inCopy('conditions-of-what-goes', async () => {
