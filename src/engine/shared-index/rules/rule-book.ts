@@ -51,7 +51,11 @@ export class RuleBook {
 
   removeSet(key: string): boolean {
     if (!this.#sets.delete(key)) return false
-    this.dropAbsent()
+    const gone = this.#dropSets().add(key)
+    // Of the rules nothing else is to be looked at, of which there may be a hundred thousand.
+    for (const [name, { userSet, resourceSet }] of this.#rules) {
+      if (gone.has(userSet) || gone.has(resourceSet)) this.#rules.delete(name)
+    }
     return true
   }
 
@@ -69,12 +73,23 @@ export class RuleBook {
   /** To be called when something that may have been named has gone. O(sets × depth + rules). */
   dropAbsent(): boolean {
     const before = this.#sets.size + this.#rules.size
-    for (let count = -1; count !== this.#sets.size;) {
-      count = this.#sets.size
-      for (const [key, put] of this.#sets) if (!this.#mayStand(put)) this.#sets.delete(key)
-    }
+    this.#dropSets()
     for (const [name, rule] of this.#rules) if (!this.#mayRule(rule)) this.#rules.delete(name)
     return this.#sets.size + this.#rules.size !== before
+  }
+
+  /** Those that may not stand any more: they are gone. */
+  #dropSets(): Set<string> {
+    const gone = new Set<string>()
+    for (let count = -1; count !== gone.size;) {
+      count = gone.size
+      for (const [key, put] of this.#sets) {
+        if (this.#mayStand(put)) continue
+        this.#sets.delete(key)
+        gone.add(key)
+      }
+    }
+    return gone
   }
 
   #mayStand({ set, side, type, parent }: ConditionSetPut): boolean {

@@ -30,7 +30,7 @@ export interface SetCode {
 }
 
 /** A rule stands under each value of the demand that finds it. */
-const DEMANDED_VALUES_MAX = 16
+const DEMANDED_VALUES_MAX = 4
 /** Leaves of one hash that are compared. */
 const ALIKE_MAX = 16
 const HASH_MULTIPLIER = 0x2c1b3c6d
@@ -190,9 +190,10 @@ export class SetCompiler {
   }
 
   #listWords(path: number, values: readonly unknown[]): Int32Array | null {
-    const constants = values.map(value => this.#constant(value))
-    if (!constants.every(words => words !== null)) return null
-    const log2 = Math.max(1, log2Ceil(2 * constants.length + 1))
+    const all = values.map(value => this.#constant(value))
+    if (!all.every(words => words !== null)) return null
+    const constants = [...new Map(all.map(words => [words.join(), words])).values()]
+    const log2 = Math.max(1, log2Ceil(constants.length + (constants.length >>> 1) + 1))
     const from = 3 + (1 << log2)
     const slots = new Int32Array(1 << log2)
     const starts: number[] = []
@@ -206,11 +207,11 @@ export class SetCompiler {
       while (slots[slot] !== 0) slot = (slot + 1) & ((1 << log2) - 1)
       slots[slot] = starts[index]!
     }
-    const all = new Int32Array(length)
-    all.set([LEAF.isIn, path, log2])
-    all.set(slots, 3)
-    for (const [index, words] of constants.entries()) all.set(words, starts[index])
-    return all
+    const leaf = new Int32Array(length)
+    leaf.set([LEAF.isIn, path, log2])
+    leaf.set(slots, 3)
+    for (const [index, words] of constants.entries()) leaf.set(words, starts[index])
+    return leaf
   }
 
   /** Head and words of a scalar; `null`: it has none. */
