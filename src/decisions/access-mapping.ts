@@ -1,5 +1,5 @@
 /** AuthZEN entities as native questions (authzen.md section 8). */
-import type { Circumstances, Query } from '#model/decision.ts'
+import { BEFORE_RULES, type Circumstances, type Query } from '#model/decision.ts'
 
 interface Entity {
   readonly type: string
@@ -31,6 +31,6 @@ export function queryOf(
     type: request.resource.type,
     key: request.resource.id ?? null,
     tenant: tenantOf(request.resource),
-    ...(circumstances !== null && { circumstances }),
+    ...(circumstances === null ? BEFORE_RULES : { circumstances }),
   }
 }

@@ -1,5 +1,5 @@
 /** Native decision bodies as questions (contract A.2). */
-import type { Query } from '#model/decision.ts'
+import { BEFORE_RULES, type Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 import { NativeCircumstances } from './sent-attributes.ts'
 
@@ -11,6 +11,6 @@ export function queryOf(question: AllowedQuery, readAt: number | null): Query {
     type: question.resource.type,
     key: question.resource.key ?? null,
     tenant: question.resource.tenant ?? null,
-    ...(readAt !== null && { circumstances: new NativeCircumstances(question, readAt) }),
+    ...(readAt === null ? BEFORE_RULES : { circumstances: new NativeCircumstances(question, readAt) }),
   }
 }

@@ -9,6 +9,11 @@ export interface Query {
   readonly tenant: string | null
   /** What conditions may ask for beside what is stored. Absent: nothing was sent, and nobody knows the time. */
   readonly circumstances?: Circumstances
+  /**
+   * Set where it was read while its environment had no rules, and nothing was kept of what it says. A rule that has come since does not
+   * decide it: it would find attributes missing that were sent.
+   */
+  readonly asksRules?: false
 }
 
 /** Looked at only where a condition asks, so that a question that roles allow never costs more. */
@@ -38,6 +43,9 @@ export const NOTHING_SENT: SentAttributes = Object.freeze({
   tenant: null,
   context: null,
 })
+
+/** Of a question of which nothing but its texts was kept. */
+export const BEFORE_RULES = Object.freeze({ asksRules: false as const })
 
 /** Of a question that says nothing but its texts. */
 export function withoutAttributes(readAt: number): Circumstances {

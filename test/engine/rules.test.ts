@@ -436,3 +436,15 @@ test('an explanation in slices tells of its own question, whatever is asked betw
   expect(slices).toBeGreaterThan(10)
   expect(atOnce.rules.userSets).toEqual(['level-110', '__autogen_member'])
 })
+
+test.each(ENGINES)(
+  '$name: a question of which only texts were kept is not decided by a rule that has come since',
+  ({ newEngine }) => {
+    const engine = newEngine()
+    engine.apply([...standing, set('everybody', { 'user.banned': { exists: false } }), rule('everybody')])
+    const query = { user: 'alice', action: 'read', type: 'document', key: 'plan', tenant: null }
+    const before = { ...query, asksRules: false } as const
+    expect([engine.evaluate(query), engine.evaluate(before)]).toEqual([true, false])
+    expect([engine.evaluateAll([query]), engine.evaluateAll([before])]).toEqual([[true], [false]])
+  },
+)

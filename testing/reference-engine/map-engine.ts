@@ -53,7 +53,7 @@ export class MapEngine implements Engine {
   }
 
   evaluate(query: Query): boolean {
-    return this.#evaluate(query, true)
+    return this.#evaluate(query, query.asksRules !== false)
   }
 
   #evaluate(query: Query, asksRules: boolean): boolean {

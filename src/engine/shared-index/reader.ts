@@ -344,7 +344,7 @@ export class SharedIndexReader implements DecisionEngine {
 
   /** What rules need of the question; `null`: there are none that could allow it. */
   #gather(query: Query, lookups: readonly Lookup[], gathering?: Gathering): AskedRules | null {
-    if (!this.#resolved(query).actionView) return null
+    if (query.asksRules === false || !this.#resolved(query).actionView) return null
     const user = this.#question.findUser(query.user)
     const asked = { terms: query, source: sourceOf(query), user, sequence: this.#reads.sequence }
     return this.#ruled.gather(this.#parts(), asked, lookups, gathering)

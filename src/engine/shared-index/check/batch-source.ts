@@ -29,11 +29,13 @@ export interface BatchSource {
 }
 
 export class QuerySource implements BatchSource {
-  readonly asksRules = true
+  readonly asksRules: boolean
   readonly count: number
   readonly #queries: readonly Query[]
 
   constructor(queries: readonly Query[]) {
+    // Those of one request were read together.
+    this.asksRules = queries[0]?.asksRules !== false
     this.#queries = queries
     this.count = queries.length
   }
