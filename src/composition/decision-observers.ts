@@ -13,6 +13,13 @@ export function observeBoth(counters: ThreadCounters | null, log: DecisionLog): 
       counters?.decidedAll(decisions, environmentId, asked)
       log.decidedAll(decisions, environmentId, asked)
     },
+    later: () => {
+      const logged = log.later()
+      return (decisions, environmentId, asked) => {
+        counters?.decidedAll(decisions, environmentId, asked)
+        logged(decisions, environmentId, asked)
+      }
+    },
     asked: (environmentId, packed) => {
       const counted = counters?.asked(environmentId, packed)
       const logged = log.asked(environmentId, packed)

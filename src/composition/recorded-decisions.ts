@@ -33,6 +33,11 @@ export class RecordedDecisions implements DecisionObserver {
     this.#decided.push(this.#told(decisions, asked, false))
   }
 
+  later(): (decisions: Verdicts, environmentId: string, asked: readonly Query[]) => void {
+    const decided = this.#decided
+    return (decisions, _environmentId, asked) => decided.push(this.#told(decisions, asked, false))
+  }
+
   asked(
     _environmentId: string,
     asked: Query | readonly Query[] | PackedQueries,

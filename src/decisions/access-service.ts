@@ -98,9 +98,10 @@ export class AccessService {
     { reading, semantic, waiting }: { reading: Reading; semantic: EvaluationSemantic; waiting: Waiting },
   ): Promise<Evaluations> {
     const evaluations: Decision[] = []
+    const told = this.#decisions.answered()
     for (let start = 0; start < items.length; start += STAGE_ITEMS) {
       const stage = this.#read(items.slice(start, start + STAGE_ITEMS), reading)
-      const answered = await this.#answerStage(environmentId, stage, { semantic, waiting })
+      const answered = await this.#answerStage(environmentId, stage, { semantic, waiting, told })
       for (const decision of answered) evaluations.push(decision)
       if (stops(semantic, answered.at(-1)!)) break
     }
@@ -150,14 +151,22 @@ export class AccessService {
   async #answerStage(
     environmentId: string,
     { queries, outcomes }: ReadItems,
-    { semantic, waiting }: { readonly semantic: EvaluationSemantic; readonly waiting: Waiting },
+    {
+      semantic,
+      waiting,
+      told,
+    }: {
+      readonly semantic: EvaluationSemantic
+      readonly waiting: Waiting
+      readonly told: ReturnType<DecisionService['answered']>
+    },
   ): Promise<Decision[]> {
     const decided = await this.#decisions.decideAhead(environmentId, queries, waiting)
     const decisions = decisionsOf(outcomes, decided)
     const stop = decisions.findIndex(decision => stops(semantic, decision))
     const answered = stop < 0 ? decisions : decisions.slice(0, stop + 1)
     const asked = outcomes.slice(0, answered.length).filter(outcome => 'query' in outcome).length
-    this.#decisions.answered(environmentId, queries.slice(0, asked), Array.from(decided).slice(0, asked))
+    told(environmentId, queries.slice(0, asked), Array.from(decided).slice(0, asked))
     return answered
   }
 }

@@ -19,6 +19,7 @@ import type {
   Waiting,
 } from './decision-pool.ts'
 import { RuledBulk } from './ruled-bulk.ts'
+import { RuledBulks } from './ruled-bulks.ts'
 import { searchWith } from './search-job.ts'
 import { sendable } from './sendable-query.ts'
 import { readWith } from './sliced-job.ts'
@@ -49,6 +50,8 @@ export interface DecisionObserver {
     environmentId: string,
     asked: readonly Query[] | PackedQueries,
   ): void
+  /** Returns who is to hear, as `decidedAll` does, of decisions of the request that is being answered, in whatever turn they are made. */
+  later(): (decisions: ArrayLike<boolean | number>, environmentId: string, asked: readonly Query[]) => void
   /** Questions that are decided later, of which the bytes may go before. Returns who is to hear of the decisions then. */
   asked(
     environmentId: string,
@@ -61,8 +64,9 @@ export class DecisionService {
   readonly #bulkChecksMax: number
   readonly #observer: DecisionObserver | null
   readonly #pool: DecisionPool | null
-  /** Without a pool, and for bulks of environments with rules. */
+  /** Without a pool. */
   readonly #reads: SlicedReads
+  readonly #ruledBulks: RuledBulks
   readonly #now: () => number
 
   /** `pool`: takes what is wide; null: everything is done here. `now`: milliseconds since 1970. */
@@ -81,6 +85,7 @@ export class DecisionService {
     this.#observer = parts.observer
     this.#pool = parts.pool
     this.#reads = new SlicedReads(limits.poolJobsMax)
+    this.#ruledBulks = new RuledBulks(limits.poolJobsMax)
   }
 
   /**
@@ -131,12 +136,13 @@ export class DecisionService {
     }
     const decided = this.decideAhead(environmentId, queries, waiting)
     if (decided instanceof Promise) {
+      const answered = this.answered()
       return decided.then(decisions => {
-        this.answered(environmentId, queries, decisions)
+        answered(environmentId, queries, decisions)
         return decisions
       })
     }
-    this.answered(environmentId, queries, decided)
+    this.answered()(environmentId, queries, decided)
     return decided
   }
 
@@ -194,7 +200,7 @@ export class DecisionService {
       if (step.done) return step.value
     } while (performance.now() < until)
     bulk.detach()
-    return this.#reads.run({ work, waiting, check: () => this.engine(environmentId) })
+    return this.#ruledBulks.run(environmentId, { work, waiting, check: () => this.engine(environmentId) })
   }
 
   /**
@@ -210,9 +216,19 @@ export class DecisionService {
     return this.engine(environmentId).evaluateAll(queries)
   }
 
-  /** These decisions are the answers to these queries. */
-  answered(environmentId: string, queries: readonly Query[], decisions: ArrayLike<boolean | number>): void {
-    if (queries.length > 0) this.#observer?.decidedAll(decisions, environmentId, queries)
+  /**
+   * Who is to be told which decisions are the answers to which queries of the request that is being answered. To be asked for before the
+   * first stop: behind it others are answered.
+   */
+  answered(): (
+    environmentId: string,
+    queries: readonly Query[],
+    decisions: ArrayLike<boolean | number>,
+  ) => void {
+    const tell = this.#observer?.later()
+    return (environmentId, queries, decisions) => {
+      if (queries.length > 0) tell?.(decisions, environmentId, queries)
+    }
   }
 
   /** A page of a search, found by the pool where there is one: nobody knows beforehand how much a search finds. */

@@ -7,7 +7,8 @@ import type { Query } from '#model/decision.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
 
-const PART_CHECKS_MIN = 8
+/** A single question may cost tens of milliseconds. */
+const PART_CHECKS_MIN = 1
 /** The engine decides so many at one state. */
 const PART_CHECKS_MAX = 128
 /** Parts grow while they take less. */

@@ -87,10 +87,22 @@ export class DecisionLog {
     environmentId: string,
     asked: readonly Asked[] | AskedInBytes,
   ): void {
-    for (let index = 0; index < decisions.length; index++) {
-      if (!this.#isDrawn()) continue
-      const question = 'query' in asked ? asked.query(index) : asked[index]!
-      this.#record(Boolean(decisions[index]), this.#requestId, environmentId, question)
+    this.later()(decisions, environmentId, asked)
+  }
+
+  /** The same, of the request that is named now, in whatever turn it is decided. */
+  later(): (
+    decisions: ArrayLike<boolean | number>,
+    environmentId: string,
+    asked: readonly Asked[] | AskedInBytes,
+  ) => void {
+    const requestId = this.#requestId
+    return (decisions, environmentId, asked) => {
+      for (let index = 0; index < decisions.length; index++) {
+        if (!this.#isDrawn()) continue
+        const question = 'query' in asked ? asked.query(index) : asked[index]!
+        this.#record(Boolean(decisions[index]), requestId, environmentId, question)
+      }
     }
   }
 

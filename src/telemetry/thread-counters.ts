@@ -183,6 +183,10 @@ export class ThreadCounters {
     this.#decidedAll(decisions, 'nonUserCount' in asked ? asked.nonUserCount : 0)
   }
 
+  later(): (decisions: ArrayLike<boolean | number>, environmentId: string, asked: AskedAtOnce) => void {
+    return (decisions, environmentId, asked) => this.decidedAll(decisions, environmentId, asked)
+  }
+
   /** Of questions, or one, that are decided later: who counts the decisions then. */
   asked(
     _environmentId: string,

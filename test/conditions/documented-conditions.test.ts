@@ -22,6 +22,9 @@ import {
 } from '../support/conditions-document.ts'
 import { truth, wrong } from './read.ts'
 
+/** Of questions that hold at any time. */
+const READ_AT = Date.UTC(2026, 10, 27, 12)
+
 test('every operator the document names is one, and has an example', () => {
   expect(operators.length).toBeGreaterThan(20)
   expect(operators.filter(name => operatorOf(name) === null)).toEqual([])
@@ -114,7 +117,7 @@ function queryOf(question: Question, sendsAttributes: boolean): Query {
     key,
     tenant: null,
     circumstances: {
-      readAt: at ?? Date.now(),
+      readAt: at ?? READ_AT,
       sent: () => ({
         user: sendsAttributes ? userAttributes : null,
         resource: sendsAttributes ? resourceAttributes : null,

@@ -61,6 +61,7 @@ async function started({
   const observer = {
     decided: () => void (told.decisions += 1),
     decidedAll: (decisions: ArrayLike<unknown>) => void (told.decisions += decisions.length),
+    later: () => (decisions: ArrayLike<unknown>) => void (told.decisions += decisions.length),
     asked: () => (decisions: ArrayLike<unknown>) => void (told.decisions += decisions.length),
   }
   const onCall = () => void (told.calls += 1)

@@ -80,7 +80,7 @@ beforeAll(async () => {
     tenant: 'default',
     attributes: { state: 'open', type: 'vault', tenant: 'elsewhere', key: 'd9', id: 'd9' },
   })
-}, 60_000)
+})
 
 function rule(userSet: string, action: string, resourceSet: string): Json {
   return { user_set: userSet, permission: `document:${action}`, resource_set: resourceSet }

@@ -108,8 +108,8 @@ describe('what is wrong with a request is told once, with the default retries on
     [
       'against a rule',
       400,
-      ({ api }) => api.resources.replace('__tenant', { name: 'T', actions: {} }),
-      'put __tenant',
+      ({ api }) => api.resources.replace('__tenants', { name: 'T', actions: {} }),
+      'put __tenants',
     ],
   ])('%s, %i', async (_what, status, call, request) => {
     const { permit } = await permitOfNewService({ retry: {} })

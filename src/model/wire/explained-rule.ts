@@ -30,7 +30,9 @@ export const ExplainedSide = Type.Object({
   value: TruthValue,
   leaf: Type.Optional(ExplainedTest),
   tree: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), {
+    Type.Unsafe<Readonly<Record<string, unknown>>>({
+      type: 'object',
+      additionalProperties: true,
       description:
         'Only with `full`: a test as `leaf` has it, or `{connective, value, items}` with `allOf`, `anyOf` or `not` of such trees. A set and those above it hold together.',
     }),

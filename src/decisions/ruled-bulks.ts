@@ -1,0 +1,79 @@
+/**
+ * The bulks of environments with rules that are under way in this thread: a slice of one, whatever else has come, then a slice of another
+ * environment's. An environment says what its questions cost, so it does not say how long others wait.
+ */
+import { FairQueue } from '#model/fair-queue.ts'
+import { nobodyWaits, type SlicedRead, tooManyReads } from './sliced-reads.ts'
+
+/** How long single decisions may have to wait for a slice. */
+const SLICE_MS = 0.25
+
+interface Bulk {
+  readonly environmentId: string
+  readonly read: SlicedRead<Uint8Array>
+  readonly resolve: (verdicts: Uint8Array) => void
+  readonly reject: (error: unknown) => void
+}
+
+export class RuledBulks {
+  readonly #bulksMax: number
+  readonly #waiting = new FairQueue<Bulk>()
+  readonly #countOf = new Map<string, number>()
+  #count = 0
+  #isRunning = false
+
+  /** `bulksMax`: those under way at once; one environment has at most half of them. */
+  constructor(bulksMax: number) {
+    this.#bulksMax = bulksMax
+  }
+
+  /** Rejects with `OVERLOADED` when too many are under way, and when nobody waits for this one any more. */
+  async run(environmentId: string, read: SlicedRead<Uint8Array>): Promise<Uint8Array> {
+    const own = this.#countOf.get(environmentId) ?? 0
+    if (this.#count >= this.#bulksMax || own >= Math.ceil(this.#bulksMax / 2)) throw tooManyReads()
+    this.#count += 1
+    this.#countOf.set(environmentId, own + 1)
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#waiting.push(environmentId, { environmentId, read, resolve, reject })
+        if (!this.#isRunning) void this.#drive()
+      })
+    } finally {
+      this.#count -= 1
+      const left = this.#countOf.get(environmentId)! - 1
+      if (left === 0) this.#countOf.delete(environmentId)
+      else this.#countOf.set(environmentId, left)
+    }
+  }
+
+  async #drive(): Promise<void> {
+    this.#isRunning = true
+    for (;;) {
+      await new Promise(resolve => setImmediate(resolve))
+      const bulk = this.#waiting.take(() => true)
+      if (bulk === null) break
+      this.#takeTurn(bulk)
+    }
+    this.#isRunning = false
+  }
+
+  /** A bulk that is not done goes to the end of its environment's line. */
+  #takeTurn(bulk: Bulk): void {
+    const { work, waiting, check } = bulk.read
+    try {
+      if (waiting.isGone) throw nobodyWaits()
+      check()
+      const until = performance.now() + SLICE_MS
+      do {
+        const step = work.next()
+        if (!step.done) continue
+        bulk.resolve(step.value)
+        return
+      } while (performance.now() < until)
+    } catch (error) {
+      bulk.reject(error)
+      return
+    }
+    this.#waiting.push(bulk.environmentId, bulk)
+  }
+}

@@ -1,0 +1,65 @@
+/** Bulks of environments with rules, a slice at a time: environments in turns, and what nobody waits for ends. */
+import { expect, test } from 'vitest'
+import { RuledBulks } from '#decisions/ruled-bulks.ts'
+import type { Resumable } from '#model/resumable.ts'
+
+const HERE = { isGone: false }
+const VERDICTS = Uint8Array.of(1)
+const fine = (): void => {}
+
+interface State {
+  isDone: boolean
+  resumed: number
+}
+
+function* until(state: State): Resumable<Uint8Array> {
+  while (!state.isDone) {
+    state.resumed += 1
+    yield
+  }
+  return VERDICTS
+}
+
+const working = (): State => ({ isDone: false, resumed: 0 })
+const readOf = (state: State, waiting = HERE) => ({ work: until(state), waiting, check: fine })
+
+test('one environment with many of them does not keep another from its turns', async () => {
+  const bulks = new RuledBulks(10)
+  const [many, one] = [[working(), working(), working()], working()]
+  const answers = [...many.map(state => bulks.run('many', readOf(state))), bulks.run('one', readOf(one))]
+  while (one.resumed === 0) await new Promise(resolve => setImmediate(resolve))
+  // Its turn is the second, not the fourth.
+  expect(many.filter(({ resumed }) => resumed > 0).length).toBeLessThanOrEqual(2)
+  one.isDone = true
+  expect(await answers.at(-1)).toBe(VERDICTS)
+  for (const state of many) state.isDone = true
+  expect(await Promise.all(answers)).toHaveLength(4)
+})
+
+test('an environment has half of the places, and what is beyond them is refused until one is free', async () => {
+  const bulks = new RuledBulks(4)
+  const states = [working(), working(), working(), working()]
+  const own = states.slice(0, 2).map(state => bulks.run('own', readOf(state)))
+  await expect(bulks.run('own', readOf(working()))).rejects.toMatchObject({ code: 'OVERLOADED' })
+  const others = states.slice(2).map((state, index) => bulks.run(`other-${index}`, readOf(state)))
+  await expect(bulks.run('fifth', readOf(working()))).rejects.toMatchObject({ code: 'OVERLOADED' })
+  for (const state of states) state.isDone = true
+  await Promise.all([...own, ...others])
+  const done = { isDone: true, resumed: 0 }
+  expect(await bulks.run('own', readOf(done))).toBe(VERDICTS)
+})
+
+test('what nobody waits for any more, and what must not be decided any more, is given up', async () => {
+  const bulks = new RuledBulks(4)
+  const leaving = { isGone: false }
+  const left = bulks.run('a', readOf(working(), leaving))
+  const stale = bulks.run('b', {
+    ...readOf(working()),
+    check: () => {
+      throw new Error('stale')
+    },
+  })
+  leaving.isGone = true
+  await expect(left).rejects.toMatchObject({ code: 'OVERLOADED' })
+  await expect(stale).rejects.toThrow('stale')
+})
