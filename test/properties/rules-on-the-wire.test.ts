@@ -26,7 +26,7 @@ import { readConfig, withoutSecrets } from '../../src/config/config.ts'
 import { howToRepeat, seed } from './seeded.ts'
 
 /** The same histories every time, so that it is known what they meet. */
-const RUNS = Number(process.env['VERDICT_RUNS'] ?? 1) * 12
+const RUNS = Number(process.env['VERDICT_RUNS'] ?? 1) * 20
 const settings = withoutSecrets(readConfig({}))
 const ID = '00000000-0000-4000-8000-000000000001'
 const principal: Principal = {
@@ -195,5 +195,5 @@ test('whatever form a question with attributes comes in, it is answered as the o
     }
   }
   expect(byRules, howToRepeat).toBeGreaterThan(0)
-  expect(denied).toBeGreaterThan(200)
+  expect(denied, howToRepeat).toBeGreaterThan(50)
 })

@@ -16,7 +16,7 @@ import type {
   UserGrant,
   UserQuestion,
 } from '#engine/engine.ts'
-import { type Explanation, NO_RULES, type RuleDetail } from '#engine/explanation.ts'
+import type { Explanation, RuleDetail } from '#engine/explanation.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { BatchCheck, UNKNOWN } from '#engine/shared-index/check/batch-check.ts'
 import {
@@ -29,7 +29,7 @@ import { ALLOW, BUILD, DENY, InstanceCheck, type Verdict } from '#engine/shared-
 import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
 import { Question } from '#engine/shared-index/check/question.ts'
 import { Gathering } from '#engine/shared-index/check/rule-check.ts'
-import { RuleExplanation } from '#engine/shared-index/check/rule-explanation.ts'
+import { explainRules } from '#engine/shared-index/check/rule-explanation.ts'
 import { RuleQuestions } from '#engine/shared-index/check/rule-questions.ts'
 import { type AskedRules, type Lookup, NO_LOOKUPS } from '#engine/shared-index/check/rule-values.ts'
 import { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
@@ -242,8 +242,7 @@ export class SharedIndexReader implements DecisionEngine {
       const { byRoles, asked, parts } = yield* this.#reads.readSliced(LISTING_ATTEMPTS, () =>
         this.#explain(query, stepsMax, known),
       )
-      const rules =
-        asked === null ? NO_RULES : yield* new RuleExplanation(asked, query, parts).explain(detail)
+      const rules = yield* explainRules(asked, { query, parts, detail, decider: this.#ruled })
       if (!('lookups' in rules)) return { ...byRoles, allow: byRoles.allow || rules.allow, rules }
       // At one state with all of them, as for a decision.
       lookups = [...known, ...rules.lookups]

@@ -11,7 +11,6 @@ import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from '#conditions/
 import { isEqual, weightOf } from '#conditions/values.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import {
-  hashOfScalar,
   isSameScalar,
   JSON_TEXT,
   kindOf,
@@ -30,6 +29,7 @@ import {
   LENGTH_RELATIONS,
   LOOKUP_WORDS,
   PLAN,
+  PROBES_MAX,
   RELATIONS,
   ROLE_SIDE,
   UNREADABLE,
@@ -115,14 +115,16 @@ export class RuleEvaluation {
     const program = this.#program
     const log2 = program[table]!
     const mask = (1 << log2) - 1
-    for (let slot = hashOfScalar(head, words, at) >>> (32 - log2); ; slot = (slot + 1) & mask) {
-      const entry = program[table + 1 + slot]!
+    const home = values.hash(path) >>> (32 - log2)
+    for (let probe = 0; probe < PROBES_MAX; probe++) {
+      const entry = program[table + 1 + ((home + probe) & mask)]!
       if (entry === 0) return 0
       const constant = program[entry]!
       if (isSameScalar(head, words, at, constant, program, entry + 1)) {
         return entry + 1 + wordsBehind(constant, program, entry + 1)
       }
     }
+    return 0
   }
 
   #someAllows(from: number, count: number): boolean {
@@ -213,7 +215,7 @@ export class RuleEvaluation {
       case LEAF.orderedRef:
         return this.#ordered(path, program[at + 2]!, this.#rank(program[at + 3]!))
       case LEAF.isIn:
-        return this.#spendText(head) ? truthOf(this.#isInList(head, path, at)) : UNKNOWN
+        return truthOf(this.#isInList(head, path, at))
       case LEAF.isInRef:
         return this.#isElement(path, program[at + 2]!)
       case LEAF.hasElement:
@@ -279,17 +281,20 @@ export class RuleEvaluation {
 
   #isInList(head: number, path: number, leaf: number): boolean {
     if (kindOf(head) >= LIST) return false
-    const { words, ats } = this.#values
-    const at = ats[path]!
+    const values = this.#values
+    const { words } = values
+    const at = values.ats[path]!
     const program = this.#program
     const log2 = program[leaf + 2]!
     const mask = (1 << log2) - 1
-    for (let slot = hashOfScalar(head, words, at) >>> (32 - log2); ; slot = (slot + 1) & mask) {
-      const from = program[leaf + 3 + slot]!
+    const home = values.hash(path) >>> (32 - log2)
+    for (let probe = 0; probe < PROBES_MAX; probe++) {
+      const from = program[leaf + 3 + ((home + probe) & mask)]!
       if (from === 0) return false
       const constant = leaf + from
       if (isSameScalar(head, words, at, program[constant]!, program, constant + 1)) return true
     }
+    return false
   }
 
   /** Whether the value of a path, which is there, is an element of that of another. */

@@ -15,6 +15,7 @@ import {
 } from '#engine/shared-index/memory/attribute-rows.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import {
+  hashOfScalar,
   HEAD_BITS,
   HEAD_MASK,
   JSON_TEXT,
@@ -112,6 +113,9 @@ export class RuleValues {
   /** Where the words behind a head lie, in the words of the question. */
   ats = new Int32Array(0)
   #objects: unknown[] = []
+  /** Of scalars, by path: a thousand lists may be asked for one long text. */
+  #hashes = new Int32Array(0)
+  #hashStamps = new Int32Array(0)
   readonly #found: Found = { head: 0, at: 0 }
   /** Objects in rows, by where they lie. */
   readonly #parsed = new Map<number, unknown>()
@@ -133,6 +137,8 @@ export class RuleValues {
     if (this.#parsed.size > 0) this.#parsed.clear()
     if (this.#stamps.length < paths || this.#stamp === STAMPS_MAX) {
       this.#stamps = new Int32Array(paths)
+      this.#hashes = new Int32Array(paths)
+      this.#hashStamps = new Int32Array(paths)
       this.heads = new Int32Array(paths)
       this.ats = new Int32Array(paths)
       this.#objects = []
@@ -186,6 +192,15 @@ export class RuleValues {
       this.#resolve(path, this.#asked!.plan.view.path(path))
     }
     return this.heads[path]!
+  }
+
+  /** Of a scalar that is there. */
+  hash(path: number): number {
+    if (this.#hashStamps[path] !== this.#stamp) {
+      this.#hashStamps[path] = this.#stamp
+      this.#hashes[path] = hashOfScalar(this.heads[path]!, this.words, this.ats[path]!)
+    }
+    return this.#hashes[path]!
   }
 
   /** As JSON has it; `undefined`: it is missing. */

@@ -11,6 +11,23 @@
  */
 
 /** The arrays of the unit. `FROM` arrays have positions in the program. */
+/**
+ * No constant lies farther from the place that its hash says: callers choose constants, and could choose them to collide. Of those for which
+ * there is no such place none is found by its hash.
+ */
+export const PROBES_MAX = 256
+
+/** A free slot of the table at `from` for something with that hash; `null`: none is near enough. */
+export function freeSlot(table: Int32Array, from: number, hash: number, log2: number): number | null {
+  const mask = (1 << log2) - 1
+  const home = hash >>> (32 - log2)
+  for (let probe = 0; probe < PROBES_MAX; probe++) {
+    const slot = (home + probe) & mask
+    if (table[from + slot] === 0) return slot
+  }
+  return null
+}
+
 export const UNIT = {
   /** Pairs of a hash of type and action, and the permission's number, by the hash. */
   permissionHashes: 0,

@@ -8,7 +8,7 @@ import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
 import { hashOfScalar, NO_FORM, ValueWords } from '#engine/shared-index/memory/values.ts'
 import type { ConditionSetPut } from '#model/change.ts'
-import { ALL_OF, ANY_OF, LEAF, LENGTH_RELATIONS, NOT, RELATIONS, UNREADABLE } from './rule-code.ts'
+import { ALL_OF, ANY_OF, freeSlot, LEAF, LENGTH_RELATIONS, NOT, RELATIONS, UNREADABLE } from './rule-code.ts'
 
 /** An attribute that has one of some values wherever the set holds. */
 export interface Demand {
@@ -203,8 +203,8 @@ export class SetCompiler {
       length += words.length
     }
     for (const [index, words] of constants.entries()) {
-      let slot = hashOfScalar(words[0]!, words, 1) >>> (32 - log2)
-      while (slots[slot] !== 0) slot = (slot + 1) & ((1 << log2) - 1)
+      const slot = freeSlot(slots, 0, hashOfScalar(words[0]!, words, 1), log2)
+      if (slot === null) return null
       slots[slot] = starts[index]!
     }
     const leaf = new Int32Array(length)
