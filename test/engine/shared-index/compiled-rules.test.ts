@@ -1,11 +1,12 @@
 /** Condition sets and rules in their compiled form: what is made once, what a question looks at, what a change compiles. */
 import { describe, expect, test } from 'vitest'
+import { hashOfScalar, ValueWords } from '#engine/shared-index/memory/values.ts'
 import { LEAF, LOOKUP_WORDS, PLAN } from '#engine/shared-index/rules/rule-code.ts'
 import { RuleCompiler } from '#engine/shared-index/rules/rule-compiler.ts'
 import { type Plan, RulesView } from '#engine/shared-index/rules/rules-view.ts'
 import { SetCompiler } from '#engine/shared-index/rules/set-code.ts'
 import type { Change, ConditionSetPut, RuleChange } from '#model/change.ts'
-import type { Circumstances } from '#model/decision.ts'
+import { type Circumstances, NOTHING_SENT } from '#model/decision.ts'
 import { resourceType, tenant, user } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
@@ -272,4 +273,64 @@ test('a name that gets its number after rules were read is found from then on', 
   expect(reads({ late: 2, a: { b: 1 } })).toBe(true)
   // An attribute whose own name has a dot comes before a member.
   expect(reads({ 'a.b': 2, a: { b: 1 } })).toBe(false)
+})
+
+describe('constants that are made to collide', () => {
+  /** Numbers whose hashes begin alike: all of them want the same place in a table of up to a thousand slots. */
+  const colliding: number[] = []
+  const words = new ValueWords()
+  for (let number = 0; colliding.length < 300; number++) {
+    words.length = 0
+    const head = words.scalar(number)
+    if (hashOfScalar(head, words.words, 0) >>> 22 === 0) colliding.push(number)
+  }
+
+  test('are found all the same, by rules and in a list', () => {
+    const engine = new SharedEngine()
+    engine.apply([
+      resourceType('document', 'read', 'write'),
+      tenant('default'),
+      user('u'),
+      ...colliding.map(number => set(`is-${number}`, { 'user.n': { equals: number } })),
+      ...colliding.map(number => rulePut(rule(`is-${number}`))),
+      set('any', { 'user.n': { in: colliding } }),
+      rulePut(rule('any', 'write')),
+    ])
+    const allows = (action: string, n: number): boolean =>
+      engine.evaluate({
+        user: 'u',
+        action,
+        type: 'document',
+        key: null,
+        tenant: null,
+        circumstances: { readAt: 0, sent: () => ({ ...NOTHING_SENT, user: { n } }) },
+      })
+    for (const action of ['read', 'write']) {
+      expect(colliding.filter(number => !allows(action, number))).toEqual([])
+      expect(allows(action, colliding.at(-1)! + 1)).toBe(false)
+    }
+  })
+})
+
+test('a demand of no values, and one of very many, lead to no wrong answer', () => {
+  const engine = new SharedEngine()
+  const many = Array.from({ length: 100 }, (_, n) => n)
+  engine.apply([
+    resourceType('document', 'read', 'write'),
+    tenant('default'),
+    set('nobody', { 'user.n': { in: [] } }),
+    set('many', { 'user.n': { in: many } }),
+    rulePut(rule('nobody')),
+    rulePut(rule('many', 'write')),
+  ])
+  const allows = (action: string, n: unknown): boolean =>
+    engine.evaluate({
+      user: 'u',
+      action,
+      type: 'document',
+      key: null,
+      tenant: null,
+      circumstances: { readAt: 0, sent: () => ({ ...NOTHING_SENT, user: { n } }) },
+    })
+  expect([allows('read', 1), allows('write', 99), allows('write', 100)]).toEqual([false, true, false])
 })

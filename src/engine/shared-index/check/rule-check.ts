@@ -38,6 +38,8 @@ export class Gathering {
   #userBlock = 0
   #tenant = -1
   #tenantBlock = 0
+  /** What the user holds, as far as it was asked for. */
+  #held = NOTHING_HELD
   /** The tenant whose key is known, and the state at which it was read. */
   #tenantNamed = -1
   #tenantKey = ''
@@ -50,6 +52,7 @@ export class Gathering {
     this.#words.length = 1
     this.#count = 0
     this.#user = this.#tenant = -1
+    this.#held = NOTHING_HELD
     if (sequence !== this.#sequence) this.#tenantNamed = -1
     this.#sequence = sequence
   }
@@ -81,20 +84,43 @@ export class Gathering {
     asked.user = this.#userBlock
     asked.instance = instance === 0 ? 0 : copyBlock(graph, attributesBlock(graph, instance), words)
     asked.tenantBlock = this.#tenantBlock
-    if (user !== 0 && asked.plan.flags !== 0) gatherHeld(asked, parts, user, tenant)
+    if (user === 0 || asked.plan.flags === 0) return
+    if (this.#held.user !== user || this.#held.tenant !== tenant)
+      this.#held = new HeldByUser(user, tenant, this.#held)
+    this.#held.tell(asked, parts)
   }
 }
 
-/** The roles and tenants of the user, as far as rules ask for them. */
-function gatherHeld(asked: AskedRules, parts: ListingParts, user: number, tenant: number): void {
-  const { flags } = asked.plan
-  if ((flags & (FLAG_ROLE_SIDES | FLAG_READS_ROLES)) !== 0)
-    asked.roleMasks = tenantMasksOf(parts, user, tenant)
-  if ((flags & FLAG_READS_ROLES) !== 0) {
-    asked.userRoles = heldInTenant(parts, user, tenant).toSorted(compareUtf8)
+/** The roles and tenants of one user, as far as rules ask for them: of many questions about one they are read once. */
+class HeldByUser {
+  readonly user: number
+  readonly tenant: number
+  #masks: Int32Array | null = null
+  #roles: readonly string[] | null = null
+  #tenants: readonly string[] | null
+
+  /** `before`: what was read of the question before, perhaps about the same user. */
+  constructor(user = -1, tenant = -1, before: HeldByUser | null = null) {
+    this.user = user
+    this.tenant = tenant
+    this.#tenants = before?.user === user ? before.#tenants : null
   }
-  if ((flags & FLAG_READS_TENANTS) !== 0) asked.userTenants = tenantsOf(parts, user)
+
+  /** O(what the user holds), the first time. */
+  tell(asked: AskedRules, parts: ListingParts): void {
+    const { flags } = asked.plan
+    const { user, tenant } = this
+    if ((flags & (FLAG_ROLE_SIDES | FLAG_READS_ROLES)) !== 0) {
+      asked.roleMasks = this.#masks ??= tenantMasksOf(parts, user, tenant)
+    }
+    if ((flags & FLAG_READS_ROLES) !== 0) {
+      asked.userRoles = this.#roles ??= heldInTenant(parts, user, tenant).toSorted(compareUtf8)
+    }
+    if ((flags & FLAG_READS_TENANTS) !== 0) asked.userTenants = this.#tenants ??= tenantsOf(parts, user)
+  }
 }
+
+const NOTHING_HELD = new HeldByUser()
 
 /** Gathers instances that were looked up in vain before. */
 export function gatherLookups(

@@ -1,5 +1,5 @@
 /**
- * Condition sets and rules as the writer keeps them, in its heap; `rule-unit.ts` has what readers use.
+ * Condition sets and rules as the writer keeps them, in its heap; `rule-compiler.ts` has what readers use.
  *
  * Invariant: a set stands while its parent and its type do, a rule while its sets, role, type and action do. A change that names
  * something absent is ignored; a removal takes along what named it (conditions, section 1.5).
