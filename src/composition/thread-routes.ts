@@ -18,6 +18,8 @@ import { type AnswersOfParts, LargeAnswers } from '#http/routing/large-answers.t
 import { UNLIKE_PARTS_MAX } from '#http/routing/large-bodies.ts'
 import type { Route } from '#http/routing/route.ts'
 
+const elapsedMs = (): number => performance.now()
+
 export function threadRoutes(parts: {
   readonly engines: EngineSource & ProgressSource
   readonly management: ManagementGateway
@@ -57,7 +59,7 @@ export function decisionParts(parts: {
   readonly answers: AnswersOfParts
 }): DecisionRouteParts {
   const { engines, observer, tokenSecret, settings, pool, answers } = parts
-  const decisions = new DecisionService(engines, settings, { observer, pool, now: Date.now })
+  const decisions = new DecisionService(engines, settings, { observer, pool, now: Date.now, elapsedMs })
   const access = new AccessService(decisions, {
     subjectTypes: new Set(settings.subjectTypes),
     readEvaluation: evaluationReader(settings.isAuthzenStrict),
@@ -78,6 +80,8 @@ export function opaThreadRoutes(
   settings: ThreadSettings,
   observer: DecisionObserver | null,
 ): Route[] {
-  const routes = opaRoutes(new DecisionService(engines, settings, { observer, pool: null, now: Date.now }))
+  const routes = opaRoutes(
+    new DecisionService(engines, settings, { observer, pool: null, now: Date.now, elapsedMs }),
+  )
   return withBodyCeilings(routes, settings.attributesBytesMax)
 }

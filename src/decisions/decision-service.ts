@@ -68,8 +68,9 @@ export class DecisionService {
   readonly #reads: SlicedReads
   readonly #ruledBulks: RuledBulks
   readonly #now: () => number
+  readonly #elapsedMs: () => number
 
-  /** `pool`: takes what is wide; null: everything is done here. `now`: milliseconds since 1970. */
+  /** `pool`: takes what is wide; null: everything is done here. `now`: milliseconds since 1970; `elapsedMs`: of a clock that is never set. */
   constructor(
     engines: EngineSource,
     limits: { readonly bulkChecksMax: number; readonly poolJobsMax: number },
@@ -77,9 +78,11 @@ export class DecisionService {
       readonly observer: DecisionObserver | null
       readonly pool: DecisionPool | null
       readonly now: () => number
+      readonly elapsedMs: () => number
     },
   ) {
     this.#now = parts.now
+    this.#elapsedMs = parts.elapsedMs
     this.#engines = engines
     this.#bulkChecksMax = limits.bulkChecksMax
     this.#observer = parts.observer
@@ -192,13 +195,13 @@ export class DecisionService {
     asked: readonly Query[] | PackedQueries,
     waiting: Waiting,
   ): Uint8Array | Promise<Uint8Array> {
-    const bulk = new RuledBulk(asked)
+    const bulk = new RuledBulk(asked, this.#elapsedMs)
     const work = bulk.decide(() => this.engine(environmentId))
-    const until = performance.now() + RULED_AT_ONCE_MS
+    const until = this.#elapsedMs() + RULED_AT_ONCE_MS
     do {
       const step = work.next()
       if (step.done) return step.value
-    } while (performance.now() < until)
+    } while (this.#elapsedMs() < until)
     bulk.detach()
     return this.#ruledBulks.run(environmentId, { work, waiting, check: () => this.engine(environmentId) })
   }

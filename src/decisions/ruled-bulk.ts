@@ -17,11 +17,13 @@ const QUICK_PART_MS = 0.25
 export class RuledBulk {
   #asked: readonly Query[] | PackedQueries
   readonly #verdicts: Uint8Array
+  readonly #elapsedMs: () => number
   #next = 0
   #partChecks = PART_CHECKS_MIN
 
-  constructor(asked: readonly Query[] | PackedQueries) {
+  constructor(asked: readonly Query[] | PackedQueries, elapsedMs: () => number) {
     this.#asked = asked
+    this.#elapsedMs = elapsedMs
     this.#verdicts = new Uint8Array(countOf(asked))
   }
 
@@ -35,9 +37,9 @@ export class RuledBulk {
     const count = this.#verdicts.length
     while (this.#next < count) {
       if (this.#next > 0) yield
-      const from = performance.now()
+      const from = this.#elapsedMs()
       this.#decidePart(engine(), Math.min(this.#partChecks, count - this.#next))
-      const isQuick = performance.now() - from < QUICK_PART_MS
+      const isQuick = this.#elapsedMs() - from < QUICK_PART_MS
       this.#partChecks = isQuick
         ? Math.min(2 * this.#partChecks, PART_CHECKS_MAX)
         : Math.max(this.#partChecks >> 1, 1)

@@ -47,6 +47,7 @@ function asker(engine: () => DecisionEngine) {
     observer: null,
     pool: null,
     now,
+    elapsedMs: () => 0,
   })
   const access = new AccessService(decisions, {
     subjectTypes: new Set(['user']),

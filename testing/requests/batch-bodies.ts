@@ -44,7 +44,7 @@ export class OrdinaryBatches {
     const decisions = new DecisionService(
       { engine: () => engine as never },
       { bulkChecksMax: 50, poolJobsMax: 1 },
-      { observer: null, pool: null, now: () => 0 },
+      { observer: null, pool: null, now: () => 0, elapsedMs: () => 0 },
     )
     this.#service = new AccessService(decisions, {
       subjectTypes: SUBJECT_TYPES,

@@ -8,7 +8,7 @@
  * -i points at `lists[i]` = [n, s1 … sn], several states at once (only beyond the cap on states, see `automaton.ts`).
  *
  * In bytes it is a *unit* for each type, which names its roles and actions and says who may what, one for the tenant roles,
- * one for condition sets and rules (`rules/rule-unit.ts`), and the *head*, behind them, which has what is looked up all the time. Each is a row of arrays of words (`packed-arrays.ts`).
+ * one for condition sets and rules (`rules/rule-compiler.ts`), and the *head*, behind them, which has what is looked up all the time. Each is a row of arrays of words (`packed-arrays.ts`).
  * A unit means the same wherever it stands and however often: those of types that did not change are copied as they are.
  *
  *   │ unit of the tenant roles │ unit │ unit │ … │ unit of rules │ head │
