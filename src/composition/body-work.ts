@@ -41,7 +41,10 @@ export class BodyWork {
   constructor({ settings, tokenSecret, observes }: BodyThreadData<ThreadSettings>) {
     this.#recorded = observes === 'nothing' ? null : new RecordedDecisions(observes === 'questions')
     const parts = decisionParts({
-      engines: { engine: environmentId => this.#engineOf(environmentId) },
+      engines: {
+        engine: environmentId => this.#engineOf(environmentId),
+        hasRules: environmentId => this.#hasRules(environmentId),
+      },
       observer: this.#recorded,
       tokenSecret,
       settings,
@@ -55,6 +58,11 @@ export class BodyWork {
     if (job.kind === 'warm-up') return { value: null }
     if (job.kind === 'let-go') return this.#readers.letGo()
     return this.#answerTo(job)
+  }
+
+  #hasRules(environmentId: string): boolean {
+    const on = this.#decidedOn.get(environmentId)!
+    return !('refusal' in on) && this.#readers.of(on).hasRules()
   }
 
   #engineOf(environmentId: string): DecisionEngine {

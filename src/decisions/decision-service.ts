@@ -38,6 +38,8 @@ export interface EngineSource {
    * when there is none to be had.
    */
   engine(environmentId: string): DecisionEngine | null
+  /** Whether the environment has rules; false, too, while there is no engine. Asked for each request, so nothing else is looked at. */
+  hasRules(environmentId: string): boolean
 }
 
 /** Hears of every decision made, at once and in the thread that made it. Never throws. */
@@ -96,13 +98,7 @@ export class DecisionService {
    * for it, nor for anything else that a question says beside its texts.
    */
   readAt(environmentId: string): number | null {
-    try {
-      return this.#engines.engine(environmentId)?.hasRules() ? this.#now() : null
-    } catch (error) {
-      // The decision itself will tell.
-      if (error instanceof AuthzError) return null
-      throw error
-    }
+    return this.#engines.hasRules(environmentId) ? this.#now() : null
   }
 
   /** Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. */

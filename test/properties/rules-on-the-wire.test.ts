@@ -43,7 +43,7 @@ const caller = { isGone: false, whenOver: () => {}, bodyBytes: 0, requestId: '',
 /** The routes of an engine, without a server. */
 function asker(engine: () => DecisionEngine) {
   const now = () => READ_AT
-  const decisions = new DecisionService({ engine }, settings, {
+  const decisions = new DecisionService({ engine, hasRules: () => engine().hasRules() }, settings, {
     observer: null,
     pool: null,
     now,

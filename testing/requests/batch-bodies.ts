@@ -35,14 +35,13 @@ export class OrdinaryBatches {
 
   constructor(isStrict: boolean) {
     const engine = {
-      hasRules: () => true,
       evaluateAll: (queries: readonly Query[]) => {
         this.#asked.push(...queries)
         return queries.map(() => true)
       },
     }
     const decisions = new DecisionService(
-      { engine: () => engine as never },
+      { engine: () => engine as never, hasRules: () => true },
       { bulkChecksMax: 50, poolJobsMax: 1 },
       { observer: null, pool: null, now: () => 0, elapsedMs: () => 0 },
     )

@@ -11,6 +11,7 @@ export function routesWithoutService(lost: Error): Route[] {
       engine: () => {
         throw lost
       },
+      hasRules: () => false,
       progress: () => null,
       organizationProgress: () => null,
     },

@@ -78,6 +78,11 @@ export class ConsistentReads {
     }
   }
 
+  /** Whether the schema is the one that `onSchema` was told of last. No read need have begun. */
+  hasLastSchema(): boolean {
+    return this.regions.header[L.H_SCHEMA_VERSION] === this.#schemaVersion
+  }
+
   /** Whether all reads since `begin` belong to its state. */
   isValid(): boolean {
     return isUnchanged(this.regions.header, this.#sequence)

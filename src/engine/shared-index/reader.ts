@@ -116,7 +116,7 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   hasRules(): boolean {
-    return this.#reads.read(ATTEMPTS, this.#readRules)
+    return this.#reads.hasLastSchema() ? this.#schema.hasRules : this.#reads.read(ATTEMPTS, this.#readRules)
   }
 
   evaluateFirst(packed: PackedQueries): boolean {

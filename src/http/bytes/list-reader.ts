@@ -152,7 +152,8 @@ export class ListReader {
     if (this.#termsTable.length > this.#count) this.#termsTable.length = this.#count
     this.#count = 0
     this.saysAttributes = false
-    if (this.#matched.length > 0) this.#matched.length = 0
+    // Of one question the place is used again: a list that is emptied gives its memory back.
+    if (this.#matched.length > 1) this.#matched.length = 1
   }
 
   /**
@@ -170,6 +171,7 @@ export class ListReader {
   /** The same for a question that has to be read. */
   readOne(source: ListSource, questions: Questions, at: number): number {
     this.#begin()
+    this.#matched[0] = null
     this.#textRanges[0] = at
     return (this.#textRanges[1] = this.#readUnlike(source, questions, at, 0))
   }

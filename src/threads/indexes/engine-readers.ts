@@ -45,6 +45,10 @@ export class EngineReaders implements EngineSource, ProgressSource {
     return attached.engine
   }
 
+  hasRules(environmentId: string): boolean {
+    return this.#attached.get(environmentId)?.engine.hasRules() ?? false
+  }
+
   /**
    * The engine by which this thread decides, and what another thread needs to have the same. Throws `NOT_READY`,
    * `ENVIRONMENT_CLOSED` or `STALE`.
