@@ -59,6 +59,9 @@ export const UNKNOWN = 3
 /** Longer closures are left to single questions, which can walk the user's side instead. */
 const ENTRIES_MAX = 256
 
+/** Scopes whose bits fit into one number. */
+const PASSING_MAX = 32
+
 export class BatchCheck {
   /** ALLOW, DENY or UNKNOWN, by question of the last batch. */
   readonly verdicts = new Uint8Array(BATCH_MAX)
@@ -281,11 +284,12 @@ export class BatchCheck {
       // The bounds of inline closures were checked with their heads.
       if (!isInline && !(block > 0 && block + wordsMin(entries) <= limit)) continue
       const filter = (users[index]! << LINE_WORDS_LOG2) + U_FILTER
-      for (let i = 0; i < entries; i++) {
-        const scope = words[block + i]!
-        const hash = Math.imul(scope & LINE_MASK, ID_HASH)
-        if ((graph[filter + (hash >>> (FILTER_SHIFT + 5))]! & (1 << (hash >>> FILTER_SHIFT))) === 0) continue
-        this.#addCandidate(index, scope, maskOfEntry(words, block, entries, i))
+      for (let from = block; from < block + entries; from += PASSING_MAX) {
+        const count = Math.min(PASSING_MAX, block + entries - from)
+        for (let bits = passing(graph, filter, words, from, count); bits !== 0; bits &= bits - 1) {
+          const at = from + 31 - Math.clz32(bits & -bits)
+          this.#addCandidate(index, words[at]!, maskOfEntry(words, block, entries, at - block))
+        }
       }
     }
   }
@@ -345,4 +349,17 @@ export class BatchCheck {
   #addCandidate(index: number, scope: number, mask: number): void {
     this.#candidates.pushTriple(index, scope, mask)
   }
+}
+
+/**
+ * A bit for each of up to `PASSING_MAX` scopes, set where that of the filter is. The processor would mispredict a branch on
+ * the bit of the filter too often. It is a function of its own, so that V8 looks up once what is the same for all scopes.
+ */
+function passing(graph: Int32Array, filter: number, scopes: Int32Array, from: number, count: number): number {
+  let bits = 0
+  for (let i = 0; i < count; i++) {
+    const hash = Math.imul(scopes[from + i]! & LINE_MASK, ID_HASH)
+    bits |= ((graph[filter + (hash >>> (FILTER_SHIFT + 5))]! >>> (hash >>> FILTER_SHIFT)) & 1) << i
+  }
+  return bits
 }

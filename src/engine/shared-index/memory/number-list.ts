@@ -4,9 +4,11 @@ const CAPACITY_MIN = 64
 export class NumberList {
   items = new Int32Array(CAPACITY_MIN)
   length = 0
+  /** The length of `items`, beside it: V8 reads that of a typed array as a double, which makes a push twice as long. */
+  #capacity = CAPACITY_MIN
 
   push(item: number): void {
-    if (this.length === this.items.length) this.reserve(1)
+    if (this.length === this.#capacity) this.reserve(1)
     this.items[this.length] = item
     this.length += 1
   }
@@ -14,7 +16,7 @@ export class NumberList {
   /** Appends three numbers with one check of the capacity. */
   pushTriple(first: number, second: number, third: number): void {
     const { length } = this
-    if (length + 3 > this.items.length) this.reserve(3)
+    if (length + 3 > this.#capacity) this.reserve(3)
     const { items } = this
     items[length] = first
     items[length + 1] = second
@@ -24,10 +26,11 @@ export class NumberList {
 
   /** Makes room for `more` numbers. Growing is O(items); it touches new pages, which can take milliseconds. */
   reserve(more: number): void {
-    if (this.length + more <= this.items.length) return
-    const larger = new Int32Array(Math.max(2 * this.items.length, this.length + more))
+    if (this.length + more <= this.#capacity) return
+    const larger = new Int32Array(Math.max(2 * this.#capacity, this.length + more))
     larger.set(this.items)
-    larger.fill(0, this.items.length)
+    larger.fill(0, this.#capacity)
     this.items = larger
+    this.#capacity = larger.length
   }
 }
