@@ -2,7 +2,7 @@
  * What conditions see of one question (conditions, section 4.1): what the service computes itself, which nobody can override, then
  * what was sent, then what is stored. Everything is looked up when a condition first asks for it.
  */
-import type { Circumstances, SentAttributes } from '#model/decision.ts'
+import { type Circumstances, NOTHING_SENT, type SentAttributes } from '#model/decision.ts'
 import type { QuestionValues } from './evaluate.ts'
 import { mergedValueAt } from './merged-attributes.ts'
 import type { Path, Root } from './paths.ts'
@@ -29,8 +29,6 @@ export interface QuestionInTenant {
   readonly tenant: string
   readonly circumstances?: Circumstances | undefined
 }
-
-const NOTHING: SentAttributes = { user: null, resource: null, tenant: null, context: null }
 
 export class ValuesOfQuestion implements QuestionValues {
   readonly #question: QuestionInTenant
@@ -91,7 +89,7 @@ export class ValuesOfQuestion implements QuestionValues {
   }
 
   #sentAttributes(): SentAttributes {
-    this.#sent ??= this.#question.circumstances?.sent() ?? NOTHING
+    this.#sent ??= this.#question.circumstances?.sent() ?? NOTHING_SENT
     return this.#sent
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Attributes, Change, ConditionSetPut, RuleChange } from '#model/change.ts'
 import { type Path, readPath } from '#conditions/paths.ts'
 import { ValuesOfQuestion } from '#conditions/question-values.ts'
+import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
 import {
@@ -448,3 +449,64 @@ test.each(ENGINES)(
     expect([engine.evaluateAll([query]), engine.evaluateAll([before])]).toEqual([[true], [false]])
   },
 )
+
+test.each(ENGINES)(
+  '$name: what one user holds in a tenant is nothing that another holds, or holds elsewhere, in one bulk',
+  ({ newEngine }) => {
+    const engine = newEngine()
+    engine.apply([
+      ...standing,
+      tenantRole('clerk'),
+      assignInTenant('alice', 'member', 'default'),
+      assignInTenant('bob', 'clerk', 'other'),
+      assignInTenant('alice', 'clerk', 'other'),
+      set('at_home', { 'user.tenants': { array_contains: { ref: 'tenant.key' } } }),
+      set('members', { 'user.roles': { array_contains: 'member' } }),
+      rule('at_home'),
+      rule('members', '__autogen_document', 'write'),
+      rule('__autogen_clerk', '__autogen_folder', 'read', 'folder'),
+    ])
+    const cases = (
+      [
+        ['alice', 'read', 'document', 'default', true],
+        ['bob', 'read', 'document', 'default', false],
+        ['bob', 'read', 'document', 'other', true],
+        ['alice', 'read', 'document', 'other', true],
+        ['alice', 'write', 'document', 'default', true],
+        ['alice', 'write', 'document', 'other', false],
+        ['bob', 'write', 'document', 'other', false],
+        ['alice', 'read', 'folder', 'default', false],
+        ['alice', 'read', 'folder', 'other', true],
+        ['bob', 'read', 'folder', 'default', false],
+      ] as const
+    ).map(([name, action, type, inTenant, isAllowed]) => {
+      return { query: { user: name, action, type, key: null, tenant: inTenant }, isAllowed }
+    })
+    const queries = cases.map(({ query }) => query)
+    expect(engine.evaluateAll(queries)).toEqual(cases.map(({ isAllowed }) => isAllowed))
+    expect(queries.map(query => engine.evaluate(query))).toEqual(cases.map(({ isAllowed }) => isAllowed))
+  },
+)
+
+test('an explanation has the answer of the decision, also where its trees cost more than one question may', () => {
+  const engine = new SharedEngine()
+  const listed = 10_000
+  const sets = Array.from({ length: Math.ceil(STEPS_MAX / listed) + 2 }, (_, number) => `s${number}`)
+  engine.apply(standing)
+  engine.apply(
+    sets.map((key, number) =>
+      set(key, { 'user.n': { in: Array.from({ length: listed }, (_, at) => number * listed + at) } }),
+    ),
+  )
+  engine.apply(sets.map(key => rule(key)))
+  const query = {
+    user: 'alice',
+    action: 'read',
+    type: 'document',
+    key: 'plan',
+    tenant: null,
+    circumstances: circumstances({ user: { n: sets.length * listed - 1 } }),
+  }
+  expect(engine.evaluate(query)).toBe(true)
+  expect(runAtOnce(engine.explain(query, 1_000, 'none')).allow).toBe(true)
+})

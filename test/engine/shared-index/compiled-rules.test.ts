@@ -275,6 +275,18 @@ test('a name that gets its number after rules were read is found from then on', 
   expect(reads({ 'a.b': 2, a: { b: 1 } })).toBe(false)
 })
 
+/** Whether somebody who is sent with that number may do it. */
+function allows(engine: SharedEngine, action: string, n: number): boolean {
+  return engine.evaluate({
+    user: 'u',
+    action,
+    type: 'document',
+    key: null,
+    tenant: null,
+    circumstances: { readAt: 0, sent: () => ({ ...NOTHING_SENT, user: { n } }) },
+  })
+}
+
 describe('constants that are made to collide', () => {
   /** Numbers whose hashes begin alike: all of them want the same place in a table of up to a thousand slots. */
   const colliding: number[] = []
@@ -296,18 +308,9 @@ describe('constants that are made to collide', () => {
       set('any', { 'user.n': { in: colliding } }),
       rulePut(rule('any', 'write')),
     ])
-    const allows = (action: string, n: number): boolean =>
-      engine.evaluate({
-        user: 'u',
-        action,
-        type: 'document',
-        key: null,
-        tenant: null,
-        circumstances: { readAt: 0, sent: () => ({ ...NOTHING_SENT, user: { n } }) },
-      })
     for (const action of ['read', 'write']) {
-      expect(colliding.filter(number => !allows(action, number))).toEqual([])
-      expect(allows(action, colliding.at(-1)! + 1)).toBe(false)
+      expect(colliding.filter(number => !allows(engine, action, number))).toEqual([])
+      expect(allows(engine, action, colliding.at(-1)! + 1)).toBe(false)
     }
   })
 })
@@ -323,14 +326,6 @@ test('a demand of no values, and one of very many, lead to no wrong answer', () 
     rulePut(rule('nobody')),
     rulePut(rule('many', 'write')),
   ])
-  const allows = (action: string, n: unknown): boolean =>
-    engine.evaluate({
-      user: 'u',
-      action,
-      type: 'document',
-      key: null,
-      tenant: null,
-      circumstances: { readAt: 0, sent: () => ({ ...NOTHING_SENT, user: { n } }) },
-    })
-  expect([allows('read', 1), allows('write', 99), allows('write', 100)]).toEqual([false, true, false])
+  const answers = [allows(engine, 'read', 1), allows(engine, 'write', 99), allows(engine, 'write', 100)]
+  expect(answers).toEqual([false, true, false])
 })

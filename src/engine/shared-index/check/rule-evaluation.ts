@@ -2,7 +2,8 @@
  * Decides by compiled rules (`rules/rule-code.ts`) what was gathered of a question. A leaf and a set are worked out at most once a
  * question, and those of rules that no value leads to not at all.
  *
- * It says what `conditions/evaluate.ts` says of the trees that were compiled, but for what a question may cost: less is spent here.
+ * It says what `conditions/evaluate.ts` says of the trees that were compiled. Less of a question's budget is spent here, so that it may
+ * know what a tree leaves unknown; an explanation therefore takes its answer from here.
  */
 import { evaluate } from '#conditions/evaluate.ts'
 import { EvaluationBudget } from '#conditions/evaluation-budget.ts'

@@ -28,7 +28,7 @@ import {
   wordsBehind,
 } from '#engine/shared-index/memory/values.ts'
 import { type PathView, type Plan, refreshPath, SOURCE } from '#engine/shared-index/rules/rules-view.ts'
-import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
+import { type Circumstances, NOTHING_SENT, type Query, type SentAttributes } from '#model/decision.ts'
 
 /** An instance that conditions look up, by its names. */
 export interface Lookup {
@@ -95,7 +95,6 @@ const STAMPS_MAX = 2 ** 31 - 1
 const ROW_ATTRIBUTES_MAX = 64
 /** Paths of rules beside which each row is read as a whole. */
 const SPREAD_PATHS_MAX = 1_024
-const NOTHING_SENT: SentAttributes = { user: null, resource: null, tenant: null, context: null }
 
 export class RuleValues {
   readonly #names: AttributeNames

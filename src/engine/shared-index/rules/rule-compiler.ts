@@ -25,11 +25,10 @@ const CHUNKS_A_STEP = 2_048
 /** Values of demands that are looked at between two steps. */
 const VALUES_A_STEP = 4_096
 /**
- * Of a side so many demands are looked at, each with so many values, each so long. A rule that has no such demand is looked at by
- * every question: that costs a decision no more than its budget, where callers could make a compilation cost without end.
+ * Of a side so many demands are looked at, with values so long. A rule that has no such demand is looked at by every question: that
+ * costs a decision no more than its budget, where callers could make a compilation cost without end.
  */
 const DEMANDS_MAX = 8
-const VALUES_MAX = 16
 const VALUE_WORDS_MAX = 64
 
 interface PlannedRule {
@@ -245,7 +244,7 @@ class Planner {
 }
 
 function isLookedAt({ values }: Demand): boolean {
-  return values.length <= VALUES_MAX && values.every(({ length }) => length <= VALUE_WORDS_MAX)
+  return values.every(({ length }) => length <= VALUE_WORDS_MAX)
 }
 
 function named({ path, values }: Demand): NamedDemand {
