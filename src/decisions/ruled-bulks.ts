@@ -3,10 +3,7 @@
  * environment's. An environment says what its questions cost, so it does not say how long others wait.
  */
 import { FairQueue } from '#model/fair-queue.ts'
-import { nobodyWaits, type SlicedRead, tooManyReads } from './sliced-reads.ts'
-
-/** How long single decisions may have to wait for a slice. */
-const SLICE_MS = 0.25
+import { type SlicedRead, takeSlice, tooManyReads } from './sliced-reads.ts'
 
 interface Bulk {
   readonly environmentId: string
@@ -59,21 +56,12 @@ export class RuledBulks {
 
   /** A bulk that is not done goes to the end of its environment's line. */
   #takeTurn(bulk: Bulk): void {
-    const { work, waiting, check } = bulk.read
     try {
-      if (waiting.isGone) throw nobodyWaits()
-      check()
-      const until = performance.now() + SLICE_MS
-      do {
-        const step = work.next()
-        if (!step.done) continue
-        bulk.resolve(step.value)
-        return
-      } while (performance.now() < until)
+      const step = takeSlice(bulk.read)
+      if (step.done) bulk.resolve(step.value)
+      else this.#waiting.push(bulk.environmentId, bulk)
     } catch (error) {
       bulk.reject(error)
-      return
     }
-    this.#waiting.push(bulk.environmentId, bulk)
   }
 }

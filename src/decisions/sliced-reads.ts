@@ -44,19 +44,27 @@ export class SlicedReads {
   }
 }
 
-async function drive<Answer>({ work, waiting, check }: SlicedRead<Answer>): Promise<Answer> {
+async function drive<Answer>(read: SlicedRead<Answer>): Promise<Answer> {
   for (;;) {
-    if (waiting.isGone) throw nobodyWaits()
-    check()
-    const until = performance.now() + SLICE_MS
-    do {
-      const step = work.next()
-      if (step.done) {
-        check()
-        return step.value
-      }
-    } while (performance.now() < until)
+    const step = takeSlice(read)
+    if (step.done) return step.value
     await new Promise(resolve => setImmediate(resolve))
+  }
+}
+
+/** Goes on with a read for one slice. The last step of it. Throws what ends the read. */
+export function takeSlice<Answer>({
+  work,
+  waiting,
+  check,
+}: SlicedRead<Answer>): IteratorResult<void, Answer> {
+  if (waiting.isGone) throw nobodyWaits()
+  check()
+  const until = performance.now() + SLICE_MS
+  for (;;) {
+    const step = work.next()
+    if (step.done) check()
+    if (step.done || performance.now() >= until) return step
   }
 }
 

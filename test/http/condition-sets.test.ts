@@ -361,12 +361,12 @@ describe('sets above and below each other', () => {
     }
   }
 
-  test('cannot lose the one above: 409, since what is below would mean more', async () => {
+  test('cannot lose the one above: 409, since what is below would match more', async () => {
     const [top, low] = fresh('top', 'low')
     await newSet(top)
     await newSet(low, { parent_id: top })
     const refused = await verdict.delete<Problem>(`${SETS}/${top}`)
-    expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('would mean more')])
+    expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('would match more')])
     expect((await verdict.get(`${SETS}/${top}`)).status).toBe(200)
     expect((await verdict.patch(`${SETS}/${low}`, { parent_id: null })).status).toBe(200)
     expect((await verdict.delete(`${SETS}/${top}`)).status).toBe(204)

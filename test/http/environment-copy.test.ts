@@ -174,7 +174,7 @@ describe('a copy into a new environment', () => {
       const answer = await copy({ target_env: { new: { key: orphan, name: orphan } }, scope })
       return refusal(answer)
     }
-    // Without the set above it, it would mean more.
+    // Without the set above it, it would match more.
     expect(await partOf({ user_sets: { include: ['low'] } })).toEqual([404, 'NOT_FOUND'])
     const scope = {
       resources: { include: ['document', 'folder'] },

@@ -44,8 +44,8 @@ export function createConditionSet(
 
 /**
  * Adds the set that a body describes, whose conditions have been read. `checkWithType` may refuse them for what the set is limited to.
- * Throws `NOT_FOUND`, `INVALID_INPUT` for a parent that cannot be
- * one, `LIMIT_EXCEEDED` where too many would be above it, `DUPLICATE_ENTITY` when the key is taken.
+ * Throws `NOT_FOUND`, `INVALID_INPUT` for a parent that cannot be one, `LIMIT_EXCEEDED` where too many would be above it,
+ * `DUPLICATE_ENTITY` when the key is taken.
  */
 export function addConditionSet(
   context: WriteContext,
@@ -137,7 +137,7 @@ export function* updateConditionSet(
   return presentConditionSet(context, updated)
 }
 
-/** Refuses one that sets are below: without its conditions they would mean more (conditions, section 16, row 2). */
+/** Refuses one that sets are below: without its conditions they would match more (conditions, section 16, row 2). */
 export function deleteConditionSet(context: WriteContext, input: { readonly params: SetParams }): void {
   const { records } = context
   requireNoneAdded(context)
@@ -146,7 +146,7 @@ export function deleteConditionSet(context: WriteContext, input: { readonly para
   if (below > 0) {
     throw new AuthzError(
       'STILL_NEEDED',
-      `${below} condition sets have ${JSON.stringify(set.key)} as their parent and would mean more without it: give them another parent, or delete them first`,
+      `${JSON.stringify(set.key)} is the parent of other condition sets (${below}), which would match more without it: give them another parent, or delete them first`,
     )
   }
   records.delete(set, { kind: 'condition-set-removed', set: set.key })
