@@ -1,11 +1,13 @@
 /**
  * A port for who has to be told which, free until it is used: below those that the kernel gives away by itself, and nobody else
- * who asks here gets it while this process lives, since the port that stands for it is held.
+ * who asks here gets it while this process lives, since the port that stands for it is held. None is among the ports that
+ * `fetch` refuses ("bad port", https://fetch.spec.whatwg.org/#port-blocking).
  */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-const FIRST = 10_000
+/** The highest port that `fetch` refuses is 10,080. */
+export const FIRST = 10_100
 /** As many again stand for them; the kernel gives away those from 32,768 on. */
 const COUNT = 10_000
 /** Processes begin at places of their own. */
