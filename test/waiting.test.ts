@@ -74,7 +74,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'system/process.test.ts': { sleeps: POLLS },
   'threads/import-thread.test.ts': { 'measures time': 'ends at HANG_MS a loop that no runner could' },
-  'threads/bearer-authentication.test.ts': { 'measures memory': LEAK },
+  'threads/api-key-authentication.test.ts': { 'measures memory': LEAK },
   'threads/job-pool.test.ts': {
     sleeps: 'at moments all over a start, at each of which the same must hold',
     'measures time': 'to find those moments',

@@ -2,14 +2,14 @@
 import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
-import { BearerAuthentication } from '#threads/channel/bearer-authentication.ts'
+import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 
 const SECRET = 'verdict-key-0123456789abcdefghijklmnopqrstuvwxyz-0123456789abcdef'
 const ROUNDS = 301
 const GUESSES = 200
 
 test('a guess that has all of the key but its last character takes as long as one that has none of it', () => {
-  const check = new BearerAuthentication({ now: () => 0, elapsedMs: () => 0 })
+  const check = new ApiKeyAuthentication({ now: () => 0, elapsedMs: () => 0 })
   const principal = { kind: 'organization' } as Principal
   check.replaceAll([{ secretHash: hash('sha256', SECRET, 'hex'), principal, validUntil: null, slot: 0 }])
   expect(check.authenticate(`Bearer ${SECRET}`)).toBe(principal)

@@ -13,7 +13,7 @@ import { LargeAnswers } from '#http/routing/large-answers.ts'
 import { LargeBodies } from '#http/routing/large-bodies.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { Tracing } from '#telemetry/tracing.ts'
-import { BearerAuthentication } from '#threads/channel/bearer-authentication.ts'
+import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 import { KeyRates } from '#threads/channel/key-rates.ts'
 import { ManagementClient } from '#threads/channel/management-client.ts'
 import type {
@@ -35,7 +35,7 @@ export class HttpThread {
   readonly #main: MessagePort
   readonly #options: Options
   readonly #telemetry: ThreadTelemetry
-  readonly #credentials: BearerAuthentication
+  readonly #credentials: ApiKeyAuthentication
   /** Null: uses of keys are not counted. */
   readonly #keyRates: KeyRates | null
   readonly #deadline: StalenessDeadline
@@ -79,7 +79,7 @@ export class HttpThread {
       max: settings.managementQueueMax,
       threads: settings.httpThreads,
     })
-    this.#credentials = new BearerAuthentication({ now: Date.now, elapsedMs: () => performance.now() })
+    this.#credentials = new ApiKeyAuthentication({ now: Date.now, elapsedMs: () => performance.now() })
     this.#keyRates =
       options.keyRates && new KeyRates(options.keyRates, settings.requestsPerSecondMax!, Date.now)
     this.#replaceCredentials(options.credentials)

@@ -9,7 +9,7 @@ import { compareRanks, isInRelation, rankOf, type Relation } from '#conditions/n
 import type { Literal, Operand, Reference } from './operands.ts'
 import { type AttributePath, type Path, valueAt } from './paths.ts'
 import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from './truth.ts'
-import { isEqual, isObject, type JsonObject, ValueSet, weightOf } from './values.ts'
+import { isCompound, isEqual, isObject, type JsonObject, ValueSet, weightOf } from './values.ts'
 
 /** What there is to know of a question. `undefined` stands for what is missing. */
 export interface QuestionValues {
@@ -192,8 +192,4 @@ function lengthCompared(attribute: unknown, relation: LengthRelation, operand: u
 function isWithin(elements: readonly unknown[], whole: readonly unknown[]): boolean {
   const set = new ValueSet(whole)
   return elements.every(element => set.has(element))
-}
-
-function isCompound(value: unknown): boolean {
-  return typeof value === 'object' && value !== null
 }

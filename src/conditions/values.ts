@@ -44,20 +44,21 @@ export class ValueSet {
 
   constructor(values: Iterable<unknown>) {
     for (const value of values) {
-      if (isScalar(value)) this.#scalars.add(value)
-      else this.#compounds.add(canonicalText(value))
+      if (isCompound(value)) this.#compounds.add(canonicalText(value))
+      else this.#scalars.add(value)
     }
   }
 
   /** O(size of the value). */
   has(value: unknown): boolean {
-    if (isScalar(value)) return this.#scalars.has(value)
+    if (!isCompound(value)) return this.#scalars.has(value)
     return this.#compounds.size > 0 && this.#compounds.has(canonicalText(value))
   }
 }
 
-function isScalar(value: unknown): boolean {
-  return typeof value !== 'object' || value === null
+/** An array or an object: comparing it costs what it holds. */
+export function isCompound(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
 }
 
 /** The same for values that are equal, and for no others. */

@@ -9,6 +9,7 @@ import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
 import {
   assign,
   assignInTenant,
+  conditionSet as set,
   instance,
   removed,
   resourceType,
@@ -22,18 +23,6 @@ import { ENGINES } from './engines.ts'
 import { JUDGES } from './world.ts'
 
 const READ_AT = Date.UTC(2026, 10, 26, 9, 30)
-
-function set(key: string, conditions: object, more: Partial<ConditionSetPut> = {}): ConditionSetPut {
-  return {
-    kind: 'condition-set-put',
-    set: key,
-    side: 'user',
-    type: null,
-    parent: null,
-    conditions: conditions as ConditionSetPut['conditions'],
-    ...more,
-  }
-}
 
 function resourceSet(key: string, conditions: object, more: Partial<ConditionSetPut> = {}): ConditionSetPut {
   return set(key, conditions, { side: 'resource', ...more })

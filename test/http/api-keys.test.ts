@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '#model/wire/api-key.ts'
 import type { Environment } from '#model/wire/environment.ts'
 import type { Project } from '#model/wire/project.ts'
-import { BearerAuthentication } from '#threads/channel/bearer-authentication.ts'
+import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
@@ -298,7 +298,7 @@ describe('a rotation', () => {
 
   test('ends to the millisecond, however the clock on the wall is set meanwhile', () => {
     let [now, elapsed] = [500_000, 0]
-    const check = new BearerAuthentication({ now: () => now, elapsedMs: () => elapsed })
+    const check = new ApiKeyAuthentication({ now: () => now, elapsedMs: () => elapsed })
     const principal = { kind: 'organization', keyId: null, organizationId: 'o' } as const
     // SHA-256 of "secret".
     const secretHash = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b'

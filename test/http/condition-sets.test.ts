@@ -21,12 +21,6 @@ const SETS = `${SCHEMA}/condition_sets`
 const RULES = `${FACTS}/set_rules`
 const SALES = { 'user.department': { equals: 'sales' } }
 
-async function newSet(key: string, fields: object = {}): Promise<ConditionSet> {
-  const answer = await verdict.post<ConditionSet>(SETS, { key, name: key, ...fields })
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-  return answer.body
-}
-
 async function newResource(key: string, fields: object = {}): Promise<void> {
   await verdict.resource({ key, actions: { read: {}, write: {} }, ...fields })
 }
@@ -39,7 +33,7 @@ function keysOf(answer: Answer<readonly { readonly key: string }[]>): string[] {
 describe('a condition set', () => {
   test('is created with all it says, and read by key or id as it was sent', async () => {
     const [key, parent] = fresh('sales', 'staff')
-    const above = await newSet(parent)
+    const above = await verdict.conditionSet({ key: parent })
     const conditions = { or: [{ 'subject.b': { equals: 1 } }, { 'user.a': { in: [2, null] } }] }
     const made = await verdict.post<ConditionSet>(SETS, {
       key,
@@ -78,20 +72,26 @@ describe('a condition set', () => {
     const [key, plain, page] = fresh('public', 'plain', 'page')
     await newResource(page)
     const { body: resource } = await verdict.get<{ readonly id: string }>(`${RESOURCES}/${page}`)
-    const set = await newSet(key, { type: 'resourceset', resource_id: resource.id })
+    const set = await verdict.conditionSet({ key: key, type: 'resourceset', resource_id: resource.id })
     expect([set.resource_id, set.resource, set.parent_id]).toEqual([resource.id, resource, null])
-    expect(await newSet(plain, { type: 'resourceset', resource_id: null })).not.toHaveProperty('resource_id')
+    expect(
+      await verdict.conditionSet({ key: plain, type: 'resourceset', resource_id: null }),
+    ).not.toHaveProperty('resource_id')
   })
 
   test('is of users and always holds unless it says otherwise', async () => {
     const [key] = fresh('everybody')
-    expect(await newSet(key)).toMatchObject({ type: 'userset', conditions: {}, description: null })
+    expect(await verdict.conditionSet({ key: key })).toMatchObject({
+      type: 'userset',
+      conditions: {},
+      description: null,
+    })
   })
 
   test('is changed field by field; what is given replaces the old value whole', async () => {
     const [key, parent] = fresh('sales', 'staff')
-    const above = await newSet(parent)
-    const made = await newSet(key, { description: 'Old', conditions: SALES })
+    const above = await verdict.conditionSet({ key: parent })
+    const made = await verdict.conditionSet({ key: key, description: 'Old', conditions: SALES })
     const conditions = { 'user.a': { exists: true } }
     const changed = await verdict.patch<ConditionSet>(`${SETS}/${key}`, {
       name: 'New',
@@ -117,7 +117,7 @@ describe('a condition set', () => {
 
   test('is deleted; a second time it is not there', async () => {
     const [key] = fresh('gone')
-    await newSet(key)
+    await verdict.conditionSet({ key: key })
     expect((await verdict.delete(`${SETS}/${key}`)).status).toBe(204)
     expect(refusal(await verdict.delete(`${SETS}/${key}`))).toEqual([404, 'NOT_FOUND'])
     expect(refusal(await verdict.get(`${SETS}/${key}`))).toEqual([404, 'NOT_FOUND'])
@@ -156,7 +156,7 @@ describe('a condition set is refused', () => {
   })
 
   test('with the longest key and name it is not', async () => {
-    const set = await newSet('k'.repeat(255), { name: 'n'.repeat(255) })
+    const set = await verdict.conditionSet({ key: 'k'.repeat(255), name: 'n'.repeat(255) })
     expect(set.key).toHaveLength(255)
   })
 
@@ -171,7 +171,7 @@ describe('a condition set is refused', () => {
 
   test('a key that a set of either type has: 409, behind all else that is wrong', async () => {
     const [key] = fresh('taken')
-    await newSet(key)
+    await verdict.conditionSet({ key: key })
     expect(refusal(await verdict.post(SETS, { key, name: 'X', type: 'resourceset' }))).toEqual([
       409,
       'DUPLICATE_ENTITY',
@@ -185,7 +185,7 @@ describe('a condition set is refused', () => {
     const conditions = { 'user.a': { equals: '' } }
     const room = CONDITION_BYTES_MAX - Buffer.byteLength(JSON.stringify(conditions))
     const withText = (length: number) => ({ 'user.a': { equals: 'x'.repeat(length) } })
-    await newSet(below, { conditions: withText(room) })
+    await verdict.conditionSet({ key: below, conditions: withText(room) })
     const refused = await verdict.post<Problem>(SETS, {
       key: above,
       name: 'X',
@@ -211,15 +211,15 @@ describe('a condition set is refused', () => {
       [422, 'INVALID_INPUT'],
       ['body', 'conditions', 'user.declared_bool', 'contains'],
     ])
-    const bySize = { type: 'resourceset', conditions: { 'resource.size': { contains: 'x' } } }
+    const bySize = { type: 'resourceset' as const, conditions: { 'resource.size': { contains: 'x' } } }
     const ofResource = await verdict.post<Problem>(SETS, { key, name: 'X', ...bySize, resource_id: page })
     expect(refusal(ofResource)).toEqual([422, 'INVALID_INPUT'])
     // Of another resource, and of any, nothing is known.
-    await newSet(`${key}-other`, { ...bySize, resource_id: other })
-    const any = await newSet(`${key}-any`, bySize)
+    await verdict.conditionSet({ key: `${key}-other`, ...bySize, resource_id: other })
+    const any = await verdict.conditionSet({ key: `${key}-any`, ...bySize })
     // Below one that is limited it is of that resource.
     const [limited] = fresh('limited')
-    await newSet(limited, { type: 'resourceset', resource_id: page })
+    await verdict.conditionSet({ key: limited, type: 'resourceset', resource_id: page })
     const below = { key, name: 'X', ...bySize, parent_id: limited }
     expect(refusal(await verdict.post(SETS, below))).toEqual([422, 'INVALID_INPUT'])
     const changed = { parent_id: limited, conditions: bySize.conditions }
@@ -230,7 +230,7 @@ describe('a condition set is refused', () => {
 
   test('when it is changed to what cannot be, and stays as it was', async () => {
     const [key] = fresh('kept')
-    const made = await newSet(key, { conditions: SALES })
+    const made = await verdict.conditionSet({ key: key, conditions: SALES })
     for (const body of [
       { conditions: { a: 1 } },
       { conditions: null },
@@ -249,12 +249,12 @@ describe('sets above and below each other', () => {
     const [page, shelf] = fresh('page', 'shelf')
     await newResource(page)
     await newResource(shelf)
-    await newSet(user)
-    await newSet(mid, { parent_id: user })
-    await newSet(low, { parent_id: mid })
-    await newSet(resource, { type: 'resourceset', resource_id: page })
+    await verdict.conditionSet({ key: user })
+    await verdict.conditionSet({ key: mid, parent_id: user })
+    await verdict.conditionSet({ key: low, parent_id: mid })
+    await verdict.conditionSet({ key: resource, type: 'resourceset', resource_id: page })
     const [limited] = fresh('limited')
-    await newSet(limited, { type: 'resourceset', resource_id: shelf })
+    await verdict.conditionSet({ key: limited, type: 'resourceset', resource_id: shelf })
     const role = await verdict.post<TenantRole>(`${SCHEMA}/roles`, { key: fresh('role')[0], name: 'Role' })
     const refused: readonly [set: string, parent: string][] = [
       [user, resource],
@@ -278,9 +278,13 @@ describe('sets above and below each other', () => {
     const [limited, top, low] = fresh('limited', 'top', 'low')
     await newResource(page)
     await newResource(shelf)
-    const { resource_id } = await newSet(limited, { type: 'resourceset', resource_id: page })
-    await newSet(top, { type: 'resourceset' })
-    await newSet(low, { type: 'resourceset', parent_id: top })
+    const { resource_id } = await verdict.conditionSet({
+      key: limited,
+      type: 'resourceset',
+      resource_id: page,
+    })
+    await verdict.conditionSet({ key: top, type: 'resourceset' })
+    await verdict.conditionSet({ key: low, type: 'resourceset', parent_id: top })
     const other = { user_set: await newUserSet(), permission: `${shelf}:read`, resource_set: low }
     expect((await verdict.post(RULES, other)).status).toBe(200)
     // A rule on what is below is on a permission of another resource.
@@ -297,12 +301,14 @@ describe('sets above and below each other', () => {
       resource_id,
     })
     const [made] = fresh('made')
-    expect(await newSet(made, { type: 'resourceset', parent_id: low })).toMatchObject({ resource_id })
+    expect(await verdict.conditionSet({ key: made, type: 'resourceset', parent_id: low })).toMatchObject({
+      resource_id,
+    })
   })
 
   async function newUserSet(): Promise<string> {
     const [key] = fresh('users')
-    await newSet(key)
+    await verdict.conditionSet({ key: key })
     return key
   }
 
@@ -310,7 +316,7 @@ describe('sets above and below each other', () => {
     const [prefix, below] = fresh('chain', 'below')
     const keys = Array.from({ length: SET_ANCESTORS_MAX + 1 }, (_, index) => `${prefix}-${index}`)
     for (const [index, key] of keys.entries()) {
-      await newSet(key, index === 0 ? {} : { parent_id: keys[index - 1] })
+      await verdict.conditionSet(index === 0 ? { key } : { key, parent_id: keys[index - 1]! })
     }
     const last = keys.at(-1)
     const beyond = await verdict.post<Problem>(SETS, { key: below, name: 'X', parent_id: last })
@@ -318,7 +324,7 @@ describe('sets above and below each other', () => {
       [400, 'INVALID_INPUT'],
       expect.stringContaining(`${SET_ANCESTORS_MAX} may be`),
     ])
-    await newSet(below)
+    await verdict.conditionSet({ key: below })
     expect(refusal(await verdict.patch(`${SETS}/${keys[0]}`, { parent_id: below }))).toEqual([
       400,
       'INVALID_INPUT',
@@ -335,10 +341,10 @@ describe('sets above and below each other', () => {
 
   test('are listed nearest first, and those that could be above', async () => {
     const [top, left, right, low] = fresh('top', 'left', 'right', 'low')
-    await newSet(top)
-    await newSet(left, { parent_id: top })
-    await newSet(right, { parent_id: top })
-    await newSet(low, { parent_id: left })
+    await verdict.conditionSet({ key: top })
+    await verdict.conditionSet({ key: left, parent_id: top })
+    await verdict.conditionSet({ key: right, parent_id: top })
+    await verdict.conditionSet({ key: low, parent_id: left })
     expect(keysOf(await verdict.get(`${SETS}/${top}/descendants`))).toEqual([left, right, low])
     expect(keysOf(await verdict.get(`${SETS}/${top}/descendants?page=2&per_page=2`))).toEqual([low])
     expect(keysOf(await verdict.get(`${SETS}/${low}/ancestors`))).toEqual([left, top])
@@ -363,8 +369,8 @@ describe('sets above and below each other', () => {
 
   test('cannot lose the one above: 409, since what is below would match more', async () => {
     const [top, low] = fresh('top', 'low')
-    await newSet(top)
-    await newSet(low, { parent_id: top })
+    await verdict.conditionSet({ key: top })
+    await verdict.conditionSet({ key: low, parent_id: top })
     const refused = await verdict.delete<Problem>(`${SETS}/${top}`)
     expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('would match more')])
     expect((await verdict.get(`${SETS}/${top}`)).status).toBe(200)
@@ -425,7 +431,7 @@ describe('computed sets', () => {
     await newResource(key)
     await verdict.post(`${SCHEMA}/roles`, { key, name: 'Role' })
     const list = `${SETS}?search=used`
-    await newSet(set)
+    await verdict.conditionSet({ key: set })
     expect(keysOf(await verdict.get(list))).toEqual([set])
     const rule = { user_set: key, permission: `${key}:read`, resource_set: key }
     await verdict.post(RULES, rule)

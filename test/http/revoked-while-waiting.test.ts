@@ -13,7 +13,7 @@ import { BYTES_HERE_MAX, LargeBodies } from '#http/routing/large-bodies.ts'
 import { decisionRoutes } from '#http/routes/route-table.ts'
 import { HttpServer } from '#http/edge/server.ts'
 import { BodyPool } from '#threads/pool/body-pool.ts'
-import { BearerAuthentication } from '#threads/channel/bearer-authentication.ts'
+import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 import { readConfig, withoutSecrets } from '../../src/config/config.ts'
 import { WORKER_URLS } from '../../src/composition/worker-urls.ts'
 import { decisionParts } from '../../src/composition/thread-routes.ts'
@@ -53,7 +53,7 @@ async function started({
   onStartFailure = () => {},
   entry = WORKER_URLS.bodies,
 }: Events = {}) {
-  const credentials = new BearerAuthentication({ now: Date.now, elapsedMs: () => performance.now() })
+  const credentials = new ApiKeyAuthentication({ now: Date.now, elapsedMs: () => performance.now() })
   credentials.replaceAll(KEYS.map(credential))
   const settings = withoutSecrets(readConfig({}))
   const tokenSecret = '00'.repeat(32)

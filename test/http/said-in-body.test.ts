@@ -6,7 +6,7 @@ import { NATIVE } from '#http/bytes/dialects.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
 import { viewOf } from '#http/message/byte-views.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
-import { resourceType, tenant } from '#testing/engines/changes.ts'
+import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
 import { ENGINES } from '../engine/engines.ts'
 
 const COUNT = 40
@@ -152,14 +152,7 @@ describe.each(ENGINES)('an engine ($name) with a rule on what is absent', ({ new
   engine.apply([
     resourceType('document', 'read'),
     tenant('default'),
-    {
-      kind: 'condition-set-put',
-      set: 'any',
-      side: 'user',
-      type: null,
-      parent: null,
-      conditions: { 'user.suspended': { exists: false } },
-    },
+    conditionSet('any', { 'user.suspended': { exists: false } }),
     {
       kind: 'rule-put',
       userSet: 'any',

@@ -38,16 +38,10 @@ async function newWorld(): Promise<World> {
   const [users, docs, page, role, user] = fresh('users', 'docs', 'page', 'role', 'user')
   await verdict.resource({ key: page, actions: { read: {}, write: {} } })
   await verdict.post(`${SCHEMA}/roles`, { key: role, name: 'Role' })
-  await newSet(users, { conditions: { 'user.name': { equals: user } } })
-  await newSet(docs, { type: 'resourceset', resource_id: page })
+  await verdict.conditionSet({ key: users, conditions: { 'user.name': { equals: user } } })
+  await verdict.conditionSet({ key: docs, type: 'resourceset', resource_id: page })
   await verdict.post(`${FACTS}/users`, { key: user, attributes: { name: user } })
   return { users, docs, page, role, user }
-}
-
-async function newSet(key: string, fields: object = {}): Promise<ConditionSet> {
-  const answer = await verdict.post<ConditionSet>(SETS, { key, name: key, ...fields })
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-  return answer.body
 }
 
 async function newRule(body: object): Promise<SetRule> {
@@ -134,8 +128,8 @@ describe('a rule', () => {
     const [key, docs] = fresh('same', 'docs')
     await verdict.resource({ key, actions: { read: {} } })
     await verdict.post(`${SCHEMA}/roles`, { key, name: 'Role' })
-    await newSet(key)
-    await newSet(docs, { type: 'resourceset' })
+    await verdict.conditionSet({ key: key })
+    await verdict.conditionSet({ key: docs, type: 'resourceset' })
     const body = { user_set: key, permission: `${key}:read`, resource_set: docs }
     expect(await newRule(body)).toMatchObject({ user_set: key })
     expect(await newRule({ ...body, is_role: true })).toMatchObject({ user_set: `__autogen_${key}` })
@@ -161,8 +155,8 @@ describe('a rule', () => {
     const [page, docs] = fresh('page', 'docs')
     const users = 'u'.repeat(250)
     await verdict.resource({ key: page, actions: { read: {}, write: {} } })
-    await newSet(users)
-    await newSet(docs, { type: 'resourceset' })
+    await verdict.conditionSet({ key: users })
+    await verdict.conditionSet({ key: docs, type: 'resourceset' })
     const body = { user_set: users, resource_set: docs }
     const read = await newRule({ ...body, permission: `${page}:read` })
     const write = await newRule({ ...body, permission: `${page}:write` })
@@ -209,8 +203,8 @@ describe('a warning', () => {
   test('comes with a rule of which nothing asks about tenants, and names the remedy', async () => {
     const { users, docs, page, role } = await newWorld()
     const [below, aware] = fresh('below', 'aware')
-    await newSet(aware, { conditions: { allOf: [IN_TENANT] } })
-    await newSet(below, { parent_id: aware })
+    await verdict.conditionSet({ key: aware, conditions: { allOf: [IN_TENANT] } })
+    await verdict.conditionSet({ key: below, parent_id: aware })
     const warningOf = async (body: object): Promise<string | null> => {
       const answer = await verdict.post(RULES, { permission: `${page}:read`, resource_set: docs, ...body })
       expect(answer.status).toBe(200)
@@ -220,8 +214,9 @@ describe('a warning', () => {
     expect(await warningOf({ user_set: users, resource_set: page })).toMatch(/^299 /u)
     for (const user_set of [role, aware, below]) expect(await warningOf({ user_set })).toBeNull()
     const [byRoles, byTenant] = fresh('by-roles', 'by-tenant')
-    await newSet(byRoles, { conditions: { 'user.roles': { array_contains: 'admin' } } })
-    await newSet(byTenant, {
+    await verdict.conditionSet({ key: byRoles, conditions: { 'user.roles': { array_contains: 'admin' } } })
+    await verdict.conditionSet({
+      key: byTenant,
       type: 'resourceset',
       conditions: { 'resource.a': { equals: { ref: 'tenant.a' } } },
     })
@@ -284,8 +279,8 @@ describe('with what is removed go', () => {
     const world = await newWorld()
     const { users, docs, page, role } = world
     const [any, below] = fresh('any', 'below')
-    await newSet(any, { type: 'resourceset' })
-    await newSet(below, { type: 'resourceset', parent_id: docs })
+    await verdict.conditionSet({ key: any, type: 'resourceset' })
+    await verdict.conditionSet({ key: below, type: 'resourceset', parent_id: docs })
     await newRule({ user_set: users, permission: `${page}:read`, resource_set: docs })
     await newRule({ user_set: users, permission: `${page}:write`, resource_set: page })
     await newRule({ user_set: role, permission: `${page}:read`, resource_set: any })
@@ -313,7 +308,7 @@ describe('with what is removed go', () => {
     expect(await rules()).toEqual([byAny, byBelow])
     expect(await verdict.allows(user, 'read', page)).toBe(false)
     // Another of that key has none of them.
-    await newSet(users, { conditions: { 'user.name': { equals: user } } })
+    await verdict.conditionSet({ key: users, conditions: { 'user.name': { equals: user } } })
     expect(await rules()).toEqual([byAny, byBelow])
     expect(await verdict.allows(user, 'read', page)).toBe(false)
   })
@@ -355,7 +350,7 @@ describe('with what is removed go', () => {
     }
     for (const key of [users, any]) expect((await verdict.get(`${SETS}/${key}`)).status).toBe(200)
     await verdict.resource({ key: page, actions: { read: {}, write: {} } })
-    await newSet(docs, { type: 'resourceset', resource_id: page })
+    await verdict.conditionSet({ key: docs, type: 'resourceset', resource_id: page })
     expect(await rules()).toEqual([])
     expect(await verdict.allows(user, 'read', page)).toBe(false)
   })

@@ -1,6 +1,7 @@
 /** Attributes of users, tenants and instances are in force for conditions as they are stored: written, changed, and loaded again. */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
+import { conditionSet } from '#testing/engines/changes.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const CONDITIONS = {
@@ -11,7 +12,7 @@ const CONDITIONS = {
   'tenant.plan': { equals: 'gold' },
 }
 const rules: Change[] = [
-  { kind: 'condition-set-put', set: 'all', side: 'user', type: null, parent: null, conditions: CONDITIONS },
+  conditionSet('all', CONDITIONS),
   { kind: 'rule-put', userSet: 'all', type: 'document', action: 'read', resourceSet: '__autogen_document' },
 ]
 const QUESTION = { user: 'ann', action: 'read', type: 'document', key: 'plan', tenant: null }

@@ -57,6 +57,16 @@ export function relation(objectType: string, key: string, subjectType: string): 
   return { kind: 'relation-put', type: objectType, relation: key, subjectType }
 }
 
+/** A user set on any type, without parent, unless `more` says otherwise. */
+export function conditionSet(
+  set: string,
+  conditions: object,
+  more: Partial<ChangeOf<'condition-set-put'>> = {},
+): ChangeOf<'condition-set-put'> {
+  const said = conditions as ChangeOf<'condition-set-put'>['conditions']
+  return { kind: 'condition-set-put', set, side: 'user', type: null, parent: null, conditions: said, ...more }
+}
+
 export function instance(name: string, inTenant: string = DEFAULT_TENANT): ChangeOf<'instance-put'> {
   return { kind: 'instance-put', instance: instanceKey(name), tenant: inTenant, attributes: null }
 }

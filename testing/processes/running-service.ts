@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { afterAll, expect, onTestFinished } from 'vitest'
 import { type RunningService, startService } from '#composition/service.ts'
 import { type Config, readConfig } from '#config/config.ts'
+import type { ConditionSet, ConditionSetCreate } from '#model/wire/condition-set.ts'
 import type { GroupRead } from '#model/wire/group.ts'
 import type { Relation } from '#model/wire/relation.ts'
 import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
@@ -210,6 +211,10 @@ export class Client {
 
   resource(body: Partial<ResourceCreate> & { readonly key: string }): Promise<Resource> {
     return this.#done('POST', RESOURCES, { name: body.key, actions: {}, ...body })
+  }
+
+  conditionSet(body: Partial<ConditionSetCreate> & { readonly key: string }): Promise<ConditionSet> {
+    return this.#done('POST', `${SCHEMA}/condition_sets`, { name: body.key, ...body })
   }
 
   /** Documents that can be read and updated; a viewer may read, an editor both. */

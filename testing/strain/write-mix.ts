@@ -11,6 +11,7 @@ import {
   userPut,
 } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'
+import { conditionSet } from '#testing/engines/changes.ts'
 
 export const PAIRS = 64
 export const CHAIN = 12
@@ -73,14 +74,8 @@ export function foundation(): Change[] {
 
 /** The rule, both of its sets, and what they ask for: each a part without which the others say something else. */
 function ruledAt(level: number): Change[] {
-  const set = (key: string, parent: string | null): Change => ({
-    kind: 'condition-set-put',
-    set: key,
-    side: 'user',
-    type: null,
-    parent,
-    conditions: { [`user.${key}`]: { equals: level } },
-  })
+  const set = (key: string, parent: string | null): Change =>
+    conditionSet(key, { [`user.${key}`]: { equals: level } }, { parent })
   return [
     set('twin', null),
     set('level', 'twin'),

@@ -1,6 +1,6 @@
 /** One route as an OpenAPI operation. */
 import { ANSWERED_REQUEST_ID } from '#http/message/header-fields.ts'
-import type { RouteAccess } from '#http/routing/credentials.ts'
+import type { RouteAccess } from '#http/routing/route-access.ts'
 import type { Response, Route } from '#http/routing/route.ts'
 import type { HeaderComponents } from './answer-headers.ts'
 import type { ParameterComponents } from './parameters.ts'

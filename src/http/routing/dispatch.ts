@@ -17,11 +17,10 @@ import type { Call, HttpRequest, Reply, RequestNames } from '#http/message/reque
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
-import { environmentOf } from './caller.ts'
-import { type Authenticate, identifyCaller, requireOwn } from './credentials.ts'
 import { BYTES_HERE_MAX, type LargeBodies, type LargeRequest, type WholeBody } from './large-bodies.ts'
 import { decodePathPart } from './path.ts'
 import { parseBody } from './read-body.ts'
+import { type Authenticate, environmentOf, identifyCaller, requireOwn } from './route-access.ts'
 import type { Route } from './route.ts'
 import { type RouteMatch, Router } from './router.ts'
 

@@ -10,7 +10,7 @@ import type { HeaderField, RequestHeaderField } from '#http/message/header-field
 import type { Call, ErrorFamily, Reply } from '#http/message/request-reply.ts'
 import { assert } from '#model/assert.ts'
 import type { Principal } from '#model/principal.ts'
-import type { RouteAccess } from './credentials.ts'
+import type { RouteAccess } from './route-access.ts'
 import { QueryShape } from './query-string.ts'
 import { Shape } from './shape.ts'
 

@@ -7,20 +7,8 @@ import { type Plan, RulesView } from '#engine/shared-index/rules/rules-view.ts'
 import { SetCompiler } from '#engine/shared-index/rules/set-code.ts'
 import type { Change, ConditionSetPut, RuleChange } from '#model/change.ts'
 import { type Circumstances, NOTHING_SENT } from '#model/decision.ts'
-import { resourceType, tenant, user } from '#testing/engines/changes.ts'
+import { conditionSet as set, resourceType, tenant, user } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
-
-function set(key: string, conditions: object, more: Partial<ConditionSetPut> = {}): ConditionSetPut {
-  return {
-    kind: 'condition-set-put',
-    set: key,
-    side: 'user',
-    type: null,
-    parent: null,
-    conditions: conditions as ConditionSetPut['conditions'],
-    ...more,
-  }
-}
 
 function rule(userSet: string, action = 'read'): RuleChange {
   return { userSet, type: 'document', action, resourceSet: '__autogen_document' }

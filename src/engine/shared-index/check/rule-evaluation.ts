@@ -9,7 +9,7 @@ import { evaluate } from '#conditions/evaluate.ts'
 import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
 import { compareRanks, isInRelation, type Rank, rankOf } from '#conditions/nodes/ordering.ts'
 import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from '#conditions/truth.ts'
-import { isEqual, weightOf } from '#conditions/values.ts'
+import { isCompound, isEqual, weightOf } from '#conditions/values.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import {
   isSameScalar,
@@ -36,7 +36,7 @@ import {
   UNREADABLE,
 } from '#engine/shared-index/rules/rule-code.ts'
 import type { Plan, RulesView } from '#engine/shared-index/rules/rules-view.ts'
-import { type AskedRules, type Lookup, MISSING, RuleValues } from './rule-values.ts'
+import { type AskedRules, type Lookup, MISSING, RuleValues, STAMPS_MAX } from './rule-values.ts'
 
 /** What rules say of a question; or which instances have to be looked up before they can say it. */
 export type RuledOutcome = boolean | { readonly lookups: readonly Lookup[] }
@@ -44,8 +44,6 @@ export type RuledOutcome = boolean | { readonly lookups: readonly Lookup[] }
 const INSTANT_BYTES_MAX = 255
 /** Bytes of a text that are read in a step of the budget. */
 const TEXT_STEP_LOG2 = 6
-/** Questions told apart by their number, before the numbers begin anew. */
-const STAMPS_MAX = 2 ** 31 - 1
 
 /** One for each thread. */
 export class RuleEvaluation {
@@ -365,8 +363,4 @@ export class RuleEvaluation {
         return truthOf(length < wanted)
     }
   }
-}
-
-function isCompound(value: unknown): boolean {
-  return typeof value === 'object' && value !== null
 }

@@ -90,7 +90,7 @@ export const MISSING = 0
 const OBJECT = 10
 export const OBJECT_HEAD = OBJECT << KIND_SHIFT
 /** Questions told apart by their number, before the numbers begin anew. */
-const STAMPS_MAX = 2 ** 31 - 1
+export const STAMPS_MAX = 2 ** 31 - 1
 /** Attributes of a row that is read in place. */
 const ROW_ATTRIBUTES_MAX = 64
 /** Paths of rules beside which each row is read as a whole. */

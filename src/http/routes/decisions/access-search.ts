@@ -3,7 +3,7 @@ import type { SearchService } from '#decisions/search-service.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
 import type { Reply } from '#http/message/request-reply.ts'
-import { environmentOf } from '#http/routing/caller.ts'
+import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import {

@@ -6,7 +6,7 @@
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { queryOf } from '#decisions/native-query.ts'
-import { environmentOf } from '#http/routing/caller.ts'
+import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { OpaQuery, OpaResult } from '#model/wire/decision.ts'
 

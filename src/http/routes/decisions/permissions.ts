@@ -2,7 +2,7 @@
 import type { PermissionService } from '#decisions/permission-service.ts'
 import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
 import type { Reply } from '#http/message/request-reply.ts'
-import { environmentOf } from '#http/routing/caller.ts'
+import { environmentOf } from '#http/routing/route-access.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import {

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
-import { BearerAuthentication } from '#threads/channel/bearer-authentication.ts'
+import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -16,7 +16,7 @@ const KEPT_BYTES_MAX = 4_000_000
 
 test('however many ways a key is written in, no more is kept than there are keys', () => {
   const principal = { kind: 'organization' } as Principal
-  const check = new BearerAuthentication({ now: () => 0, elapsedMs: () => 0 })
+  const check = new ApiKeyAuthentication({ now: () => 0, elapsedMs: () => 0 })
   check.replaceAll([{ secretHash: hash('sha256', 'secret', 'hex'), principal, validUntil: null, slot: 0 }])
   const send = (): void => {
     for (let form = 1; form <= FORMS; form++) {

@@ -1,10 +1,12 @@
 /**
- * Who is calling, and may they use this route at all? The first check after the path (contract D-38).
+ * May who is calling use this route at all? The first check after the path (contract D-38). Which caller a key stands for is
+ * found by `threads/channel/api-key-authentication.ts`, behind `Authenticate`.
  *
  * Missing, malformed and unknown credentials are one and the same answer, 401: a caller learns nothing about which
  * keys exist. A path that names another project or environment than the key's own is refused here, too, whatever else is
  * wrong with the request; whether what it names exists is found out where it is looked up. Tokens never enter a message.
  */
+import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 
@@ -50,6 +52,12 @@ function requireKind(access: RouteAccess, kind: Principal['kind']): void {
   if (access === 'project' && kind === 'environment') {
     throw new AuthzError('FORBIDDEN', 'this request needs a key of the project or of the organization')
   }
+}
+
+/** The environment of the caller of a route that takes environment keys only. */
+export function environmentOf(principal: Principal | null): string {
+  assert(principal?.kind === 'environment', 'only environment keys reach a decision')
+  return principal.environmentId
 }
 
 /**
