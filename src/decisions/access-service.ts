@@ -4,6 +4,7 @@
  */
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
+import { FailsafeCircumstances } from '#model/failsafe-circumstances.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type {
   Decision,
@@ -15,7 +16,7 @@ import { attributesOf, type Defaults, defaultsOf, withDefaults } from './access-
 import { queryOf } from './access-mapping.ts'
 import type { Waiting } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
-import { AccessCircumstances, ItemCircumstances } from './sent-attributes.ts'
+import { AccessCircumstances } from './sent-attributes.ts'
 
 export interface AccessOptions {
   /** Types whose ids are user keys (contract D-17). */
@@ -32,7 +33,7 @@ interface Evaluations {
 }
 
 /** Of an item: what is known without asking, or its place among the questions. */
-type Outcome = Decision | { readonly query: number; readonly circumstances: ItemCircumstances | null }
+type Outcome = Decision | { readonly query: number; readonly circumstances: FailsafeCircumstances | null }
 
 /** How items are read: what they inherit, and when, where conditions may ask for it. */
 interface Reading {
@@ -126,7 +127,7 @@ export class AccessService {
         const circumstances =
           readAt === null
             ? null
-            : new ItemCircumstances(new AccessCircumstances(attributesOf(item, batch), readAt))
+            : new FailsafeCircumstances(new AccessCircumstances(attributesOf(item, batch), readAt))
         return { query: queries.push(queryOf(evaluation, circumstances)) - 1, circumstances }
       } catch (error) {
         if (!(error instanceof AuthzError)) throw error

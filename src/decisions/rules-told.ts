@@ -17,7 +17,7 @@ export function abacPart({ rules, tenant }: Explanation, hasRules: boolean, unas
   const part = (code: string, reason: string) => ({
     allow: code === 'allow',
     code,
-    reason,
+    reason: rules.unread === null ? reason : `${reason}; what was sent counts as absent: ${rules.unread}`,
     allowing_rules: rules.rules.filter(({ allows }) => allows).map(namesOf),
     ...(userSets.length > 0 && { matching_usersets: userSets }),
     ...(resourceSets.length > 0 && { matching_resourcesets: resourceSets }),

@@ -2,7 +2,7 @@
  * The attributes and the context that a question brings along (conditions, section 4), in both dialects. They are merged and measured
  * when a condition first asks for one of them: most questions are decided before that.
  */
-import { type Circumstances, type JsonObject, NOTHING_SENT, type SentAttributes } from '#model/decision.ts'
+import type { Circumstances, JsonObject, SentAttributes } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import { SENT_ATTRIBUTES_BYTES_MAX, SENT_ATTRIBUTES_DEPTH_MAX } from '#model/limits.ts'
 import { mergedObjects } from '#model/merged-objects.ts'
@@ -79,32 +79,6 @@ export class AccessCircumstances implements Circumstances {
       resource: resource.properties ?? null,
       tenant: null,
       context: merged(ofAction ? { action: ofAction } : null, context),
-    }
-  }
-}
-
-/** Of an item of a batch, in which attributes that break a ceiling fail that item alone. */
-export class ItemCircumstances implements Circumstances {
-  readonly #own: Circumstances
-  /** Why the attributes cannot be read; `null`: nobody has asked for them, or they can. */
-  failure: AuthzError | null = null
-
-  constructor(own: Circumstances) {
-    this.#own = own
-  }
-
-  get readAt(): number {
-    return this.#own.readAt
-  }
-
-  sent(): SentAttributes {
-    if (this.failure) return NOTHING_SENT
-    try {
-      return this.#own.sent()
-    } catch (error) {
-      if (!(error instanceof AuthzError)) throw error
-      this.failure = error
-      return NOTHING_SENT
     }
   }
 }

@@ -50,6 +50,8 @@ export type RuleDetail = 'none' | 'leaf' | 'tree'
 
 export interface ExplainedByRules {
   readonly allow: boolean
+  /** Why what was sent could not be read, and counts as not sent here; `null`: it was read, or no rule asks for it. */
+  readonly unread: string | null
   /** Rules there are on the type and action. */
   readonly count: number
   /** Those that allow come first; with the detail `none` there are no others. */
@@ -75,6 +77,7 @@ export type ExplainedRuleSide = Omit<ExplainedSide, 'nodes'>
 
 export const NO_RULES: ExplainedByRules = {
   allow: false,
+  unread: null,
   count: 0,
   rules: [],
   hasMore: false,

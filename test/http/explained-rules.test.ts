@@ -1,5 +1,6 @@
 /** What rules say, in `/allowed/explain` and in the `debug` of decisions (conditions, section 9). */
 import { describe, expect, test } from 'vitest'
+import { SENT_ATTRIBUTES_BYTES_MAX } from '#model/limits.ts'
 import { FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 
 interface Leaf {
@@ -216,6 +217,17 @@ test('an explanation that would be too long leaves out rules, and says that ther
   expect((await asked('ann', 'long', attributes)).rules).toMatchObject([
     { user_set: 'wordy', outcome: 'yes', user: { leaf: { path: 'user.text' } } },
   ])
+})
+
+test('a decision by a role is told, however much is sent; rules find nothing of it then', async () => {
+  const attributes = { level: 2, text: 'x'.repeat(SENT_ATTRIBUTES_BYTES_MAX) }
+  const { allow, debug } = await told('bob', 'read', attributes)
+  expect(allow).toBe(true)
+  expect(debug.abac).toMatchObject({ allow: false, code: 'no_matching_usersets' })
+  const bulk = await verdict.post('/allowed/bulk', [question('bob', 'read', attributes, {})])
+  expect(bulk.body).toMatchObject({ allow: [{ allow: true }] })
+  // Nobody's role, and a rule that asks for what is sent.
+  expect((await verdict.post('/allowed', question('ann', 'read', attributes, {}))).status).toBe(400)
 })
 
 function question(user: string, action: string, attributes: object, ofResource: object) {

@@ -5,7 +5,7 @@ import { SENT_ATTRIBUTES_BYTES_MAX, SENT_ATTRIBUTES_DEPTH_MAX } from '#model/lim
 import { FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
-await verdict.resource({ key: 'document', actions: { read: {}, write: {} } })
+await verdict.resource({ key: 'document', actions: { read: {}, write: {}, share: {} } })
 const conditions = { 'user.isKnown': { equals: true } }
 await verdict.post(`${SCHEMA}/condition_sets`, { key: 'known', name: 'Known', conditions })
 await verdict.post(`${FACTS}/set_rules`, {
@@ -13,6 +13,17 @@ await verdict.post(`${FACTS}/set_rules`, {
   permission: 'document:read',
   resource_set: 'document',
 })
+
+// Whom a role allows; and what is allowed by a rule that reads nothing of what is sent, before another one that does.
+await verdict.tenantRole('reader', ['document:read'])
+await verdict.users('rita')
+await verdict.assign('rita', 'reader', 'default')
+await verdict.conditionSet({ key: 'anybody', conditions: { 'server.time': { exists: true } } })
+await verdict.conditionSet({ key: 'described', conditions: { 'user.isKnown': { exists: true } } })
+for (const user_set of ['anybody', 'described']) {
+  const rule = { user_set, permission: 'document:share', resource_set: 'document' }
+  expect((await verdict.post(`${FACTS}/set_rules`, rule)).status).toBe(200)
+}
 
 const KNOWN = { isKnown: true }
 
@@ -38,9 +49,9 @@ function ofDepth(levels: number): Sent {
   return { user: KNOWN, resource: {}, context: nested }
 }
 
-function native({ user, resource, context }: Sent, action = 'read') {
+function native({ user, resource, context }: Sent, action = 'read', key = 'ann') {
   return {
-    user: { key: 'ann', attributes: user },
+    user: { key, attributes: user },
     action,
     resource: { type: 'document', attributes: resource },
     context,
@@ -92,6 +103,35 @@ describe.each([
         ],
       },
     ])
+  })
+
+  test.each([
+    ['a role allows', 'rita', 'read', 200, true],
+    ['a rule allows that asks for none of it', 'ann', 'share', 200, true],
+    ['no rule asks', 'ann', 'write', 200, false],
+    ['a rule asks', 'ann', 'read', 400, undefined],
+  ])(
+    'an explanation of more has the answer of the decision: %s',
+    async (_case, key, action, status, allow) => {
+      const question = native(excessive, action, key)
+      for (const path of ['/allowed', '/allowed/explain', '/allowed/explain?full=true']) {
+        const answer = await verdict.post<{ allow?: boolean }>(path, question)
+        expect([path, answer.status, answer.body.allow]).toEqual([path, status, allow])
+      }
+      const bulk = await verdict.post('/allowed/bulk', [question])
+      expect(bulk.status).toBe(status)
+    },
+  )
+
+  test('and says of its rules that what was sent counts as absent', async () => {
+    const answer = await verdict.post('/allowed/explain', native(excessive, 'read', 'rita'))
+    expect(answer.body).toMatchObject({
+      allow: true,
+      rules: [{ user_set: 'known', outcome: 'no', user: { value: 'unknown' } }],
+      debug: {
+        abac: { allow: false, reason: expect.stringMatching(/what was sent counts as absent: .* at most/u) },
+      },
+    })
   })
 
   test('more than that is nobody’s trouble where no condition asks', async () => {

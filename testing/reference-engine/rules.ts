@@ -121,6 +121,7 @@ export class Rules {
     ]
     return {
       allow: allowing.length > 0,
+      unread: null,
       count: rules.length,
       rules,
       hasMore: false,

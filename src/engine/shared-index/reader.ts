@@ -242,7 +242,9 @@ export class SharedIndexReader implements DecisionEngine {
       const { byRoles, asked, parts } = yield* this.#reads.readSliced(LISTING_ATTEMPTS, () =>
         this.#explain(query, stepsMax, known),
       )
-      const rules = yield* explainRules(asked, { query, parts, detail, decider: this.#ruled })
+      const { isAllowedByRoles } = byRoles
+      const how = { query, parts, detail, decider: this.#ruled, isAllowedByRoles }
+      const rules = yield* explainRules(asked, how)
       if (!('lookups' in rules)) return { ...byRoles, allow: byRoles.allow || rules.allow, rules }
       // At one state with all of them, as for a decision.
       lookups = [...known, ...rules.lookups]
