@@ -1,15 +1,16 @@
 /**
- * The parts of the documents that say what the code declares: settings, metrics, the form of model files. `npm run documents` writes
+ * The parts of the documents that say what the code declares: settings, metrics, the form of model files, licences. `npm run documents` writes
  * them; `documents.test.ts` asks whether they are as they would be written. Whoever adds a setting or a metric writes its row alone.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { format, resolveConfig } from 'prettier'
+import { format, getFileInfo, resolveConfig } from 'prettier'
 import { settings } from '../src/config/config.ts'
 import { ModelFile } from '../src/model/model-file.ts'
 import { COUNTED_METRICS, type CountedRow, type MetricRow } from '../src/telemetry/counted-metrics.ts'
 import { SAMPLED_METRICS } from '../src/telemetry/sampled-metrics.ts'
+import { noticeText } from './notice.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -37,6 +38,7 @@ const DOCUMENTS: Readonly<Record<string, (text: string) => string>> = {
       METRICS.map(({ name, kind, labels, help }) => [`\`${name}\``, kind, labels.join(', '), help]),
     ),
   'docs/grafana-dashboard.json': text => JSON.stringify(withGraphs(JSON.parse(text) as Dashboard), null, 2),
+  NOTICE: noticeText,
   'docs/model-file.schema.json': () => JSON.stringify(ModelFile, null, 2),
 }
 
@@ -49,7 +51,9 @@ export function documentText(path: string): string {
 /** The document as it should be, given what it is. */
 export async function documentOf(path: string, text: string): Promise<string> {
   const filepath = join(ROOT, path)
-  return format(DOCUMENTS[path]!(text), { ...(await resolveConfig(filepath)), filepath })
+  const written = DOCUMENTS[path]!(text)
+  const { inferredParser } = await getFileInfo(filepath)
+  return inferredParser === null ? written : format(written, { ...(await resolveConfig(filepath)), filepath })
 }
 
 /** The text with these rows in its table of these columns. */

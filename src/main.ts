@@ -12,6 +12,7 @@ import { type Config, readConfig } from '#config/config.ts'
 import { limitHeaderBytes } from '#http/edge/header-ceiling.ts'
 import { SAMPLE_CHANGE, SAMPLE_QUESTION } from '#management/environment/sample-workspace.ts'
 import { AuthzError } from '#model/errors.ts'
+import { VERSION } from '#model/version.ts'
 import { createLog } from '#telemetry/log.ts'
 
 /** A stop that takes longer is ended the hard way, before the supervisor's own patience of 10 s is over. */
@@ -102,7 +103,7 @@ function startMessage(error: unknown): string {
 
 /** Standard output is for the person at the terminal; the log goes to standard error. */
 function greet({ address, generatedApiKey, hasSampleWorkspace }: RunningService): void {
-  const lines = [`Verdict listens on ${address}`]
+  const lines = [`Verdict ${VERSION} listens on ${address}`]
   if (generatedApiKey !== null) lines.push(`API key, shown this once: ${generatedApiKey}`)
   if (generatedApiKey !== null && hasSampleWorkspace) {
     lines.push(

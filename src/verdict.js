@@ -1,7 +1,6 @@
-#!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 /**
- * The command line: what `npx verdict` runs, in a checkout of the project. Plain JavaScript, because a runtime that is too
- * old cannot read the rest; one clear line instead of its stack trace.
+ * The command line, or the service itself with `verdict serve`. Plain JavaScript, because a runtime that is too old cannot read the
+ * rest; one clear line instead of its stack trace.
  */
 const isSource = import.meta.url.endsWith('/src/verdict.js')
 if (isSource && !('typescript' in process.features && process.features.typescript)) {
@@ -11,5 +10,8 @@ if (isSource && !('typescript' in process.features && process.features.typescrip
   )
   process.exit(2)
 }
-const { entry } = await import('#composition/built-form.ts')
-await import(entry('cli', 'src/cli/main.ts').href)
+if (process.argv[2] === 'serve') await import('./start.js')
+else {
+  const { entry } = await import('#composition/built-form.ts')
+  await import(entry('cli', 'src/cli/main.ts').href)
+}

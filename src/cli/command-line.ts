@@ -13,10 +13,12 @@ import { keysCommand } from '#cli/commands/keys.ts'
 import { listCommand } from '#cli/commands/list.ts'
 import { loadCommand } from '#cli/commands/load.ts'
 import { schemaCommand } from '#cli/commands/schema.ts'
+import { serveCommand } from '#cli/commands/serve.ts'
 import { statusCommand } from '#cli/commands/status.ts'
 import { testCommand } from '#cli/commands/test.ts'
 import { PlanError } from '#cli/model-file/plan-step.ts'
 import { ModelFileError } from '#cli/model-file/read-model-file.ts'
+import { VERSION } from '#model/version.ts'
 import { ApiError } from './api.ts'
 import type { Command, Run } from './command.ts'
 import { defectMessage, EXIT, type ExitCode, UsageError } from './exit-codes.ts'
@@ -35,6 +37,7 @@ const COMMANDS: readonly Command[] = [
   statusCommand,
   keysCommand,
   schemaCommand,
+  serveCommand,
 ]
 
 const EPILOGUE = `Where and as whom: --url and --key, else VERDICT_URL and VERDICT_KEY. Output is a table on a terminal
@@ -89,7 +92,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
       })
       .demandCommand(1, 'say what to do: see verdict --help')
       .completion('completion', 'Print a script that completes commands: verdict completion >> ~/.bashrc')
-      .version(false)
+      .version(VERSION)
       .help()
       .alias('h', 'help')
       .wrap(HELP_WIDTH_MAX)

@@ -1,6 +1,7 @@
 /** The parts of a node that exist from before its start until after its stop, wired to each other. */
 import type { Config } from '#config/config.ts'
 import { InvariantError } from '#model/assert.ts'
+import { VERSION } from '#model/version.ts'
 import type { Logger } from '#telemetry/log.ts'
 import { LoopMeter } from '#telemetry/loop-meter.ts'
 import { Metrics } from '#telemetry/metrics-scrape.ts'
@@ -65,6 +66,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     isReady: () => standing.state.isServing && !deadlines.node.isOver,
     isFresh: () => standing.state.isFresh,
     managementInFlight: () => managementInFlight.value,
+    version: VERSION,
     replacedHistories: () => store.replacedHistories(),
     activeSeconds: () => [
       ['main', performance.eventLoopUtilization().active / 1_000] as const,

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '#config/config.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
+import { VERSION } from '#model/version.ts'
 import { Replica } from '#replica/replica.ts'
 import type { Logger } from '#telemetry/log.ts'
 import { OrganizationProgress } from '#threads/indexes/organization-progress.ts'
@@ -83,7 +84,8 @@ async function start(parts: NodeParts): Promise<RunningService> {
   standing.become({ isServing: true })
   trimming.trim()
   const address = addressOf(config, port)
-  log.info({ address, opaPort: config.opaPort, threads: config.httpThreads, pid: process.pid }, 'ready')
+  const { opaPort, httpThreads: threadCount } = config
+  log.info({ version: VERSION, address, opaPort, threads: threadCount, pid: process.pid }, 'ready')
   return {
     address,
     generatedApiKey: generated?.apiKey ?? null,

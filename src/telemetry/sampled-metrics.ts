@@ -40,6 +40,8 @@ export interface MetricSources {
   replacedHistories(): number
   /** Management requests that have not been answered yet. */
   managementInFlight(): number
+  /** The release that runs. */
+  readonly version: string
   /** Seconds each thread has been at work since it started, by its name. */
   activeSeconds(): Iterable<readonly [thread: string, seconds: number]>
 }
@@ -55,6 +57,13 @@ export interface SampledRow extends MetricRow {
 const STARTED_AT = Math.round(Date.now() / 1_000 - process.uptime())
 
 export const SAMPLED_METRICS: readonly SampledRow[] = [
+  {
+    name: 'verdict_build_info',
+    kind: 'gauge',
+    help: 'always 1; the labels say which release runs, on which Node',
+    labels: ['version', 'node'],
+    values: sources => [[{ version: sources.version, node: process.versions.node }, 1]],
+  },
   one('gauge', 'verdict_ready', '1 while `/ready` says yes', sources => (sources.isReady() ? 1 : 0)),
   one(
     'gauge',

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ADMIN_KEY, API_KEY, neighbourOf, sharedService } from '#testing/processes/running-service.ts'
+import { VERSION } from '#model/version.ts'
 import { shellCommand, verdictCommand } from './command-line.ts'
 
 const COMPANY = fileURLToPath(new URL('company.yaml', import.meta.url))
@@ -396,7 +397,7 @@ describe('looking after a service', () => {
     const key = await neighbourOf(service, 'counted')
     expect(await table(['status'], { key })).toBe(
       [
-        `${service.address} is ready`,
+        `${service.address} is ready, Verdict ${VERSION}`,
         '',
         'WHAT         COUNT',
         'resources    0',

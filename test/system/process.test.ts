@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
+import { VERSION } from '#model/version.ts'
 import { freePort } from '#testing/processes/free-port.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 
@@ -92,6 +93,7 @@ describe('the first start', () => {
   test('makes a key and a sample workspace in ./data; the next start keeps both and shows no key', async () => {
     const first = start()
     const address = await first.address()
+    expect(first.stdout).toMatch(`Verdict ${VERSION} listens on ${address}\n`)
     const [, key] = await first.stdoutMatch(/API key, shown this once: (\S+)/)
     expect(existsSync(join(cwd, 'data'))).toBe(true)
     expect(await allowed(address, key!)).toBe(true)

@@ -51,7 +51,7 @@ function examples(
 
 test("the README's run command starts the service and its examples answer what it says", async () => {
   // What a fresh clone brings and running needs; no node_modules, no data.
-  for (const part of ['package.json', 'package-lock.json', 'src', 'packaging', 'workers']) {
+  for (const part of ['package.json', 'package-lock.json', 'bin', 'src', 'packaging', 'workers']) {
     cpSync(join(root, part), join(copy, part), { recursive: true })
   }
   const run = codeBlocks(readme).find(block => block.text.includes('npm start'))!.text
@@ -71,7 +71,7 @@ test("the README's run command starts the service and its examples answer what i
       ({ language, text }) => language === 'yaml' && text.includes('resources:'),
     )!
     writeFileSync(join(copy, 'model.yaml'), model.text)
-    const isCommand = ({ text }: CodeBlock) => text.startsWith('npx verdict')
+    const isCommand = ({ text }: CodeBlock) => text.startsWith('npx verdict-authz')
     const session = [...examples(readme, isCommand), ...examples(commandLine, isCommand)]
     expect(session.length).toBeGreaterThanOrEqual(6)
     const onTerminal = { ...env, VERDICT_URL: address, VERDICT_KEY: key, VERDICT_OUTPUT: 'table' }

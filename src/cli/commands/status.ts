@@ -30,14 +30,15 @@ export const statusCommand: Command = (parser, run) =>
       command.example('$0 status --url http://127.0.0.1:7766', 'with VERDICT_KEY also what the key opens'),
     run(async session => {
       const isReady = await readiness(session.api)
+      const version = await versionOf(session.api)
       const counts = isReady && session.hasKey ? await countsOf(session) : null
-      const status = { address: session.api.address, ready: isReady, counts }
+      const status = { address: session.api.address, version, ready: isReady, counts }
       const { output } = session
       output.result(status, () => {
         const word = isReady ? output.style('green', 'ready') : output.style('red', 'not ready')
         const rows = Object.entries(counts ?? {}).map(([what, count]) => [what, count])
         return [
-          `${session.api.address} is ${word}`,
+          `${session.api.address} is ${word}${version === null ? '' : `, Verdict ${version}`}`,
           ...(counts ? ['', output.table(['WHAT', 'COUNT'], rows)] : []),
         ].join('\n')
       })
@@ -52,6 +53,12 @@ async function readiness(api: Api): Promise<boolean> {
   if (answer.status === 503 && Check(NativeError, answer.body)) return false
   resultOf(Health, answer, 'GET /ready')
   return true
+}
+
+/** The release that runs there; null where it does not say. */
+async function versionOf(api: Api): Promise<string | null> {
+  const { status, body } = await api.send('GET', '/healthy')
+  return status === 200 && Check(Health, body) ? (body.version ?? null) : null
 }
 
 async function countsOf(session: Session): Promise<Record<string, number>> {

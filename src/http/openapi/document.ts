@@ -3,6 +3,7 @@
  * requests: what is not enforced or answered is not described, and a new route is described by being one.
  */
 import type { Route } from '#http/routing/route.ts'
+import { VERSION } from '#model/version.ts'
 import { HeaderComponents } from './answer-headers.ts'
 import { type Components, operationOf } from './operation.ts'
 import { ParameterComponents } from './parameters.ts'
@@ -10,9 +11,6 @@ import { RefusalComponents } from './refusals.ts'
 import { type Json, SchemaComponents } from './schema-components.ts'
 import { schemaNames } from './schema-names.ts'
 import { tagOf, tagsAmong } from './tags.ts'
-
-/** The version of the interface, not of the software. */
-const API_VERSION = '0.1.0'
 
 const DESCRIPTION = `Verdict answers "may this user do this on that resource?" from the roles, groups and relations it keeps.
 
@@ -45,7 +43,7 @@ export function createDocument(routes: readonly Route[], publicUrl: string | nul
     openapi: '3.1.1',
     info: {
       title: 'Verdict',
-      version: API_VERSION,
+      version: VERSION,
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },

@@ -5,6 +5,7 @@
  */
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
+import { VERSION } from '#model/version.ts'
 import { Health } from '#model/wire/health.ts'
 
 export interface HealthSource {
@@ -26,7 +27,7 @@ export function healthRoutes(source: HealthSource): Route[] {
       family: 'native',
       access: 'public',
       responses: { 200: { description: 'It does.', schema: Health } },
-      handle: () => ({ status: 200, body: { status: 'healthy' } }),
+      handle: () => ({ status: 200, body: { status: 'healthy', version: VERSION } }),
     }),
     defineRoute({
       method: 'GET',

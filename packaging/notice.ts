@@ -1,0 +1,122 @@
+/**
+ * What `NOTICE` says: which packages the product runs with, under which licences, and their texts. The list is npm's own, made of
+ * the lock file (`npm sbom`), so it is the same on every platform; the texts are those that the installed packages bring.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+/** Those that let the product be passed on under its own licence. */
+export const ACCEPTED_LICENCES = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT']
+
+export interface Component {
+  readonly name: string
+  readonly version: string
+  /** SPDX, as the package states it; absent where it states none. */
+  readonly licence: string | undefined
+}
+
+export interface Sbom {
+  readonly bomFormat: string
+  readonly components: readonly {
+    readonly 'bom-ref': string
+    readonly name: string
+    readonly version: string
+    readonly licenses?: readonly {
+      readonly license?: { readonly id?: string }
+      readonly expression?: string
+    }[]
+  }[]
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[]
+}
+
+/**
+ * The bill of materials of what runs, in the form of CycloneDX. Throws what npm says where it cannot be made. `npm sbom --omit dev`
+ * leaves out what development needs as well, as `yaml`: npm lists all, and what only development needs is taken away here, as the lock
+ * file marks it.
+ */
+export function sbom(): Sbom {
+  const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only']
+  const listed = execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 26, stdio: 'pipe' })
+  const all = JSON.parse(listed) as Sbom
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, { name?: string; version: string; dev?: true }>>
+  }
+  const running = new Set(
+    Object.entries(lock.packages)
+      .filter(([, { dev }]) => dev !== true)
+      .map(([path, { name, version }]) => `${name ?? path.replace(/.*node_modules\//, '')}@${version}`),
+  )
+  const isRunning = (ref: string): boolean => running.has(ref)
+  return {
+    ...all,
+    components: all.components.filter(component => isRunning(component['bom-ref'])),
+    dependencies: all.dependencies
+      .filter(({ ref }) => isRunning(ref))
+      .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter(isRunning) })),
+  }
+}
+
+/** Every package once, in the order of names. */
+export function componentsOf({ components }: Sbom): Component[] {
+  const found = components.map(({ name, version, licenses }) => ({
+    name,
+    version,
+    licence: licenses?.[0]?.license?.id ?? licenses?.[0]?.expression,
+  }))
+  const label = ({ name, version }: Component) => `${name}@${version}`
+  return [...new Map(found.map(component => [label(component), component])).values()].toSorted(
+    (one, other) => (label(one) < label(other) ? -1 : 1),
+  )
+}
+
+const HEAD = `Verdict
+Copyright 2026 the authors of Verdict
+
+Licensed under the Apache License, Version 2.0: see LICENSE.
+
+The package holds code of typebox. What else it runs with is installed beside it, each package with its own licence. An image holds all
+of it, and a Node of its own. uWebSockets.js comes as uws-pack, whose binaries are built from uWebSockets.js and uWebSockets by Alex
+Hultman and others, under the Apache License, Version 2.0.
+`
+
+const RULE = '-'.repeat(78)
+
+/** `npm run documents` writes it. */
+export function noticeText(): string {
+  const components = componentsOf(sbom())
+  const byLicence = Map.groupBy(components, ({ licence }) => licence ?? 'without a licence')
+  const lists = [...byLicence]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(
+      ([licence, members]) =>
+        `${licence}:\n${members.map(({ name, version }) => `  ${name} ${version}\n`).join('')}`,
+    )
+  const texts = [...Map.groupBy(components.filter(hasText), textOf)].map(
+    ([text, members]) => `${RULE}\n${members.map(({ name }) => name).join(', ')}\n\n${text}\n`,
+  )
+  return [HEAD, ...lists, ...texts].join('\n')
+}
+
+function hasText(component: Component): boolean {
+  return textOf(component) !== ''
+}
+
+/** The texts that the package brings; empty where it brings none, or where it is for another platform, beside one that brings it. */
+function textOf({ name }: Component): string {
+  const folder = join(ROOT, 'node_modules', name)
+  if (!existsSync(folder)) return ''
+  const files = readdirSync(folder).filter(file => /^(licen[cs]e|notice|copying)(\.(md|txt))?$/i.test(file))
+  return files
+    .toSorted()
+    .map(file =>
+      readFileSync(join(folder, file), 'utf8')
+        .replaceAll('\r\n', '\n')
+        .replaceAll(/[ \t]+$/gm, '')
+        .trim(),
+    )
+    .join('\n\n')
+}

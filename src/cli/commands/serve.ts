@@ -1,0 +1,12 @@
+/** `verdict serve`, as help lists it: the program itself goes on to the service before it reads arguments (`src/verdict.js`). */
+import type { Command } from '#cli/command.ts'
+import { UsageError } from '#cli/exit-codes.ts'
+
+export const serveCommand: Command = (parser, run) =>
+  parser.command(
+    'serve',
+    'Run the service here; its settings are environment variables, which verdict serve --help lists',
+    command =>
+      command.example('STORE_URL=lmdb:/var/lib/verdict $0 serve', 'on a directory of its own, until SIGTERM'),
+    run(() => Promise.reject(new UsageError('serve: expected as the first argument'))),
+  )

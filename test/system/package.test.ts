@@ -1,0 +1,91 @@
+/** The package: what runs and what its readers need, nothing else; it installs and runs where there is no checkout. */
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { API_KEY, FACTS, question, SCHEMA } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly name: string
+  readonly version: string
+}
+
+/** What npm tells the programs that it runs is about another directory. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')))
+
+interface Packed {
+  readonly filename: string
+  readonly files: readonly { readonly path: string }[]
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'verdict-package-'))
+const [checkout, elsewhere] = [join(folder, 'checkout'), join(folder, 'elsewhere')]
+let packed: Packed
+
+beforeAll(async () => {
+  const isLeftOut = /^(node_modules|dist.*|data|\.git|\.artifacts)$/
+  cpSync(root, checkout, {
+    recursive: true,
+    filter: path => !isLeftOut.test(path.slice(root.length).split('/')[0]!),
+  })
+  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
+  const { stdout } = await run('npm', ['pack', '--json'], { cwd: checkout, env, maxBuffer: 2 ** 24 })
+  packed = (JSON.parse(stdout) as Packed[])[0]!
+  await run('mkdir', [elsewhere])
+  const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', join(checkout, packed.filename)]
+  await run('npm', install, { cwd: elsewhere, env })
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('holds the built code, and no more than a hundred files beside it: no sources, no tests', () => {
+  const beside = packed.files.map(({ path }) => path).filter(path => !path.startsWith('dist/'))
+  expect(beside.length).toBeLessThanOrEqual(100)
+  const needed = ['LICENSE', 'NOTICE', 'README.md', 'CHANGELOG.md', 'package.json', 'bin/verdict.js']
+  expect(beside).toEqual(expect.arrayContaining(needed))
+  const folders = new Set(beside.flatMap(path => (path.includes('/') ? [path.split('/')[0]] : [])))
+  expect([...folders].toSorted()).toEqual(['bin', 'deploy', 'docs'])
+  expect(packed.files.length - beside.length).toBeGreaterThan(20)
+})
+
+describe('installed in an empty directory', () => {
+  test.each(['verdict', manifest.name])('npx %s --version says which release it is', async name => {
+    const { stdout } = await run('npx', [name, '--version'], { cwd: elsewhere, env })
+    expect(stdout).toBe(`${manifest.version}\n`)
+  })
+
+  test('serves, on the Node that came along, and the command line asks it', async () => {
+    const settings = { API_KEY, STORE_URL: 'lmdb:./data', HTTP_THREADS: '1', POOL_THREADS: '0' }
+    const service = new ServiceProcess({
+      cwd: elsewhere,
+      env: { ...settings, PATH: `${join(elsewhere, 'node_modules/.bin')}:${process.env['PATH']}` },
+      command: ['verdict', 'serve'],
+    })
+    onTestFinished(async () => void (await service.end('SIGKILL')))
+    const url = await service.address()
+    await service.call('POST', `${SCHEMA}/resources`, {
+      key: 'document',
+      name: 'Document',
+      actions: { read: {} },
+      roles: { viewer: { name: 'Viewer', permissions: ['read'] } },
+    })
+    await service.call('POST', `${FACTS}/users`, { key: 'anna' })
+    const granted = { user: 'anna', role: 'viewer', resource_instance: 'document:plan', tenant: 'default' }
+    await service.call('POST', `${FACTS}/role_assignments`, granted)
+    expect(await service.call('POST', '/allowed', question('anna', 'read', 'document:plan'))).toMatchObject({
+      allow: true,
+    })
+    const asked = await run('npx', [manifest.name, 'check', 'anna', 'read', 'document:plan'], {
+      cwd: elsewhere,
+      env: { ...env, VERDICT_URL: url, VERDICT_KEY: API_KEY },
+    })
+    expect(JSON.parse(asked.stdout)).toMatchObject({ allow: true })
+    expect(await service.end('SIGTERM')).toBe(0)
+  })
+})
