@@ -245,7 +245,7 @@ export class Schema {
     this.#changed.delete(type)
     this.#retired.types.push(type)
     this.#isChanged = true
-    this.#noteRules(this.#rules.dropAbsent())
+    this.#noteRules(this.#rules.removeType(key, type.actions))
   }
 
   /** Replaces the content of the role. Its assignments, and mentions of it in other roles, stay. */
@@ -284,7 +284,7 @@ export class Schema {
     siblings.delete(role.key)
     this.#changeNames(role.type)
     this.#retired.roles.push(role)
-    if (role.type === null) this.#noteRules(this.#rules.dropAbsent())
+    if (role.type === null) this.#noteRules(this.#rules.removeTenantRole(key))
   }
 
   /**
@@ -335,7 +335,7 @@ export class Schema {
       }
     }
     this.#change(type)
-    this.#noteRules(this.#rules.dropAbsent())
+    this.#noteRules(this.#rules.removeActions(type.key, gone))
   }
 
   #setPermissions(role: Role, permissions: readonly Permission[]): void {

@@ -1,0 +1,136 @@
+/** What a removal costs the book of rules: what goes along with it is found by what it names, whatever else there is. */
+import { describe, expect, test } from 'vitest'
+import { RuleBook } from '#engine/shared-index/rules/rule-book.ts'
+import type { RuleChange } from '#model/change.ts'
+import { conditionSet } from '#testing/engines/changes.ts'
+
+const OTHERS = 1_000
+
+/** A ground on which everything stands, that counts what it is asked. */
+class CountingGround {
+  asked = 0
+
+  hasType(): boolean {
+    return this.#stands()
+  }
+
+  hasAction(): boolean {
+    return this.#stands()
+  }
+
+  hasTenantRole(): boolean {
+    return this.#stands()
+  }
+
+  #stands(): boolean {
+    this.asked += 1
+    return true
+  }
+}
+
+function rule(userSet: string, type: string, action: string, resourceSet = `__autogen_${type}`): RuleChange {
+  return { userSet, type, action, resourceSet }
+}
+
+/** Many sets and rules on pages, and few on papers. */
+function filled() {
+  const ground = new CountingGround()
+  const book = new RuleBook(ground)
+  for (let n = 0; n < OTHERS; n++) {
+    book.putSet(conditionSet(`other-${n}`, {}))
+    book.putRule(rule(`other-${n}`, 'page', 'read'))
+  }
+  book.putSet(conditionSet('staff', {}))
+  book.putSet(conditionSet('sales', {}, { parent: 'staff' }))
+  book.putSet(conditionSet('papers', {}, { side: 'resource', type: 'paper' }))
+  book.putSet(conditionSet('public', {}, { side: 'resource', type: 'paper', parent: 'papers' }))
+  const few = [
+    rule('sales', 'paper', 'read'),
+    rule('staff', 'paper', 'write', 'public'),
+    rule('__autogen_member', 'paper', 'write'),
+    rule('sales', 'page', 'read'),
+  ]
+  for (const each of few) book.putRule(each)
+  ground.asked = 0
+  const left = () => {
+    const { sets, rules } = book.save()
+    const named = ({ userSet, type, action, resourceSet }: RuleChange) =>
+      `${userSet} ${type}:${action} ${resourceSet}`
+    return {
+      sets: sets.map(({ set }) => set).filter(set => !set.startsWith('other-')),
+      rules: rules.filter(({ userSet }) => !userSet.startsWith('other-')).map(named),
+      others: rules.filter(({ userSet }) => userSet.startsWith('other-')).length,
+    }
+  }
+  return { ground, book, left }
+}
+
+const ALL = {
+  sets: ['staff', 'sales', 'papers', 'public'],
+  rules: [
+    'sales paper:read __autogen_paper',
+    'staff paper:write public',
+    '__autogen_member paper:write __autogen_paper',
+    'sales page:read __autogen_page',
+  ],
+  others: OTHERS,
+}
+
+describe('a removal takes along what names what has gone, and asks nothing about the rest', () => {
+  test.each<[string, (book: RuleBook) => boolean, Partial<typeof ALL>]>([
+    [
+      'a set, with those below it',
+      book => book.removeSet('staff'),
+      { sets: ['papers', 'public'], rules: [ALL.rules[2]!] },
+    ],
+    [
+      'a set below another',
+      book => book.removeSet('public'),
+      { sets: ['staff', 'sales', 'papers'], rules: [ALL.rules[0]!, ...ALL.rules.slice(2)] },
+    ],
+    [
+      'a type',
+      book => book.removeType('paper', ['read', 'write']),
+      { sets: ['staff', 'sales'], rules: [ALL.rules[3]!] },
+    ],
+    ['an action', book => book.removeActions('paper', ['write']), { rules: [ALL.rules[0]!, ALL.rules[3]!] }],
+    ['a tenant role', book => book.removeTenantRole('member'), { rules: [0, 1, 3].map(n => ALL.rules[n]!) }],
+    ['a rule', book => book.removeRule(rule('sales', 'paper', 'read')), { rules: ALL.rules.slice(1) }],
+  ])('%s', (_what, remove, then) => {
+    const { ground, book, left } = filled()
+    expect(left()).toEqual(ALL)
+    expect(remove(book)).toBe(true)
+    expect(left()).toEqual({ ...ALL, ...then })
+    expect(ground.asked).toBe(0)
+    // What has gone cannot go again.
+    expect(remove(book)).toBe(false)
+  })
+
+  test('a set that is limited to another type than before asks about what is below it and ruled with it', () => {
+    const { ground, book, left } = filled()
+    expect(book.putSet(conditionSet('papers', {}, { side: 'resource', type: 'page' }))).toBe(true)
+    expect(left()).toEqual({
+      ...ALL,
+      sets: ['staff', 'sales', 'papers'],
+      rules: [ALL.rules[0], ...ALL.rules.slice(2)],
+    })
+    expect(ground.asked).toBeLessThan(10)
+  })
+})
+
+test('a rule that stands is no change when it is put again', () => {
+  const { book } = filled()
+  expect(book.putRule(rule('sales', 'paper', 'read'))).toBe(false)
+  expect(book.putRule(rule('sales', 'paper', 'write'))).toBe(true)
+})
+
+test('what is removed after a restart goes as it would have gone before', () => {
+  const { book } = filled()
+  const restored = new RuleBook(new CountingGround())
+  restored.restore(book.save())
+  for (const each of [book, restored]) {
+    each.removeSet('staff')
+    each.removeType('paper', ['read', 'write'])
+  }
+  expect(restored.save()).toEqual(book.save())
+})
