@@ -21,7 +21,7 @@ const store = await openStore(process.argv[2] ?? `lmdb:${directory}`, listRule)
 async function serviceOf(environmentId: string): Promise<EnvironmentService> {
   return new EnvironmentService({
     store: await store.environment(environmentId),
-    scope: { organizationId: randomUUID(), projectId: randomUUID(), environmentId },
+    scope: { organizationId: randomUUID(), projectId: randomUUID(), environmentId, createdAt: 0 },
     surroundings: {
       now: Date.now,
       elapsedMs: () => performance.now(),

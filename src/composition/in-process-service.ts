@@ -44,7 +44,12 @@ export class InProcessService {
   /** Opens an environment with the default tenant and nothing else. `onFault` is told of defects of the service. */
   static async open(onFault: (error: unknown) => void): Promise<InProcessService> {
     const settings = withoutSecrets(readConfig({}))
-    const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: randomUUID() }
+    const scope = {
+      organizationId: randomUUID(),
+      projectId: randomUUID(),
+      environmentId: randomUUID(),
+      createdAt: Date.now(),
+    }
     const store = await openStore('memory:', listRule)
     const environment = await store.environment(scope.environmentId)
     const readers = new EngineReaders(

@@ -1,6 +1,7 @@
 /**
- * The types that nobody makes: they carry the attributes that users and tenants may have. The row of one is made with the first
- * of its attributes; it has neither actions nor roles, relations or instances, and the engine does not know it.
+ * The types that nobody makes: they carry the attributes that users and tenants may have. Every environment has them. The row
+ * of one is made with the first of its attributes. One has neither actions nor roles, relations or instances, and the engine
+ * does not know it.
  */
 export const USER_TYPE_KEY = '__user'
 export const TENANT_TYPE_KEY = '__tenant'
@@ -13,6 +14,20 @@ const BUILT_IN_ATTRIBUTES: Readonly<Record<BuiltInTypeKey, readonly string[]>> =
   [TENANT_TYPE_KEY]: ['key'],
 }
 const RESOURCE_ATTRIBUTES: readonly string[] = ['type']
+
+/** Applied to the random end of an environment's id. Stored by callers: never changed. */
+const ID_MASKS: Readonly<Record<BuiltInTypeKey, number>> = {
+  [USER_TYPE_KEY]: 0x3c51_09a7,
+  [TENANT_TYPE_KEY]: 0x1e86_d2f4,
+}
+const ID_MASK_DIGITS = 8
+
+/** The id of a built-in type whose row is not made yet, and with which it will be made. */
+export function builtInTypeId(environmentId: string, key: BuiltInTypeKey): string {
+  const at = environmentId.length - ID_MASK_DIGITS
+  const masked = (Number.parseInt(environmentId.slice(at), 16) ^ ID_MASKS[key]) >>> 0
+  return environmentId.slice(0, at) + masked.toString(16).padStart(ID_MASK_DIGITS, '0')
+}
 
 export const BUILT_IN_TYPE_KEYS: readonly BuiltInTypeKey[] = [USER_TYPE_KEY, TENANT_TYPE_KEY]
 

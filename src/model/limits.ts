@@ -75,6 +75,8 @@ export const PAGE_SIZE_DEFAULT = 30
 export const PAGE_SIZE_MAX = 100
 /** The same for role assignments (contract B.1). */
 export const ASSIGNMENT_PAGE_SIZE_MAX = 1_000
+/** Items of a list that one request looks at for the sake of filters by attributes, which no list is kept for. */
+export const ATTRIBUTE_FILTER_ROWS_MAX = 1_000_000
 /** Bytes of JSON in a page of more than one thing. */
 export const PAGE_BYTES_MAX = 8_388_608
 /** Elements in a bulk call, which is one commit. */

@@ -162,10 +162,16 @@ describe('a copy into a new environment', () => {
       key: ADMIN_KEY,
     })
     expect(roles.body.map(role => role.key)).toEqual(['chief'])
-    const resources = await verdict.send('GET', `/v2/schema/default/${key}/resources?include_built_in=true`, {
-      key: ADMIN_KEY,
-    })
-    expect(resources.body).toEqual([])
+    const resources = await verdict.send<{ key: string; attributes: object }[]>(
+      'GET',
+      `/v2/schema/default/${key}/resources?include_built_in=true`,
+      { key: ADMIN_KEY },
+    )
+    const parts = resources.body.map(each => [each.key, each.attributes])
+    expect(parts).toEqual([
+      ['__user', {}],
+      ['__tenant', {}],
+    ])
   })
 
   test('takes the condition sets of its scope, and of the rules those of which all is copied', async () => {

@@ -6,6 +6,7 @@ import type { Relation } from '#model/wire/relation.ts'
 import type { Resource } from '#model/wire/resource.ts'
 import { newPage } from '../support/pages.ts'
 import {
+  ADMIN_KEY,
   type Answer,
   type Envelope,
   refusal,
@@ -120,8 +121,8 @@ describe('attributes', () => {
     const listed = await service.get<Envelope<Resource>>(
       `${RESOURCES}?include_built_in=true&include_total_count=true`,
     )
-    expect(listed.body.data.map(({ key }) => key)).toEqual(['__user', 'page'])
-    expect(listed.body.total_count).toBe(2)
+    expect(listed.body.data.map(({ key }) => key)).toEqual(['__user', '__tenant', 'page'])
+    expect(listed.body.total_count).toBe(3)
     expect((await service.get<Resource>(`${RESOURCES}/__user`)).body.attributes).toHaveProperty('level')
     const name = { key: '__user', name: 'Mine', actions: {} }
     expect(refusal(await service.post(RESOURCES, name))).toEqual([409, 'DUPLICATE_ENTITY'])
@@ -132,20 +133,38 @@ describe('attributes', () => {
     expect((await service.get(path)).body).toEqual([])
   })
 
-  test('of tenants live on a built-in resource of their own, which appears with the first of them', async () => {
+  test('of tenants live on a built-in resource of their own, which is there before the first of them', async () => {
     const service = await startedService()
     const [path, resource] = [`${RESOURCES}/__tenant/attributes`, `${RESOURCES}/__tenant`]
     expect((await service.get(path)).body).toEqual([])
     expect(refusal(await service.get(`${path}/plan`))).toEqual([404, 'NOT_FOUND'])
-    expect(refusal(await service.get(resource))).toEqual([404, 'NOT_FOUND'])
+    const { body: before } = await service.get<Resource>(resource)
+    expect(before).toMatchObject({ key: '__tenant', attributes: {}, actions: {}, roles: {}, relations: {} })
+    const environment = await service.send<{ created_at: string }>(
+      'GET',
+      '/v2/projects/default/envs/default',
+      {
+        key: ADMIN_KEY,
+      },
+    )
+    expect(before.created_at).toBe(environment.body.created_at)
+    expect((await service.get(`${RESOURCES}/${before.id}`)).body).toEqual(before)
+    expect((await service.get(`${RESOURCES}/${before.id}/attributes`)).body).toEqual([])
     const { body: created } = await service.post<Attribute>(path, { key: 'plan', type: 'string' })
-    expect(created).toMatchObject({ resource_key: '__tenant', built_in: true })
+    expect(created).toMatchObject({ resource_key: '__tenant', resource_id: before.id, built_in: true })
     expect((await service.get(`${path}/${created.id}`)).body).toEqual(created)
     expect(keysOf(await service.get(`${RESOURCES}/${created.resource_id}/attributes`))).toEqual(['plan'])
     const changed = await service.patch<Attribute>(`${path}/plan`, { type: 'object' })
     expect(changed.body).toMatchObject({ id: created.id, type: 'object' })
     expect(keysOf(await service.get(RESOURCES))).toEqual([])
-    expect(keysOf(await service.get(`${RESOURCES}?include_built_in=true`))).toEqual(['__tenant'])
+    const builtIn = `${RESOURCES}?include_built_in=true`
+    expect(keysOf(await service.get(builtIn))).toEqual(['__user', '__tenant'])
+    expect(keysOf(await service.get(`${builtIn}&search=TENANT`))).toEqual(['__tenant'])
+    expect(keysOf(await service.get(`${builtIn}&page=2&per_page=1`))).toEqual(['__tenant'])
+    await service.resource({ key: 'page' })
+    await service.resource({ key: 'leaf' })
+    expect(keysOf(await service.get(`${builtIn}&page=2&per_page=3`))).toEqual(['leaf'])
+    expect(keysOf(await service.get(`${builtIn}&page=1&per_page=2`))).toEqual(['__user', '__tenant'])
     expect((await service.get<Resource>(resource)).body.attributes).toHaveProperty('plan')
     const definition = { name: 'Mine', actions: {} }
     for (const answer of [

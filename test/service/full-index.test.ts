@@ -14,7 +14,12 @@ import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { surroundingsWith } from '../support/surroundings.ts'
 
 const REFUSED = { code: 'LIMIT_EXCEEDED', message: expect.stringContaining('is full') }
-const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }
+const scope = {
+  organizationId: randomUUID(),
+  projectId: randomUUID(),
+  environmentId: 'environment',
+  createdAt: 0,
+}
 
 /** An environment with so much room in its index. `onHeld` hears of changes that room is held for, and of what is given back. */
 async function environmentWith(

@@ -22,7 +22,7 @@ const MEMBERS = 100_000
 const ROWS_MAX = GROUP_READ_ENTRIES_MAX + 200
 /** A thousand ids in quotes, and the rest. */
 const ANSWER_BYTES_MAX = GROUP_READ_ENTRIES_MAX * 40 + 4_096
-const scope = { organizationId: 'o', projectId: 'p', environmentId: 'e' }
+const scope = { organizationId: 'o', projectId: 'p', environmentId: 'e', createdAt: 0 }
 const tenant = 'default'
 const big = { group_instance_key: 'big' }
 

@@ -12,7 +12,12 @@ import type { View } from '#store/view.ts'
 import { Random } from '#testing/data/random.ts'
 import { surroundingsWith } from '../support/surroundings.ts'
 
-const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }
+const scope = {
+  organizationId: randomUUID(),
+  projectId: randomUUID(),
+  environmentId: 'environment',
+  createdAt: 0,
+}
 const PENDING_MAX = 4
 
 async function openEnvironment() {

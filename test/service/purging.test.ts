@@ -29,7 +29,12 @@ test('no piece follows the one before until the commands that have lost are done
       records.put({ kind: 'assignment', id: randomUUID(), userId, ...place, createdAt: 0 })
     }
   })
-  const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: randomUUID() }
+  const scope = {
+    organizationId: randomUUID(),
+    projectId: randomUUID(),
+    environmentId: randomUUID(),
+    createdAt: 0,
+  }
   await commit(records => {
     const dead = { deadIds: [userId], lists: [lists.assignmentsOfUser(userId)] }
     removeDependants({ scope, now: 0, newId: randomUUID, records }, [dead])

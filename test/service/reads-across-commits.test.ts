@@ -9,7 +9,12 @@ import { listRoleAssignments } from '#management/facts/assignments/role-assignme
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 
-const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: randomUUID() }
+const scope = {
+  organizationId: randomUUID(),
+  projectId: randomUUID(),
+  environmentId: randomUUID(),
+  createdAt: 0,
+}
 const surroundings = {
   now: Date.now,
   elapsedMs: () => performance.now(),

@@ -13,7 +13,12 @@ import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { surroundingsWith } from '../support/surroundings.ts'
 
-const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }
+const scope = {
+  organizationId: randomUUID(),
+  projectId: randomUUID(),
+  environmentId: 'environment',
+  createdAt: 0,
+}
 const tenant = 'default'
 
 /**

@@ -60,6 +60,10 @@ const OTHER_CALLS: readonly Call[] = [
   { operation: 'fresh', method: 'GET', path: '/fresh' },
   { operation: 'getMetrics', method: 'GET', path: '/metrics' },
   { operation: 'getApiKeyScope', method: 'GET', path: '/v2/api-key/scope' },
+  { operation: 'listOrganizations', method: 'GET', path: '/v2/orgs?page=1' },
+  { operation: 'getOrganization', method: 'GET', path: '/v2/orgs/default' },
+  { operation: 'getActiveOrganization', method: 'GET', path: '/v2/orgs/active/org' },
+  { operation: 'listMembers', method: 'GET', path: '/v2/members?search=ann' },
   { operation: 'listUsersEverywhere', method: 'GET', path: '/v1/users' },
   { operation: 'listTenantsEverywhere', method: 'GET', path: '/v1/tenants' },
 ]

@@ -32,7 +32,12 @@ import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 
-const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId: 'environment' }
+const scope = {
+  organizationId: randomUUID(),
+  projectId: randomUUID(),
+  environmentId: 'environment',
+  createdAt: 0,
+}
 
 /** What an operation does to records, without anybody who runs it again. */
 type Command = (context: WriteContext) => unknown
@@ -206,13 +211,18 @@ export class RunningEnvironment {
     return [...loadChanges(this.#environment.view)].filter(change => change.kind === kind).length
   }
 
+  /** Reads the records as they are. */
+  reader(): RecordReader {
+    return new RecordReader(this.#environment.view)
+  }
+
   count(kind: RecordKind): number {
     return this.#environment.view.count(lists.all(kind))
   }
 
   /** The ids of all records of that kind, in creation order. */
   idsOf(kind: RecordKind): string[] {
-    return Array.from(new RecordReader(this.#environment.view).list(kind, lists.all(kind)), ({ id }) => id)
+    return Array.from(this.reader().list(kind, lists.all(kind)), ({ id }) => id)
   }
 
   /** Waits until nothing is left to purge, for as long as the test may take. */

@@ -140,9 +140,13 @@ export const SCHEMA_CALLS: readonly Call[] = [
       operations: [
         { key: 'keeper', name: 'Keeper', permissions: ['order:pay'] },
         { key: 'guest', name: 'Guest', resource: 'order', permissions: ['pay'] },
+        { key: 'elder', name: 'Elder', attributes: { rank: 1 } },
       ],
     },
   },
+  ...inheritance('TenantRole', `${SCHEMA}/roles/keeper`, 'elder'),
+  ...inheritance('ResourceRole', `${ORDER}/roles/packer`, 'guest'),
+  { operation: 'listTenantRoles', method: 'GET', path: `${SCHEMA}/roles?attr_rank=1` },
   { operation: 'listTenantRoles', method: 'GET', path: `${SCHEMA}/roles` },
   { operation: 'listTenantRoles', method: 'GET', path: `${SCHEMA}/roles?include_total_count=true` },
   { operation: 'getTenantRole', method: 'GET', path: `${SCHEMA}/roles/keeper` },
@@ -219,3 +223,14 @@ export const SCHEMA_DELETIONS: readonly Call[] = [
   { operation: 'deleteTenantRole', method: 'DELETE', path: `${SCHEMA}/roles/keeper` },
   { operation: 'deleteResource', method: 'DELETE', path: ORDER },
 ]
+
+/** A role is made to extend another one, and no longer. */
+function inheritance(kind: string, role: string, parent: string): Call[] {
+  const path = `${role}/parents/${parent}`
+  return [
+    { operation: `add${kind}Parent`, method: 'PUT', path },
+    { operation: `list${kind}Ancestors`, method: 'GET', path: `${role}/ancestors` },
+    { operation: `list${kind}Descendants`, method: 'GET', path: `${role}/descendants?page=1&per_page=10` },
+    { operation: `remove${kind}Parent`, method: 'DELETE', path },
+  ]
+}

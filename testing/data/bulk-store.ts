@@ -15,7 +15,7 @@ import type { EnvironmentStore, Store } from '#store/store.ts'
 import { RowLoader } from '#testing/processes/row-loader.ts'
 
 const ids = new TimeOrderedIds(Date.now)
-const scope = { organizationId: newId(), projectId: newId(), environmentId: newId() }
+const scope = { organizationId: newId(), projectId: newId(), environmentId: newId(), createdAt: 0 }
 const times = { createdAt: 0, updatedAt: 0 }
 
 /** An id as the service makes them. */

@@ -25,7 +25,7 @@ export function refusalStatuses(route: Route): number[] {
   const statuses: readonly (readonly [number, boolean])[] = [
     [400, true],
     [401, access !== 'public'],
-    [403, !isForAll && (access !== 'any-key' || hasPlace)],
+    [403, !isForAll && (access !== 'any-key' || paramNames.includes('proj_id'))],
     [404, hasPlace],
     [405, true],
     [408, body !== null || bodyInPieces !== null],

@@ -17,6 +17,7 @@ import * as environment from '#model/wire/environment.ts'
 import * as explainedRule from '#model/wire/explained-rule.ts'
 import * as group from '#model/wire/group.ts'
 import * as health from '#model/wire/health.ts'
+import * as organization from '#model/wire/organization.ts'
 import * as permissions from '#model/wire/permissions.ts'
 import * as problem from '#model/wire/problem.ts'
 import * as project from '#model/wire/project.ts'
@@ -45,6 +46,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   explainedRule,
   group,
   health,
+  organization,
   permissions,
   problem,
   project,

@@ -68,6 +68,11 @@ const TAGS: readonly Tag[] = [
     description: 'Which instance is related to which.',
     paths: [`${FACTS}/relationship_tuples`],
   },
+  {
+    name: 'Organization',
+    description: 'The organization, the only one there is.',
+    paths: ['/v2/orgs', '/v2/members'],
+  },
   { name: 'Projects', description: 'Projects of the organization.', paths: ['/v2/projects'] },
   {
     name: 'Environments',

@@ -19,6 +19,7 @@ import { factRoutes } from '#http/routes/management/facts.ts'
 import { groupRoutes } from '#http/routes/management/groups.ts'
 import { legacyRoutes } from '#http/routes/management/legacy.ts'
 import { managedByOrganization, type ManagementGateway } from '#http/routes/management/managed.ts'
+import { organizationRoutes } from '#http/routes/management/organization.ts'
 import { environmentRoutes, projectRoutes } from '#http/routes/management/projects.ts'
 import { resourcePartRoutes } from '#http/routes/management/resource-parts.ts'
 import { resourceRoutes } from '#http/routes/management/resources.ts'
@@ -91,6 +92,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     metricsRoute(parts.metrics, options.metricsToken),
     apiKeyScopeRoute(parts.organizationRevision),
     ...apiKeyRoutes(manageOrganization),
+    ...organizationRoutes(manageOrganization),
     ...projectRoutes(manageOrganization),
     ...environmentRoutes(manageOrganization),
     ...contentRoutes(parts.management),

@@ -4,11 +4,16 @@
  * `true` and `false`, decimal digits, nothing else.
  *
  * A list is a parameter that is repeated; repeating any other is refused, because picking one would be a guess.
- * Parameters the schema does not name are ignored (contract B.1).
+ * An object stands for all parameters whose names begin with its prefix; their names in it are without the prefix.
+ *
+ * Parameters the schema does not name are ignored (contract B.1), but for those of a list of management: a filter that is not
+ * known would widen the answer. There they are refused, unless they are among the tolerated ones.
  */
 import type { TObject } from 'typebox'
 import type { ErrorDetail } from '#model/errors.ts'
-import { Shape, shapeError } from './shape.ts'
+import { NAME_PREFIX } from '#model/wire/building-blocks.ts'
+import { DETAILS_MAX, Shape, shapeError } from './shape.ts'
+import { TOLERATED_PARAMETERS } from './tolerated-parameters.ts'
 
 /** The value of a text, or `undefined` when the text is none of that kind. */
 type Convert = (text: string) => string | number | boolean | undefined
@@ -28,17 +33,30 @@ const BOOLEANS = new Map([
   ['false', false],
 ])
 
+/** All parameters with names that begin alike. */
+interface PrefixedParameters {
+  readonly name: string
+  readonly prefix: string
+}
+
 export class QueryShape {
   readonly schema: TObject
   readonly #shape: Shape
   readonly #parameters: readonly Parameter[]
+  readonly #prefixed: readonly PrefixedParameters[]
+  readonly #names: ReadonlySet<string>
+  readonly #refusesUnknown: boolean
 
-  constructor(schema: TObject) {
+  constructor(schema: TObject, { refusesUnknown }: { readonly refusesUnknown: boolean }) {
     this.schema = schema
     this.#shape = new Shape(schema, 'query')
-    this.#parameters = Object.entries(schema.properties).map(([name, property]) =>
-      parameterOf(name, property),
-    )
+    const properties = Object.entries(schema.properties)
+    this.#prefixed = properties.flatMap(([name, property]) => prefixedOf(name, property) ?? [])
+    this.#parameters = properties
+      .filter(([name]) => !this.#prefixed.some(prefixed => prefixed.name === name))
+      .map(([name, property]) => parameterOf(name, property))
+    this.#names = new Set(this.#parameters.map(({ name }) => name))
+    this.#refusesUnknown = refusesUnknown
   }
 
   /** The parameters of an undecoded query (without its question mark). Throws `INVALID_SHAPE`. */
@@ -61,9 +79,45 @@ export class QueryShape {
       const problem = readParameter(parameter, texts, values)
       if (problem !== null) detail.push({ loc: ['query', parameter.name], msg: problem, type: 'type' })
     }
+    if (this.#prefixed.length > 0 || this.#refusesUnknown) {
+      for (const name of new Set(sent.keys())) {
+        if (detail.length === DETAILS_MAX) break
+        if (!this.#names.has(name)) detail.push(...this.#readOther(name, { sent, illegible, values }))
+      }
+    }
     if (detail.length > 0) throw shapeError(detail)
     this.#shape.check(values)
     return values
+  }
+
+  /** Reads a parameter that has no schema of its own, or says what is wrong with it. */
+  #readOther(
+    name: string,
+    {
+      sent,
+      illegible,
+      values,
+    }: {
+      readonly sent: URLSearchParams
+      readonly illegible: ReadonlySet<string>
+      readonly values: Record<string, unknown>
+    },
+  ): ErrorDetail[] {
+    const loc = ['query', name]
+    const prefixed = this.#prefixed.find(
+      ({ prefix }) => name.length > prefix.length && name.startsWith(prefix),
+    )
+    if (prefixed === undefined) {
+      const isRefused = this.#refusesUnknown && !TOLERATED_PARAMETERS.has(name)
+      return isRefused ? [{ loc, msg: 'is no parameter of this list', type: 'unknown' }] : []
+    }
+    if (illegible.has(name)) return [{ loc, msg: 'must be percent-encoded UTF-8', type: 'encoding' }]
+    const [text, ...others] = sent.getAll(name)
+    if (others.length > 0) return [{ loc, msg: 'must be given once', type: 'type' }]
+    // Own properties by definition: a name may be that of an accessor.
+    const known = Object.entries((values[prefixed.name] as object | undefined) ?? {})
+    values[prefixed.name] = Object.fromEntries([...known, [name.slice(prefixed.prefix.length), text]])
+    return []
   }
 }
 
@@ -104,6 +158,11 @@ function readParameter(
   if (converted.includes(undefined)) return `must be ${parameter.expected}`
   values[parameter.name] = parameter.isList ? converted : converted[0]
   return null
+}
+
+function prefixedOf(name: string, schema: unknown): PrefixedParameters | null {
+  const prefix = (schema as { readonly [NAME_PREFIX]?: string })[NAME_PREFIX]
+  return prefix === undefined ? null : { name, prefix }
 }
 
 function parameterOf(name: string, schema: unknown): Parameter {

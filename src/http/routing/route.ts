@@ -151,7 +151,10 @@ export function defineRoute<
     family: definition.family,
     access: definition.access,
     params: params === undefined ? null : new Shape(params, 'path'),
-    query: query === undefined ? null : new QueryShape(query),
+    query:
+      query === undefined
+        ? null
+        : new QueryShape(query, { refusesUnknown: isOfList(definition.family, query) }),
     body:
       bodySchema === undefined
         ? null
@@ -170,6 +173,11 @@ export function defineRoute<
     // The shapes above are what makes the parts of a call have the types the handler names.
     handle: definition.handle as Route['handle'],
   }
+}
+
+/** Whether a query is that of a list of management: of what comes in pages. */
+function isOfList(family: ErrorFamily, { properties }: TObject): boolean {
+  return family === 'management' && 'page' in properties
 }
 
 /** The parameter a part of a path template stands for, `null` when it stands for itself. */

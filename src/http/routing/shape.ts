@@ -17,7 +17,7 @@ import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn, type WrongItems, wrongIt
 export type ShapePlace = 'body' | 'query' | 'path'
 
 /** Findings reported at most; the library itself stops at eight, but one may name many missing properties. */
-const DETAILS_MAX = 16
+export const DETAILS_MAX = 16
 
 export class Shape {
   readonly schema: TSchema

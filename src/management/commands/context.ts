@@ -6,6 +6,8 @@ export interface EnvironmentScope {
   readonly organizationId: string
   readonly projectId: string
   readonly environmentId: string
+  /** When the environment was made, in milliseconds since 1970. */
+  readonly createdAt: number
 }
 
 export interface OperationContext {

@@ -17,33 +17,29 @@ import { isLongKey } from '#model/wire/building-blocks.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import type { RecordReader } from './record-reader.ts'
 
-function notFound(what: string, reference: string, hint = ''): AuthzError {
+const BUILT_IN_HINT = ' of your own: this one is built in, and has attributes alone'
+
+export function notFound(what: string, reference: string, hint = ''): AuthzError {
   return new AuthzError('NOT_FOUND', `there is no ${what} ${JSON.stringify(reference)}${hint}`)
 }
 
 /** A type that callers made. A built-in type is not found. */
 export function findType(records: RecordReader, reference: string): TypeRecord | null {
-  const type = findAnyType(records, reference)
+  const type = findStoredType(records, reference)
   return type && isBuiltInTypeKey(type.key) ? null : type
 }
 
-/** A type, built in or not. A built-in one that never had an attribute is not found. */
-export function findAnyType(records: RecordReader, reference: string): TypeRecord | null {
+/** A stored type, built in or not. A built-in one is stored once it had an attribute. */
+export function findStoredType(records: RecordReader, reference: string): TypeRecord | null {
   return (
     records.get('type', rowKeys.type(reference)) ??
     (isUuid(reference) ? records.byId('type', reference.toLowerCase()) : null)
   )
 }
 
-export function requireAnyType(records: RecordReader, reference: string): TypeRecord {
-  const type = findAnyType(records, reference)
-  if (!type) throw notFound('resource', reference)
-  return type
-}
-
 export function requireType(records: RecordReader, reference: string): TypeRecord {
   const type = findType(records, reference)
-  if (!type) throw notFound('resource', reference)
+  if (!type) throw notFound('resource', reference, isBuiltInTypeKey(reference) ? BUILT_IN_HINT : '')
   return type
 }
 

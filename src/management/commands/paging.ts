@@ -54,6 +54,8 @@ export interface ListsRequest<Kind extends RecordKind, Item> {
   readonly matches: ((record: RecordOf<Kind>) => Verdict) | null
   /** For lists whose rows stand for others, too: whether a dead row still stands for some that are alive. */
   readonly standsForLive?: (record: RecordOf<Kind>) => Verdict
+  /** Items that may be looked at; absent: all there are. Beyond, the request is refused (`LIMIT_EXCEEDED`). */
+  readonly rowsMax?: number
   /** Whether the caller asks for the total. Otherwise a narrowed list is read only up to the end of the page. */
   readonly hasTotal?: boolean
   /**
@@ -71,7 +73,7 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
   records: RecordReader,
   request: ListsRequest<Kind, Item>,
 ): Resumable<Page<Item>> {
-  const { matches, standsForLive, hasTotal = true } = request
+  const { matches, standsForLive, hasTotal = true, rowsMax = Number.POSITIVE_INFINITY } = request
   const { offset, limit } = windowOf(request.paging)
   const [only] = request.lists
   const isCounted = matches === null && !records.hasDead
@@ -88,6 +90,7 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
   let rows = 0
   if (after !== null) {
     for (const { record, isDead } of records.foundIn(request.kind, request.lists, { after })) {
+      if (rows === rowsMax) throw tooManyRows(rowsMax)
       let isLarge = false
       const isShown = !isDead || (standsForLive !== undefined && (yield* settled(standsForLive(record))))
       if (isShown && (matches === null || (yield* settled(matches(record))))) {
@@ -107,6 +110,11 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
   let total = 0
   for (const list of request.lists) total += yield* records.liveCount(request.kind, list)
   return pageFrom(data, total, limit)
+}
+
+function tooManyRows(rowsMax: number): AuthzError {
+  const message = `filters by attributes look at ${rowsMax} items of a list at most, and this list has more: narrow it by another filter`
+  return new AuthzError('LIMIT_EXCEEDED', message, { limit: 'list' })
 }
 
 /**

@@ -3,6 +3,8 @@
  * page and total come from that list's order and counter; the others are asked row by row. A filter by something
  * unknown lets nothing through.
  */
+import type { Attributes } from '#model/change.ts'
+import { ATTRIBUTE_FILTER_ROWS_MAX } from '#model/limits.ts'
 import type { RecordKind, RecordOf } from '#model/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import type { ListName } from '#store/view.ts'
@@ -14,6 +16,8 @@ export interface Filter<Item> {
   /** The lists of what the filter lets through; none shares a record with another. Null: there are no such lists. */
   readonly lists: readonly ListName[] | null
   matches(record: Item): boolean
+  /** Items of a list that may be looked at for its sake; absent: all there are. */
+  readonly rowsMax?: number
 }
 
 export interface Selection<Kind extends RecordKind, Item> {
@@ -44,6 +48,7 @@ export function pageOfSelection<Kind extends RecordKind, Item>(
   return pageOfLists(records, {
     ...selection,
     lists: chosen?.lists ?? [selection.all],
+    rowsMax: Math.min(...filters.map(({ rowsMax = Number.POSITIVE_INFINITY }) => rowsMax)),
     matches: others.length === 0 ? null : record => others.every(filter => filter.matches(record)),
   })
 }
@@ -71,4 +76,44 @@ export function searchFilter<Item>(
 ): Filter<Item> | null {
   if (search === undefined) return null
   return { lists: null, matches: record => matchesSearch(search, textsOf(record)) }
+}
+
+/** Attributes that are wanted, by name: each value as the text in which it was asked for. */
+export type WantedAttributes = Readonly<Record<string, string>>
+
+/** Something that has attributes. */
+interface Attributed {
+  readonly attributes: Attributes | null
+}
+
+/**
+ * Lets through records that have all the attributes. Strings are compared as they are, numbers and booleans as JSON writes them;
+ * nothing else has any value that could be asked for. There is no list of what has an attribute, so every item is looked at.
+ */
+export function attributeFilter(
+  wanted: WantedAttributes | undefined,
+  rowsMax = ATTRIBUTE_FILTER_ROWS_MAX,
+): Filter<Attributed> | null {
+  if (wanted === undefined) return null
+  const entries = Object.entries(wanted)
+  const matches = ({ attributes }: Attributed): boolean =>
+    attributes !== null && entries.every(([name, text]) => textOf(attributes, name) === text)
+  return { lists: null, matches, rowsMax }
+}
+
+/** Null: it has no such attribute, or one that is no plain value. */
+function textOf(attributes: Attributes, name: string): string | null {
+  const value = Object.hasOwn(attributes, name) ? attributes[name] : null
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : null
+}
+
+/** Of the parts of one record those that have all the attributes. */
+export function withAttributes<Part extends Attributed>(
+  parts: readonly Part[],
+  wanted: WantedAttributes | undefined,
+): readonly Part[] {
+  const filter = attributeFilter(wanted)
+  return filter === null ? parts : parts.filter(part => filter.matches(part))
 }

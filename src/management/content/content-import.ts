@@ -227,7 +227,8 @@ export class ContentImport {
     requireUnique('role', this.#roles)
     requireUnique('condition set', this.#conditionSets)
     const records = new Draft(NOTHING, attributesBytesMax)
-    const scope = { organizationId: '', projectId: '', environmentId: '' }
+    // Nothing is presented. The built-in resources get ids of their own, which are not those of any environment.
+    const scope = { organizationId: '', projectId: '', environmentId: newId(), createdAt: now }
     const schema = {
       ...schemaOf(this.#resources, this.#roles, this.#builtInTypes),
       conditionSets: this.#conditionSets.map(exportedSetOf),

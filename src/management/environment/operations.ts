@@ -35,6 +35,7 @@ import * as conditionSets from '#management/schema/condition-sets/condition-sets
 import * as resourceRelations from '#management/schema/resource-relations.ts'
 import * as resourceRoles from '#management/schema/resource-roles.ts'
 import * as resources from '#management/schema/resources.ts'
+import * as roleInheritance from '#management/schema/role-inheritance.ts'
 import * as schemaExport from '#management/schema/schema-export.ts'
 import * as schemaImport from '#management/schema/schema-import.ts'
 import * as setRuleLists from '#management/schema/set-rules/set-rule-lists.ts'
@@ -61,6 +62,7 @@ export const readOperations = {
   ...resourceRoles.reads,
   ...resources.reads,
   ...roleAssignmentLists.reads,
+  ...roleInheritance.reads,
   ...schemaExport.reads,
   ...setRuleLists.reads,
   ...tenantRoles.reads,
@@ -88,6 +90,7 @@ export const writeOperations = {
   ...resources.writes,
   ...roleAssignmentBulk.writes,
   ...roleAssignments.writes,
+  ...roleInheritance.writes,
   ...schemaImport.writes,
   ...setRules.writes,
   ...tenantBulk.writes,

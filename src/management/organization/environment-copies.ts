@@ -62,7 +62,7 @@ export class EnvironmentCopies {
       presentEnvironment(context, environmentAt(context, input.params)),
     )
     const counted = await this.#serviceOf(environment.id).execute('countEnvironment', undefined)
-    const stats = { ...counted.answer, has_decision_logs: false as const, members: [] }
+    const stats = { ...counted.answer, mau: 0, has_decision_logs: false as const, members: [] }
     return { answer: { ...environment, pdp_configs: [], stats }, revisions: [revision, counted.revision] }
   }
 

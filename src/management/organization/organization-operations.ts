@@ -16,16 +16,26 @@ import {
   updateEnvironment,
 } from './environments.ts'
 import type { OrganizationReadContext, OrganizationWriteContext } from './organization-context.ts'
+import {
+  getActiveOrganization,
+  getOrganization,
+  listMembers,
+  listOrganizations,
+} from './organization-read.ts'
 import { createProject, deleteProject, getProject, listProjects, updateProject } from './projects.ts'
 
 export const organizationReads = {
+  getActiveOrganization,
   getApiKey,
   getEnvironment,
   getEnvironmentApiKey,
+  getOrganization,
   getProject,
   listApiKeys,
   listEnvironments,
+  listMembers,
   listOrganizationAuditEntries: listAuditEntries,
+  listOrganizations,
   listProjects,
 }
 

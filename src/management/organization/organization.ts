@@ -161,7 +161,12 @@ export class Organization {
       const project = records.byId('project', environment.projectId)
       if (!project) continue
       known.push({
-        scope: { organizationId, projectId: project.id, environmentId: environment.id },
+        scope: {
+          organizationId,
+          projectId: project.id,
+          environmentId: environment.id,
+          createdAt: environment.createdAt,
+        },
         projectKey: project.key,
         environmentKey: environment.key,
         isHidden: environment.isBeingCopied,

@@ -8,9 +8,9 @@ import {
 import { requireType } from '#management/commands/lookups.ts'
 import { pageOfArray } from '#management/commands/paging.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
+import { withAttributes } from '#management/commands/selection.ts'
 import type { ActionGroupRecord, TypeRecord } from '#model/records.ts'
-import type { ActionGroup, ActionGroupCreate, ActionGroupUpdate } from '#model/wire/action.ts'
-import type { Paging } from '#model/wire/building-blocks.ts'
+import type { ActionGroup, ActionGroupCreate, ActionGroupUpdate, ActionsQuery } from '#model/wire/action.ts'
 import { checkPartIsNew, putType, requirePart, withPart } from './types.ts'
 
 interface TypeParams {
@@ -24,10 +24,11 @@ interface GroupParams extends TypeParams {
 /** Always a bare array. */
 export function listActionGroups(
   context: ReadContext,
-  input: { readonly params: TypeParams; readonly query: Paging },
+  input: { readonly params: TypeParams; readonly query: ActionsQuery },
 ): ActionGroup[] {
   const type = requireType(context.records, input.params.resource_id)
-  return pageOfArray(type.actionGroups, input.query).map(group => presentActionGroup(context, type, group))
+  const found = withAttributes(type.actionGroups, input.query.attributes)
+  return pageOfArray(found, input.query).map(group => presentActionGroup(context, type, group))
 }
 
 export function createActionGroup(

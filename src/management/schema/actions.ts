@@ -9,9 +9,9 @@ import { requireType } from '#management/commands/lookups.ts'
 import { pageOfArray } from '#management/commands/paging.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
+import { withAttributes } from '#management/commands/selection.ts'
 import type { ActionRecord, TypeRecord } from '#model/records.ts'
-import type { Action, ActionCreate, ActionUpdate } from '#model/wire/action.ts'
-import type { Paging } from '#model/wire/building-blocks.ts'
+import type { Action, ActionCreate, ActionsQuery, ActionUpdate } from '#model/wire/action.ts'
 import { removeActions } from './schema-removals.ts'
 import { checkPartIsNew, putType, requirePart, withPart } from './types.ts'
 
@@ -26,10 +26,11 @@ interface ActionParams extends TypeParams {
 /** Always a bare array. */
 export function listActions(
   context: ReadContext,
-  input: { readonly params: TypeParams; readonly query: Paging },
+  input: { readonly params: TypeParams; readonly query: ActionsQuery },
 ): Action[] {
   const type = requireType(context.records, input.params.resource_id)
-  return pageOfArray(type.actions, input.query).map(action => presentAction(context, type, action))
+  const found = withAttributes(type.actions, input.query.attributes)
+  return pageOfArray(found, input.query).map(action => presentAction(context, type, action))
 }
 
 export function createAction(

@@ -8,19 +8,16 @@ import {
   type ReadContext,
   type WriteContext,
 } from '#management/commands/context.ts'
-import { findAnyType, requireAnyType } from '#management/commands/lookups.ts'
 import { pageOfArray } from '#management/commands/paging.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
 import { isBuiltInTypeKey, USER_TYPE_KEY } from '#model/built-in-types.ts'
-import { AuthzError } from '#model/errors.ts'
 import type { AttributeRecord, TypeRecord } from '#model/records.ts'
 import type { Attribute, AttributeCreate, AttributeUpdate } from '#model/wire/attribute.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import {
   checkAttributeNames,
   checkPartIsNew,
-  ensureBuiltInType,
   putType,
+  requireAnyType,
   requirePart,
   withPart,
 } from './types.ts'
@@ -47,14 +44,8 @@ export function listUserAttributes(context: ReadContext, input: { readonly query
 }
 
 function pageOfAttributes(context: ReadContext, carrier: string, paging: Paging): Attribute[] {
-  const type = findCarrier(context.records, carrier)
-  if (!type) return []
+  const type = requireAnyType(context, carrier)
   return pageOfArray(type.attributes, paging).map(attribute => presentAttribute(context, type, attribute))
-}
-
-/** Null: a built-in type that never had an attribute. Throws `NOT_FOUND` for any other that is not there. */
-function findCarrier(records: RecordReader, reference: string): TypeRecord | null {
-  return isBuiltInTypeKey(reference) ? findAnyType(records, reference) : requireAnyType(records, reference)
 }
 
 export function createAttribute(
@@ -72,9 +63,7 @@ export function createUserAttribute(
 }
 
 function addAttribute(context: WriteContext, carrier: string, body: AttributeCreate): Attribute {
-  const type = isBuiltInTypeKey(carrier)
-    ? ensureBuiltInType(context, carrier)
-    : requireAnyType(context.records, carrier)
+  const type = requireAnyType(context, carrier)
   checkAttributeNames(type, [body.key])
   checkPartIsNew(type.attributes, body.key, { what: 'attribute', type })
   const attribute: AttributeRecord = {
@@ -90,7 +79,7 @@ function addAttribute(context: WriteContext, carrier: string, body: AttributeCre
 }
 
 export function getAttribute(context: ReadContext, input: { readonly params: AttributeParams }): Attribute {
-  const { type, attribute } = locate(context.records, input.params)
+  const { type, attribute } = locate(context, input.params)
   return presentAttribute(context, type, attribute)
 }
 
@@ -99,7 +88,7 @@ export function updateAttribute(
   input: { readonly params: AttributeParams; readonly body: AttributeUpdate },
 ): Attribute {
   const { body } = input
-  const { type, attribute } = locate(context.records, input.params)
+  const { type, attribute } = locate(context, input.params)
   const updated: AttributeRecord = {
     ...attribute,
     type: body.type ?? attribute.type,
@@ -111,18 +100,15 @@ export function updateAttribute(
 }
 
 export function deleteAttribute(context: WriteContext, input: { readonly params: AttributeParams }): void {
-  const { type, attribute } = locate(context.records, input.params)
+  const { type, attribute } = locate(context, input.params)
   const attributes = type.attributes.filter(({ id }) => id !== attribute.id)
   putType(context, { ...type, attributes, updatedAt: context.now })
 }
 
-function locate(records: RecordReader, params: AttributeParams) {
+function locate(context: ReadContext, params: AttributeParams) {
   const { resource_id: carrier = USER_TYPE_KEY, attribute_id } = params
-  const type = findCarrier(records, carrier)
-  if (type)
-    return { type, attribute: requirePart(type.attributes, attribute_id, { what: 'attribute', type }) }
-  const name = JSON.stringify(attribute_id)
-  throw new AuthzError('NOT_FOUND', `there is no attribute ${name} on resource ${JSON.stringify(carrier)}`)
+  const type = requireAnyType(context, carrier)
+  return { type, attribute: requirePart(type.attributes, attribute_id, { what: 'attribute', type }) }
 }
 
 function presentAttribute(context: ReadContext, type: TypeRecord, attribute: AttributeRecord): Attribute {

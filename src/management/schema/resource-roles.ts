@@ -4,9 +4,9 @@ import { requireRelation, requireRole, requireType } from '#management/commands/
 import { pageOf } from '#management/commands/paging.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
+import { attributeFilter } from '#management/commands/selection.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { RoleRecord, TypeRecord } from '#model/records.ts'
-import type { Paging } from '#model/wire/building-blocks.ts'
 import type {
   DerivationCreate,
   DerivationRead,
@@ -14,6 +14,7 @@ import type {
   PermissionList,
   ResourceRole,
   RoleCreate,
+  ResourceRolesQuery,
   ResourceRoleUpdate,
 } from '#model/wire/role.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
@@ -32,14 +33,14 @@ interface RoleParams extends TypeParams {
 /** Always a bare array. */
 export function listResourceRoles(
   context: ReadContext,
-  input: { readonly params: TypeParams; readonly query: Paging },
+  input: { readonly params: TypeParams; readonly query: ResourceRolesQuery },
 ): ResourceRole[] {
   const type = requireType(context.records, input.params.resource_id)
   return pageOf(context.records, {
     kind: 'role',
     list: lists.rolesOfType(type.id),
     paging: input.query,
-    matches: null,
+    matches: attributeFilter(input.query.attributes)?.matches ?? null,
     present: role => presentResourceRole(context, role, type),
   }).data
 }

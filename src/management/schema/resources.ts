@@ -1,9 +1,17 @@
 /** Resources: the types of things there are, with their actions, attributes, roles and relations (contract B.4). */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { FirstErrorByPrecedence } from '#management/commands/error-precedence.ts'
-import { findType, requireAnyType, requireType } from '#management/commands/lookups.ts'
-import { arrayOrEnvelope, matchesSearch, type Page, pageOfLists } from '#management/commands/paging.ts'
+import { findType, requireType } from '#management/commands/lookups.ts'
+import {
+  arrayOrEnvelope,
+  matchesSearch,
+  type Page,
+  pageFrom,
+  pageOfLists,
+  windowOf,
+} from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
+import { BUILT_IN_TYPE_KEYS } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
 import { isUuid } from '#model/instance-reference.ts'
 import type { RoleRecord, TypeRecord } from '#model/records.ts'
@@ -22,7 +30,7 @@ import { actionsOf, attributesOf } from './resource-parts.ts'
 import { presentResource } from './resource-present.ts'
 import { type ReplacedRole, replaceRole } from './roles.ts'
 import { relationsOf, removeActions, removeRelations, removeRoles, removeType } from './schema-removals.ts'
-import { addType, checkAttributeNames, putType } from './types.ts'
+import { addType, builtInType, checkAttributeNames, putType, requireAnyType } from './types.ts'
 
 interface TypeParams {
   readonly resource_id: string
@@ -208,26 +216,32 @@ function* replaceRelations(
 }
 
 export function getResource(context: ReadContext, input: { readonly params: TypeParams }): Resource {
-  const { resource_id } = input.params
-  return presentResource(context, requireAnyType(context.records, resource_id))
+  return presentResource(context, requireAnyType(context, input.params.resource_id))
 }
 
-/** In creation order; the built-in resources on demand only. */
+/** In creation order; the built-in resources on demand only, and before all others. */
 export function* listResources(
   context: ReadContext,
   input: { readonly query: ResourcesQuery },
 ): Resumable<Page<Resource> | Resource[]> {
   const { search, include_built_in, include_total_count } = input.query
-  const own = lists.all('type')
-  const page = yield* pageOfLists(context.records, {
+  const { offset, limit } = windowOf(input.query)
+  const isFound = ({ key, name }: TypeRecord): boolean =>
+    search === undefined || matchesSearch(search, [key, name])
+  const builtIn = (include_built_in ? BUILT_IN_TYPE_KEYS : [])
+    .map(key => builtInType(context, key))
+    .filter(isFound)
+  const first = builtIn.slice(offset, offset + limit)
+  const own = yield* pageOfLists(context.records, {
     kind: 'type',
-    lists: include_built_in ? [lists.builtInTypes(), own] : [own],
-    paging: input.query,
-    matches: search === undefined ? null : type => matchesSearch(search, [type.key, type.name]),
+    lists: [lists.all('type')],
+    paging: { offset: Math.max(0, offset - builtIn.length), per_page: limit - first.length },
+    matches: search === undefined ? null : isFound,
     hasTotal: include_total_count === true,
     present: type => presentResource(context, type),
   })
-  return arrayOrEnvelope(page, include_total_count)
+  const data = [...first.map(type => presentResource(context, type)), ...own.data]
+  return arrayOrEnvelope(pageFrom(data, builtIn.length + own.total_count, limit), include_total_count)
 }
 
 export const reads = { getResource, listResources }

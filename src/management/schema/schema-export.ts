@@ -20,7 +20,7 @@ import {
   type ExportedRule,
   exportedSets,
 } from './condition-sets/exported-sets.ts'
-import { findBuiltInType } from './types.ts'
+import { findBuiltInRow } from './types.ts'
 
 export interface ExportedSchema {
   readonly resources: readonly ExportedResource[]
@@ -89,7 +89,7 @@ function* readSchema(records: RecordReader, scope: SchemaScope): Resumable<Expor
     if (tenantRoles.length % YIELD_ROWS === 0) yield
   }
   const builtInTypes = BUILT_IN_TYPE_KEYS.filter(key => isWanted(scope.resources, key)).flatMap(key => {
-    const type = findBuiltInType(records, key)
+    const type = findBuiltInRow(records, key)
     return type ? [{ key, attributes: type.attributes }] : []
   })
   const conditionSets: ExportedConditionSet[] = []

@@ -14,7 +14,7 @@ import { defineType } from './resources.ts'
 import { type ReplacedRole, replaceRole, updateRole } from './roles.ts'
 import { type ExportedResource, type ExportedSchema, grantedToOf } from './schema-export.ts'
 import { relationsOf } from './schema-removals.ts'
-import { addType, ensureBuiltInType, findBuiltInType, putType } from './types.ts'
+import { addType, builtInType, findBuiltInRow, putType } from './types.ts'
 
 export interface SchemaImport {
   readonly schema: ExportedSchema
@@ -65,7 +65,7 @@ function requireNoConflict(
     if (records.get('condition-set', rowKeys.conditionSet(key))) throw conflict('condition set', key)
   }
   for (const { key: carrier, attributes } of builtInTypes) {
-    const there = new Set(findBuiltInType(records, carrier)?.attributes.map(({ key }) => key))
+    const there = new Set(findBuiltInRow(records, carrier)?.attributes.map(({ key }) => key))
     for (const { key } of attributes) if (there.has(key)) throw conflict(`attribute of ${carrier}`, key)
   }
 }
@@ -158,7 +158,7 @@ function* putTenantRoles(context: WriteContext, { tenantRoles }: ExportedSchema)
 function putBuiltInTypes(context: WriteContext, { builtInTypes }: ExportedSchema): void {
   for (const { key, attributes } of builtInTypes) {
     if (attributes.length === 0) continue
-    const type = ensureBuiltInType(context, key)
+    const type = builtInType(context, key)
     putType(context, {
       ...type,
       attributes: merged(context, type.attributes, attributes),

@@ -1,8 +1,10 @@
 /** Tenant roles, as callers manage them (contract B.5). */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { requireRole } from '#management/commands/lookups.ts'
-import { arrayOrEnvelope, matchesSearch, type Page, pageOfLists } from '#management/commands/paging.ts'
+import { arrayOrEnvelope, type Page } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
+import { attributeFilter, pageOfSelection, searchFilter } from '#management/commands/selection.ts'
+import type { RoleRecord } from '#model/records.ts'
 import type {
   PermissionList,
   RoleCreate,
@@ -23,12 +25,12 @@ export function* listTenantRoles(
   context: ReadContext,
   input: { readonly query: TenantRolesQuery },
 ): Resumable<Page<TenantRole> | TenantRole[]> {
-  const { search, include_total_count } = input.query
-  const page = yield* pageOfLists(context.records, {
+  const { search, attributes, include_total_count } = input.query
+  const page = yield* pageOfSelection(context.records, {
     kind: 'role',
-    lists: [lists.rolesOfType(null)],
+    all: lists.rolesOfType(null),
     paging: input.query,
-    matches: search === undefined ? null : role => matchesSearch(search, [role.key, role.name]),
+    filters: [searchFilter(search, ({ key, name }: RoleRecord) => [key, name]), attributeFilter(attributes)],
     hasTotal: include_total_count === true,
     present: role => presentTenantRole(context, role),
   })

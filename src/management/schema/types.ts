@@ -1,7 +1,14 @@
 /** Resource types as rows: how they are made and written. The operations that callers use are in `resources.ts`. */
-import type { WriteContext } from '#management/commands/context.ts'
+import type { ReadContext, WriteContext } from '#management/commands/context.ts'
+import { findStoredType, notFound } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
-import { type BuiltInTypeKey, builtInAttributesOf, isBuiltInTypeKey } from '#model/built-in-types.ts'
+import {
+  BUILT_IN_TYPE_KEYS,
+  type BuiltInTypeKey,
+  builtInAttributesOf,
+  builtInTypeId,
+  isBuiltInTypeKey,
+} from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
 import { PARTS_PER_RESOURCE_MAX } from '#model/limits.ts'
 import type { ActionRecord, AttributeRecord, TypeRecord } from '#model/records.ts'
@@ -24,15 +31,19 @@ export function addType(context: WriteContext, key: string, name: string): TypeR
       `resource keys that begin with ${RESERVED_PREFIX} are reserved for what is built in, got ${JSON.stringify(key)}`,
     )
   }
-  const type = emptyType(context, key, name)
+  const type = emptyType(key, name, { id: context.newId(), createdAt: context.now })
   putType(context, type)
   return type
 }
 
-function emptyType(context: WriteContext, key: string, name: string): TypeRecord {
+function emptyType(
+  key: string,
+  name: string,
+  { id, createdAt }: Pick<TypeRecord, 'id' | 'createdAt'>,
+): TypeRecord {
   return {
     kind: 'type',
-    id: context.newId(),
+    id,
     key,
     name,
     urn: null,
@@ -41,8 +52,8 @@ function emptyType(context: WriteContext, key: string, name: string): TypeRecord
     attributes: [],
     typeAttributes: null,
     actionGroups: [],
-    createdAt: context.now,
-    updatedAt: context.now,
+    createdAt,
+    updatedAt: createdAt,
   }
 }
 
@@ -59,13 +70,27 @@ export function putType(context: WriteContext, type: TypeRecord): void {
   })
 }
 
-/** Null before it has attributes. */
-export function findBuiltInType(records: RecordReader, key: BuiltInTypeKey): TypeRecord | null {
+/** The row of a built-in type. Null before it has attributes. */
+export function findBuiltInRow(records: RecordReader, key: BuiltInTypeKey): TypeRecord | null {
   return records.get('type', rowKeys.type(key))
 }
 
-export function ensureBuiltInType(context: WriteContext, key: BuiltInTypeKey): TypeRecord {
-  return findBuiltInType(context.records, key) ?? emptyType(context, key, key)
+/** A built-in type as it is, or as its row would be made. */
+export function builtInType({ records, scope }: ReadContext, key: BuiltInTypeKey): TypeRecord {
+  const id = builtInTypeId(scope.environmentId, key)
+  return findBuiltInRow(records, key) ?? emptyType(key, key, { id, createdAt: scope.createdAt })
+}
+
+/** A type, built in or not. Throws `NOT_FOUND`. */
+export function requireAnyType(context: ReadContext, reference: string): TypeRecord {
+  const stored = findStoredType(context.records, reference)
+  if (stored) return stored
+  const { environmentId } = context.scope
+  const isNamed = (key: BuiltInTypeKey): boolean =>
+    key === reference || builtInTypeId(environmentId, key) === reference.toLowerCase()
+  const builtIn = BUILT_IN_TYPE_KEYS.find(isNamed)
+  if (builtIn === undefined) throw notFound('resource', reference)
+  return builtInType(context, builtIn)
 }
 
 /** The parts of a type that are found by key or id. */

@@ -1,6 +1,7 @@
 /** Actions of a resource, and the names that stand for several of them, on the wire (contract B.4). */
 import { Type, type Static } from 'typebox'
 import {
+  AttributeFilters,
   AttributeMap,
   environmentPath,
   Name,
@@ -65,4 +66,5 @@ export const ActionsPath = Type.Object(resourcePath)
 export const ActionPath = Type.Object({ ...resourcePath, action_id: Reference })
 export const ActionGroupsPath = Type.Object(resourcePath)
 export const ActionGroupPath = Type.Object({ ...resourcePath, action_group_id: Reference })
-export const ActionsQuery = Type.Object(pagingQuery)
+export const ActionsQuery = Type.Object({ ...pagingQuery, attributes: Type.Optional(AttributeFilters) })
+export type ActionsQuery = Static<typeof ActionsQuery>

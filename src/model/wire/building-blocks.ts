@@ -138,6 +138,19 @@ export const SearchText = Type.String({
   description: 'Part of a text, in any case; `*` stands for anything.',
 })
 
+/** Of a schema that stands for all parameters of a query whose names begin so. An extension of OpenAPI. */
+export const NAME_PREFIX = 'x-name-prefix'
+
+/** Filters of lists: `attr_plan=gold` lets through what has the attribute `plan` with that value. By name without the prefix. */
+export const AttributeFilters = Type.Unsafe<Readonly<Record<string, string>>>({
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  [NAME_PREFIX]: 'attr_',
+  description:
+    'Only what has these attributes: each parameter is `attr_` with the name of an attribute behind it, and its value is the ' +
+    "attribute's, a string, a number, `true` or `false`. Looks at each item of the list.",
+})
+
 export const pagingQuery = {
   page: Type.Optional(
     Type.Integer({

@@ -71,6 +71,8 @@ export const EnvironmentStats = Type.Object({
     condition_sets: Count,
     /** Rules on condition sets. */
     set_rules: Count,
+    /** Always 0: nothing is written down of who was decided on. */
+    mau: Count,
     has_decision_logs: Type.Literal(false),
     members: Type.Array(Type.Unknown(), { maxItems: 0 }),
   }),

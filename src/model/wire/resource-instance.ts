@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
+  AttributeFilters,
   AttributeMap,
   DetailFlag,
   envelope,
@@ -68,6 +69,7 @@ const instanceFilters = {
   tenant: Type.Optional(Reference),
   resource: Type.Optional(Reference),
   search: Type.Optional(SearchText),
+  attributes: Type.Optional(AttributeFilters),
 }
 
 export const DetailedResourceInstancesQuery = Type.Object(instanceFilters)

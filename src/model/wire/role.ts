@@ -2,6 +2,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { BULK_ELEMENTS_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
 import {
+  AttributeFilters,
   AttributeMap,
   envelope,
   environmentPath,
@@ -130,21 +131,42 @@ export const ResourceRole = Type.Object({
 })
 export type ResourceRole = Static<typeof ResourceRole>
 
+/** Roles above one, or below one. */
+export const TenantRoleFamily = Type.Object({ roles: Type.Array(TenantRole) })
+export type TenantRoleFamily = Static<typeof TenantRoleFamily>
+
+export const ResourceRoleFamily = Type.Object({ roles: Type.Array(ResourceRole) })
+export type ResourceRoleFamily = Static<typeof ResourceRoleFamily>
+
+/** All of them unless a page is asked for. */
+export const RoleFamilyQuery = Type.Object(pagingQuery)
+
 export const TenantRolesPath = Type.Object(environmentPath)
 export const TenantRolePath = Type.Object({ ...environmentPath, role_id: Reference })
+export const TenantRoleParentPath = Type.Object({
+  ...environmentPath,
+  role_id: Reference,
+  parent_role_id: Reference,
+})
 export const BulkRolesPath = Type.Object(environmentPath)
 export const TenantRolesQuery = Type.Object({
   ...pagingQuery,
   search: Type.Optional(SearchText),
+  attributes: Type.Optional(AttributeFilters),
   include_total_count: Type.Optional(TotalCountFlag),
 })
 export type TenantRolesQuery = Static<typeof TenantRolesQuery>
 export const TenantRoleList = Type.Union([Type.Array(TenantRole), envelope(TenantRole)])
 
-export const ResourceRolesQuery = Type.Object(pagingQuery)
+export const ResourceRolesQuery = Type.Object({ ...pagingQuery, attributes: Type.Optional(AttributeFilters) })
+export type ResourceRolesQuery = Static<typeof ResourceRolesQuery>
 export const ResourceRolesPath = Type.Object({ ...environmentPath, resource_id: Reference })
 export const ResourceRolePath = Type.Object({
   ...environmentPath,
   resource_id: Reference,
   role_id: Reference,
+})
+export const ResourceRoleParentPath = Type.Object({
+  ...ResourceRolePath.properties,
+  parent_role_id: Reference,
 })

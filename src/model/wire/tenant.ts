@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
+  AttributeFilters,
   AttributeMap,
   envelope,
   environmentPath,
@@ -66,6 +67,7 @@ export const TenantUserPath = Type.Object({ ...environmentPath, tenant_id: Refer
 export const TenantsQuery = Type.Object({
   ...pagingQuery,
   search: Type.Optional(SearchText),
+  attributes: Type.Optional(AttributeFilters),
   include_total_count: Type.Optional(TotalCountFlag),
 })
 export type TenantsQuery = Static<typeof TenantsQuery>

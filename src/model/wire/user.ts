@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
+  AttributeFilters,
   AttributeMap,
   envelope,
   environmentPath,
@@ -66,6 +67,7 @@ export const UserPath = Type.Object({ ...environmentPath, user_id: Reference })
 
 const holderFilters = {
   search: Type.Optional(SearchText),
+  attributes: Type.Optional(AttributeFilters),
   role: Type.Optional(
     Type.String({
       description: 'Those who hold this role, by key or id; among all users, empty means those without any.',

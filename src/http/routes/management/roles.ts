@@ -10,14 +10,19 @@ import {
   GrantConditions,
   PermissionList,
   ResourceRole,
+  ResourceRoleFamily,
+  ResourceRoleParentPath,
   ResourceRolePath,
   ResourceRolesPath,
   ResourceRolesQuery,
   RoleCreate,
   ResourceRoleUpdate,
+  RoleFamilyQuery,
   RoleUpdate,
   TenantRole,
+  TenantRoleFamily,
   TenantRoleList,
+  TenantRoleParentPath,
   TenantRolePath,
   TenantRolesPath,
   TenantRolesQuery,
@@ -25,7 +30,12 @@ import {
 import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 export function roleRoutes(gateway: ManagementGateway): Route[] {
-  return [...resourceRoleRoutes(gateway), ...derivationRoutes(gateway), ...tenantRoleRoutes(gateway)]
+  return [
+    ...resourceRoleRoutes(gateway),
+    ...derivationRoutes(gateway),
+    ...tenantRoleRoutes(gateway),
+    ...inheritanceRoutes(gateway),
+  ]
 }
 
 const RESOURCE_ROLES = `${SCHEMA_BASE}/resources/{resource_id}/roles`
@@ -193,6 +203,87 @@ function tenantRoleRoutes(gateway: ManagementGateway): Route[] {
       summary: 'Create or replace many roles, all or none',
       body: BulkRoles,
       answer: BulkRolesDone,
+    }),
+  ]
+}
+
+/** A role's parents are the roles it `extends`. */
+function inheritanceRoutes(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  const ofTenant = {
+    path: `${TENANT_ROLES}/{role_id}/parents/{parent_role_id}`,
+    params: TenantRoleParentPath,
+  }
+  const ofResource = {
+    path: `${RESOURCE_ROLES}/{role_id}/parents/{parent_role_id}`,
+    params: ResourceRoleParentPath,
+  }
+  return [
+    manage({
+      ...ofTenant,
+      operation: 'addTenantRoleParent',
+      method: 'PUT',
+      summary: 'Let a tenant role extend another one',
+      answer: TenantRole,
+    }),
+    manage({
+      ...ofTenant,
+      operation: 'removeTenantRoleParent',
+      method: 'DELETE',
+      summary: 'Let a tenant role no longer extend another one',
+      answer: TenantRole,
+    }),
+    manage({
+      ...ofResource,
+      operation: 'addResourceRoleParent',
+      method: 'PUT',
+      summary: 'Let a role of a resource extend another one of it',
+      answer: ResourceRole,
+    }),
+    manage({
+      ...ofResource,
+      operation: 'removeResourceRoleParent',
+      method: 'DELETE',
+      summary: 'Let a role of a resource no longer extend another one of it',
+      answer: ResourceRole,
+    }),
+    ...familyRoutes(gateway),
+  ]
+}
+
+function familyRoutes(gateway: ManagementGateway): Route[] {
+  const manage = managed(gateway)
+  const ofTenant = {
+    method: 'GET',
+    params: TenantRolePath,
+    query: RoleFamilyQuery,
+    answer: TenantRoleFamily,
+  } as const
+  const ofResource = { ...ofTenant, params: ResourceRolePath, answer: ResourceRoleFamily }
+  return [
+    manage({
+      ...ofTenant,
+      operation: 'listTenantRoleAncestors',
+      path: `${TENANT_ROLES}/{role_id}/ancestors`,
+      summary: 'List what a tenant role extends, directly and through others, nearest first',
+    }),
+    manage({
+      ...ofTenant,
+      operation: 'listTenantRoleDescendants',
+      path: `${TENANT_ROLES}/{role_id}/descendants`,
+      summary: 'List the tenant roles that extend one, directly and through others, nearest first',
+    }),
+    manage({
+      ...ofResource,
+      operation: 'listResourceRoleAncestors',
+      path: `${RESOURCE_ROLES}/{role_id}/ancestors`,
+      summary: 'List what a role of a resource extends, directly and through others, nearest first',
+    }),
+    manage({
+      ...ofResource,
+      operation: 'listResourceRoleDescendants',
+      path: `${RESOURCE_ROLES}/{role_id}/descendants`,
+      summary: 'List the roles of a resource that extend one, directly and through others, nearest first',
     }),
   ]
 }

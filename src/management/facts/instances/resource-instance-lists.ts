@@ -3,7 +3,7 @@ import type { ReadContext } from '#management/commands/context.ts'
 import { tenantFilter, typeFilter } from '#management/commands/fact-filters.ts'
 import { arrayOrEnvelope, type Page } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
-import { pageOfSelection, searchFilter } from '#management/commands/selection.ts'
+import { attributeFilter, pageOfSelection, searchFilter } from '#management/commands/selection.ts'
 import type { InstanceRecord } from '#model/records.ts'
 import type {
   DetailedResourceInstancesQuery,
@@ -42,6 +42,7 @@ function pageOfInstances(
       tenantFilter(records, query.tenant, lists.instancesOfTenant),
       typeFilter(records, query.resource, lists.instancesOfType),
       searchFilter(query.search, ({ key }: InstanceRecord) => [key]),
+      attributeFilter(query.attributes),
     ],
     paging: query,
     hasTotal,

@@ -11,7 +11,7 @@ import { requireTenant } from '#management/commands/lookups.ts'
 import { arrayOrEnvelope, type Page, pageOfLists } from '#management/commands/paging.ts'
 import { dependantsOf, removeDependants } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
-import { pageOfSelection, searchFilter } from '#management/commands/selection.ts'
+import { attributeFilter, pageOfSelection, searchFilter } from '#management/commands/selection.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { TenantRecord } from '#model/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
@@ -58,11 +58,14 @@ export function* listTenants(
   context: ReadContext,
   input: { readonly query: TenantsQuery },
 ): Resumable<Page<Tenant> | Tenant[]> {
-  const { search, include_total_count: hasTotal = false } = input.query
+  const { search, attributes, include_total_count: hasTotal = false } = input.query
   const page = yield* pageOfSelection(context.records, {
     kind: 'tenant',
     all: lists.all('tenant'),
-    filters: [searchFilter(search, ({ key, name }: TenantRecord) => [key, name])],
+    filters: [
+      searchFilter(search, ({ key, name }: TenantRecord) => [key, name]),
+      attributeFilter(attributes),
+    ],
     paging: input.query,
     hasTotal,
     present: tenant => presentTenant(context, tenant),

@@ -8,6 +8,7 @@ import { requireTenant } from '#management/commands/lookups.ts'
 import { matchesSearch, type Page, PageBytes, pageOfLists } from '#management/commands/paging.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import { attributeFilter } from '#management/commands/selection.ts'
 import type { AssignmentRecord, RoleRecord, UserRecord } from '#model/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import type { TenantUsersQuery, User, UsersQuery } from '#model/wire/user.ts'
@@ -21,16 +22,16 @@ export function* listUsers(
 ): Resumable<Page<User>> {
   const { records } = context
   const { query } = input
-  const search = searchOf(query.search, query.search_operator)
+  const matches = filterOf(query, query.search_operator)
   const page =
     query.role === undefined || query.role === ''
-      ? yield* pageOfUsers(records, query, search)
+      ? yield* pageOfUsers(records, query, matches)
       : yield* pageOfHolders(records, query, {
           ...holdersOfRoles(rolesNamed(records, query.role), {
             users: lists.usersOfRole,
             held: lists.heldRole,
           }),
-          matches: search,
+          matches,
         })
   return yield* presentUsers(context, page, query)
 }
@@ -52,7 +53,7 @@ export function* listTenantUsers(
   const { records } = context
   const { query } = input
   const tenant = requireTenant(records, input.params.tenant_id)
-  const matches = searchOf(query.search)
+  const matches = filterOf(query)
   const holders =
     query.role === undefined
       ? {
@@ -71,32 +72,42 @@ function rolesOfFilter(records: RecordReader, role: string): readonly RoleRecord
   return role === '' ? [] : rolesNamed(records, role)
 }
 
-/** Tells whether a user matches the search; null: every user does. */
-function searchOf(
-  search: string | undefined,
+/** Tells whether a user matches the search and has the attributes; null: every user does. */
+function filterOf(
+  { search, attributes }: Pick<UsersQuery, 'search' | 'attributes'>,
   operator?: UsersQuery['search_operator'],
 ): ((user: UserRecord) => boolean) | null {
-  if (search === undefined) return null
-  return ({ key, email, firstName, lastName }) =>
-    matchesSearch(search, [key, email, firstName, lastName], operator)
+  const filter = attributeFilter(attributes)
+  if (search === undefined) return filter && (user => filter.matches(user))
+  return user => {
+    const { key, email, firstName, lastName } = user
+    if (filter !== null && !filter.matches(user)) return false
+    return matchesSearch(search, [key, email, firstName, lastName], operator)
+  }
+}
+
+/** How many items may be looked at. */
+function rowsMaxOf({ attributes }: Pick<UsersQuery, 'attributes'>): number {
+  return attributeFilter(attributes)?.rowsMax ?? Number.POSITIVE_INFINITY
 }
 
 /** All users, or with an empty `role` those without roles. */
 function pageOfUsers(
   records: RecordReader,
   query: UsersQuery,
-  search: ((user: UserRecord) => boolean) | null,
+  filter: ((user: UserRecord) => boolean) | null,
 ): Resumable<Page<UserRecord>> {
-  const parts = { kind: 'user', paging: query, present: (user: UserRecord) => user } as const
+  const rowsMax = rowsMaxOf(query)
+  const parts = { kind: 'user', paging: query, rowsMax, present: (user: UserRecord) => user } as const
   if (query.role === undefined) {
-    return pageOfLists(records, { ...parts, lists: [lists.all('user')], matches: search })
+    return pageOfLists(records, { ...parts, lists: [lists.all('user')], matches: filter })
   }
   if (!records.hasDead) {
-    return pageOfLists(records, { ...parts, lists: [lists.usersWithoutRoles()], matches: search })
+    return pageOfLists(records, { ...parts, lists: [lists.usersWithoutRoles()], matches: filter })
   }
   // Dead assignments that await their purge still keep a user out of the list.
   const matches = function* (user: UserRecord): Resumable<boolean> {
-    if (search !== null && !search(user)) return false
+    if (filter !== null && !filter(user)) return false
     return !(yield* holdsAny(records, lists.assignmentsOfUser(user.id)))
   }
   return pageOfLists(records, { ...parts, lists: [lists.all('user')], matches })
@@ -146,6 +157,7 @@ function* pageOfHolders(
     kind: 'assignment',
     lists: holders.lists,
     paging: query,
+    rowsMax: rowsMaxOf(query),
     standsForLive: record => holdsAny(records, heldOf(record)),
     matches: isNarrowed ? isListed : null,
     present: userOf,

@@ -1,0 +1,53 @@
+/** The organization and its members, for clients that begin by asking for them. */
+import type { Route } from '#http/routing/route.ts'
+import {
+  MemberList,
+  MembersQuery,
+  Organization,
+  OrganizationList,
+  OrganizationPath,
+  OrganizationsQuery,
+} from '#model/wire/organization.ts'
+import type { ManageOrganization } from './managed.ts'
+
+const ORGANIZATIONS = '/v2/orgs'
+
+export function organizationRoutes(manage: ManageOrganization): Route[] {
+  return [
+    manage({
+      operation: 'listOrganizations',
+      method: 'GET',
+      path: ORGANIZATIONS,
+      summary: 'List the organization, the only one there is',
+      access: 'any-key',
+      query: OrganizationsQuery,
+      answer: OrganizationList,
+    }),
+    manage({
+      operation: 'getOrganization',
+      method: 'GET',
+      path: `${ORGANIZATIONS}/{org_id}`,
+      summary: 'Read about the organization',
+      access: 'any-key',
+      params: OrganizationPath,
+      answer: Organization,
+    }),
+    manage({
+      operation: 'getActiveOrganization',
+      method: 'GET',
+      path: `${ORGANIZATIONS}/active/org`,
+      summary: 'Read about the organization of the key in use',
+      access: 'any-key',
+      answer: Organization,
+    }),
+    manage({
+      operation: 'listMembers',
+      method: 'GET',
+      path: '/v2/members',
+      summary: 'List those who sign in to the organization: nobody does, so the list is empty',
+      access: 'any-key',
+      query: MembersQuery,
+      answer: MemberList,
+    }),
+  ]
+}

@@ -1,0 +1,57 @@
+/**
+ * The organization as its clients read about it. Every key may: what is told names nothing but the organization itself, whose id
+ * `/v2/api-key/scope` tells as well.
+ */
+import { presentTimes } from '#management/commands/context.ts'
+import { pageOfArray } from '#management/commands/paging.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { Paging } from '#model/wire/building-blocks.ts'
+import type { Organization, OrganizationPath } from '#model/wire/organization.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { type OrganizationReadContext, requireOrganization } from './organization-context.ts'
+
+/** It is given none. */
+const ORGANIZATION_KEY = 'default'
+
+/** The one there is, always as a bare array. */
+export function listOrganizations(
+  context: OrganizationReadContext,
+  input: { readonly query: Paging },
+): Organization[] {
+  return pageOfArray([presentOrganization(context)], input.query)
+}
+
+export function getOrganization(
+  context: OrganizationReadContext,
+  input: { readonly params: OrganizationPath },
+): Organization {
+  const { org_id } = input.params
+  const organization = presentOrganization(context)
+  if (org_id === organization.key || org_id.toLowerCase() === organization.id) return organization
+  throw new AuthzError('NOT_FOUND', `there is no organization ${JSON.stringify(org_id)}`)
+}
+
+export function getActiveOrganization(context: OrganizationReadContext, _input: object): Organization {
+  return presentOrganization(context)
+}
+
+/** There are none. */
+export function listMembers(_context: OrganizationReadContext, _input: object): never[] {
+  return []
+}
+
+function presentOrganization({ records }: OrganizationReadContext): Organization {
+  const { id } = requireOrganization(records)
+  // Nothing is noted of the organization's own beginning. Its first project came with it.
+  const [project] = records.list('project', lists.all('project'))
+  const begun = project?.createdAt ?? 0
+  return {
+    id,
+    key: ORGANIZATION_KEY,
+    ...presentTimes({ createdAt: begun, updatedAt: begun }),
+    name: 'Default',
+    is_enterprise: false,
+    usage_limits: null,
+    settings: null,
+  }
+}

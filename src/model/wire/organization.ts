@@ -1,0 +1,37 @@
+/** The organization and its members on the wire. There is one organization, and nobody signs in to it. */
+import { type Static, Type } from 'typebox'
+import {
+  AttributeMap,
+  Name,
+  nullable,
+  pagingQuery,
+  Reference,
+  SearchText,
+  ShortKey,
+  timeFields,
+  Uuid,
+} from './building-blocks.ts'
+
+export const Organization = Type.Object({
+  id: Uuid,
+  key: ShortKey,
+  ...timeFields,
+  name: Name,
+  is_enterprise: Type.Boolean({ description: 'Always false: there are no plans.' }),
+  usage_limits: nullable(AttributeMap),
+  settings: nullable(AttributeMap),
+})
+export type Organization = Static<typeof Organization>
+
+/** Always a bare array. */
+export const OrganizationList = Type.Array(Organization)
+
+/** Always a bare array, and empty: keys manage, people do not sign in. */
+export const MemberList = Type.Array(Type.Unknown(), { maxItems: 0 })
+
+export const OrganizationPath = Type.Object({ org_id: Reference })
+export type OrganizationPath = Static<typeof OrganizationPath>
+
+export const OrganizationsQuery = Type.Object(pagingQuery)
+
+export const MembersQuery = Type.Object({ ...pagingQuery, search: Type.Optional(SearchText) })

@@ -1,0 +1,167 @@
+/** What may stand in the query of a list: filters by attributes, and nothing that the list does not know. */
+import { describe, expect, test } from 'vitest'
+import { routes } from '#testing/requests/routes.ts'
+import {
+  ADMIN_KEY,
+  type Envelope,
+  FACTS,
+  type Problem,
+  refusal,
+  RESOURCES,
+  SCHEMA,
+  sharedService,
+} from '#testing/processes/running-service.ts'
+import { TOLERATED_PARAMETERS } from '#http/routing/tolerated-parameters.ts'
+
+const verdict = await sharedService()
+const plans = [
+  { plan: 'gold', seats: 3, trial: true },
+  { plan: 'gold', seats: 30, trial: false },
+  { plan: 'lead', nested: { plan: 'gold' }, list: ['gold'], nothing: null },
+]
+const named = plans.map((attributes, n) => ({ key: `k${n + 1}`, name: `N${n + 1}`, attributes }))
+await verdict.resource({
+  key: 'document',
+  actions: Object.fromEntries(named.map(({ key, attributes }) => [key, { attributes }])),
+  roles: Object.fromEntries(named.map(({ key, ...role }) => [key, role])),
+})
+for (const each of named) {
+  await verdict.post(`${RESOURCES}/document/action_groups`, { ...each, actions: [] })
+  await verdict.post(`${SCHEMA}/roles`, each)
+  await verdict.post(`${FACTS}/tenants`, each)
+  const { key, attributes } = each
+  await verdict.post(`${FACTS}/users`, {
+    key,
+    first_name: key === 'k2' ? 'Second' : 'Other',
+    attributes,
+    role_assignments: [{ role: 'k1', tenant: 'k1' }],
+  })
+  await verdict.post(`${FACTS}/resource_instances`, { key, resource: 'document', tenant: key, attributes })
+}
+
+const LISTS = [
+  `${RESOURCES}/document/actions`,
+  `${RESOURCES}/document/action_groups`,
+  `${RESOURCES}/document/roles`,
+  `${SCHEMA}/roles`,
+  `${FACTS}/tenants`,
+  `${FACTS}/tenants/k1/users`,
+  `${FACTS}/users`,
+  `${FACTS}/resource_instances`,
+]
+
+interface Keyed {
+  readonly key: string
+}
+
+async function keysIn(path: string): Promise<string[]> {
+  const { status, body } = await verdict.get<Keyed[] | Envelope<Keyed>>(path)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return ('data' in body ? body.data : body).map(({ key }) => key)
+}
+
+describe.each(LISTS)('filters by attributes of %s', path => {
+  test.each([
+    ['a string', 'attr_plan=gold', ['k1', 'k2']],
+    ['a number', 'attr_seats=30', ['k2']],
+    ['a boolean', 'attr_trial=true', ['k1']],
+    ['several', 'attr_plan=gold&attr_trial=false', ['k2']],
+    ['a value that nothing has', 'attr_plan=go', []],
+    ['an attribute that nothing has', 'attr_other=gold', []],
+    ['what every object has without having it', 'attr_constructor=x', []],
+    ['an object', `attr_nested=${encodeURIComponent('{"plan":"gold"}')}`, []],
+    ['an item of a list', 'attr_list=gold', []],
+    ['null', 'attr_nothing=null', []],
+  ])('%s', async (_, query, keys) => {
+    expect(await keysIn(`${path}?${query}`)).toEqual(keys)
+  })
+
+  test('in pages', async () => {
+    expect(await keysIn(`${path}?attr_plan=gold&page=2&per_page=1`)).toEqual(['k2'])
+    expect(await keysIn(`${path}?attr_plan=gold&page=3&per_page=1`)).toEqual([])
+  })
+
+  test('once each', async () => {
+    const refused = await verdict.get<Problem>(`${path}?attr_plan=gold&attr_plan=lead`)
+    expect(refusal(refused)).toEqual([422, 'INVALID_INPUT'])
+    expect(refused.body.detail).toEqual([
+      { loc: ['query', 'attr_plan'], msg: 'must be given once', type: 'type' },
+    ])
+  })
+
+  test('by a name', async () => {
+    expect(refusal(await verdict.get(`${path}?attr_=gold`))).toEqual([422, 'INVALID_INPUT'])
+  })
+})
+
+describe('with other filters', () => {
+  test('users: a role and a search', async () => {
+    const path = `${FACTS}/users?attr_plan=gold`
+    expect(await keysIn(`${path}&role=k1`)).toEqual(['k1', 'k2'])
+    expect(await keysIn(`${path}&role=`)).toEqual([])
+    expect(await keysIn(`${path}&search=second`)).toEqual(['k2'])
+    const { body } = await verdict.get<Envelope<Keyed>>(`${path}&per_page=1`)
+    expect(body).toMatchObject({ total_count: 2, page_count: 2 })
+  })
+
+  test('instances: a tenant and a type', async () => {
+    const path = `${FACTS}/resource_instances?attr_plan=gold`
+    expect(await keysIn(`${path}&tenant=k2`)).toEqual(['k2'])
+    expect(await keysIn(`${path}&tenant=k3&resource=document`)).toEqual([])
+    const { body } = await verdict.get<Envelope<Keyed>>(`${path}&include_total_count=true`)
+    expect(body.total_count).toBe(2)
+  })
+})
+
+describe('a name that a list does not know', () => {
+  /** Every list of an environment or of the organization, with its places filled. */
+  const lists = routes.filter(
+    ({ family, method, query }) =>
+      family === 'management' && method === 'GET' && 'page' in (query?.schema.properties ?? {}),
+  )
+  const pathOf = (template: string): string =>
+    template
+      .replace('{proj_id}', 'default')
+      .replace('{env_id}', 'default')
+      .replaceAll(/\{\w+\}/g, 'k1')
+
+  test('is looked for in every list there is', () => {
+    const listing = routes.filter(
+      ({ family, operationId }) => family === 'management' && operationId.startsWith('list'),
+    )
+    expect(listing.length).toBeGreaterThan(30)
+    expect(lists).toEqual(listing)
+  })
+
+  test.each(lists.map(({ operationId, path }) => [operationId, pathOf(path)] as const))(
+    'is 422 and named: %s',
+    async (_, path) => {
+      const refused = await verdict.send<Problem>('GET', `${path}?tenent=acme&colour=red&page=1`, {
+        key: ADMIN_KEY,
+      })
+      expect(refusal(refused)).toEqual([422, 'INVALID_INPUT'])
+      expect(refused.body.detail).toEqual(
+        ['tenent', 'colour'].map(name => {
+          return { loc: ['query', name], msg: 'is no parameter of this list', type: 'unknown' }
+        }),
+      )
+    },
+  )
+
+  test('may be one that clients are known to send', async () => {
+    for (const name of TOLERATED_PARAMETERS.keys()) {
+      expect(await keysIn(`${RESOURCES}/document/actions?${name}=true`)).toEqual(['k1', 'k2', 'k3'])
+    }
+  })
+
+  test('is ignored where nothing is listed', async () => {
+    expect((await verdict.get(`${FACTS}/users/k1?colour=red`)).status).toBe(200)
+    expect((await verdict.get(`${FACTS}/resource_instances/document:k1?colour=red`)).status).toBe(200)
+  })
+
+  test('is told of no more than sixteen at a time', async () => {
+    const query = Array.from({ length: 40 }, (_, n) => `x${n}=1`).join('&')
+    const { body } = await verdict.get<Problem>(`${FACTS}/users?${query}`)
+    expect(body.detail).toHaveLength(16)
+  })
+})

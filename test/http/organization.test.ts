@@ -1,0 +1,43 @@
+/** What is told of the organization, and what of its parts there is none. */
+import { expect, test } from 'vitest'
+import type { Organization } from '#model/wire/organization.ts'
+import type { EnvironmentStats } from '#model/wire/environment.ts'
+import { ADMIN_KEY, API_KEY, FACTS, refusal, sharedService } from '#testing/processes/running-service.ts'
+
+const verdict = await sharedService()
+const scope = await verdict.get<{ organization_id: string }>('/v2/api-key/scope')
+const { organization_id: id } = scope.body
+
+test.each([API_KEY, ADMIN_KEY])(
+  'the organization is the only one there is, by key and by id: %s',
+  async key => {
+    const read = async (path: string) => (await verdict.send<Organization>('GET', path, { key })).body
+    const organization = await read('/v2/orgs/default')
+    expect(organization).toMatchObject({ id, key: 'default', is_enterprise: false, settings: null })
+    const project = await verdict.send<{ created_at: string }>('GET', '/v2/projects/default', {
+      key: ADMIN_KEY,
+    })
+    expect(organization.created_at).toBe(project.body.created_at)
+    for (const path of [`/v2/orgs/${id}`, '/v2/orgs/active/org'])
+      expect(await read(path)).toEqual(organization)
+    expect(await read('/v2/orgs')).toEqual([organization])
+    expect(await read('/v2/orgs?page=2')).toEqual([])
+    expect(refusal(await verdict.send('GET', '/v2/orgs/other', { key }))).toEqual([404, 'NOT_FOUND'])
+  },
+)
+
+test('nobody signs in, so there are no members', async () => {
+  expect((await verdict.get('/v2/members')).body).toEqual([])
+})
+
+test('nothing counts the users who are decided on: mau is 0', async () => {
+  await verdict.user('ann')
+  expect(await verdict.allows('ann', 'read', 'document:d')).toBe(false)
+  const path = '/v2/projects/default/envs/default/stats'
+  const { body } = await verdict.send<EnvironmentStats>('GET', path, { key: ADMIN_KEY })
+  expect(body.stats).toMatchObject({ users: 1, mau: 0 })
+})
+
+test.each([`${FACTS}/user_invites`, '/v2/pdps/default/default/audit_logs'])('there is no %s', async path => {
+  expect(refusal(await verdict.get(path))).toEqual([404, 'NOT_FOUND'])
+})
