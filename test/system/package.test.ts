@@ -1,11 +1,12 @@
 /** The package: what runs and what its readers need, nothing else; it installs and runs where there is no checkout. */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { checkoutCopy } from '../support/checkout-copy.ts'
 import { API_KEY, FACTS, question, SCHEMA } from '#testing/processes/running-service.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 
@@ -25,19 +26,14 @@ interface Packed {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'verdict-package-'))
-const [checkout, elsewhere] = [join(folder, 'checkout'), join(folder, 'elsewhere')]
+const elsewhere = join(folder, 'elsewhere')
+const checkout = checkoutCopy()
 let packed: Packed
 
 beforeAll(async () => {
-  const isLeftOut = /^(node_modules|dist.*|data|\.git|\.artifacts)$/
-  cpSync(root, checkout, {
-    recursive: true,
-    filter: path => !isLeftOut.test(path.slice(root.length).split('/')[0]!),
-  })
-  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
   const { stdout } = await run('npm', ['pack', '--json'], { cwd: checkout, env, maxBuffer: 2 ** 24 })
   packed = (JSON.parse(stdout) as Packed[])[0]!
-  await run('mkdir', [elsewhere])
+  mkdirSync(elsewhere)
   const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', join(checkout, packed.filename)]
   await run('npm', install, { cwd: elsewhere, env })
 })

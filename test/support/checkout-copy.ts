@@ -1,0 +1,19 @@
+/** A checkout of the test's own: what is in this one, with the installed packages of this one, without what was built or stored. */
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const LEFT_OUT = /^(node_modules|dist.*|data|\.git|\.artifacts)$/
+
+/** Removed after the file's tests. */
+export function checkoutCopy(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'verdict-checkout-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const isTaken = (path: string): boolean => !LEFT_OUT.test(path.slice(ROOT.length).split('/')[0]!)
+  cpSync(ROOT, folder, { recursive: true, filter: isTaken })
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
