@@ -6,6 +6,7 @@ import { type DecisionObserver, DecisionService, type EngineSource } from '#deci
 import type { ProgressSource } from '#decisions/min-revision.ts'
 import { PermissionService } from '#decisions/permission-service.ts'
 import { SearchService } from '#decisions/search-service.ts'
+import { TenantService } from '#decisions/tenant-service.ts'
 import { evaluationReader } from '#http/routes/decisions/access.ts'
 import { opaRoutes } from '#http/routes/decisions/opa.ts'
 import { PageTokens } from '#http/routes/decisions/page-token.ts'
@@ -67,6 +68,7 @@ export function decisionParts(parts: {
   return {
     decisions,
     permissions: new PermissionService(decisions, settings),
+    tenants: new TenantService(decisions, settings),
     access,
     search: new SearchService(decisions, access),
     answers,

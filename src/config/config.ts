@@ -150,12 +150,12 @@ export const settings = {
     integer(
       100_000,
       { min: 1, max: 10_000_000 },
-      'most entries of `/user-permissions` and `/authorized_users`; beyond it 400',
+      'most entries of `/user-permissions`, `/authorized_users`, `/allowed/all-tenants` and `/user-tenants`; beyond it 400',
     ),
   ),
   MAX_LISTED_BYTES: setting(
     'listedBytesMax',
-    integer(67_108_864, { min: 1_024, max: 536_870_912 }, 'longest answer of these two; beyond it 400'),
+    integer(67_108_864, { min: 1_024, max: 536_870_912 }, 'longest answer of these four; beyond it 400'),
   ),
   SEARCH_PAGE_SIZE: setting(
     'searchPageSize',

@@ -5,6 +5,7 @@
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { AuthorizedUsersJob, PermissionsJob } from './listing.ts'
+import type { AllowedTenantsJob, UserTenantsJob } from './tenant-lists.ts'
 import type { ExplainJob, ToldDecisions } from './told-decisions.ts'
 
 /** Who waits for an answer. */
@@ -42,6 +43,8 @@ export interface SlicedJobs {
   /** JSON text in bytes. */
   readonly permissions: { readonly job: PermissionsJob; readonly answer: Uint8Array }
   readonly 'authorized-users': { readonly job: AuthorizedUsersJob; readonly answer: Uint8Array }
+  readonly 'allowed-tenants': { readonly job: AllowedTenantsJob; readonly answer: Uint8Array }
+  readonly 'user-tenants': { readonly job: UserTenantsJob; readonly answer: Uint8Array }
 }
 
 export interface ActionsJob {

@@ -130,7 +130,7 @@ export function* listAuthorizedUsers(
 }
 
 /** What is left of the ceilings for all parts of a listing. */
-class Room {
+export class Room {
   readonly #limits: ListingLimits
   #entries = 0
   bytes = 0
@@ -285,7 +285,7 @@ function byUser(left: Grant, right: Grant): number {
 }
 
 /** Bytes of a length that is known before the first of them is written. */
-class Text {
+export class Text {
   readonly #bytes: Buffer
   #length = 0
 

@@ -3,6 +3,7 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { SlicedAnswer, SlicedJob, SlicedJobs, SlicedKind } from './decision-pool.ts'
 import { listAuthorizedUsers, listPermissions } from './listing.ts'
+import { listAllowedTenants, listUserTenants } from './tenant-lists.ts'
 import { tellDecisions } from './told-decisions.ts'
 
 type Doers = {
@@ -17,6 +18,8 @@ const DOERS: Doers = {
   explain: tellDecisions,
   permissions: listPermissions,
   'authorized-users': listAuthorizedUsers,
+  'allowed-tenants': listAllowedTenants,
+  'user-tenants': listUserTenants,
 }
 
 export function readWith<Kind extends SlicedKind>(

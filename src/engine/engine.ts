@@ -88,12 +88,21 @@ export interface DecisionEngine {
 
   /** The tenant of a stored instance; null if the instance is not stored. */
   tenantOf(type: string, key: string): string | null
+  /** What is asked about tenants themselves. */
+  readonly tenants: StoredTenants
 
   /**
    * Explains the answer of `evaluate` and always agrees with it. Each of its three walks over the graph makes
    * at most `stepsMax` steps. What a walk has not found by then is left out (`isCutShort`). `detail`: of rules, `leaf` by default.
    */
   explain(query: Query, stepsMax: number, detail?: RuleDetail): Resumable<Explanation>
+}
+
+export interface StoredTenants {
+  /** The keys of the stored tenants, at most `limit`, in no particular order. O(everything stored). */
+  keys(limit: number): Resumable<string[]>
+  /** The attributes of a tenant as JSON; null where it has none, or is not stored. */
+  attributesOf(tenant: string): string | null
 }
 
 export interface ResourceQuestion {

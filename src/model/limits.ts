@@ -114,5 +114,7 @@ export const CONTENT_LINE_BYTES_MAX = 16_777_216
  * tens of milliseconds each.
  */
 export const EXPLAIN_STEPS_MAX = 262_144
+/** Tenants in which `/allowed/all-tenants` tries an action that rules may allow (conditions, section 10). */
+export const TRIED_TENANTS_MAX = 10_000
 /** Characters of JSON in which the reasons of an explanation are told, or of all explanations of one bulk together. */
 export const EXPLAIN_LENGTH_MAX = 16_777_216

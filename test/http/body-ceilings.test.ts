@@ -29,6 +29,8 @@ const plain: readonly [method: string, path: string, body: () => unknown][] = [
   ['POST', '/access/v1/evaluation', () => ({ subject: user, ...ask })],
   ['POST', '/access/v1/search/subject', () => ({ subject: { type: 'user' }, ...ask })],
   ['POST', '/user-permissions', () => ({ user: { key: 'alice' } })],
+  ['POST', '/user-tenants', () => ({ user: { key: 'alice' } })],
+  ['POST', '/allowed/all-tenants', () => question('alice', 'read', 'document')],
   ['POST', `${FACTS}/tenants`, () => ({ key: fresh(), name: 'T' })],
   ['POST', `${FACTS}/resource_instances`, () => ({ key: fresh(), resource: 'document', tenant: 'default' })],
   ['POST', `${RESOURCES}/document/actions`, () => ({ key: fresh(), name: 'A' })],

@@ -387,6 +387,9 @@ describe('a decision', () => {
     isAllowedBulk: [question('alice', 'read', 'doc:d1')],
     getUserPermissions: { user: { key: 'alice' } },
     getAuthorizedUsers: { action: 'read', resource: { type: 'doc', key: 'd1', tenant: 'acme' } },
+    getAllowedTenants: question('alice', 'read', 'doc'),
+    getUserTenants: { user: { key: 'alice' } },
+    listLocalRoleAssignments: undefined,
     accessEvaluation: { subject, action, resource },
     accessEvaluations: { subject, action, resource, evaluations: [{}] },
     searchSubjects: { subject: { type: 'user' }, action, resource },
@@ -398,7 +401,7 @@ describe('a decision', () => {
     'of $name is about the environment of the key alone',
     async ({ route }) => {
       const body = asked[route.operationId]
-      expect(body, `what is to be asked of ${route.operationId}?`).toBeDefined()
+      expect(Object.keys(asked), `what is to be asked of ${route.operationId}?`).toContain(route.operationId)
       const [here, there, elsewhere] = await Promise.all(
         [API_KEY, neighbourKey, emptyKey].map(key => call(route, route.path, key, body)),
       )

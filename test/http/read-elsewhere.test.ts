@@ -111,6 +111,11 @@ const SENT: Readonly<Record<string, Sent>> = {
   'one question': ['/allowed', check('alice', 'd1', { context: { long: LONG, 'é\\': 1 } })],
   'an explanation': ['/allowed/explain', check('alice', 'd1', { context: { long: LONG } })],
   'a list of permissions': ['/user-permissions', { user: { key: 'alice' }, context: { long: LONG } }],
+  'a list of tenants that allow': [
+    '/allowed/all-tenants',
+    check('alice', undefined, { context: { long: LONG } }),
+  ],
+  'a list of tenants of a user': ['/user-tenants', { user: { key: 'alice' }, context: { long: LONG } }],
   'a list of users': [
     '/authorized_users',
     { action: 'read', resource: { type: 'document', key: 'd1', tenant: 'default' }, context: { long: LONG } },

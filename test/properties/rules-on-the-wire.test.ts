@@ -8,6 +8,7 @@ import { AccessService } from '#decisions/access-service.ts'
 import { DecisionService } from '#decisions/decision-service.ts'
 import { PermissionService } from '#decisions/permission-service.ts'
 import { SearchService } from '#decisions/search-service.ts'
+import { TenantService } from '#decisions/tenant-service.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import { encodeReply } from '#http/message/answer.ts'
 import { viewOf } from '#http/message/byte-views.ts'
@@ -59,6 +60,7 @@ function asker(engine: () => DecisionEngine) {
     decisions,
     access,
     permissions: new PermissionService(decisions, settings),
+    tenants: new TenantService(decisions, settings),
     search: new SearchService(decisions, access),
     answers: new LargeAnswers(settings.listedBytesMax),
     options: { ...settings, tokens: new PageTokens(Buffer.alloc(32)) },

@@ -24,6 +24,9 @@ const DECISION_CALLS: readonly Call[] = [
     path: '/authorized_users',
     body: { action: 'read', resource: { type: 'document', key: 'd1' } },
   },
+  { operation: 'getAllowedTenants', method: 'POST', path: '/allowed/all-tenants', body: read },
+  { operation: 'getUserTenants', method: 'POST', path: '/user-tenants', body: { user: { key: 'alice' } } },
+  { operation: 'listLocalRoleAssignments', method: 'GET', path: '/local/role_assignments' },
   ...ENDPOINTS.map(path => ({
     operation: routes.find(route => route.path === path)!.operationId,
     method: 'POST',

@@ -93,6 +93,10 @@ export class SharedEngine implements Engine {
     return this.reader.tenantOf(type, key)
   }
 
+  get tenants() {
+    return this.reader.tenants
+  }
+
   explain(query: Query, stepsMax: number, detail?: RuleDetail) {
     return this.reader.explain(query, stepsMax, detail)
   }

@@ -15,6 +15,7 @@ import type {
   PageRequest,
   ResourceQuestion,
   ResultSink,
+  StoredTenants,
   TenantFilter,
   TenantRoles,
   UserGrant,
@@ -136,6 +137,20 @@ export class MapEngine implements Engine {
 
   tenantOf(type: string, key: string): string | null {
     return this.#schema.types.get(type)?.instances.get(key)?.tenant.key ?? null
+  }
+
+  get tenants(): StoredTenants {
+    const { tenants } = this.#facts
+    return {
+      // oxlint-disable-next-line require-yield
+      *keys(limit): Resumable<string[]> {
+        return [...tenants.keys()].slice(0, limit)
+      },
+      attributesOf(tenant) {
+        const attributes = tenants.get(tenant)?.attributes ?? null
+        return attributes && JSON.stringify(attributes)
+      },
+    }
   }
 
   // oxlint-disable-next-line require-yield

@@ -35,7 +35,6 @@ import { type AskedRules, type Lookup, NO_LOOKUPS } from '#engine/shared-index/c
 import { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import { isDead, keyText } from '#engine/shared-index/memory/records.ts'
 import {
   type ActionView,
   emptySchema,
@@ -53,7 +52,6 @@ import {
   grantsOn,
   instanceRolesOf,
   type ListingParts,
-  tenantOf,
   tenantRolesOf,
 } from '#engine/shared-index/search/listings.ts'
 import { Search } from '#engine/shared-index/search/search.ts'
@@ -61,6 +59,7 @@ import type { Query } from '#model/decision.ts'
 import { PackedQueries, type QueryTerms } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { ConsistentReads, type ReaderOptions } from './consistent-reads.ts'
+import { TenantReads } from './tenant-reads.ts'
 
 /** Optimistic attempts before a reader takes the lock. */
 const ATTEMPTS = 50
@@ -72,6 +71,7 @@ const LISTING_ATTEMPTS = 2
 const NO_KEYS: KeyPage = { keys: [], hasMore: false, total: 0 }
 
 export class SharedIndexReader implements DecisionEngine {
+  readonly tenants: TenantReads
   readonly #reads: ConsistentReads
   readonly #question: Question
   readonly #check: InstanceCheck
@@ -98,6 +98,7 @@ export class SharedIndexReader implements DecisionEngine {
     const key = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
     const userKey = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
     this.#question = new Question(regions, { key, userKey })
+    this.tenants = new TenantReads(this.#reads, this.#question, () => this.#schema)
     this.#ruled = new RuleQuestions(regions, this.#question)
     this.#builder = new ClosureBuilder(regions, schema)
     this.#walk = new ForwardWalk(regions, schema)
@@ -224,13 +225,7 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   tenantOf(type: string, key: string): string | null {
-    return this.#reads.read(ATTEMPTS, () => {
-      const typeView = this.#schema.types.get(type)
-      const instance = typeView ? this.#question.findInstance(typeView.id, key) : 0
-      const { graph } = this.#reads.regions
-      const tenant = instance === 0 ? 0 : tenantOf(graph, instance)
-      return tenant === 0 || isDead(graph, tenant) ? null : keyText(graph, tenant)
-    })
+    return this.tenants.ofInstance(type, key)
   }
 
   *explain(query: Query, stepsMax: number, detail: RuleDetail = 'leaf'): Resumable<Explanation> {

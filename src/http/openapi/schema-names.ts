@@ -17,6 +17,7 @@ import * as environment from '#model/wire/environment.ts'
 import * as explainedRule from '#model/wire/explained-rule.ts'
 import * as group from '#model/wire/group.ts'
 import * as health from '#model/wire/health.ts'
+import * as localAssignments from '#model/wire/local-assignments.ts'
 import * as organization from '#model/wire/organization.ts'
 import * as permissions from '#model/wire/permissions.ts'
 import * as problem from '#model/wire/problem.ts'
@@ -28,6 +29,7 @@ import * as resource from '#model/wire/resource.ts'
 import * as roleAssignment from '#model/wire/role-assignment.ts'
 import * as role from '#model/wire/role.ts'
 import * as setRule from '#model/wire/set-rule.ts'
+import * as tenantLists from '#model/wire/tenant-lists.ts'
 import * as tenant from '#model/wire/tenant.ts'
 import * as user from '#model/wire/user.ts'
 
@@ -46,6 +48,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   explainedRule,
   group,
   health,
+  localAssignments,
   organization,
   permissions,
   problem,
@@ -58,6 +61,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   roleAssignment,
   setRule,
   tenant,
+  tenantLists,
   user,
 ]
 

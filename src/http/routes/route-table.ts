@@ -3,6 +3,7 @@ import type { AccessService } from '#decisions/access-service.ts'
 import type { DecisionService } from '#decisions/decision-service.ts'
 import type { PermissionService } from '#decisions/permission-service.ts'
 import type { SearchService } from '#decisions/search-service.ts'
+import type { TenantService } from '#decisions/tenant-service.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { evaluationDialect } from '#http/bytes/dialects.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
@@ -11,6 +12,7 @@ import { accessSearchRoutes, type SearchOptions } from '#http/routes/decisions/a
 import { type AccessRouteOptions, accessRoutes } from '#http/routes/decisions/access.ts'
 import { allowedRoutes } from '#http/routes/decisions/allowed.ts'
 import { permissionRoutes } from '#http/routes/decisions/permissions.ts'
+import { tenantListRoutes } from '#http/routes/decisions/tenant-lists.ts'
 import { apiKeyRoutes, apiKeyScopeRoute } from '#http/routes/management/api-key.ts'
 import { auditRoutes } from '#http/routes/management/audit.ts'
 import { conditionSetRoutes } from '#http/routes/management/condition-sets.ts'
@@ -18,6 +20,7 @@ import { contentRoutes } from '#http/routes/management/content.ts'
 import { factRoutes } from '#http/routes/management/facts.ts'
 import { groupRoutes } from '#http/routes/management/groups.ts'
 import { legacyRoutes } from '#http/routes/management/legacy.ts'
+import { localAssignmentsRoute } from '#http/routes/management/local-assignments.ts'
 import { managedByOrganization, type ManagementGateway } from '#http/routes/management/managed.ts'
 import { organizationRoutes } from '#http/routes/management/organization.ts'
 import { environmentRoutes, projectRoutes } from '#http/routes/management/projects.ts'
@@ -49,6 +52,7 @@ export interface RouteParts extends DecisionRouteParts {
 export interface DecisionRouteParts {
   readonly decisions: DecisionService
   readonly permissions: PermissionService
+  readonly tenants: TenantService
   readonly access: AccessService
   readonly search: SearchService
   readonly answers: AnswersOfParts
@@ -78,6 +82,7 @@ export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route
   return [
     ...allowedRoutes(parts.decisions, options, parts.answers),
     ...permissionRoutes(parts.permissions, parts.answers),
+    ...tenantListRoutes(parts.decisions, parts.tenants, parts.answers),
     ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, bytes: accessReaders(options) }),
     ...accessSearchRoutes(parts.search, options),
   ]
@@ -87,6 +92,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const manageOrganization = managedByOrganization(parts.management)
   const defined: Route[] = [
     ...decisionRoutes({ options, ...parts }),
+    localAssignmentsRoute(parts.management),
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.health),
     metricsRoute(parts.metrics, options.metricsToken),

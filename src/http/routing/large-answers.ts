@@ -22,6 +22,16 @@ export interface AnswersOfParts {
   reply(environmentId: string, json: readonly Uint8Array[]): Reply | Promise<Reply>
 }
 
+/** The reply with a list that is there, or will be. */
+export function listReply(
+  answers: AnswersOfParts,
+  environmentId: string,
+  json: Uint8Array | Promise<Uint8Array>,
+): Reply | Promise<Reply> {
+  if (json instanceof Promise) return json.then(part => answers.reply(environmentId, [part]))
+  return answers.reply(environmentId, [json])
+}
+
 export class LargeAnswers implements AnswersOfParts {
   readonly #bytesMax: number
   readonly #bytesOf = new Map<string, number>()

@@ -36,6 +36,8 @@ const WAYS: Readonly<Record<string, (engine: DecisionEngine) => unknown>> = {
     instanceRolesOf(engine, 'alice', { tenants: null, types: null, accepts: null }, 10),
   grantsOn: engine => grantsOn(engine, QUERY, 10),
   tenantOf: engine => engine.tenantOf('document', 'd'),
+  'keys of tenants': engine => runAtOnce(engine.tenants.keys(10)),
+  'attributes of a tenant': engine => engine.tenants.attributesOf('default'),
   explain: engine => runAtOnce(engine.explain(QUERY, EXPLAIN_STEPS_MAX)),
 }
 

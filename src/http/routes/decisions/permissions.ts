@@ -1,9 +1,8 @@
 /** `/user-permissions` and `/authorized_users` (contract A.4, A.5). */
 import type { PermissionService } from '#decisions/permission-service.ts'
 import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
-import type { Reply } from '#http/message/request-reply.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
-import type { AnswersOfParts } from '#http/routing/large-answers.ts'
+import { type AnswersOfParts, listReply } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import {
   AuthorizedUsers,
@@ -13,10 +12,6 @@ import {
 } from '#model/wire/permissions.ts'
 
 export function permissionRoutes(permissions: PermissionService, answers: AnswersOfParts): Route[] {
-  const reply = (environmentId: string, json: Uint8Array | Promise<Uint8Array>): Reply | Promise<Reply> => {
-    if (json instanceof Promise) return json.then(part => answers.reply(environmentId, [part]))
-    return answers.reply(environmentId, [json])
-  }
   return [
     defineRoute({
       method: 'POST',
@@ -30,7 +25,7 @@ export function permissionRoutes(permissions: PermissionService, answers: Answer
       responses: { 200: { description: 'All of it; never a part.', schema: UserPermissions } },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
-        return reply(environmentId, permissions.permissionsOf(environmentId, body, caller))
+        return listReply(answers, environmentId, permissions.permissionsOf(environmentId, body, caller))
       },
     }),
     defineRoute({
@@ -47,7 +42,7 @@ export function permissionRoutes(permissions: PermissionService, answers: Answer
         const environmentId = environmentOf(principal)
         const { type, key = null, tenant = null } = body.resource
         const question = { action: body.action, type, key, tenant }
-        return reply(environmentId, permissions.authorizedUsers(environmentId, question, caller))
+        return listReply(answers, environmentId, permissions.authorizedUsers(environmentId, question, caller))
       },
     }),
   ]

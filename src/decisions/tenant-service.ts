@@ -1,0 +1,34 @@
+/**
+ * The lists of tenants (conditions, sections 10.1 and 10.2) as JSON in bytes, at once where they are small, else promised. Both
+ * throw or reject with `LIMIT_EXCEEDED` beyond a ceiling.
+ */
+import type { Query } from '#model/decision.ts'
+import type { Leaver } from './decision-pool.ts'
+import type { DecisionService } from './decision-service.ts'
+import type { ListingLimits } from './listing.ts'
+import { sendable } from './sendable-query.ts'
+
+export class TenantService {
+  readonly #decisions: DecisionService
+  readonly #limits: ListingLimits
+
+  constructor(
+    decisions: DecisionService,
+    options: { readonly listedEntriesMax: number; readonly listedBytesMax: number },
+  ) {
+    this.#decisions = decisions
+    this.#limits = { entriesMax: options.listedEntriesMax, bytesMax: options.listedBytesMax }
+  }
+
+  /** The tenants in which the question, whatever tenant it names, is allowed. */
+  allowed(environmentId: string, query: Query, waiting: Leaver): Uint8Array | Promise<Uint8Array> {
+    const job = { kind: 'allowed-tenants', query: sendable(query), limits: this.#limits } as const
+    return this.#decisions.read<'allowed-tenants'>(environmentId, job, waiting)
+  }
+
+  /** The tenants in which the user has a role. */
+  heldIn(environmentId: string, user: string, waiting: Leaver): Uint8Array | Promise<Uint8Array> {
+    const job = { kind: 'user-tenants', user, limits: this.#limits } as const
+    return this.#decisions.read<'user-tenants'>(environmentId, job, waiting)
+  }
+}

@@ -1,0 +1,71 @@
+/** What is asked about tenants themselves, whoever has a role there. Every answer belongs to one state of the index. */
+import type { StoredTenants } from '#engine/engine.ts'
+import type { Question } from '#engine/shared-index/check/question.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { attributesText, isDead, keyText, typeOf } from '#engine/shared-index/memory/records.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import * as table from '#engine/shared-index/memory/string-table.ts'
+import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
+import { tenantOf } from '#engine/shared-index/search/listings.ts'
+import type { Resumable } from '#model/resumable.ts'
+import type { ConsistentReads } from './consistent-reads.ts'
+
+/** Optimistic attempts before a reader takes the lock, and those of a walk before a few slices with the lock are tried. */
+const ATTEMPTS = 50
+const WALK_ATTEMPTS = 2
+/** Slots of the string table between two pauses. The records that they lead to lie scattered over memory. */
+const STAGE_SLOTS = 1_024
+
+export class TenantReads implements StoredTenants {
+  readonly #reads: ConsistentReads
+  readonly #question: Question
+  readonly #schema: () => SchemaView
+
+  /** `schema` is that of the state being read. */
+  constructor(reads: ConsistentReads, question: Question, schema: () => SchemaView) {
+    this.#reads = reads
+    this.#question = question
+    this.#schema = schema
+  }
+
+  keys(limit: number): Resumable<string[]> {
+    return this.#reads.readSliced(WALK_ATTEMPTS, () => tenantKeys(this.#reads.regions, limit))
+  }
+
+  attributesOf(tenant: string): string | null {
+    return this.#reads.read(ATTEMPTS, () => {
+      const line = this.#question.findTenant(tenant, this.#reads.sequence)
+      return line === 0 ? null : attributesText(this.#reads.regions, line)
+    })
+  }
+
+  /** The tenant of a stored instance; null if the instance is not stored. */
+  ofInstance(type: string, key: string): string | null {
+    return this.#reads.read(ATTEMPTS, () => {
+      const typeView = this.#schema().types.get(type)
+      const instance = typeView ? this.#question.findInstance(typeView.id, key) : 0
+      const { graph } = this.#reads.regions
+      const tenant = instance === 0 ? 0 : tenantOf(graph, instance)
+      return tenant === 0 || isDead(graph, tenant) ? null : keyText(graph, tenant)
+    })
+  }
+}
+
+/** Nothing lists tenants, so the string table is walked. O(records). */
+function* tenantKeys(regions: Regions, limit: number): Resumable<string[]> {
+  const { header, graph } = regions
+  const tenants: string[] = []
+  let steps = 0
+  for (let partition = 0; partition < L.PARTITION_COUNT; partition++) {
+    const slots = table.slotCount(header, partition)
+    for (let slot = 0; slot < slots; slot++) {
+      steps += 1
+      if (steps % STAGE_SLOTS === 0) yield
+      const line = table.recordInSlot(regions, partition, slot)
+      if (!line || typeOf(graph, line) !== L.TENANT_TYPE || isDead(graph, line)) continue
+      if (tenants.length === limit) return tenants
+      tenants.push(keyText(graph, line))
+    }
+  }
+  return tenants
+}

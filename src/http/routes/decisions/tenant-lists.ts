@@ -1,0 +1,50 @@
+/** `/allowed/all-tenants` and `/user-tenants` (conditions, sections 10.1 and 10.2). */
+import type { DecisionService } from '#decisions/decision-service.ts'
+import { queryOf } from '#decisions/native-query.ts'
+import type { TenantService } from '#decisions/tenant-service.ts'
+import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
+import { environmentOf } from '#http/routing/route-access.ts'
+import { type AnswersOfParts, listReply } from '#http/routing/large-answers.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import { AllowedQuery } from '#model/wire/decision.ts'
+import { AllowedTenants, UserTenants, UserTenantsQuery } from '#model/wire/tenant-lists.ts'
+
+export function tenantListRoutes(
+  decisions: DecisionService,
+  tenants: TenantService,
+  answers: AnswersOfParts,
+): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/allowed/all-tenants',
+      operationId: 'getAllowedTenants',
+      summary: 'In which tenants may this user do this? The tenant of the question is ignored',
+      family: 'native',
+      access: 'environment',
+      headers: [REQUIRED_REQUEST_ID],
+      body: AllowedQuery,
+      responses: { 200: { description: 'All of them; never a part.', schema: AllowedTenants } },
+      handle: ({ principal, body, caller }) => {
+        const environmentId = environmentOf(principal)
+        const query = queryOf(body, decisions.readAt(environmentId))
+        return listReply(answers, environmentId, tenants.allowed(environmentId, query, caller))
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/user-tenants',
+      operationId: 'getUserTenants',
+      summary: 'The tenants in which a user has a role',
+      family: 'native',
+      access: 'environment',
+      headers: [REQUIRED_REQUEST_ID],
+      body: UserTenantsQuery,
+      responses: { 200: { description: 'All of them; never a part.', schema: UserTenants } },
+      handle: ({ principal, body, caller }) => {
+        const environmentId = environmentOf(principal)
+        return listReply(answers, environmentId, tenants.heldIn(environmentId, body.user.key, caller))
+      },
+    }),
+  ]
+}

@@ -1,0 +1,57 @@
+/** `GET /local/role_assignments` (conditions, section 10.7): role assignments in the few words of a decision point. */
+import { RawBytes, RawJson, type Reply } from '#http/message/request-reply.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import { assert } from '#model/assert.ts'
+import { LocalRoleAssignments, LocalRoleAssignmentsQuery } from '#model/wire/local-assignments.ts'
+import {
+  type RoleAssignment,
+  RoleAssignmentList,
+  RoleAssignmentsPath,
+  RoleAssignmentsQuery,
+} from '#model/wire/role-assignment.ts'
+import { FACTS_BASE, managed, type ManagementGateway } from './managed.ts'
+import { inOwnEnvironment } from './own-environment.ts'
+
+export function localAssignmentsRoute(gateway: ManagementGateway): Route {
+  const listing = managed(gateway)({
+    operation: 'listRoleAssignments',
+    method: 'GET',
+    path: `${FACTS_BASE}/role_assignments`,
+    summary: 'List role assignments',
+    params: RoleAssignmentsPath,
+    query: RoleAssignmentsQuery,
+    answer: RoleAssignmentList,
+  })
+  return defineRoute({
+    method: 'GET',
+    path: '/local/role_assignments',
+    operationId: 'listLocalRoleAssignments',
+    summary: 'The role assignments on which decisions rest, oldest first',
+    family: 'native',
+    access: 'environment',
+    query: LocalRoleAssignmentsQuery,
+    responses: { 200: { description: 'A page of them.', schema: LocalRoleAssignments } },
+    handle: async call => {
+      const { user, role, tenant, ...query } = call.query
+      const filters = {
+        ...(user && { user: [user] }),
+        ...(role && { role: [role] }),
+        ...(tenant && { tenant: [tenant] }),
+      }
+      const listed = await listing.handle(inOwnEnvironment({ ...call, query: { ...query, ...filters } }))
+      return { status: 200, body: assignmentsIn(listed).map(inFewWords) }
+    },
+  })
+}
+
+/** What the list answered: an array, since nobody asked for a total. */
+function assignmentsIn({ body }: Reply): RoleAssignment[] {
+  assert(body instanceof RawJson || body instanceof RawBytes, 'a list is answered with JSON')
+  return JSON.parse(
+    body instanceof RawJson ? body.text : Buffer.from(body.bytes).toString(),
+  ) as RoleAssignment[]
+}
+
+function inFewWords({ user, role, tenant, resource_instance: instance }: RoleAssignment) {
+  return { user, role, tenant, ...(instance !== null && { resource_instance: instance }) }
+}

@@ -1,0 +1,32 @@
+/** Lists of tenants for one user on the wire (conditions, sections 10.1 and 10.2). */
+import { Type, type Static } from 'typebox'
+import { AttributeMap, optional } from './building-blocks.ts'
+import { UserInQuery } from './decision.ts'
+
+/** A tenant as decisions know it. */
+export const TenantInList = Type.Object({
+  key: Type.String(),
+  attributes: Type.Unsafe<Record<string, unknown>>({
+    ...AttributeMap,
+    description: 'As stored; `{}` where there are none.',
+  }),
+})
+
+export const AllowedTenants = Type.Object({
+  allowed_tenants: Type.Array(
+    Type.Object({
+      allow: Type.Literal(true),
+      result: Type.Literal(true, { description: 'The same value again, for older clients.' }),
+      tenant: TenantInList,
+    }),
+    { description: 'Ascending by key; tenants that deny are left out.' },
+  ),
+})
+
+export const UserTenantsQuery = Type.Object({
+  user: UserInQuery,
+  context: optional(AttributeMap),
+})
+export type UserTenantsQuery = Static<typeof UserTenantsQuery>
+
+export const UserTenants = Type.Array(TenantInList)

@@ -1,0 +1,107 @@
+/** Lists of tenants on random worlds: an action is listed in a tenant where the oracle allows it there, and nowhere else. */
+import { afterAll, describe, expect, test } from 'vitest'
+import { listAllowedTenants, listUserTenants } from '#decisions/tenant-lists.ts'
+import { sendable } from '#decisions/sendable-query.ts'
+import type { DecisionEngine } from '#engine/engine.ts'
+import type { Query } from '#model/decision.ts'
+import { runAtOnce } from '#model/resumable.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import { Oracle } from '#testing/oracle/oracle.ts'
+import type { History } from '#testing/oracle/random-history.ts'
+import { historiesWithRules } from '#testing/oracle/random-rules.ts'
+import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
+import { holdsFor, howToRepeat, onceFor, seed } from './seeded.ts'
+
+const RUNS = 10
+const limits = { entriesMax: 1_000, bytesMax: 1_000_000 }
+
+const compared = { byRoles: 0, byRules: 0, nowhere: 0, inSome: 0, held: 0 }
+
+afterAll(() => {
+  process.stdout.write(`tenant lists and oracle, seed ${seed}: ${JSON.stringify(compared)}\n`)
+})
+
+interface Tenant {
+  readonly key: string
+  readonly attributes: unknown
+}
+
+/** JSON has no negative zero. */
+function asJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
+}
+
+/** What the oracle says at each state: of each question the tenants that allow, and of each user the tenants of roles. */
+const judged = onceFor(({ load, commits, queries }: History) => {
+  const oracle = new Oracle()
+  const withoutRules = new Oracle()
+  return [load, ...commits].map(changes => {
+    oracle.apply(changes)
+    withoutRules.apply(changes.filter(({ kind }) => kind !== 'rule-put'))
+    const facts = oracle.standingFacts()
+    const stored: Tenant[] = facts.flatMap(fact =>
+      fact.kind === 'tenant-put' ? [{ key: fact.tenant, attributes: asJson(fact.attributes ?? {}) }] : [],
+    )
+    const tenants = stored.toSorted((left, right) => compareUtf8(left.key, right.key))
+    const allowing = (judge: Oracle, query: Query) =>
+      tenants.filter(({ key }) => judge.evaluate({ ...query, tenant: key }))
+    return queries.map(query => ({
+      allowing: allowing(oracle, query),
+      byRoles: allowing(withoutRules, query),
+      held: tenants.filter(({ key }) =>
+        facts.some(
+          fact =>
+            fact.kind === 'assignment-put' &&
+            fact.user === query.user &&
+            'tenant' in fact.scope &&
+            fact.scope.tenant === key,
+        ),
+      ),
+    }))
+  })
+})
+
+function allowed(engine: DecisionEngine, query: Query): unknown {
+  const json = runAtOnce(
+    listAllowedTenants(engine, { kind: 'allowed-tenants', query: sendable(query), limits }),
+  )
+  return JSON.parse(Buffer.from(json).toString())
+}
+
+function held(engine: DecisionEngine, user: string): unknown {
+  return JSON.parse(
+    Buffer.from(runAtOnce(listUserTenants(engine, { kind: 'user-tenants', user, limits }))).toString(),
+  )
+}
+
+describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share }) => {
+  test('lists the tenants in which the oracle allows, and those in which a user has a role', () => {
+    holdsFor(
+      historiesWithRules({ commits: 2, queries: 6 }),
+      RUNS,
+      history => {
+        const { load, commits, queries } = history
+        const engine = newEngine()
+        for (const [index, changes] of [load, ...commits].entries()) {
+          engine.apply(changes)
+          for (const [number, expected] of judged(history)[index]!.entries()) {
+            const query = queries[number]!
+            const tenants = expected.allowing.map(tenant => ({ allow: true, result: true, tenant }))
+            expect(allowed(engine, query)).toEqual({ allowed_tenants: tenants })
+            expect(held(engine, query.user)).toEqual(expected.held)
+            compared.byRoles += expected.byRoles.length
+            compared.byRules += expected.allowing.length - expected.byRoles.length
+            compared.held += expected.held.length
+            if (expected.allowing.length === 0) compared.nowhere++
+            else compared.inSome++
+          }
+        }
+      },
+      share,
+    )
+  })
+})
+
+test('has seen tenants that allow by roles and by rules', () => {
+  for (const count of Object.values(compared)) expect(count, howToRepeat).toBeGreaterThan(0)
+})
