@@ -196,7 +196,8 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'deletions',
-    shows: 'deleting what very many depend on: tenant, type, role, relation or user',
+    shows:
+      'deleting what very many depend on: tenant, type, role, relation, user, or what 100,000 rules name',
     takes: '3 min each',
     program: 'management/deletions.ts',
   },

@@ -1,6 +1,14 @@
 /** Environments in which one thing has very many dependants: what is deleted, and a decision that falls with it. */
 import type { RowLoader } from '#testing/processes/row-loader.ts'
-import type { AssignmentRecord, InstanceRecord, StoredRecord, TupleRecord } from '#model/records.ts'
+import { CONDITION_SETS_MAX, RULES_MAX, RULES_PER_ACTION_MAX } from '#model/limits.ts'
+import type {
+  AssignmentRecord,
+  ConditionSetRecord,
+  InstanceRecord,
+  RuleRecord,
+  StoredRecord,
+  TupleRecord,
+} from '#model/records.ts'
 import {
   instanceRecord,
   newId,
@@ -70,10 +78,67 @@ async function loadInstances(loader: RowLoader, tenantId: string, dependants: nu
   }
 }
 
-const schema: readonly StoredRecord[] = [doc, folder, home, member, reader, parent, keeper, derived]
+/** Somebody who may read folders, whatever is deleted. */
+const bystander = userRecord('bystander')
+const clerk = { ...roleRecord('clerk', null), permissions: ['folder:read'] }
+const clerking = assignment(bystander.id, clerk.id, home.id, null)
+const schema: readonly StoredRecord[] = [
+  doc,
+  folder,
+  home,
+  member,
+  reader,
+  parent,
+  keeper,
+  derived,
+  clerk,
+  bystander,
+  clerking,
+]
+
+function conditionSet(key: string, of: Partial<ConditionSetRecord>): ConditionSetRecord {
+  const said = { key, name: key, description: null, side: 'user', typeId: null, parentId: null } as const
+  return { kind: 'condition-set', id: newId(), createdAt: 0, updatedAt: 0, ...said, conditions: {}, ...of }
+}
+
+/** Rules on `doc`, on so many user sets and one resource set. Half of the sets ask for an order, which is asked of each. */
+async function loadRules(loader: RowLoader, dependants: number): Promise<void> {
+  const actions = Array.from({ length: RULES_MAX / RULES_PER_ACTION_MAX }, (_, n) =>
+    n === 0 ? action : { ...action, id: newId(), key: `action-${n}` },
+  )
+  const alice = { ...userRecord('alice'), attributes: { group: 'group-8' } }
+  const any = conditionSet('any', { side: 'resource', typeId: doc.id })
+  const userSets = Array.from({ length: CONDITION_SETS_MAX - 1 }, (_, n) => {
+    const found = { 'user.group': { equals: `group-${n}` } }
+    return conditionSet(`set-${n}`, {
+      conditions: n % 2 === 0 ? found : { 'user.level': { 'greater-than': n } },
+    })
+  })
+  await loader.add(...schema.filter(record => record !== doc), { ...doc, actions }, any, alice, ...userSets)
+  const rules = actions.flatMap(({ id }) =>
+    userSets.map((set): RuleRecord => {
+      const sides = { userSideId: set.id, resourceSideId: any.id }
+      return { kind: 'rule', id: newId(), createdAt: 0, ...sides, typeId: doc.id, actionId: id }
+    }),
+  )
+  for (const rule of rules.slice(0, dependants)) await loader.add(rule)
+  await loader.flush()
+}
+
+const RULED_QUESTION = { user: 'alice', resource: 'd0', tenant: 'home' }
 
 /** Each kind of thing that can have very many dependants. */
 export const TARGETS: Readonly<Record<string, DeletionTarget>> = {
+  'ruled-type': {
+    path: { area: 'schema', rest: 'resources/doc' },
+    question: RULED_QUESTION,
+    load: loadRules,
+  },
+  'ruled-set': {
+    path: { area: 'schema', rest: 'condition_sets/any' },
+    question: RULED_QUESTION,
+    load: loadRules,
+  },
   tenant: {
     path: { area: 'facts', rest: 'tenants/acme' },
     question: { user: 'alice', resource: 'd7', tenant: 'acme' },

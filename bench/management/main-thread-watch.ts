@@ -22,8 +22,16 @@ export interface Watched {
   readonly pieces: { count: number; rows: number; p50: number; p99: number; p999: number; max: number } | null
   /** What the writes of the store took of a processor, each in one go; and what they waited for one. */
   readonly writes: { readonly ran: Spread; readonly waited: Spread } | null
-  /** Stops of the event loop, whatever caused them, as a timer of 1 ms sees them. */
-  readonly loop: { readonly p99: number; readonly p999: number; readonly max: number }
+  /**
+   * Stops of the event loop, whatever caused them, as a timer of 1 ms sees them; and the most that the thread ran between two of its
+   * ticks.
+   */
+  readonly loop: {
+    readonly p99: number
+    readonly p999: number
+    readonly max: number
+    readonly ranMax: number
+  }
 }
 
 function watch(): void {
@@ -54,10 +62,23 @@ function watch(): void {
     }
     return write.call(this, timed, onApplied) as Promise<T>
   }
+  let tick = scheduled().ran
+  let ranMax = 0
+  setInterval(() => {
+    const before = tick
+    tick = scheduled().ran
+    ranMax = Math.max(ranMax, tick - before)
+  }, 1).unref()
   process.on('SIGUSR2', () => {
     // The timer itself is due every millisecond.
     const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - 1)
-    const loop = { p99: late(delay.percentile(99)), p999: late(delay.percentile(99.9)), max: late(delay.max) }
+    const loop = {
+      p99: late(delay.percentile(99)),
+      p999: late(delay.percentile(99.9)),
+      max: late(delay.max),
+      ranMax,
+    }
+    ranMax = 0
     const [p50, p99, p999, max] = [0.5, 0.99, 0.999, 1].map(share => percentile(pieces, share))
     const told = pieces.length === 0 ? null : { count: pieces.length, rows, p50, p99, p999, max }
     const writes = ran.length === 0 ? null : { ran: spread(ran), waited: spread(waited) }

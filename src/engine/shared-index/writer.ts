@@ -353,6 +353,7 @@ export class SharedIndexWriter implements ChangeSink {
     let facts = 0
     while (facts < changes.length && isOfSchema(changes[facts]!)) {
       this.#applyOne(changes[facts++]!)
+      yield* this.#schema.settleRules()
       yield
     }
     yield* this.#compileSchema()

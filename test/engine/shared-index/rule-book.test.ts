@@ -134,3 +134,24 @@ test('what is removed after a restart goes as it would have gone before', () => 
   }
   expect(restored.save()).toEqual(book.save())
 })
+
+test('what many rules name is removed in steps, of which whoever does something in between need not know', () => {
+  const many = () => {
+    const { book, left } = filled()
+    book.putSet(conditionSet('pages', {}, { side: 'resource', type: 'page' }))
+    for (let n = 0; n < OTHERS; n++) book.putRule(rule(`other-${n}`, 'page', 'read', 'pages'))
+    expect(left().others).toBe(2 * OTHERS)
+    book.removeSet('pages')
+    return { book, left }
+  }
+  const [inSteps, atOnce] = [many(), many()]
+  expect([...inSteps.book.settle()].length).toBeGreaterThan(2)
+  const begun = atOnce.book.settle()
+  begun.next()
+  for (const { book, left } of [inSteps, atOnce]) {
+    expect(book.putRule(rule('other-1', 'page', 'write'))).toBe(true)
+    expect(left()).toEqual({ ...ALL, others: OTHERS + 1 })
+  }
+  expect(begun.next().done).toBe(true)
+  expect(atOnce.left()).toEqual(inSteps.left())
+})

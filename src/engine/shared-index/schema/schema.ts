@@ -153,6 +153,11 @@ export class Schema {
     return areChanged
   }
 
+  /** Ends in steps what a removal began of the rules. Optional: whatever is done next does it otherwise, at once. */
+  settleRules(): Generator<void> {
+    return this.#rules.settle()
+  }
+
   putConditionSet(change: ConditionSetPut): void {
     this.#noteRules(this.#rules.putSet(change))
   }
