@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { format, getFileInfo, resolveConfig } from 'prettier'
 import { settings } from '../src/config/config.ts'
+import { fileName } from '../src/config/read-config.ts'
+import type { SettingKind } from '../src/config/setting-kinds.ts'
 import { ModelFile } from '../src/model/model-file.ts'
 import { COUNTED_METRICS, type CountedRow, type MetricRow } from '../src/telemetry/counted-metrics.ts'
 import { SAMPLED_METRICS } from '../src/telemetry/sampled-metrics.ts'
@@ -29,7 +31,11 @@ const DOCUMENTS: Readonly<Record<string, (text: string) => string>> = {
     withTable(
       text,
       ['Variable', 'Default', 'Meaning'],
-      Object.entries(settings).map(([name, row]) => [`\`${name}\``, row.shownDefault, row.meaning]),
+      Object.entries<SettingKind<unknown>>(settings).map(([name, { shownDefault, meaning, isSecret }]) => [
+        isSecret ? `\`${name}\`, \`${fileName(name)}\`` : `\`${name}\``,
+        shownDefault,
+        meaning,
+      ]),
     ),
   'docs/operations.md': text =>
     withTable(

@@ -8,11 +8,14 @@ import { format } from 'node:util'
 import { endProcess } from '#composition/process-end.ts'
 import { type RunningService, startService } from '#composition/service.ts'
 import { tuneV8 } from '#composition/v8-tuning.ts'
-import { type Config, readConfig } from '#config/config.ts'
+import { type Config, STORE_URL_DEFAULT } from '#config/config.ts'
+import { readConfig } from '#config/read-config.ts'
+import { settingsHelp } from '#config/settings-help.ts'
 import { limitHeaderBytes } from '#http/edge/header-ceiling.ts'
 import { SAMPLE_CHANGE, SAMPLE_QUESTION } from '#management/environment/sample-workspace.ts'
 import { AuthzError } from '#model/errors.ts'
 import { VERSION } from '#model/version.ts'
+import { requireStoreUrl } from '#store/open-store.ts'
 import { createLog } from '#telemetry/log.ts'
 
 /** A stop that takes longer is ended the hard way, before the supervisor's own patience of 10 s is over. */
@@ -22,20 +25,43 @@ const OVERDUE_PATIENCE_MS = 400
 /** How long a stop waits for a start: nobody was promised anything yet, and one that waits for its store may never end. */
 const START_MS_MAX = 2_000
 
-function readConfigOrFail(): Config {
+/** Columns of help, on a terminal that has more. */
+const HELP_WIDTH_MAX = 100
+
+function helpOrRefuseArguments(): void {
+  // The first word is what the command line was told to do (`src/verdict.js`).
+  const words = process.argv.slice(process.argv[2] === 'serve' ? 3 : 2)
+  if (words.length === 0) return
+  if (words.some(word => word === '--help' || word === '-h')) {
+    process.stdout.write(settingsHelp(Math.min(process.stdout.columns ?? HELP_WIDTH_MAX, HELP_WIDTH_MAX)))
+    process.exit(0)
+  }
+  refuseStart(`${words[0]} means nothing here: settings are environment variables, which --help lists`)
+}
+
+/** Nothing is at work yet. People get sentences, programs a line of the log. */
+function refuseStart(message: string): never {
+  if (process.stderr.isTTY) process.stderr.write(message.replaceAll(/^/gm, 'verdict: ') + '\n')
+  else createLog('info').fatal(message)
+  process.exit(1)
+}
+
+function readConfigOrRefuse(onWarning: (message: string) => void): Config {
+  const requireStore = (config: Config): void => requireStoreUrl(config.storeUrl ?? STORE_URL_DEFAULT, config)
   try {
-    return readConfig(process.env)
+    return readConfig(process.env, { onWarning, requireStore })
   } catch (error) {
-    createLog('info').fatal((error as Error).message)
-    // Nothing is at work yet.
-    process.exit(1)
+    return refuseStart((error as Error).message)
   }
 }
 
+helpOrRefuseArguments()
 tuneV8()
-const config = readConfigOrFail()
+const warnings: string[] = []
+const config = readConfigOrRefuse(message => warnings.push(message))
 limitHeaderBytes(config.headerBytesMax)
 const log = createLog(config.logLevel)
+for (const message of warnings) log.warn(message)
 // Libraries write there, as lmdb does on a full disk; this thread's lines on standard error are JSON.
 Object.assign(console, {
   error: (...parts: unknown[]) => log.error(format(...parts)),
@@ -54,11 +80,16 @@ const starting = startService(config, log, {
 // Before the first line is printed: whoever reads it may stop the service at once.
 process.on('SIGTERM', stop)
 process.on('SIGINT', stop)
-greet(
-  await starting.catch((error: unknown) =>
-    failRunning(startMessage(error), error instanceof AuthzError ? undefined : error),
-  ),
-)
+greet(await starting.catch(failStarting))
+
+/** An error that says what to do is a sentence on a terminal; a defect is a line of the log with its stack everywhere. */
+function failStarting(error: unknown): Promise<never> {
+  const message = `cannot start: ${error instanceof Error ? error.message : String(error)}`
+  if (!(error instanceof AuthzError)) return failRunning(message, error)
+  if (!process.stderr.isTTY) return failRunning(message)
+  process.stderr.write(`verdict: ${message}\n`)
+  return end(1)
+}
 
 /** The reason first, whatever happens on the way out. */
 function failRunning(message: string, error?: unknown): Promise<never> {
@@ -95,10 +126,6 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   await service.close(config.stopDelayMs)
   log.info('stopped')
   await end(0)
-}
-
-function startMessage(error: unknown): string {
-  return `cannot start: ${error instanceof Error ? error.message : String(error)}`
 }
 
 /** Standard output is for the person at the terminal; the log goes to standard error. */

@@ -8,7 +8,7 @@
  */
 import { request } from 'node:http'
 import { createLog } from '#telemetry/log.ts'
-import { readConfig } from '../../src/config/config.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { startService } from '../../src/composition/service.ts'
 import { type HostileModel, longWays, wideLists } from '#testing/hostile/models.ts'
 

@@ -3,7 +3,8 @@
  * thread. It answers a request as a server would, since everything but the wire is the same.
  */
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
-import { readConfig, withoutSecrets } from '#config/config.ts'
+import { withoutSecrets } from '#config/config.ts'
+import { readConfig } from '#config/read-config.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { type Answer, encodeReply } from '#http/message/answer.ts'

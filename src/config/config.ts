@@ -1,9 +1,8 @@
 /**
- * Settings: environment variables, each with its default, its meaning and its name in `Config`. A value that
- * does not fit is refused at start, with the name and the reason; a variable that is not in the table is ignored.
+ * Settings: environment variables, each with its default, its meaning and its name in `Config`. How they are read, and what is
+ * refused, is in `read-config.ts`.
  */
 import { availableParallelism } from 'node:os'
-import { AuthzError } from '#model/errors.ts'
 import { KEY_OVERLAP_SECONDS_MAX } from '#model/limits.ts'
 import {
   choice,
@@ -14,9 +13,9 @@ import {
   parseList,
   parseShare,
   parseUrl,
+  password,
   secret,
   setting,
-  type SettingKind,
   word,
 } from './setting-kinds.ts'
 
@@ -33,9 +32,18 @@ export const settings = {
     shownDefault: '`lmdb:./data`',
     meaning:
       'where everything is kept: `lmdb:DIR` in a directory, `memory:` until the process ends, `redis://…` (others: docs/redis.md) shared with other nodes',
+    isSecret: true,
     parse: nonEmpty,
     fallback: () => null,
   }),
+  REDIS_PASSWORD: setting(
+    'redisPassword',
+    password('the password of the Redis that `STORE_URL` names, in place of one in the URL'),
+  ),
+  REDIS_SENTINEL_PASSWORD: setting(
+    'redisSentinelPassword',
+    password('the password of its sentinels, in place of `sentinel_password` in the URL'),
+  ),
   DATA_DIR: setting(
     'dataDirectory',
     word('./data', 'directory for the local copy of what is kept in Redis; one for each node'),
@@ -268,42 +276,21 @@ export type Config = {
   readonly [Name in keyof Settings as Settings[Name]['as']]: ReturnType<Settings[Name]['parse']>
 }
 
-/** The settings that a thread may know: all but the keys, which it checks by hash, and the store's URL. */
-export type ThreadSettings = Omit<Config, 'apiKey' | 'adminApiKey' | 'storeUrl'>
+/** What no thread needs: the keys, which it checks by hash, and how to get at the store. */
+type MainThreadOnly = 'apiKey' | 'adminApiKey' | 'storeUrl' | 'redisPassword' | 'redisSentinelPassword'
+
+/** The settings that a thread may know. */
+export type ThreadSettings = Omit<Config, MainThreadOnly>
 
 export function withoutSecrets({
   apiKey: _apiKey,
   adminApiKey: _admin,
   storeUrl: _store,
+  redisPassword: _password,
+  redisSentinelPassword: _sentinelPassword,
   ...rest
 }: Config): ThreadSettings {
   return rest
 }
 
 export const STORE_URL_DEFAULT = 'lmdb:./data'
-
-/** Reads all settings. Throws `INVALID_INPUT` naming the first one that does not fit. */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const config = Object.fromEntries(
-    Object.entries(settings).map(([name, row]) => [row.as, read(name, row, environment[name])]),
-  ) as Config
-  if (config.apiKey !== null && config.apiKey === config.adminApiKey) {
-    throw new AuthzError('INVALID_INPUT', 'setting ADMIN_API_KEY: expected another key than API_KEY')
-  }
-  if (config.opaPort === config.port) {
-    throw new AuthzError('INVALID_INPUT', 'setting OPA_PORT: expected another port than PORT')
-  }
-  if (config.maxStaleMs > 0 && config.maxStaleMs < config.staleAfterMs) {
-    throw new AuthzError('INVALID_INPUT', 'setting MAX_STALE_MS: expected 0 or at least STALE_AFTER_MS')
-  }
-  return Object.freeze(config)
-}
-
-function read(name: string, row: SettingKind<unknown>, value: string | undefined): unknown {
-  if (value === undefined) return row.fallback()
-  try {
-    return row.parse(value)
-  } catch (error) {
-    throw new AuthzError('INVALID_INPUT', `setting ${name}: ${(error as Error).message}`)
-  }
-}

@@ -4,6 +4,8 @@ export interface SettingKind<Value> {
   /** The default as the table of docs/settings.md shows it. */
   readonly shownDefault: string
   readonly meaning: string
+  /** Whether nobody but the service should read it: it may also come from a file, which `NAME_FILE` names. */
+  readonly isSecret?: boolean
   /** Reads the text; throws an `Error` that says what was expected. */
   parse(text: string): Value
   fallback(): Value
@@ -37,7 +39,12 @@ export function integer(
 
 /** Long enough not to be guessed; the value itself never appears in a message. */
 export function secret(meaning: string, shownDefault: string): SettingKind<string | null> {
-  return { shownDefault, meaning, parse: parseSecret, fallback: () => null }
+  return { shownDefault, meaning, isSecret: true, parse: parseSecret, fallback: () => null }
+}
+
+/** A password that somebody else has made: any text that is not empty. */
+export function password(meaning: string): SettingKind<string | null> {
+  return { shownDefault: 'none', meaning, isSecret: true, parse: nonEmpty, fallback: () => null }
 }
 
 function parseSecret(value: string): string {

@@ -19,7 +19,7 @@ import { hasDataFile, requireDataFile } from '#store/lmdb/data-file.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
 import { RedisStore } from '#store/redis/redis-store.ts'
-import { isRedisUrl, parseRedisUrl } from '#store/redis/redis-url.ts'
+import { isRedisUrl, parseRedisUrl, type RedisAddress, withPasswords } from '#store/redis/redis-url.ts'
 import { SILENT, type StoreLog } from '#store/redis/store-log.ts'
 import type { LargeWrites } from './large-writes.ts'
 import type { Row } from './ledger.ts'
@@ -29,6 +29,9 @@ import type { ListRule } from './view.ts'
 export interface OpenStoreOptions {
   /** How many of the newest commits the log of each ledger keeps, at least 1. */
   readonly logEntriesMax?: number
+  /** Passwords of a Redis whose URL has none; `INVALID_INPUT` where another store is meant. */
+  readonly redisPassword?: string | null
+  readonly redisSentinelPassword?: string | null
   /** The directory for local copies of a shared store, relative to the working directory. */
   readonly dataDirectory?: string
   /** How soon a shared store must notice that it no longer hears of the commits of others, in milliseconds. */
@@ -81,6 +84,7 @@ export async function openStore(
 ): Promise<Store> {
   const { logEntriesMax = LOG_ENTRIES_MAX_DEFAULT, largeWrites = null } = options
   const embedded = { listRule, logEntriesMax, largeWrites }
+  requireStoreUrl(url, options)
   if (url === 'memory:') {
     const parts = {
       openTables: () => new MemoryTables(),
@@ -93,7 +97,7 @@ export async function openStore(
     return new EmbeddedStore({ ...embedded, ...parts })
   }
   if (isRedisUrl(url)) {
-    const address = parseRedisUrl(url)
+    const address = addressOf(url, options)
     const { dataDirectory = './data', staleAfterMs = 5_000, log = SILENT, onFault = uncaught } = options
     const {
       maxStaleMs = 60_000,
@@ -111,12 +115,6 @@ export async function openStore(
     const events = { log, onDamage, onFault, release }
     return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, ...events })
   }
-  if (!url.startsWith('lmdb:') || url === 'lmdb:') {
-    const came = url.includes(':') ? `${url.slice(0, url.indexOf(':') + 1)}…` : 'text without a scheme'
-    const expected =
-      'STORE_URL must be lmdb:DIRECTORY, memory:, redis://…, redis+sentinel://… or redis+cluster://… (rediss… with TLS)'
-    throw new AuthzError('INVALID_INPUT', `${expected}, not ${came}`)
-  }
   const { directory, lock } = lockedDirectory(url.slice('lmdb:'.length))
   return new EmbeddedStore({
     ...embedded,
@@ -128,6 +126,36 @@ export async function openStore(
     removeTables: id => rmSync(join(directory, id), { recursive: true, force: true }),
     directoryOf: id => join(directory, id),
     release: () => lock.release(),
+  })
+}
+
+/** Throws `INVALID_INPUT` unless there is such a store, and the passwords beside the URL belong to it. Opens nothing. */
+export function requireStoreUrl(url: string, options: StorePasswords = {}): void {
+  if (isRedisUrl(url)) return void addressOf(url, options)
+  if (url !== 'memory:' && !/^lmdb:./.test(url)) {
+    const came = url.includes(':') ? `${url.slice(0, url.indexOf(':') + 1)}…` : 'text without a scheme'
+    const expected =
+      'STORE_URL must be lmdb:DIRECTORY, memory:, redis://…, redis+sentinel://… or redis+cluster://… (rediss… with TLS)'
+    throw new AuthzError('INVALID_INPUT', `${expected}, not ${came}`)
+  }
+  for (const [name, value] of [
+    ['REDIS_PASSWORD', options.redisPassword],
+    ['REDIS_SENTINEL_PASSWORD', options.redisSentinelPassword],
+  ] as const) {
+    if (value !== undefined && value !== null)
+      throw new AuthzError('INVALID_INPUT', `${name} is set, and STORE_URL names no Redis`)
+  }
+}
+
+type StorePasswords = Pick<OpenStoreOptions, 'redisPassword' | 'redisSentinelPassword'>
+
+function addressOf(
+  url: string,
+  { redisPassword = null, redisSentinelPassword = null }: StorePasswords,
+): RedisAddress {
+  return withPasswords(parseRedisUrl(url), {
+    password: redisPassword,
+    sentinelPassword: redisSentinelPassword,
   })
 }
 

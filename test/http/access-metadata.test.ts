@@ -1,6 +1,6 @@
 /** The AuthZEN metadata document (authzen.md section 7; contract section 0, rows 14 and 19). */
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { ask, messageOf } from '../support/access-requests.ts'
 import {
   ADMIN_KEY,

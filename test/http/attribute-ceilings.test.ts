@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import {
   ADMIN_KEY,

@@ -25,7 +25,8 @@ import { conditionSet } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import { historiesWithRules, READ_AT } from '#testing/oracle/random-rules.ts'
-import { readConfig, withoutSecrets } from '../../src/config/config.ts'
+import { withoutSecrets } from '../../src/config/config.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { howToRepeat, seed } from './seeded.ts'
 
 /** Histories. What they meet is counted. */

@@ -1,7 +1,8 @@
 /** The route table as the service has it, without a service behind it: what there is, and of which shape. */
 import { Compile, type Validator } from 'typebox/compile'
 import { threadRoutes } from '#composition/thread-routes.ts'
-import { readConfig, withoutSecrets } from '#config/config.ts'
+import { withoutSecrets } from '#config/config.ts'
+import { readConfig } from '#config/read-config.ts'
 import type { Route } from '#http/routing/route.ts'
 
 /** `lost`: what every request for something behind the table meets. */

@@ -95,6 +95,37 @@ export function parseRedisUrl(text: string): RedisAddress {
   }
 }
 
+/** Passwords that come beside the URL. */
+export interface RedisPasswords {
+  readonly password?: string | null
+  readonly sentinelPassword?: string | null
+}
+
+/** The address with these passwords. Throws `INVALID_INPUT` where the URL has one of its own, or no use for one. */
+export function withPasswords(
+  address: RedisAddress,
+  { password = null, sentinelPassword = null }: RedisPasswords,
+): RedisAddress {
+  const { login } = address
+  if (password !== null && login.password !== null) {
+    throw refusal('its password stands in REDIS_PASSWORD, too: one place is enough')
+  }
+  const main = { login: { ...login, password: password ?? login.password } }
+  if (address.topology !== 'sentinel') {
+    if (sentinelPassword !== null) throw refusal('REDIS_SENTINEL_PASSWORD is for redis+sentinel://')
+    return { ...address, ...main }
+  }
+  const { sentinelLogin } = address
+  if (sentinelPassword !== null && sentinelLogin.password !== null) {
+    throw refusal('its sentinel_password stands in REDIS_SENTINEL_PASSWORD, too: one place is enough')
+  }
+  return {
+    ...address,
+    ...main,
+    sentinelLogin: { ...sentinelLogin, password: sentinelPassword ?? sentinelLogin.password },
+  }
+}
+
 function parseHost(text: string, defaultPort: number): RedisHost {
   const url = URL.parse(`redis://${text}`)
   if (!url || url.hostname === '' || url.username !== '') throw refusal('a host is a name or an address')

@@ -1,0 +1,116 @@
+/**
+ * Reads the settings from the environment. All that does not fit is refused at once, each with its name and the reason. Secrets may come
+ * from files, which `NAME_FILE` names. A variable that is no setting is ignored, unless it looks like a mistyped one: that is a warning,
+ * or refused where it begins as our own do.
+ */
+import { readFileSync } from 'node:fs'
+import { AuthzError } from '#model/errors.ts'
+import { type Config, settings } from './config.ts'
+import type { SettingKind } from './setting-kinds.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+interface ReadOptions {
+  /** Told of a variable that looks like a mistyped setting, in a sentence. */
+  readonly onWarning?: (message: string) => void
+  /** Throws an `Error` where the store's settings do not fit. */
+  readonly requireStore?: (config: Config) => void
+}
+
+const SECRETS = Object.entries<SettingKind<unknown>>(settings).flatMap(([name, { isSecret }]) =>
+  isSecret ? [name] : [],
+)
+const KNOWN = [...Object.keys(settings), ...SECRETS.map(fileName)]
+
+const OWN_PREFIX = 'VERDICT_'
+/** Of the command line, of the code's form, and of tests. */
+const OTHERS_WITH_OWN_PREFIX = ['KEY', 'URL', 'OUTPUT', 'FORM', 'STARTED_AGAIN', 'RUNS'].map(
+  name => OWN_PREFIX + name,
+)
+/** What Kubernetes sets in every container where a service is called `verdict` or `verdict-…`. */
+const OF_KUBERNETES = /^VERDICT_([A-Z0-9_]+_)?(SERVICE_(HOST|PORT)|PORT)(_|$)/
+
+/** Throws `INVALID_INPUT` with all that does not fit, a line each. */
+export function readConfig(
+  environment: Environment,
+  { onWarning = () => {}, requireStore }: ReadOptions = {},
+): Config {
+  const problems: string[] = []
+  const config = Object.fromEntries(
+    Object.entries<SettingKind<unknown> & { readonly as: string }>(settings).map(([name, row]) => {
+      try {
+        return [row.as, read(name, row, environment)]
+      } catch (error) {
+        problems.push(`setting ${name}: ${(error as Error).message}`)
+        return [row.as, row.fallback()]
+      }
+    }),
+  ) as Config
+  problems.push(...contradictions(config))
+  for (const name of Object.keys(environment)) {
+    const message = strangeness(name)
+    if (message === null) continue
+    if (name.startsWith(OWN_PREFIX)) problems.push(message)
+    else onWarning(message)
+  }
+  try {
+    requireStore?.(config)
+  } catch (error) {
+    problems.push((error as Error).message)
+  }
+  if (problems.length > 0) throw new AuthzError('INVALID_INPUT', problems.join('\n'))
+  return Object.freeze(config)
+}
+
+/** Settings that do not go together. */
+function contradictions(config: Config): string[] {
+  const found = []
+  if (config.apiKey !== null && config.apiKey === config.adminApiKey) {
+    found.push('setting ADMIN_API_KEY: expected another key than API_KEY')
+  }
+  if (config.opaPort === config.port) found.push('setting OPA_PORT: expected another port than PORT')
+  if (config.maxStaleMs > 0 && config.maxStaleMs < config.staleAfterMs) {
+    found.push('setting MAX_STALE_MS: expected 0 or at least STALE_AFTER_MS')
+  }
+  return found
+}
+
+function read(name: string, row: SettingKind<unknown>, environment: Environment): unknown {
+  const [value, file] = [environment[name], row.isSecret ? environment[fileName(name)] : undefined]
+  if (file === undefined) return value === undefined ? row.fallback() : row.parse(value)
+  if (value !== undefined) throw new Error(`${fileName(name)} is set, too: one place is enough`)
+  return row.parse(contentOf(fileName(name), file))
+}
+
+export function fileName(secret: string): string {
+  return `${secret}_FILE`
+}
+
+/** Without the end of its last line, which editors and `echo` write. */
+function contentOf(name: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    throw new Error(`${name} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** What is strange about a variable that is no setting; null: nothing. */
+function strangeness(name: string): string | null {
+  if (KNOWN.includes(name)) return null
+  const isOwn = name.startsWith(OWN_PREFIX)
+  if (isOwn && (OTHERS_WITH_OWN_PREFIX.includes(name) || OF_KUBERNETES.test(name))) return null
+  const meant = KNOWN.find(known => isNear(isOwn ? name.slice(OWN_PREFIX.length) : name, known))
+  if (meant !== undefined) return `${name} is no setting: did you mean ${meant}?`
+  return isOwn ? `${name} is no setting` : null
+}
+
+/** Whether the two are alike but for one place: for two letters there, or for one where a name is short. */
+function isNear(name: string, known: string): boolean {
+  const length = Math.min(name.length, known.length)
+  let before = 0
+  while (before < length && name[before] === known[before]) before += 1
+  let behind = 0
+  while (behind < length - before && name.at(-1 - behind) === known.at(-1 - behind)) behind += 1
+  return Math.max(name.length, known.length) - before - behind <= (known.length < 8 ? 1 : 2)
+}

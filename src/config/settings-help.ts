@@ -1,0 +1,31 @@
+/** The settings as `npm start -- --help` prints them. */
+import { settings } from './config.ts'
+import { fileName } from './read-config.ts'
+import type { SettingKind } from './setting-kinds.ts'
+
+const INDENT = '    '
+
+/** `width` is how many characters a line may have. */
+export function settingsHelp(width: number): string {
+  const rows = Object.entries<SettingKind<unknown>>(settings).map(
+    ([name, { shownDefault, meaning, isSecret }]) => {
+      const also = isSecret ? `. ${fileName(name)} names a file that holds it` : ''
+      return `  ${name}  (${plain(shownDefault)})\n${wrapped(plain(meaning) + also, width)}`
+    },
+  )
+  return `Runs the service. Settings are environment variables; a value that does not fit is refused.\n\n${rows.join('\n')}\n`
+}
+
+function plain(text: string): string {
+  return text.replaceAll('`', '')
+}
+
+function wrapped(text: string, width: number): string {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)!
+    if (line !== '' && INDENT.length + line.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
+  }
+  return lines.map(line => INDENT + line).join('\n')
+}

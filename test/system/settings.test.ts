@@ -1,0 +1,197 @@
+/** Settings: from variables and from files, what is refused, and what is said about a mistyped one. */
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { settings } from '#config/config.ts'
+import { readConfig } from '#config/read-config.ts'
+import { requireStoreUrl } from '#store/open-store.ts'
+import { API_KEY, storeDirectory } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+
+const START = fileURLToPath(new URL('../../src/start.js', import.meta.url))
+
+function secretFile(content: string): string {
+  const file = join(storeDirectory(), 'secret')
+  writeFileSync(file, content)
+  return file
+}
+
+function warningsOf(environment: Readonly<Record<string, string>>): string[] {
+  const warnings: string[] = []
+  readConfig(environment, { onWarning: message => warnings.push(message) })
+  return warnings
+}
+
+describe('a secret', () => {
+  test.each([
+    ['API_KEY', 'apiKey'],
+    ['ADMIN_API_KEY', 'adminApiKey'],
+    ['METRICS_TOKEN', 'metricsToken'],
+    ['STORE_URL', 'storeUrl'],
+    ['REDIS_PASSWORD', 'redisPassword'],
+    ['REDIS_SENTINEL_PASSWORD', 'redisSentinelPassword'],
+  ] as const)('%s may come from a file, whose last line may end', (name, field) => {
+    for (const end of ['', '\n', '\r\n']) {
+      expect(readConfig({ [`${name}_FILE`]: secretFile(`redis://of-many-letters${end}`) })[field]).toBe(
+        'redis://of-many-letters',
+      )
+    }
+  })
+
+  test('in two places, in no file, or of a wrong form in one, is refused without being shown', () => {
+    const file = secretFile('hunter2\n')
+    expect(() => readConfig({ API_KEY, API_KEY_FILE: file })).toThrow(
+      'setting API_KEY: API_KEY_FILE is set, too: one place is enough',
+    )
+    expect(() => readConfig({ API_KEY_FILE: '/nowhere/at/all' })).toThrow(
+      'setting API_KEY: API_KEY_FILE cannot be read: ENOENT',
+    )
+    const refused = () => readConfig({ API_KEY_FILE: file })
+    expect(refused).toThrow('setting API_KEY: expected 16 to 512')
+    expect(refused).not.toThrow('hunter2')
+  })
+
+  test('is what has a second name, and nothing else', () => {
+    expect(() => readConfig({ PORT_FILE: '/nowhere/at/all' })).not.toThrow()
+  })
+})
+
+describe('the password of Redis beside its URL', () => {
+  const login = { redisPassword: 'a', redisSentinelPassword: 'b' }
+  test.each([
+    ['redis://user:secret@there', { redisPassword: 'a' }, 'stands in REDIS_PASSWORD, too'],
+    ['redis+sentinel://there?sentinel_password=c', login, 'stands in REDIS_SENTINEL_PASSWORD, too'],
+    ['redis://there', login, 'REDIS_SENTINEL_PASSWORD is for redis+sentinel://'],
+    ['lmdb:./data', { redisPassword: 'a' }, 'REDIS_PASSWORD is set, and STORE_URL names no Redis'],
+    [
+      'memory:',
+      { redisSentinelPassword: 'a' },
+      'REDIS_SENTINEL_PASSWORD is set, and STORE_URL names no Redis',
+    ],
+  ])('%s is refused where it cannot be meant', (url, passwords, message) => {
+    expect(() => requireStoreUrl(url, passwords)).toThrow(message)
+    expect(() => requireStoreUrl(url, passwords)).not.toThrow(/secret|'[abc]'/)
+  })
+
+  test.each(['redis://there', 'redis://user@there', 'redis+sentinel://user@there', 'rediss+cluster://there'])(
+    '%s takes it',
+    url => expect(() => requireStoreUrl(url, { redisPassword: 'a' })).not.toThrow(),
+  )
+})
+
+describe('a variable that is no setting', () => {
+  test.each([
+    ['HTTP_THREAD', 'HTTP_THREADS'],
+    ['HTTP_THRAEDS', 'HTTP_THREADS'],
+    ['API_KEYS', 'API_KEY'],
+    ['API_KEY_FIEL', 'API_KEY_FILE'],
+    ['MAX_BODY_BYTE', 'MAX_BODY_BYTES'],
+    ['PROT_', null],
+    ['HOSTNAME', null],
+    ['PATH', null],
+    ['LOG_FORMAT', null],
+    ['npm_config_registry', null],
+  ])('%s: a warning names %s', (name, meant) => {
+    expect(warningsOf({ [name]: 'x' })).toEqual(
+      meant === null ? [] : [`${name} is no setting: did you mean ${meant}?`],
+    )
+  })
+
+  test.each([
+    ['VERDICT_API_KEY', 'VERDICT_API_KEY is no setting: did you mean API_KEY?'],
+    ['VERDICT_POTR', 'VERDICT_POTR is no setting'],
+    ['VERDICT_', 'VERDICT_ is no setting'],
+  ])('%s is refused, since it can be meant for nobody else', (name, message) => {
+    expect(() => readConfig({ [name]: 'x' })).toThrow(message)
+  })
+
+  test.each([
+    'VERDICT_KEY',
+    'VERDICT_URL',
+    'VERDICT_OUTPUT',
+    'VERDICT_FORM',
+    // Kubernetes, in the namespace of a service called verdict or verdict-http.
+    'VERDICT_SERVICE_HOST',
+    'VERDICT_SERVICE_PORT_HTTP',
+    'VERDICT_PORT',
+    'VERDICT_PORT_7766_TCP_ADDR',
+    'VERDICT_HTTP_SERVICE_HOST',
+    'VERDICT_HTTP_PORT_7766_TCP',
+  ])('%s belongs to somebody else, and nothing is said', name => {
+    expect(warningsOf({ [name]: 'x' })).toEqual([])
+  })
+})
+
+test('all that does not fit is named at once, the store included, in one line of the log', async () => {
+  const env = {
+    PORT: 'http',
+    API_KEY: 'short',
+    MAX_STALE_MS: '1',
+    HTTP_THREAD: '2',
+    VERDICT_THREADS: '2',
+    STORE_URL: 'postgres://nowhere',
+  }
+  const service = new ServiceProcess({ cwd: storeDirectory(), env })
+  expect(await service.exited).toBe(1)
+  const { msg } = JSON.parse(service.stderr) as { readonly msg: string }
+  expect(msg.split('\n')).toEqual([
+    'setting PORT: expected a whole number from 0 to 65535, got "http"',
+    'setting API_KEY: expected 16 to 512 printable ASCII characters without spaces',
+    'setting MAX_STALE_MS: expected 0 or at least STALE_AFTER_MS',
+    'VERDICT_THREADS is no setting',
+    expect.stringMatching(/^STORE_URL must be .* not postgres:…$/),
+  ])
+})
+
+test('a mistyped setting is a warning in the log of a service that starts', async () => {
+  const env = { API_KEY, STORE_URL: 'memory:', HTTP_THREADS: '1', POOL_THREAD: '1' }
+  const service = new ServiceProcess({ cwd: storeDirectory(), env })
+  onTestFinished(async () => void (await service.end('SIGKILL')))
+  await service.logMatch(/"level":40,.*POOL_THREAD is no setting: did you mean POOL_THREADS\?/)
+  await service.address()
+})
+
+describe('on a terminal', () => {
+  const inTerminal = (env: Readonly<Record<string, string>>): string => {
+    const command = `${process.execPath} --disable-warning=ExperimentalWarning ${START}`
+    const script = ['--quiet', '--return', '--command', command, '/dev/null']
+    const cwd = storeDirectory()
+    return spawnSync('script', script, { cwd, encoding: 'utf8', env: { PATH: process.env['PATH'], ...env } })
+      .stdout
+  }
+
+  test('what is refused at start are sentences', () => {
+    expect(inTerminal({ PORT: 'http', API_KEY: 'short' }).replaceAll('\r', '')).toBe(
+      'verdict: setting PORT: expected a whole number from 0 to 65535, got "http"\n' +
+        'verdict: setting API_KEY: expected 16 to 512 printable ASCII characters without spaces\n',
+    )
+    expect(inTerminal({ STORE_URL: 'lmdb:/proc/nowhere' })).toMatch(
+      /^verdict: cannot start: the data directory \/proc\/nowhere cannot be created: .*\r?\n$/,
+    )
+  })
+})
+
+describe('the arguments', () => {
+  const run = (...args: readonly string[]) =>
+    spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], { encoding: 'utf8' })
+
+  test.each([[[START]], [[fileURLToPath(new URL('../../bin/verdict.js', import.meta.url)), 'serve']]])(
+    '--help prints every setting with its default and its meaning',
+    start => {
+      const { status, stdout } = run(...start, '--help')
+      expect(status).toBe(0)
+      for (const name of Object.keys(settings))
+        expect(stdout).toMatch(new RegExp(`^  ${name}  \\(.+\\)\\n    \\S`, 'm'))
+      expect(stdout).toContain('  PORT  (7766)\n    port to listen on; 0 takes a free one\n')
+      expect(stdout).toContain('API_KEY_FILE names a file that holds it')
+      expect(stdout.split('\n').filter(line => line.length > 100)).toEqual([])
+    },
+  )
+
+  test('are no settings: one that means nothing is refused', () => {
+    const { status, stderr } = run(START, '--port', '80')
+    expect([status, stderr]).toEqual([1, expect.stringContaining('--port means nothing here')])
+  })
+})
