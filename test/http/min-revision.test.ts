@@ -26,11 +26,15 @@ const action = { name: 'read' }
 const resource = { type: 'document', id: 'plan' }
 
 /** Every endpoint that decides, with a request for it. */
-const DECISIONS: readonly (readonly [path: string, body: object])[] = [
+/** Without a body: a GET. */
+const DECISIONS: readonly (readonly [path: string, body: object | undefined])[] = [
   ['/allowed', question('alice', 'read', 'document:plan')],
   ['/allowed/explain', question('alice', 'read', 'document:plan')],
   ['/allowed/bulk', [question('alice', 'read', 'document:plan')]],
+  ['/allowed/all-tenants', question('alice', 'read', 'document:plan')],
   ['/user-permissions', { user: { key: 'alice' } }],
+  ['/user-tenants', { user: { key: 'alice' } }],
+  ['/local/role_assignments', undefined],
   ['/authorized_users', { action: 'read', resource: { type: 'document', key: 'plan', tenant: 'default' } }],
   [EVALUATION, { subject, action, resource }],
   [EVALUATIONS, { subject, action, evaluations: [{ resource }] }],
@@ -39,8 +43,12 @@ const DECISIONS: readonly (readonly [path: string, body: object])[] = [
   [ACTIONS, { subject, resource }],
 ]
 
+function methodOf(body: unknown): string {
+  return body === undefined ? 'GET' : 'POST'
+}
+
 function ask(path: string, body: unknown, revision: string, of = client): Promise<Answer> {
-  return of.send('POST', path, { body, headers: { 'x-min-revision': revision } })
+  return of.send(methodOf(body), path, { body, headers: { 'x-min-revision': revision } })
 }
 
 /** The revision that many commits behind the present one. */
@@ -68,7 +76,7 @@ describe.each(DECISIONS)('%s', (path, body) => {
   test('answers at once when the state has the revision', async () => {
     const answer = await ask(path, body, await client.revision())
     expect(answer.status).toBe(200)
-    expect(answer.body).toEqual((await client.post(path, body)).body)
+    expect(answer.body).toEqual((await client.send(methodOf(body), path, { body })).body)
   })
 
   test('is 503 with Retry-After when the revision does not come in time', async () => {

@@ -116,6 +116,7 @@ const KEYS: Ids = {
 
 /** The kind of thing a parameter stands for: two names are used for two kinds each. */
 function kindOf(route: Route, parameter: string): string {
+  if (parameter === 'parent_role_id') return kindOf(route, 'role_id')
   if (parameter === 'role_id' && !route.path.includes('{resource_id}')) return 'tenant_role_id'
   if (parameter === 'attribute_id' && !route.path.includes('{resource_id}')) return 'user_attribute_id'
   return parameter

@@ -26,7 +26,10 @@ export function routesWithoutService(lost: Error): Route[] {
   })
 }
 
-export const routes: readonly Route[] = routesWithoutService(new Error('nothing is behind this route table'))
+const all = routesWithoutService(new Error('nothing is behind this route table'))
+export const routes: readonly Route[] = all.filter(({ standsFor }) => standsFor === null)
+/** Other ways to some of them. */
+export const mountedRoutes: readonly Route[] = all.filter(({ standsFor }) => standsFor !== null)
 
 const validators = new Map<string, Validator>()
 

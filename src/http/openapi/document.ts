@@ -18,7 +18,10 @@ A decision is a value: a denial is answered with 200. Fields that are not named 
 counts as absent where a field is optional. A change is in force when its answer leaves.
 
 Errors have one form in each family of paths: text under \`/access/v1\` and for the AuthZEN metadata, the management error
-under \`/v1\` and \`/v2\`, \`{code, message}\` everywhere else. A path that is not described here is 404 in that form.`
+under \`/v1\`, \`/v2\` and \`/facts\`, \`{code, message}\` everywhere else. A path that is not described here is 404 in that form.
+
+An operation with \`x-also-at\` has a second path, which takes keys of environments only: what the first path names of project and
+environment, the key says there.`
 
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description })
 
@@ -38,7 +41,11 @@ export function createDocument(routes: readonly Route[], publicUrl: string | nul
     parameters: new ParameterComponents(schemas),
     refusals: new RefusalComponents(schemas, headers),
   }
-  const paths = pathsOf(routes, components)
+  const described = routes.filter(({ standsFor }) => standsFor === null)
+  const otherPaths = new Map(
+    routes.flatMap(({ path, standsFor }) => (standsFor === null ? [] : [[standsFor, path]])),
+  )
+  const paths = pathsOf(described, otherPaths, components)
   return {
     openapi: '3.1.1',
     info: {
@@ -48,7 +55,7 @@ export function createDocument(routes: readonly Route[], publicUrl: string | nul
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicUrl ?? '/' }],
-    tags: tagsAmong(new Set(routes.map(({ path }) => tagOf(path)))),
+    tags: tagsAmong(new Set(described.map(({ path }) => tagOf(path)))),
     paths,
     components: {
       securitySchemes: SECURITY_SCHEMES,
@@ -60,10 +67,21 @@ export function createDocument(routes: readonly Route[], publicUrl: string | nul
   }
 }
 
-function pathsOf(routes: readonly Route[], components: Components): Json {
+/** `otherPaths`: by the path for which each stands. */
+function pathsOf(
+  routes: readonly Route[],
+  otherPaths: ReadonlyMap<string, string>,
+  components: Components,
+): Json {
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route, components) }
+    const { path, method } = route
+    const alsoAt = otherPaths.get(path)
+    const operation = {
+      ...operationOf(route, components),
+      ...(alsoAt !== undefined && { 'x-also-at': alsoAt }),
+    }
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation }
   }
   return paths
 }

@@ -17,6 +17,7 @@ import { apiKeyRoutes, apiKeyScopeRoute } from '#http/routes/management/api-key.
 import { auditRoutes } from '#http/routes/management/audit.ts'
 import { conditionSetRoutes } from '#http/routes/management/condition-sets.ts'
 import { contentRoutes } from '#http/routes/management/content.ts'
+import { factsMount } from '#http/routes/management/facts-mount.ts'
 import { factRoutes } from '#http/routes/management/facts.ts'
 import { groupRoutes } from '#http/routes/management/groups.ts'
 import { legacyRoutes } from '#http/routes/management/legacy.ts'
@@ -90,6 +91,7 @@ export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route
 
 export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const manageOrganization = managedByOrganization(parts.management)
+  const facts = factRoutes(parts.management)
   const defined: Route[] = [
     ...decisionRoutes({ options, ...parts }),
     localAssignmentsRoute(parts.management),
@@ -106,7 +108,8 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...resourcePartRoutes(parts.management),
     ...roleRoutes(parts.management),
     ...conditionSetRoutes(parts.management),
-    ...factRoutes(parts.management),
+    ...facts,
+    ...factsMount(facts),
     ...legacyRoutes(parts.management),
     ...auditRoutes(parts.management, manageOrganization),
     ...groupRoutes(parts.management),

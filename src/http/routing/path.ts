@@ -12,7 +12,7 @@ const REPLACEMENT_CHARACTER = '\uFFFD'
 
 /** The form of error answers under this path, also where no route exists (contract section 0, row 19). */
 export function familyOfPath(path: string): ErrorFamily {
-  if (isUnder(path, '/v2') || isUnder(path, '/v1')) return 'management'
+  if (isUnder(path, '/v2') || isUnder(path, '/v1') || isUnder(path, '/facts')) return 'management'
   if (isUnder(path, '/access/v1') || isUnder(path, '/.well-known/authzen-configuration')) return 'access'
   return 'native'
 }

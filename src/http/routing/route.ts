@@ -99,6 +99,8 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
 export interface Route {
   readonly method: Method
   readonly path: string
+  /** The path of the route to which this one is another way; null: it is one of its own. */
+  readonly standsFor: string | null
   /** The names in the path, in order. */
   readonly paramNames: readonly string[]
   readonly operationId: string
@@ -145,6 +147,7 @@ export function defineRoute<
   return {
     method: definition.method,
     path: definition.path,
+    standsFor: null,
     paramNames,
     operationId,
     summary: definition.summary,

@@ -1,0 +1,36 @@
+/**
+ * The facts under `/facts`, where a decision point has them (conditions, section 10.8): each route of
+ * `/v2/facts/{proj_id}/{env_id}`, with project and environment from the key. Made from the routes themselves, so there is none
+ * without the other.
+ */
+import type { Route } from '#http/routing/route.ts'
+import { Shape } from '#http/routing/shape.ts'
+import { assert } from '#model/assert.ts'
+import { environmentPath } from '#model/wire/building-blocks.ts'
+import { type TObject, Type } from 'typebox'
+import { FACTS_BASE } from './managed.ts'
+import { inOwnEnvironment } from './own-environment.ts'
+
+const MOUNT = '/facts'
+const PLACE = Object.keys(environmentPath)
+
+/** Of routes of facts. They take keys of environments only. */
+export function factsMount(routes: readonly Route[]): Route[] {
+  return routes.map(route => {
+    assert(route.path.startsWith(`${FACTS_BASE}/`), `${route.operationId} is about facts`)
+    return {
+      ...route,
+      path: MOUNT + route.path.slice(FACTS_BASE.length),
+      standsFor: route.path,
+      access: 'environment',
+      paramNames: route.paramNames.filter(name => !PLACE.includes(name)),
+      params: withoutPlace(route.params),
+      handle: call => route.handle(inOwnEnvironment(call)),
+    }
+  })
+}
+
+function withoutPlace(params: Shape | null): Shape | null {
+  if (params === null) return null
+  return new Shape(Type.Omit(params.schema as TObject, PLACE), 'path')
+}

@@ -1,0 +1,148 @@
+/** Facts under `/facts`, where a decision point has them (conditions, section 10.8): the same calls with the same answers. */
+import { describe, expect, test } from 'vitest'
+import { mountedRoutes, routes } from '#testing/requests/routes.ts'
+import {
+  ADMIN_KEY,
+  type Client,
+  FACTS,
+  neighbourOf,
+  refusal,
+  sharedService,
+  startedService,
+} from '#testing/processes/running-service.ts'
+import { MANAGEMENT_CALLS } from '../support/management-calls.ts'
+import type { Call } from '../support/schema-calls.ts'
+
+const verdict = await sharedService()
+
+const mounted = (path: string): string => path.replace(FACTS, '/facts')
+
+/** Everything that answers may differ in: ids, by the order in which they appear, and moments. */
+function comparable(answers: readonly unknown[]): unknown {
+  const numbers = new Map<string, number>()
+  const text = JSON.stringify(answers)
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, id => {
+      if (!numbers.has(id)) numbers.set(id, numbers.size)
+      return `id ${numbers.get(id)!}`
+    })
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a moment')
+  return JSON.parse(text)
+}
+
+/** The answers to these calls, to a service of their own; at last what was written down of them. */
+async function answersTo(calls: readonly Call[]): Promise<unknown> {
+  const client = await startedService()
+  await client.user('alice')
+  const answers: unknown[] = []
+  for (const { method, path, body, headers } of calls) {
+    const answer = await client.send(method, path, { body, ...(headers && { headers }) })
+    const warning = answer.headers.get('warning')
+    answers.push([method, path.replace(FACTS, '/facts'), answer.status, answer.body, warning])
+  }
+  const { body } = await client.send<{ data: { operation: string }[] }>(
+    'GET',
+    '/v2/audit-log/default/default?per_page=100&order=oldest',
+    { key: ADMIN_KEY },
+  )
+  return comparable([...answers, body])
+}
+
+test('each route of facts has its mount, with the same method and parameters behind the place', () => {
+  const facts = routes.filter(({ path }) => path.startsWith('/v2/facts/'))
+  const named = facts.map(({ method, path, operationId }) => ({
+    method,
+    path: path.replace('/v2/facts/{proj_id}/{env_id}', '/facts'),
+    operationId,
+  }))
+  expect(mountedRoutes.map(({ method, path, operationId }) => ({ method, path, operationId }))).toEqual(named)
+  expect(mountedRoutes.length).toBeGreaterThan(35)
+})
+
+test('every call of management is answered alike on both paths, and written down alike', async () => {
+  const ofFacts = new Set(mountedRoutes.map(({ operationId }) => operationId))
+  const called = new Set(MANAGEMENT_CALLS.map(({ operation }) => operation))
+  expect([...ofFacts].filter(operation => !called.has(operation))).toEqual([])
+  const through = MANAGEMENT_CALLS.map(call => ({ ...call, path: mounted(call.path) }))
+  expect(await answersTo(through)).toEqual(await answersTo(MANAGEMENT_CALLS))
+})
+
+test('what is written there decides when its answer is there', async () => {
+  await verdict.createDocumentModel()
+  await verdict.post('/facts/users', { key: 'lin' })
+  const assigned = { user: 'lin', role: 'viewer', resource_instance: 'document:d1', tenant: 'default' }
+  const answer = await verdict.send('POST', '/facts/role_assignments', {
+    body: assigned,
+    headers: { 'x-wait-timeout': '10', 'x-timeout-policy': 'fail' },
+  })
+  expect([answer.status, answer.headers.get('x-revision')]).toEqual([200, expect.stringMatching(/\.\d+$/)])
+  expect(await verdict.allows('lin', 'read', 'document:d1')).toBe(true)
+  expect((await verdict.delete('/facts/role_assignments', assigned)).status).toBe(204)
+  expect(await verdict.allows('lin', 'read', 'document:d1')).toBe(false)
+})
+
+test('it is the environment of the key', async () => {
+  const key = await neighbourOf(verdict, 'abroad')
+  await verdict.send('POST', '/facts/users', { key, body: { key: 'foreigner' } })
+  const keysOf = async (client: Client, of?: string) => {
+    const answer = await client.send<{ data: { key: string }[] }>('GET', '/facts/users', {
+      ...(of && { key: of }),
+    })
+    return answer.body.data.map(user => user.key)
+  }
+  expect(await keysOf(verdict, key)).toEqual(['foreigner'])
+  expect(await keysOf(verdict)).not.toContain('foreigner')
+})
+
+describe('is refused as management is', () => {
+  test.each(mountedRoutes.map(route => ({ name: `${route.method} ${route.path}`, route })))(
+    '$name: 401 without a key, 403 with a key of the organization',
+    async ({ route }) => {
+      const path = route.path.replaceAll(/\{\w+\}/g, 'x')
+      expect(refusal(await verdict.send(route.method, path, { key: null }))).toEqual([401, 'UNAUTHORIZED'])
+      expect(refusal(await verdict.send(route.method, path, { key: ADMIN_KEY }))).toEqual([
+        403,
+        'FORBIDDEN_ACCESS',
+      ])
+    },
+  )
+
+  test.each([
+    ['GET', '/facts/users/nobody', {}, 404, 'NOT_FOUND'],
+    ['GET', '/facts/users/%ff', {}, 422, 'INVALID_INPUT'],
+    ['POST', '/facts/users', { body: { key: 7 } }, 422, 'INVALID_INPUT'],
+    ['POST', '/facts/users', { text: '{' }, 422, 'INVALID_INPUT'],
+    ['GET', '/facts/users?per_page=101', {}, 422, 'INVALID_INPUT'],
+    ['GET', '/facts', {}, 404, 'NOT_FOUND'],
+    ['GET', '/facts/castles', {}, 404, 'NOT_FOUND'],
+    ['PUT', '/facts/users', { body: {} }, 405, 'INVALID_INPUT'],
+    [
+      'POST',
+      '/facts/users',
+      { body: { key: 'a' }, headers: { 'x-wait-timeout': 'soon' } },
+      400,
+      'INVALID_INPUT',
+    ],
+    [
+      'POST',
+      '/facts/users',
+      { body: { key: 'a' }, headers: { 'x-timeout-policy': 'hope' } },
+      400,
+      'INVALID_INPUT',
+    ],
+  ] as const)('%s %s with %j: %i', async (method, path, options, status, code) => {
+    expect(refusal(await verdict.send(method, path, options))).toEqual([status, code])
+  })
+})
+
+test('the description names the second path of each operation, and describes none twice', async () => {
+  type Item = Readonly<Record<string, { readonly operationId: string; readonly 'x-also-at'?: string }>>
+  const { body } = await verdict.send<{ paths: Readonly<Record<string, Item>> }>('GET', '/openapi.json')
+  const described = Object.entries(body.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
+  )
+  expect(described.filter(({ path }) => path.startsWith('/facts'))).toEqual([])
+  const second = described.filter(operation => operation['x-also-at'] !== undefined)
+  expect(
+    second.map(operation => [operation.method, operation['x-also-at'], operation.operationId]).toSorted(),
+  ).toEqual(mountedRoutes.map(({ method, path, operationId }) => [method, path, operationId]).toSorted())
+})
