@@ -112,7 +112,10 @@ describe.each(DECISIONS)('%s', (path, body) => {
     const asManyAsMayBe = Array(8).fill(here).join()
     for (const revisions of [there, `${here}, ${there}`, `${there},${here}`, asManyAsMayBe]) {
       const answer = await ask(path, body, revisions)
-      expect([answer.status, answer.body]).toEqual([200, (await client.post(path, body)).body])
+      expect([answer.status, answer.body]).toEqual([
+        200,
+        (await client.send(methodOf(body), path, { body })).body,
+      ])
     }
     for (const revisions of [await organizationAhead(1_000), `${there}, ${await ahead(client, 1_000)}`]) {
       expect((await ask(path, body, revisions)).status).toBe(503)
@@ -123,7 +126,8 @@ describe.each(DECISIONS)('%s', (path, body) => {
   })
 
   test('refuses a request with the wrong shape without waiting', async () => {
-    expect((await ask(path, 7, await ahead(client, 1_000))).status).toBe(400)
+    const wrong = body === undefined ? ([`${path}?page=0`, undefined] as const) : ([path, 7] as const)
+    expect((await ask(...wrong, await ahead(client, 1_000))).status).toBe(400)
   })
 })
 
