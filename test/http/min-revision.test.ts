@@ -126,8 +126,10 @@ describe.each(DECISIONS)('%s', (path, body) => {
   })
 
   test('refuses a request with the wrong shape without waiting', async () => {
-    const wrong = body === undefined ? ([`${path}?page=0`, undefined] as const) : ([path, 7] as const)
-    expect((await ask(...wrong, await ahead(client, 1_000))).status).toBe(400)
+    const revision = await ahead(client, 1_000)
+    const isAsked = body !== undefined
+    const answer = isAsked ? await ask(path, 7, revision) : await ask(`${path}?page=0`, body, revision)
+    expect(answer.status).toBe(400)
   })
 })
 
