@@ -196,8 +196,7 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'deletions',
-    shows:
-      'deleting what very many depend on: tenant, type, role, relation, user, or what 100,000 rules name',
+    shows: 'deleting what very many depend on: tenant, type, role, relation, user, or what rules name',
     takes: '3 min each',
     program: 'management/deletions.ts',
   },
