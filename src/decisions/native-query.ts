@@ -9,7 +9,8 @@ export function queryOf(question: AllowedQuery, readAt: number | null): Query {
     user: question.user.key,
     action: question.action,
     type: question.resource.type,
-    key: question.resource.key ?? null,
+    // Some clients send an empty key for the question about the type.
+    key: question.resource.key || null,
     tenant: question.resource.tenant ?? null,
     ...(readAt === null ? BEFORE_RULES : { circumstances: new NativeCircumstances(question, readAt) }),
   }

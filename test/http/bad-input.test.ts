@@ -9,6 +9,7 @@ import { Compile } from 'typebox/compile'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '#http/routing/route.ts'
 import {
+  FACTS,
   ADMIN_KEY,
   type Answer,
   API_KEY,
@@ -476,11 +477,20 @@ describe('a parameter of a query that cannot be read', () => {
   )
 
   test('is ignored where nobody asks for it, and what can be read is', async () => {
-    expect((await verdict.get(`${ASSIGNMENTS}?unknown=%ff&%ff=user&page=1`)).status).toBe(200)
+    const document = `${FACTS}/resource_instances/document:d1`
+    expect((await verdict.get(`${document}?unknown=%ff&%ff=detailed&detailed=true`)).status).toBe(200)
     // A question mark is part of a name.
-    expect((await verdict.get(`${ASSIGNMENTS}?user=nobody&?user=%ff`)).status).toBe(200)
-    expect((await verdict.get(`${ASSIGNMENTS}??page=none`)).status).toBe(200)
+    expect((await verdict.get(`${document}?detailed=true&?detailed=%ff`)).status).toBe(200)
+    expect((await verdict.get(`${document}??detailed=none`)).status).toBe(200)
     expect((await verdict.get(`${ASSIGNMENTS}?user=%EF%BF%BD+%26%25`)).status).toBe(200)
+  })
+
+  test('is refused by a list as any other that it does not know', async () => {
+    for (const query of ['unknown=%ff', '%ff=user', 'user=nobody&?user=%ff', '?page=none']) {
+      const answer = await verdict.get<Problem>(`${ASSIGNMENTS}?${query}`)
+      expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
+      expect(answer.body.detail![0]!.msg).toBe('is no parameter of this list')
+    }
   })
 })
 

@@ -223,12 +223,37 @@ describe('the body of a question', () => {
     ['user.key', { ...good, user: { key: '' } }],
     ['action', { ...good, action: '' }],
     ['resource.type', { ...good, resource: { ...good.resource, type: '' } }],
-    ['resource.key', { ...good, resource: { ...good.resource, key: '' } }],
     ['resource.tenant', { ...good, resource: { ...good.resource, tenant: '' } }],
   ])('must not have an empty %s (D-42)', async (place, body) => {
     const answer = await verdict.post<NativeProblem>('/allowed', body)
     expect([answer.status, answer.body.code]).toEqual([400, 400])
     expect(answer.body.message).toContain(place)
+  })
+
+  test('may have an empty instance key: it asks about the type, as the official command line does (D-42)', async () => {
+    const [user, holder, role, d] = fresh('user', 'holder', 'role', 'document:d')
+    await verdict.tenantRole(role, ['document:read'])
+    await verdict.users(user, holder)
+    await verdict.assign(user, role, 'default')
+    await verdict.assign(holder, 'editor', d)
+    const about = (key: string, resource: object) => {
+      return { user: { key }, action: 'read', resource: { type: 'document', ...resource } }
+    }
+    const [empty, absent] = [{ key: '' }, {}]
+    const allowed = async (body: object) => (await ask(body)).body
+    expect(await allowed(about(user, empty))).toEqual(await allowed(about(user, absent)))
+    expect(await allowed(about(user, empty))).toEqual({ allow: true, result: true })
+    // A role on an instance says nothing of the type.
+    expect(await allowed(about(holder, empty))).toEqual(DENIED)
+    const bulk = [about(user, empty), about(holder, empty), about(user, { key: 'x' })]
+    const { body } = await verdict.post<{ allow: { allow: boolean }[] }>('/allowed/bulk', bulk)
+    expect(body.allow.map(({ allow }) => allow)).toEqual([true, false, true])
+    const [whose, ofType] = await Promise.all(
+      [empty, absent].map(key =>
+        verdict.post('/authorized_users', { action: 'read', resource: { type: 'document', ...key } }),
+      ),
+    )
+    expect(whose).toMatchObject({ status: 200, body: ofType!.body })
   })
 
   test.each([

@@ -155,7 +155,7 @@ describe('users', () => {
       tenant: 'acme',
       roles: [],
       status: 'active',
-      resource_instance_roles: [{ resource: 'document', resource_instance: 'document:d1', role: 'editor' }],
+      resource_instance_roles: [{ resource: 'document', resource_instance: 'd1', role: 'editor' }],
     })
   })
 

@@ -411,10 +411,12 @@ describe('undoing a grant (C.5)', () => {
     await service.grant('team', 'editor', 'document:d1')
     await service.patch(`${RESOURCES}/document/roles/editor`, { granted_to: {} })
     expect(await service.allows('alice', 'update', 'document:d1')).toBe(false)
-    expect((await service.get<GroupRead>(groupPath('team'))).body.assigned_roles).toEqual([])
+    expect((await service.get<GroupRead>(groupPath('team'))).body.assigned_roles).toEqual([
+      'group:team#member',
+    ])
 
     const restored = await service.grant('team', 'editor', 'document:d1')
-    expect(restored.assigned_roles).toEqual(['document:d1#editor'])
+    expect(restored.assigned_roles).toEqual(['group:team#member', 'document:d1#editor'])
     expect(await service.allows('alice', 'update', 'document:d1')).toBe(true)
     const again = await service.post(`${groupPath('team')}/roles`, grantBody('editor', 'document:d1'))
     expect(again.status).toBe(409)
@@ -468,7 +470,9 @@ describe('grants that ended because their entry was taken away', () => {
     await service.join('others', 'bob').catch(() => undefined)
     expect(await service.allows('bob', 'update', 'document:public')).toBe(true)
     expect(await service.allows('alice', 'update', 'document:secret')).toBe(false)
-    expect((await service.get<GroupRead>(groupPath('team'))).body.assigned_roles).toEqual([])
+    expect((await service.get<GroupRead>(groupPath('team'))).body.assigned_roles).toEqual([
+      'group:team#member',
+    ])
     const { body } = await service.get<Resource>(`${RESOURCES}/document`)
     expect(Object.keys(body.relations)).toEqual(['group_group_editor'])
     await service.grant('team', 'editor', 'document:secret')
@@ -624,14 +628,14 @@ describe('the answers of the groups API', () => {
     expect(created).toEqual({
       id: created.id,
       ...own,
-      assigned_roles: [],
+      assigned_roles: [`group:${support}#member`],
       assigned_roles_count: 0,
       users: [],
       users_count: 0,
     })
 
     const granted = await verdict.grant(support, 'editor', `document:${d1}`)
-    const assigned = [`document:${d1}#editor`]
+    const assigned = [`group:${support}#member`, `document:${d1}#editor`]
     expect(granted).toEqual({ ...created, assigned_roles: assigned, assigned_roles_count: 1 })
 
     const joined = await verdict.join(support, alice)
@@ -743,7 +747,7 @@ describe('the answers of the groups API', () => {
     expect((await verdict.put(`${path}/users/${user.id}`, { tenant: tenant.id })).status).toBe(200)
     const ids = { role: editor.id, resource: document.id, resource_instance: instance.id, tenant: tenant.id }
     const granted = await verdict.post<GroupRead>(`${path}/roles`, ids)
-    expect(granted.body.assigned_roles).toEqual([`${d1}#editor`])
+    expect(granted.body.assigned_roles).toEqual([`group:${team}#member`, `${d1}#editor`])
     expect(await verdict.allows(alice, 'update', d1)).toBe(true)
     const keys = { role: 'editor', resource: 'document', resource_instance: d1, tenant: tenant.key }
     expect((await verdict.delete(`${path}/roles`, keys)).status).toBe(204)
@@ -952,7 +956,10 @@ describe('memberships and tuples made elsewhere', () => {
     await verdict.grant(team, 'viewer', d1)
     await verdict.relate(`group:${other}`, 'group_group_viewer', d2)
     expect(await verdict.allows(alice, 'read', d2)).toBe(true)
-    expect((await verdict.get<GroupRead>(groupPath(other))).body.assigned_roles).toEqual([`${d2}#viewer`])
+    expect((await verdict.get<GroupRead>(groupPath(other))).body.assigned_roles).toEqual([
+      `group:${other}#member`,
+      `${d2}#viewer`,
+    ])
     await verdict.revoke(other, 'viewer', d2)
     expect(await verdict.allows(alice, 'read', d2)).toBe(false)
     expect((await linksOfDocuments()).relations).toContain('group_group_viewer')

@@ -6,6 +6,7 @@ import type { Tenant } from '#model/wire/tenant.ts'
 import {
   ADMIN_KEY,
   FACTS,
+  type Problem,
   RESOURCES,
   revisionOf,
   SCHEMA,
@@ -46,6 +47,16 @@ test('every route of management promises a revision with every success', () => {
         .map(() => operationId),
     )
   expect(silent).toEqual([])
+})
+
+test('what is missing is told behind a sentence by which clients know that something is', async () => {
+  const { status, body } = await verdict.get<Problem>(`${FACTS}/users/missing`)
+  const sentence = 'The requested data could not be found: there is no user "missing"'
+  expect([status, body.message]).toEqual([404, sentence])
+  // A path that is none is another matter.
+  expect((await verdict.get<Problem>(`${FACTS}/nothing`)).body.message).toBe(
+    'there is nothing under this path',
+  )
 })
 
 describe('the scope of a key', () => {

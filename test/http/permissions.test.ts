@@ -392,7 +392,6 @@ describe('/authorized_users', () => {
     ['no resource', { resource: undefined }],
     ['a text as resource', { resource: 'document:d1' }],
     ['an empty type', { resource: { type: '' } }],
-    ['an empty key', { resource: { type: 'document', key: '' } }],
     ['an empty tenant', { resource: { type: 'document', tenant: '' } }],
     ['a number as sdk', { sdk: 7 }],
   ])('is 400 as {code, message} for %s', async (_about, wrong) => {

@@ -241,11 +241,16 @@ describe('attributes', () => {
 })
 
 describe('relations', () => {
-  test('are listed as a bare array, or in an envelope on demand, and read by key or id', async () => {
+  test('are listed in an envelope, or as a bare array on demand, and read by key or id', async () => {
     const page = await newPage(verdict)
     const path = `${RESOURCES}/${page}/relations`
     const below = await verdict.relation(page, 'below', page)
-    expect(keysOf(await verdict.get(path))).toEqual(['on', 'below'])
+    const whole = await verdict.get<Envelope<Relation>>(path)
+    expect(whole.body).toMatchObject({
+      data: [{ key: 'on' }, { key: 'below' }],
+      total_count: 2,
+      page_count: 1,
+    })
     expect(keysOf(await verdict.get(`${path}?include_total_count=false`))).toEqual(['on', 'below'])
     const { body } = await verdict.get<Envelope<Relation>>(`${path}?include_total_count=true&per_page=1`)
     expect(body).toMatchObject({ data: [{ key: 'on' }], total_count: 2, page_count: 2 })
@@ -253,5 +258,28 @@ describe('relations', () => {
     expect((await verdict.get(`${path}/${below.id}`)).body).toEqual(below)
     expect((await verdict.delete(`${path}/${below.id}`)).status).toBe(204)
     expect(refusal(await verdict.delete(`${path}/below`))).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test.each([
+    ['node:2.7.6', true],
+    ['java:2.2.5', true],
+    ['python:3.0.0', false],
+    ['golang:1.2.8', false],
+    ['nodes', false],
+    ['a node:1', false],
+  ])('are what the client %s reads: a bare array is %s', async (version, isArray) => {
+    const page = await newPage(verdict)
+    const path = `${RESOURCES}/${page}/relations`
+    const listed = async (query: string) => {
+      const headers = { 'X-Permit-SDK-Version': version }
+      return Array.isArray((await verdict.send('GET', `${path}${query}`, { headers })).body)
+    }
+    expect(await listed('')).toBe(isArray)
+    expect(await listed('?per_page=100')).toBe(isArray)
+    // What is asked for counts more than who asks.
+    expect([await listed('?include_total_count=true'), await listed('?include_total_count=false')]).toEqual([
+      false,
+      true,
+    ])
   })
 })

@@ -98,7 +98,8 @@ describe('a group of 1,200 members', () => {
     await remove(environment, 'big')
     const body = { group_instance_key: 'big', group_tenant: tenant }
     const created = await environment.execute('createGroup', { body })
-    expect(created).toMatchObject({ users: [], users_count: 0, assigned_roles: [], assigned_roles_count: 0 })
+    const empty = { users: [], users_count: 0, assigned_roles: ['group:big#member'], assigned_roles_count: 0 }
+    expect(created).toMatchObject(empty)
     expect(may(environment, 'u1199', 'update')).toBe(false)
 
     await join(environment, 'big', 'u7')
@@ -109,7 +110,7 @@ describe('a group of 1,200 members', () => {
     expect(may(environment, 'u8', 'update')).toBe(false)
     expect(await whole(environment, 'big')).toMatchObject({
       users_count: 1,
-      assigned_roles: ['document:d1#editor'],
+      assigned_roles: ['group:big#member', 'document:d1#editor'],
     })
     const reopened = await environment.oracle()
     expect(reopened.evaluate(questionOf('u7'))).toBe(true)
@@ -160,7 +161,7 @@ describe('a service that is closed in the middle of a purge', () => {
     await service.deleteGroup('big')
     const next = await service.restart()
     expect(await next.allows('u1199', 'update', 'document:d1')).toBe(false)
-    expect(await next.group('big')).toMatchObject({ users: [], assigned_roles: [] })
+    expect(await next.group('big')).toMatchObject({ users: [], assigned_roles: ['group:big#member'] })
     expect((await next.get('/v2/schema/default/default/resources/document')).body).toMatchObject({
       relations: {},
     })

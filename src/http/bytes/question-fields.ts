@@ -83,6 +83,8 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
 ])
 /** Of a native question those that conditions read as they stand, unless other fields say more of the same. */
 export const ATTRIBUTE_PARTS = ['user.attributes', 'resource.attributes', 'context'] as const
+/** A text that may be empty. A reader leaves such a body to the parser. */
+const MAY_BE_EMPTY = 'resource.key'
 /** What nothing depends on. */
 const IGNORED: ReadonlySet<string> = new Set(['sdk'])
 
@@ -169,7 +171,9 @@ function plainField(path: string, schema: TSchema, texts: TextPaths): Field {
   const { inner, isNullable } = shapeOf(schema)
   const text = texts[path]
   if (text !== undefined) {
-    assert(typeOf(inner) === 'string' && Reflect.get(inner, 'minLength') === 1, `${path} is a text`)
+    const isText =
+      typeOf(inner) === 'string' && (Reflect.get(inner, 'minLength') === 1 || path === MAY_BE_EMPTY)
+    assert(isText, `${path} is a text`)
     return { kind: 'text', text, isNullable }
   }
   assert(isNullable, `${path} may be null, as all that is skipped`)

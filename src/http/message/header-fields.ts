@@ -57,6 +57,12 @@ export const TIMEOUT_POLICY: RequestHeaderField = {
   schema: Type.Enum(['ignore', 'fail']),
 }
 
+export const CLIENT_VERSION: RequestHeaderField = {
+  name: 'X-Permit-SDK-Version',
+  description: 'The client that asks: its language and its version, as in `node:2.7.6`.',
+  schema: Type.String(),
+}
+
 export const IF_NONE_MATCH: RequestHeaderField = {
   name: 'If-None-Match',
   description: 'The `ETag` of a copy the caller has; answered with 304 while it is current.',

@@ -162,7 +162,8 @@ function bodyText(family: ErrorFamily, { status, spec, message, detail }: Proble
     id: randomUUID(),
     title: spec.title,
     error_code: spec.errorCode,
-    message,
+    // Clients look at the beginning of the text to tell what is missing from what failed.
+    message: spec === PROBLEMS.NOT_FOUND ? `${spec.title}: ${message}` : message,
     support_link: null,
     additional_info: null,
     // An error may not name the place where it was found; clients rely on the list all the same.

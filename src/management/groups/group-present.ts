@@ -32,12 +32,16 @@ export function* presentGroup(context: ReadContext, group: Group): Resumable<Gro
   const { records } = context
   const memberRole = findRole(records, group.type, MEMBER_ROLE)
   const members = memberRole && lists.holders(group.instance.id, memberRole.id)
+  const named = (type: string, key: string, role: string): string =>
+    `${formatInstanceReference({ type, key })}#${role}`
+  const granted = yield* takeInSlices(assignedRoles(records, group), FIRST)
   return {
     ...presentGroupRecord(records, group.instance),
-    assigned_roles: (yield* takeInSlices(assignedRoles(records, group), FIRST)).map(
-      ({ type, object, role }) =>
-        `${formatInstanceReference({ type: type.key, key: object.key })}#${role.key}`,
-    ),
+    // The role that makes its members comes first, and does not count.
+    assigned_roles: [
+      ...(memberRole ? [named(group.type.key, group.instance.key, MEMBER_ROLE)] : []),
+      ...granted.map(({ type, object, role }) => named(type.key, object.key, role.key)),
+    ],
     assigned_roles_count: yield* countAssignedRoles(records, group),
     users: members
       ? (yield* takeInSlices(records.list('assignment', members), FIRST)).map(({ userId }) => userId)

@@ -14,7 +14,7 @@ interface RelationParams {
   readonly relation_id: string
 }
 
-/** A bare array, or an envelope on demand (contract section 0, row 9). */
+/** An envelope, unless the caller says that it wants none (contract section 0, row 9). */
 export function listRelations(
   context: ReadContext,
   input: { readonly params: { readonly resource_id: string }; readonly query: RelationsQuery },
@@ -27,7 +27,7 @@ export function listRelations(
     matches: null,
     present: relation => presentRelation(context, relation),
   })
-  return arrayOrEnvelope(page, input.query.include_total_count)
+  return arrayOrEnvelope(page, input.query.include_total_count ?? true)
 }
 
 export function getRelation(context: ReadContext, input: { readonly params: RelationParams }): Relation {

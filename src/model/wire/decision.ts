@@ -4,7 +4,7 @@ import { AttributeMap, optional } from './building-blocks.ts'
 import { DecisionDebug } from './decision-debug.ts'
 import { ExplainedRule } from './explained-rule.ts'
 
-/** Empty is refused: an empty key must not turn into another question (contract D-42). */
+/** Empty is refused: nobody and nothing has an empty key (contract D-42). */
 const Key = Type.String({ minLength: 1 })
 
 export const UserInQuery = Type.Object({
@@ -19,9 +19,7 @@ export const UserInQuery = Type.Object({
 
 export const ResourceInQuery = Type.Object({
   type: Key,
-  key: optional(
-    Type.String({ minLength: 1, description: 'Absent: the question is about the type as a whole.' }),
-  ),
+  key: optional(Type.String({ description: 'Absent or empty: the question is about the type as a whole.' })),
   tenant: optional(
     Type.String({ minLength: 1, description: 'Absent: the tenant of the instance, else the default one.' }),
   ),

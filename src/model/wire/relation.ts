@@ -12,7 +12,6 @@ import {
   ShortKey,
   Text,
   timeFields,
-  TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
 
@@ -46,7 +45,12 @@ export const RelationPath = Type.Object({
 })
 export const RelationsQuery = Type.Object({
   ...pagingQuery,
-  include_total_count: Type.Optional(TotalCountFlag),
+  include_total_count: Type.Optional(
+    Type.Boolean({
+      description:
+        'Answer an envelope with the total, or a bare array. Without it clients for Node and Java get an array, all others an envelope.',
+    }),
+  ),
 })
 export type RelationsQuery = Static<typeof RelationsQuery>
 export const RelationList = Type.Union([Type.Array(Relation), envelope(Relation)])

@@ -40,8 +40,9 @@ export function permissionRoutes(permissions: PermissionService, answers: Answer
       responses: { 200: { description: 'All of them; never a part.', schema: AuthorizedUsers } },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
-        const { type, key = null, tenant = null } = body.resource
-        const question = { action: body.action, type, key, tenant }
+        const { type, key, tenant = null } = body.resource
+        // Some clients send an empty key for the question about the type.
+        const question = { action: body.action, type, key: key || null, tenant }
         return listReply(answers, environmentId, permissions.authorizedUsers(environmentId, question, caller))
       },
     }),

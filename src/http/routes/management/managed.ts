@@ -80,6 +80,17 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly alwaysCreates?: boolean
   /** The answer may have a `Warning`: the operation answers `Warned`. */
   readonly mayWarn?: boolean
+  /** What the query of a caller of such headers means; absent: what it says. */
+  readonly forCaller?: ForCaller<Query>
+}
+
+/** How a query depends on who asks. */
+interface ForCaller<Query> {
+  readonly header: RequestHeaderField
+  queryOf(
+    query: Query extends TObject ? Static<Query> : never,
+    headers: ReadonlyMap<string, string>,
+  ): Query extends TObject ? Static<Query> : never
 }
 
 /** Whether the parts that the schemas let through are what an operation takes. */
@@ -107,10 +118,20 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
     definition: ManagedDefinition<Name, Params, Query, Body, OptionalBody> &
       Fits<Input<Params, Query, Body, OptionalBody>, OperationInput<Name>>,
   ): Route =>
-    routeOf(definition, { access: 'any-key', headers: headers.fields, answered: [REVISION] }, call => {
-      headers.check(call.headers)
-      return forward(gateway, definition, call)
-    })
+    routeOf(
+      definition,
+      {
+        access: 'any-key',
+        headers: [...headers.fields, ...(definition.forCaller ? [definition.forCaller.header] : [])],
+        answered: [REVISION],
+      },
+      call => {
+        headers.check(call.headers)
+        const { forCaller } = definition
+        const query = forCaller ? forCaller.queryOf(call.query as never, call.headers) : call.query
+        return forward(gateway, definition, { ...call, query })
+      },
+    )
 }
 
 /** Makes routes of one gateway. */
@@ -159,7 +180,16 @@ function routeOf(
   { access, headers, answered }: RouteKind,
   handle: (call: Call) => Promise<Reply>,
 ): Route {
-  const { operation, answer, mayCreate, mayBeEmpty, alwaysCreates, mayWarn, ...route } = definition
+  const {
+    operation,
+    answer,
+    mayCreate,
+    mayBeEmpty,
+    alwaysCreates,
+    mayWarn,
+    forCaller: _,
+    ...route
+  } = definition
   const done = { description: 'Done.', headers: mayWarn ? [...answered, WARNING] : answered }
   const told = { ...done, ...(answer && { schema: answer }) }
   const responses: Responses = {

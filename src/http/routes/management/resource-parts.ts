@@ -1,5 +1,6 @@
 /** Actions, action groups, attributes and relations of a resource, and the attributes of users (contract B.4). */
 import { Type } from 'typebox'
+import { CLIENT_VERSION } from '#http/message/header-fields.ts'
 import type { Route } from '#http/routing/route.ts'
 import {
   Action,
@@ -231,6 +232,7 @@ function relationRoutes(gateway: ManagementGateway): Route[] {
       method: 'GET',
       summary: 'List the relations whose objects are of this resource',
       query: RelationsQuery,
+      forCaller: { header: CLIENT_VERSION, queryOf: relationsQueryOf },
       answer: RelationList,
     }),
     manage({
@@ -255,4 +257,12 @@ function relationRoutes(gateway: ManagementGateway): Route[] {
       summary: 'Delete a relation, with its tuples and the derivations over it',
     }),
   ]
+}
+
+/** These clients read a bare array, all others the envelope of the published interface (contract section 0, row 9). */
+const READERS_OF_ARRAYS = /^(node|java):/
+
+function relationsQueryOf(query: RelationsQuery, headers: ReadonlyMap<string, string>): RelationsQuery {
+  const isReaderOfArrays = READERS_OF_ARRAYS.test(headers.get(CLIENT_VERSION.name.toLowerCase()) ?? '')
+  return { ...query, include_total_count: query.include_total_count ?? !isReaderOfArrays }
 }

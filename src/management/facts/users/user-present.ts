@@ -3,7 +3,6 @@ import { presentScope, presentTimes, type ReadContext } from '#management/comman
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
 import { type AssignmentParts, partsOf } from '#management/facts/assignments/role-assignments.ts'
 import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
-import { formatInstanceReference } from '#model/instance-reference.ts'
 import type { UserRecord } from '#model/records.ts'
 import type { User } from '#model/wire/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
@@ -49,10 +48,10 @@ export function* presentUser(
       tenants.set(tenant.key, associated)
     }
     if (instance) {
-      const name = instanceKeyOf(records, instance)
+      const { type, key } = instanceKeyOf(records, instance)
       associated.resource_instance_roles.push({
-        resource: name.type,
-        resource_instance: formatInstanceReference(name),
+        resource: type,
+        resource_instance: key,
         role: role.key,
       })
     } else {
