@@ -19,7 +19,10 @@ export default defineConfig({
     // Seven hundred modules that each file would load one by one: half of what its own start takes beside its sources.
     deps: {
       optimizer: {
-        ssr: { enabled: true, include: ['typebox', 'typebox/compile', 'typebox/error', 'typebox/schema'] },
+        ssr: {
+          enabled: true,
+          include: ['typebox', 'typebox/compile', 'typebox/error', 'typebox/schema', 'typebox/system'],
+        },
       },
     },
     testTimeout: HANG_MS,

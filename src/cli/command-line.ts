@@ -16,8 +16,7 @@ import { schemaCommand } from '#cli/commands/schema.ts'
 import { serveCommand } from '#cli/commands/serve.ts'
 import { statusCommand } from '#cli/commands/status.ts'
 import { testCommand } from '#cli/commands/test.ts'
-import { PlanError } from '#cli/model-file/plan-step.ts'
-import { ModelFileError } from '#cli/model-file/read-model-file.ts'
+import { ModelFileError } from '#cli/model-file/model-source.ts'
 import { VERSION } from '#model/version.ts'
 import { ApiError } from './api.ts'
 import type { Command, Run } from './command.ts'
@@ -126,7 +125,7 @@ function exitCodeOf(session: Session | null): ExitCode {
 /** Whether the error is no defect of ours. */
 function isExpected(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
-  const kinds = [ApiError, UsageError, ModelFileError, PlanError]
+  const kinds = [ApiError, UsageError, ModelFileError]
   // An error of a system call, for a file that does not exist or a full disk, names the call.
   return kinds.some(kind => error instanceof kind) || ('syscall' in error && 'code' in error)
 }

@@ -49,6 +49,11 @@ export type Operator = OperatorRow & {
   readonly isReference: boolean
 }
 
+/** The names of all operators, without those that refer to another attribute. */
+export function operatorNames(): Iterable<string> {
+  return OPERATORS.keys()
+}
+
 /** Hyphens and underscores are the same. `null`: there is none of that name. */
 export function operatorOf(name: string): Operator | null {
   const spelled = name.replaceAll('_', '-')

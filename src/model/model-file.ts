@@ -5,6 +5,7 @@
  * Whatever stands in the service under a key is a map here, keyed by it. Bodies are those of the management interface.
  */
 import { type Static, Type, type TSchema } from 'typebox'
+import { CONDITION_SET_KEY_LENGTH_MAX, SHORT_KEY_LENGTH_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
   LongKey,
@@ -21,7 +22,7 @@ import {
   Conditions,
 } from '#model/wire/condition-set.ts'
 import { ActionBlock, AttributeBlock } from '#model/wire/resource.ts'
-import { DerivationBlock } from '#model/wire/role.ts'
+import { DerivationCondition, DerivationCreate } from '#model/wire/role.ts'
 
 /** A map keyed by the author; an entry without a body may be left empty. */
 const mapOf = <Value extends TSchema>(value: Value, key = ShortKey) =>
@@ -33,6 +34,21 @@ const closed = { additionalProperties: false } as const
 const AnyText = Type.String({ pattern: '^.+$' })
 const QualifiedKey = Type.String({ pattern: '^[^:]+:.+$', description: '`type:key`.' })
 
+function patternOf(schema: TSchema): string {
+  return 'pattern' in schema ? String(schema.pattern) : ''
+}
+
+/** What keys of a map must be, in words, by the pattern that says so in the schema. */
+export const KEY_FORMS: ReadonlyMap<string, string> = new Map([
+  [patternOf(ShortKey), `1 to ${SHORT_KEY_LENGTH_MAX} letters, digits, hyphens and underscores`],
+  [
+    patternOf(ConditionSetKey),
+    `1 to ${CONDITION_SET_KEY_LENGTH_MAX} letters, digits, hyphens and underscores, not beginning with two underscores`,
+  ],
+  [patternOf(AnyText), 'a text'],
+  [patternOf(QualifiedKey), 'type:key'],
+])
+
 const roleFields = {
   name: Type.Optional(Name),
   description: optional(Text),
@@ -43,15 +59,27 @@ const roleFields = {
   attributes: optional(AttributeMap),
 }
 
+// Requests may have more fields than are known. In a file one that is not known was mistyped.
+const DerivationWhen = Type.Object(DerivationCondition.properties, closed)
+const ModelAttribute = Type.Object(AttributeBlock.properties, closed)
+const ModelAction = Type.Object(ActionBlock.properties, closed)
+
 const ModelTenantRole = Type.Object(roleFields, closed)
 const ModelRole = Type.Object(
   {
     ...roleFields,
     granted_to: Type.Optional(
-      Type.Object(DerivationBlock.properties, {
-        ...closed,
-        description: 'Which roles on related instances bring this one along.',
-      }),
+      Type.Object(
+        {
+          when: optional(DerivationWhen),
+          users_with_role: Type.Optional(
+            Type.Array(
+              Type.Object({ ...DerivationCreate.properties, when: optional(DerivationWhen) }, closed),
+            ),
+          ),
+        },
+        { ...closed, description: 'Which roles on related instances bring this one along.' },
+      ),
     ),
   },
   closed,
@@ -65,11 +93,11 @@ const ModelResource = Type.Object(
     description: optional(Text),
     type_attributes: optional(AttributeMap),
     actions: Type.Optional(
-      Type.Union([Type.Array(ShortKey), mapOf(orEmpty(ActionBlock))], {
+      Type.Union([Type.Array(ShortKey), mapOf(orEmpty(ModelAction))], {
         description: 'What can be done: the keys, or a map from each to its name and description.',
       }),
     ),
-    attributes: Type.Optional(mapOf(AttributeBlock)),
+    attributes: Type.Optional(mapOf(ModelAttribute)),
     relations: Type.Optional(
       Type.Record(ShortKey, ShortKey, {
         ...closed,
@@ -77,6 +105,14 @@ const ModelResource = Type.Object(
       }),
     ),
     roles: Type.Optional(mapOf(orEmpty(ModelRole))),
+    inherited_roles: Type.Optional(
+      Type.Record(ShortKey, Type.Union([Type.Array(ShortKey), Type.Record(ShortKey, ShortKey, closed)]), {
+        ...closed,
+        description:
+          'From the key of a relation to the roles that come along over it: whoever holds one on the instance at its other end holds ' +
+          'the role of the same key here. A map goes from the role there to the role here.',
+      }),
+    ),
   },
   closed,
 )
@@ -166,6 +202,13 @@ const action = Type.String({ minLength: 1, description: 'Key of an action.' })
 const resource = Type.String({ minLength: 1, description: '`type:key`, or a type as a whole.' })
 const keys = (description: string) => Type.Array(Type.String(), { description })
 
+const unknown = Type.Optional(
+  Type.Boolean({
+    description:
+      'The question is about what the model does not name: a user, a resource, an action, a tenant.',
+  }),
+)
+
 /** Sent with a question, in place of what is stored under the same names. */
 export const QuestionAttributes = Type.Object(
   { user: Type.Optional(AttributeMap), resource: Type.Optional(AttributeMap) },
@@ -181,21 +224,41 @@ const Question = Type.Object(
     tenant,
     attributes: Type.Optional(QuestionAttributes),
     context: Type.Optional(AttributeMap),
+    unknown,
   },
   closed,
 )
 export type Question = Static<typeof Question>
 
 const ResourcesExpected = Type.Object(
-  { user, action, type: ShortKey, tenant, are: keys('Keys of all instances for which the answer is yes.') },
+  {
+    user,
+    action,
+    type: ShortKey,
+    tenant,
+    are: keys('Keys of all instances for which the answer is yes.'),
+    unknown,
+  },
   closed,
 )
 const UsersExpected = Type.Object(
-  { action, resource: QualifiedKey, tenant, are: keys('Keys of all users for whom the answer is yes.') },
+  {
+    action,
+    resource: QualifiedKey,
+    tenant,
+    are: keys('Keys of all users for whom the answer is yes.'),
+    unknown,
+  },
   closed,
 )
 const ActionsExpected = Type.Object(
-  { user, resource: QualifiedKey, tenant, are: keys('Keys of all actions for which the answer is yes.') },
+  {
+    user,
+    resource: QualifiedKey,
+    tenant,
+    are: keys('Keys of all actions for which the answer is yes.'),
+    unknown,
+  },
   closed,
 )
 
@@ -217,8 +280,8 @@ export type ModelTest = Static<typeof ModelTest>
 export const ModelFile = Type.Object(
   {
     $schema: Type.Optional(Type.String({ description: 'Where editors find the schema of this file.' })),
-    user_attributes: Type.Optional(mapOf(AttributeBlock)),
-    tenant_attributes: Type.Optional(mapOf(AttributeBlock)),
+    user_attributes: Type.Optional(mapOf(ModelAttribute)),
+    tenant_attributes: Type.Optional(mapOf(ModelAttribute)),
     resources: Type.Optional(mapOf(orEmpty(ModelResource))),
     roles: Type.Optional(mapOf(orEmpty(ModelTenantRole))),
     condition_sets: Type.Optional(mapOf(orEmpty(ModelConditionSet), ConditionSetKey)),

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Api } from '#cli/api.ts'
 import { InProcessApi } from '#cli/in-process-api.ts'
 import { applyPlan } from '#cli/model-file/apply-plan.ts'
-import { EnvironmentState, wantedState } from '#cli/model-file/environment-state.ts'
+import { EnvironmentState } from '#cli/model-file/environment-state.ts'
+import { wantedState } from '#cli/model-file/wanted-state.ts'
 import { planOf } from '#cli/model-file/plan.ts'
 import { readModelFile } from '#cli/model-file/read-model-file.ts'
 import { neighbourOf, sharedService } from '#testing/processes/running-service.ts'
@@ -212,9 +213,9 @@ describe('verdict apply', () => {
   test.each([
     [
       'is of another type',
-      'inside: { name',
-      'inside: { type: resourceset, name',
-      'is a userset and cannot become a resourceset',
+      MODEL,
+      'condition_sets: { inside: { type: resourceset } }',
+      'model.yaml:1:19: condition_sets.inside: condition set inside is a userset and cannot become a resourceset',
     ],
     [
       'is for another resource',
@@ -243,11 +244,14 @@ describe('verdict apply', () => {
       expect(both.map(({ what }) => what)).toEqual(['role clerk', 'rule clerk may image:read on any image'])
     }))
 
-  test('passes on where a condition is wrong', async () => {
-    const wrong = MODEL.replace('{ greater-than: 2 }', '{ greatest: 2 }')
+  test('tells where a condition is wrong, and what was probably meant', async () => {
+    const wrong = MODEL.replace('{ greater-than: 2 }', '{ greater-then: 2 }')
+    const place = `${join(directory, 'model.yaml')}:9:57: condition_sets.senior.conditions.user.level.greater-then`
     expect(await run(['apply', written(wrong), '--yes'])).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining('conditions.user.level.greatest'),
+      code: 2,
+      stderr: expect.stringContaining(
+        `${place}: there is no operator "greater-then"; did you mean "greater-than"?`,
+      ),
     })
   })
 })

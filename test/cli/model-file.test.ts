@@ -7,6 +7,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { ModelFile } from '#model/model-file.ts'
+import { readModelFile } from '../../src/cli/model-file/read-model-file.ts'
+import { wantedState } from '../../src/cli/model-file/wanted-state.ts'
 import { verdictCommand } from './command-line.ts'
 
 const COMPANY = fileURLToPath(new URL('company.yaml', import.meta.url))
@@ -91,12 +93,49 @@ describe('verdict test', () => {
       ],
     })
   })
+})
 
-  test('refuses a model that the service would refuse, in its words', async () => {
-    const file = written(company.replace('permissions: [write]', 'permissions: [erase]'))
-    const { code, stderr } = await verdictCommand(['test', file])
-    expect(stderr).toContain('there is no action')
-    expect(code).toBe(3)
+describe('inherited_roles', () => {
+  const model = (folder: string, page: string) => `
+resources:
+  folder: { actions: [read], relations: { parent: folder }, roles: { owner: , viewer: ${folder} } }
+  page: { actions: [read], relations: { parent: folder }, roles: { owner: , reader: ${page} } }
+`
+  const entry = (role: string) => `{ role: ${role}, on_resource: folder, linked_by_relation: parent }`
+  const stateOf = (text: string) => wantedState(readModelFile(text, 'model.yaml'))
+
+  test('stand for one entry in granted_to for each role', () => {
+    const granted = `{ granted_to: { users_with_role: [${entry('viewer')}] } }`
+    const long = model(granted, granted).replaceAll(
+      'owner: ,',
+      `owner: ${granted.replace('viewer', 'owner')},`,
+    )
+    const short = model('', '')
+      .replace('viewer:  } }', 'viewer: }, inherited_roles: { parent: [owner, viewer] } }')
+      .replace('reader:  } }', 'reader: }, inherited_roles: { parent: { owner: owner, viewer: reader } } }')
+    expect(stateOf(short).resources).toEqual(stateOf(long).resources)
+  })
+
+  test('stand beside what a role says itself', () => {
+    const guarded = '{ granted_to: { when: { no_direct_roles_on_object: true } } }'
+    const text = model(guarded, guarded).replace(
+      `viewer: ${guarded} } }`,
+      `viewer: ${guarded} }, inherited_roles: { parent: [viewer] } }`,
+    )
+    const viewer = stateOf(text).resources.get('folder')!.roles.get('viewer')!
+    expect([viewer.isGuarded, viewer.derivations.size]).toEqual([true, 1])
+  })
+
+  test.each([
+    ['[ownr]', /:3:\d+: .*there is no role "ownr" of folder; did you mean "owner"\?/],
+    ['{ ownr: owner }', /:3:\d+: .*there is no role "ownr" of folder; did you mean "owner"\?/],
+    ['{ owner: viewr }', /:3:\d+: .*there is no role "viewr" of folder; did you mean "viewer"\?/],
+  ])('name roles at both ends: %s', (roles, message) => {
+    const text = model('', '').replace('viewer:  } }', `viewer: }, inherited_roles: { parent: ${roles} } }`)
+    expect(() => stateOf(text)).toThrow(message)
+    expect(() => stateOf(text.replace('parent: [', 'parnt: [').replace('parent: {', 'parnt: {'))).toThrow(
+      /there is no relation "parnt" of folder; did you mean "parent"\?/,
+    )
   })
 })
 
@@ -117,9 +156,9 @@ describe('a file that is no model', () => {
     const lines = stderr.replaceAll(file, 'FILE').trim().split('\n')
     expect(lines.toSorted()).toEqual(
       [
-        'verdict: FILE:3: resources.folder.actionz is none of what may stand here',
-        'FILE:4: resources.folder.actions must be array or object',
-        'FILE:6: resources.document.name must be string',
+        'verdict: FILE:3:5: resources.folder.actionz: is none of what may stand here; did you mean "actions"?',
+        'FILE:4:14: resources.folder.actions: expected a list or a map, got 7',
+        "FILE:6:11: resources.document.name: expected a text, got 7: write it in quotes, '7'",
       ].toSorted(),
     )
     expect(code).toBe(2)
@@ -127,7 +166,7 @@ describe('a file that is no model', () => {
 
   test('is refused when something is missing, with the line of what should have it', async () => {
     const { stderr } = await verdictCommand(['test', written('users: {}\ntests:\n  - allow: []\n')])
-    expect(stderr).toMatch(/model\.yaml:3: tests\.0 must have required properties name/)
+    expect(stderr).toMatch(/model\.yaml:3:5: tests\.0: "name" is missing\n/)
   })
 
   test.each([
@@ -149,7 +188,7 @@ describe('a file that is no model', () => {
       written(`users:\n  carol:\n    attributes:\n${lines(levels).join('')}tests: []\n`)
     expect((await verdictCommand(['test', file(3)])).code).toBe(0)
     const { code, stderr } = await verdictCommand(['test', file(7)])
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/model\.yaml: Excessive alias count/)])
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/model\.yaml:1:1: Excessive alias count/)])
   })
 
   test('is refused when it is not there', async () => {

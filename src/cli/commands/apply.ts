@@ -7,12 +7,20 @@ import { contentLineOf, ContentLineError } from '#cli/content-line.ts'
 import { EXIT } from '#cli/exit-codes.ts'
 import { linesIn } from '#cli/input.ts'
 import { applyPlan, warningsText } from '#cli/model-file/apply-plan.ts'
-import { type EnvironmentState, PresentState, wantedState } from '#cli/model-file/environment-state.ts'
-import type { Step } from '#cli/model-file/plan-step.ts'
+import { formFindings } from '#cli/model-file/checks/check-form.ts'
+import { EnvironmentState } from '#cli/model-file/environment-state.ts'
+import { KnownNames } from '#cli/model-file/known-names.ts'
+import { ModelSource } from '#cli/model-file/model-source.ts'
+import { PlanError, type PruneOptions, type Step } from '#cli/model-file/plan-step.ts'
 import { planOf } from '#cli/model-file/plan.ts'
-import { readModelFile } from '#cli/model-file/read-model-file.ts'
+import { PresentState } from '#cli/model-file/present-state.ts'
+import { checkedModel } from '#cli/model-file/read-model-file.ts'
+import { rehearse } from '#cli/model-file/rehearsal.ts'
+import { wantedState } from '#cli/model-file/wanted-state.ts'
 import type { Output } from '#cli/output.ts'
 import type { Session } from '#cli/session.ts'
+import { failedIn, testLines } from '#cli/test-report.ts'
+import type { ModelFile } from '#model/model-file.ts'
 import type { ContentLine } from '#model/wire/environment-content.ts'
 
 /** Steps of one kind that are shown in full. Of more steps the number is shown. */
@@ -46,11 +54,23 @@ export const applyCommand: Command = (parser, run) =>
         .example('$0 apply model.yaml --dry-run', 'in a pipeline: exit code 1 when something would change')
         .example('$0 apply model.yaml --prune --yes', 'and nothing else but what the file names'),
     run(async (session, { file, yes, dryRun, prune, pruneFacts }) => {
-      const { tests: _tests, ...model } = readModelFile(await readFile(file, 'utf8'), file)
-      const wanted = wantedState(model)
-      const present = await presentState(session, wanted, pruneFacts)
-      const steps = planOf(present, wanted, { model: prune, facts: pruneFacts })
+      const pruned = { model: prune, facts: pruneFacts }
+      const source = ModelSource.read(await readFile(file, 'utf8'), file)
+      const { tests: expected = [], wanted, present } = await statesOf(session, source, pruned)
+      const steps = plannedSteps(source, present, wanted, pruned)
+      const { refusals, tests } = await rehearse(wanted, expected, present, pruned)
+      if (refusals.length > 0) throw source.errorOf(refusals)
       const { output } = session
+      const failed = failedIn(tests)
+      if (failed > 0) {
+        output.note([file, ...testLines(output, tests), ''].join('\n'))
+        output.result(
+          { steps: shown(steps), applied: false, tests },
+          () => `${failed} not as expected. ${UNCHANGED}`,
+        )
+        session.exitCode = EXIT.no
+        return
+      }
       if (steps.length === 0) {
         output.result(
           { steps: [], applied: false },
@@ -60,7 +80,7 @@ export const applyCommand: Command = (parser, run) =>
       }
       if (output.isHuman) output.note(planText(output, steps))
       if (dryRun || !(yes || (await isAgreed(session)))) {
-        output.result({ steps: shown(steps), applied: false }, () => 'Nothing was changed.')
+        output.result({ steps: shown(steps), applied: false }, () => UNCHANGED)
         session.exitCode = EXIT.no
         return
       }
@@ -74,13 +94,78 @@ export const applyCommand: Command = (parser, run) =>
     }),
   )
 
-/** The present state, as far as the plan may need it. */
+const UNCHANGED = 'Nothing was changed.'
+
+interface States {
+  readonly tests: ModelFile['tests']
+  readonly wanted: EnvironmentState
+  readonly present: EnvironmentState
+}
+
+/**
+ * What the file wants and what is there, as far as the plan may need it. Throws `ModelFileError` with everything that is wrong in the
+ * file; a name may also be one of the environment, if that keeps it.
+ */
+async function statesOf(session: Session, source: ModelSource, pruned: PruneOptions): Promise<States> {
+  const form = formFindings(source)
+  const isFormed = form.length === 0 && !source.hasProblems
+  const { tests, ...model } = source.root.value as ModelFile
+  const wanted = isFormed ? wantedState(model) : new EnvironmentState()
+  const mentioned = mentionedTexts(source.root.value)
+  const present = await presentState(session, wanted, mentioned, pruned.facts).catch((error: unknown) => {
+    // What is wrong in any case is told, whether somebody answers or not.
+    throw isFormed || !(error instanceof ApiError) ? error : source.errorOf(form)
+  })
+  const known = KnownNames.of(source.root)
+  known.addState(present, pruned)
+  checkedModel(source, known)
+  return { tests, wanted, present }
+}
+
+function plannedSteps(
+  source: ModelSource,
+  present: EnvironmentState,
+  wanted: EnvironmentState,
+  pruned: PruneOptions,
+): Step[] {
+  try {
+    return planOf(present, wanted, pruned)
+  } catch (error) {
+    throw error instanceof PlanError ? source.errorOf(error.conflicts) : error
+  }
+}
+
+/** Every text in the file, and the key behind each `type:key`: whatever it says about an environment is among them. O(file). */
+function mentionedTexts(file: unknown): ReadonlySet<string> {
+  const texts = new Set<string>()
+  const open: unknown[] = [file]
+  const add = (text: string) => texts.add(text).add(text.slice(text.indexOf(':') + 1).replace(/#[^#]*$/, ''))
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value === 'string') add(value)
+    else if (Array.isArray(value)) for (const item of value) open.push(item)
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, inner] of Object.entries(value)) {
+        add(key)
+        open.push(inner)
+      }
+    }
+  }
+  return texts
+}
+
+/** The present state, as far as the file mentions it. */
 async function presentState(
   session: Session,
   wanted: EnvironmentState,
+  mentioned: ReadonlySet<string>,
   allFacts: boolean,
 ): Promise<EnvironmentState> {
-  const present = new PresentState((kind, name) => allFacts || wanted[kind].has(name))
+  const present = new PresentState((kind, name) => {
+    if (allFacts) return true
+    if (kind === 'assignments' || kind === 'tuples') return wanted[kind].has(name)
+    return mentioned.has(kind === 'instances' ? name.slice(name.indexOf(':') + 1) : name)
+  })
   const path = `/v2/projects/${await session.environmentPath()}/export`
   for await (const line of linesIn(session.api.download(path))) present.add(presentLine(line))
   if (!present.isWhole) throw new ApiError('what is there could not be read to its end')

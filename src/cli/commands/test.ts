@@ -2,13 +2,14 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from '#cli/command.ts'
 import { EXIT } from '#cli/exit-codes.ts'
-import { InProcessApi } from '#cli/in-process-api.ts'
-import { applyPlan, type StepWarning, warningsText } from '#cli/model-file/apply-plan.ts'
-import { EnvironmentState, wantedState } from '#cli/model-file/environment-state.ts'
-import { runTest, type TestOutcome } from '#cli/model-file/expectations.ts'
-import { planOf } from '#cli/model-file/plan.ts'
-import { readModelFile } from '#cli/model-file/read-model-file.ts'
-import type { Output } from '#cli/output.ts'
+import { type StepWarning, warningsText } from '#cli/model-file/apply-plan.ts'
+import type { TestOutcome } from '#cli/model-file/expectations.ts'
+import { KnownNames } from '#cli/model-file/known-names.ts'
+import { ModelFileError, ModelSource } from '#cli/model-file/model-source.ts'
+import { checkedModel } from '#cli/model-file/read-model-file.ts'
+import { rehearse } from '#cli/model-file/rehearsal.ts'
+import { wantedState } from '#cli/model-file/wanted-state.ts'
+import { failedIn, testLines } from '#cli/test-report.ts'
 
 export const testCommand: Command = (parser, run) =>
   parser.command(
@@ -19,19 +20,19 @@ export const testCommand: Command = (parser, run) =>
         .positional('files', { type: 'string', array: true, demandOption: true, describe: 'model files' })
         .example('$0 test model.yaml', 'the model with its sample facts, and what it says must follow'),
     run(async (session, { files }) => {
-      const outcomes: FileOutcome[] = []
-      for (const file of files) outcomes.push(await testFile(file))
-      const questions = outcomes.flatMap(({ tests }) => tests.flatMap(test => test.outcomes))
-      const failed = questions.filter(({ differences }) => differences.length > 0).length
-      for (const { file, warnings } of outcomes) {
+      const outcomes = await outcomesOf(files)
+      const all = outcomes.flatMap(({ tests }) => tests)
+      const [asked, failed] = [all.flatMap(test => test.outcomes).length, failedIn(all)]
+      for (const { file, tests, warnings } of outcomes) {
+        if (tests.length === 0) session.output.note(`${file}: has no tests`)
         if (warnings.length > 0 && session.output.isHuman)
           session.output.note(`${file}\n${warningsText(warnings)}`)
       }
       session.output.result(outcomes, () =>
         [
-          ...outcomes.flatMap(({ file, tests }) => [file, ...tests.map(test => tell(session.output, test))]),
+          ...outcomes.flatMap(({ file, tests }) => [file, ...testLines(session.output, tests)]),
           '',
-          `${questions.length - failed} as expected, ${failed} not`,
+          `${asked - failed} as expected, ${failed} not`,
         ].join('\n'),
       )
       session.exitCode = failed === 0 ? EXIT.yes : EXIT.no
@@ -44,31 +45,28 @@ interface FileOutcome {
   readonly warnings: readonly StepWarning[]
 }
 
+/** Throws `ModelFileError` with everything that is wrong in the file, what the service would refuse included. */
 async function testFile(file: string): Promise<FileOutcome> {
-  const { tests = [], ...model } = readModelFile(await readFile(file, 'utf8'), file)
-  const api = await InProcessApi.open()
-  try {
-    const present = new EnvironmentState()
-    // What every environment starts with.
-    present.tenants.set('default', { name: 'Default tenant' })
-    const steps = planOf(present, wantedState(model), { model: false, facts: false })
-    const warnings = await applyPlan(api, 'default/default', steps, () => {})
-    const outcomes: TestOutcome[] = []
-    for (const test of tests) outcomes.push(await runTest(api, test))
-    return { file, tests: outcomes, warnings }
-  } finally {
-    await api.close()
-  }
+  const source = ModelSource.read(await readFile(file, 'utf8'), file)
+  const { tests: expected = [], ...model } = checkedModel(source, KnownNames.of(source.root))
+  const none = { model: false, facts: false }
+  const { refusals, warnings, tests } = await rehearse(wantedState(model), expected, null, none)
+  if (refusals.length > 0) throw source.errorOf(refusals)
+  return { file, tests, warnings }
 }
 
-function tell(output: Output, { name, outcomes }: TestOutcome): string {
-  const failed = outcomes.filter(({ differences }) => differences.length > 0)
-  const mark = failed.length === 0 ? output.style('green', '✓') : output.style('red', '✗')
-  const lines = failed.flatMap(({ question, differences }) => [
-    `      ${question}`,
-    ...differences.map(
-      difference => `        ${output.style(difference.startsWith('+') ? 'green' : 'red', difference)}`,
-    ),
-  ])
-  return [`  ${mark} ${name}`, ...lines].join('\n')
+/** The outcome of each file. Throws one `ModelFileError` with what is wrong in any of them. */
+async function outcomesOf(files: readonly string[]): Promise<FileOutcome[]> {
+  const outcomes: FileOutcome[] = []
+  const wrong: string[] = []
+  for (const file of files) {
+    try {
+      outcomes.push(await testFile(file))
+    } catch (error) {
+      if (!(error instanceof ModelFileError)) throw error
+      wrong.push(error.message)
+    }
+  }
+  if (wrong.length > 0) throw new ModelFileError(wrong.join('\n'))
+  return outcomes
 }

@@ -1,5 +1,5 @@
 /** Carries a plan out: its requests in order, those of one bulk call together. */
-import { type Api, request } from '#cli/api.ts'
+import { type Api, ApiError, request } from '#cli/api.ts'
 import type { PlannedRequest, Step } from './plan-step.ts'
 
 /** Elements in one bulk call: far below the ceiling, so that each is a short commit. */
@@ -11,28 +11,48 @@ export interface StepWarning {
   readonly warning: string
 }
 
-/** Returns what the service warned of. `place` is the environment as paths name it: `default/default`. */
+/** A request and the step that it is of. */
+export interface StepRequest {
+  readonly step: Step
+  readonly request: PlannedRequest
+}
+
+/**
+ * Returns what the service warned of. `place` is the environment as paths name it: `default/default`. Throws `ApiError`, which says how
+ * much was done.
+ */
 export async function applyPlan(
   api: Api,
   place: string,
   steps: readonly Step[],
   onProgress: (done: number) => void,
 ): Promise<StepWarning[]> {
-  const requests = steps.flatMap(step => step.requests).toSorted((one, other) => one.phase - other.phase)
-  const stepOf = new Map(steps.flatMap(step => step.requests.map(each => [each, step])))
+  const total = steps.flatMap(step => step.requests).length
   const warnings: StepWarning[] = []
   let done = 0
-  for (const calls of batches(requests)) {
-    const [first] = calls as [PlannedRequest]
-    const { base, method, path, bulk } = first
-    const bodies = calls.map(({ body }) => body)
-    const body = bulk === undefined ? bodies[0] : bulk === 'array' ? bodies : { operations: bodies }
-    const warning = await request(api, method, `/v2/${base}/${place}/${path}`, body)
-    if (warning !== null) warnings.push({ what: stepOf.get(first)!.what, warning })
-    done += calls.length
+  for (const batch of batchesOf(steps)) {
+    const [{ step, request: first }] = batch as [StepRequest]
+    const body = requestBody(batch.map(each => each.request))
+    try {
+      const warning = await request(api, first.method, `/v2/${first.base}/${place}/${first.path}`, body)
+      if (warning !== null) warnings.push({ what: step.what, warning })
+    } catch (error) {
+      if (!(error instanceof ApiError) || done === 0) throw error
+      throw new ApiError(
+        `${error.message}\n${done} of ${total} changes are made, up to ${step.what}; applied again, the file makes the others`,
+      )
+    }
+    done += batch.length
     onProgress(done)
   }
   return warnings
+}
+
+/** The body of a request, or of the bulk call that requests are the elements of. */
+export function requestBody(calls: readonly PlannedRequest[]): unknown {
+  const bodies = calls.map(({ body }) => body)
+  const bulk = calls[0]?.bulk
+  return bulk === undefined ? bodies[0] : bulk === 'array' ? bodies : { operations: bodies }
 }
 
 /** Each warning once, over what it is about. */
@@ -42,16 +62,19 @@ export function warningsText(warnings: readonly StepWarning[]): string {
     .join('\n')
 }
 
-/** Runs of requests that one call can make. */
-function* batches(requests: readonly PlannedRequest[]): Iterable<readonly PlannedRequest[]> {
-  let batch: PlannedRequest[] = []
+/** In the order in which they are made: runs of requests that one call can make. */
+export function* batchesOf(steps: readonly Step[]): Iterable<readonly StepRequest[]> {
+  const requests = steps
+    .flatMap(step => step.requests.map(each => ({ step, request: each })))
+    .toSorted((one, other) => one.request.phase - other.request.phase)
+  let batch: StepRequest[] = []
   for (const next of requests) {
-    const [first] = batch
+    const first = batch[0]?.request
     const isTogether =
       first?.bulk !== undefined &&
-      next.bulk === first.bulk &&
-      next.path === first.path &&
-      next.method === first.method &&
+      next.request.bulk === first.bulk &&
+      next.request.path === first.path &&
+      next.request.method === first.method &&
       batch.length < BULK_ELEMENTS
     if (!isTogether && batch.length > 0) {
       yield batch

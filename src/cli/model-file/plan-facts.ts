@@ -2,14 +2,16 @@
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { EnvironmentState, GroupState, TupleState } from './environment-state.ts'
-import { changedFields, PHASES, PlanError, type PlannedRequest, setDetails, type Step } from './plan-step.ts'
+import type { Finding } from './findings.ts'
+import type { Way } from './place.ts'
+import { changedFields, PHASES, type PlannedRequest, setDetails, type Step } from './plan-step.ts'
 
-export function planFacts(present: EnvironmentState, wanted: EnvironmentState): Step[] {
+export function planFacts(present: EnvironmentState, wanted: EnvironmentState, conflicts: Finding[]): Step[] {
   return [
     ...planTenants(present, wanted),
     ...planUsers(present, wanted),
-    ...planInstances(present, wanted),
-    ...[...wanted.groups].flatMap(([name, group]) => planGroup(name, present.groups.get(name), group)),
+    ...planInstances(present, wanted, conflicts),
+    ...planGroups(present, wanted, conflicts),
     ...planAssignments(present, wanted),
     ...planTuples(present, wanted),
   ]
@@ -20,9 +22,17 @@ function planTenants(present: EnvironmentState, wanted: EnvironmentState): Step[
     const there = present.tenants.get(key)
     if (!there) {
       const body = { key, name: key, ...fields }
-      return [added(`tenant ${key}`, { ...bulk(PHASES.tenants, 'POST', 'bulk/tenants'), body })]
+      return [
+        added(`tenant ${key}`, ['tenants', key], { ...bulk(PHASES.tenants, 'POST', 'bulk/tenants'), body }),
+      ]
     }
-    return changed(`tenant ${key}`, PHASES.tenants, `tenants/${key}`, changedFields(there, fields))
+    return changed(
+      `tenant ${key}`,
+      ['tenants', key],
+      PHASES.tenants,
+      `tenants/${key}`,
+      changedFields(there, fields),
+    )
   })
 }
 
@@ -30,35 +40,59 @@ function planUsers(present: EnvironmentState, wanted: EnvironmentState): Step[] 
   return [...wanted.users].flatMap(([key, fields]) => {
     const there = present.users.get(key)
     if (!there) {
-      return [added(`user ${key}`, { ...bulk(PHASES.users, 'PUT', 'bulk/users'), body: { key, ...fields } })]
+      return [
+        added(`user ${key}`, ['users', key], {
+          ...bulk(PHASES.users, 'PUT', 'bulk/users'),
+          body: { key, ...fields },
+        }),
+      ]
     }
     const path = `users/${encodeURIComponent(key)}`
-    return changed(`user ${key}`, PHASES.users, path, changedFields(there, fields))
+    return changed(`user ${key}`, ['users', key], PHASES.users, path, changedFields(there, fields))
   })
 }
 
-function planInstances(present: EnvironmentState, wanted: EnvironmentState): Step[] {
+function planInstances(present: EnvironmentState, wanted: EnvironmentState, conflicts: Finding[]): Step[] {
   return [...wanted.instances].flatMap(([name, { tenant, fields }]) => {
     const there = present.instances.get(name)
     if (!there) {
       const { type, key } = parseInstanceReference(name)!
       const body = { resource: type, key, tenant, ...fields }
       return [
-        added(`instance ${name}`, { ...bulk(PHASES.instances, 'PUT', 'bulk/resource_instances'), body }),
+        added(`instance ${name}`, ['instances', name], {
+          ...bulk(PHASES.instances, 'PUT', 'bulk/resource_instances'),
+          body,
+        }),
       ]
     }
     if (there.tenant !== tenant) {
-      throw new PlanError(`instance ${name} lives in tenant ${there.tenant} and cannot move to ${tenant}`)
+      const message = `instance ${name} lives in tenant ${there.tenant} and cannot move to ${tenant}`
+      conflicts.push({ way: ['instances', name], message, isAboutKey: true })
+      return []
     }
     const path = `resource_instances/${encodeURIComponent(name)}`
-    return changed(`instance ${name}`, PHASES.instances, path, changedFields(there.fields, fields))
+    return changed(
+      `instance ${name}`,
+      ['instances', name],
+      PHASES.instances,
+      path,
+      changedFields(there.fields, fields),
+    )
   })
 }
 
-function planGroup(name: string, there: GroupState | undefined, wanted: GroupState): Step[] {
-  if (there && there.tenant !== wanted.tenant) {
-    throw new PlanError(`group ${name} lives in tenant ${there.tenant} and cannot move to ${wanted.tenant}`)
-  }
+function planGroups(present: EnvironmentState, wanted: EnvironmentState, conflicts: Finding[]): Step[] {
+  return [...wanted.groups].flatMap(([name, group]) => {
+    const there = present.groups.get(name)
+    const way = wanted.ways.get(`group ${name}`)
+    if (!there || there.tenant === group.tenant) return planGroup(name, there, group, way)
+    const message = `group ${name} lives in tenant ${there.tenant} and cannot move to ${group.tenant}`
+    conflicts.push({ way: way ?? [], message, isAboutKey: true })
+    return []
+  })
+}
+
+function planGroup(name: string, there: GroupState | undefined, wanted: GroupState, way?: Way): Step[] {
   const { type, key } = parseInstanceReference(name)!
   const path = `groups/${encodeURIComponent(name)}`
   const requests: PlannedRequest[] = []
@@ -87,7 +121,9 @@ function planGroup(name: string, there: GroupState | undefined, wanted: GroupSta
     details.push(...setDetails(part, new Set(), missing))
     for (const item of missing) add(item)
   }
-  return requests.length === 0 ? [] : [{ mark: there ? '~' : '+', what: `group ${name}`, details, requests }]
+  return requests.length === 0
+    ? []
+    : [{ mark: there ? '~' : '+', what: `group ${name}`, way, details, requests }]
 }
 
 /** `type:key#role` as the body of a grant. */
@@ -104,7 +140,7 @@ function planAssignments(present: EnvironmentState, wanted: EnvironmentState): S
     const body = { user, role, tenant: isPlaced ? tenant : DEFAULT_TENANT, resource_instance }
     const place = resource_instance ?? `tenant ${tenant}`
     const call = { ...bulk(PHASES.assignments, 'POST', 'role_assignments/bulk', 'array'), body }
-    return [added(`assignment ${user} is ${role} of ${place}`, call)]
+    return [added(`assignment ${user} is ${role} of ${place}`, wanted.ways.get(`assignment ${name}`), call)]
   })
 }
 
@@ -115,7 +151,10 @@ function planTuples(present: EnvironmentState, wanted: EnvironmentState): Step[]
     const isPlaced = tenant !== undefined || [subject, object].some(side => isKnown(side, present, wanted))
     const body = { subject, relation, object, tenant: isPlaced ? tenant : DEFAULT_TENANT }
     return [
-      added(`tuple ${textOf(tuple)}`, { ...bulk(PHASES.tuples, 'POST', 'relationship_tuples/bulk'), body }),
+      added(`tuple ${textOf(tuple)}`, wanted.ways.get(`tuple ${name}`), {
+        ...bulk(PHASES.tuples, 'POST', 'relationship_tuples/bulk'),
+        body,
+      }),
     ]
   })
 }
@@ -212,16 +251,19 @@ function bulk(
   return { phase, method, base: 'facts', path, bulk: kind }
 }
 
-function added(what: string, request: PlannedRequest): Step {
-  return { mark: '+', what, details: [], requests: [request] }
+function added(what: string, way: Way | undefined, request: PlannedRequest): Step {
+  return { mark: '+', what, way, details: [], requests: [request] }
 }
 
 function changed(
   what: string,
+  way: Way,
   phase: number,
   path: string,
   { changed: body, details }: ReturnType<typeof changedFields>,
 ): Step[] {
   if (details.length === 0) return []
-  return [{ mark: '~', what, details, requests: [{ phase, method: 'PATCH', base: 'facts', path, body }] }]
+  return [
+    { mark: '~', what, way, details, requests: [{ phase, method: 'PATCH', base: 'facts', path, body }] },
+  ]
 }

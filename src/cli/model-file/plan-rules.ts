@@ -10,14 +10,24 @@ import {
   type RuleState,
   ruleName,
 } from './environment-state.ts'
-import { changedFields, PHASES, PlanError, type PlannedRequest, type Step } from './plan-step.ts'
+import type { Finding } from './findings.ts'
+import type { Way } from './place.ts'
+import { changedFields, PHASES, type PlannedRequest, type Step } from './plan-step.ts'
 
 const SETS = 'condition_sets'
 
-export function planConditionSets(present: EnvironmentState, wanted: EnvironmentState): Step[] {
+export function planConditionSets(
+  present: EnvironmentState,
+  wanted: EnvironmentState,
+  conflicts: Finding[],
+): Step[] {
   return parentsFirst(wanted.conditionSets).flatMap(([key, set]) => {
     const there = present.conditionSets.get(key)
-    return there ? changedSet(key, there, set) : [newSet(key, set)]
+    if (!there) return [newSet(key, set)]
+    const conflict = conflictOf(key, there, set)
+    if (conflict === null) return changedSet(key, there, set)
+    conflicts.push({ way: [SETS, key], message: conflict, isAboutKey: true })
+    return []
   })
 }
 
@@ -38,20 +48,20 @@ function newSet(key: string, { type, resource, parent, conditions, fields }: Con
     `conditions: ${JSON.stringify(conditions)}`,
   ]
   const call = { phase: PHASES.conditionSets, method: 'POST', base: 'schema', path: SETS, body } as const
-  return { mark: '+', what: `condition set ${key}`, details, requests: [call] }
+  return { mark: '+', what: `condition set ${key}`, way: [SETS, key], details, requests: [call] }
 }
 
-/** Throws `PlanError` for what a set never changes. */
+/** What a set never changes, and should change here. */
+function conflictOf(key: string, there: ConditionSetState, wanted: ConditionSetState): string | null {
+  const what = `condition set ${key}`
+  if (there.type !== wanted.type) return `${what} is a ${there.type} and cannot become a ${wanted.type}`
+  // A set below a set takes the resource of that one, so the file need not name it.
+  if (wanted.resource === null || wanted.resource === there.resource) return null
+  return `${what} is limited to ${there.resource ?? 'no resource'}, which cannot become ${wanted.resource}`
+}
+
 function changedSet(key: string, there: ConditionSetState, wanted: ConditionSetState): Step[] {
   const what = `condition set ${key}`
-  if (there.type !== wanted.type)
-    throw new PlanError(`${what} is a ${there.type} and cannot become a ${wanted.type}`)
-  // A set below a set takes the resource of that one, so the file need not name it.
-  if (wanted.resource !== null && wanted.resource !== there.resource) {
-    throw new PlanError(
-      `${what} is limited to ${there.resource ?? 'no resource'}, which cannot become ${wanted.resource}`,
-    )
-  }
   const { changed, details } = changedFields(
     { ...there.fields, conditions: there.conditions },
     { ...wanted.fields, conditions: wanted.conditions },
@@ -67,14 +77,14 @@ function changedSet(key: string, there: ConditionSetState, wanted: ConditionSetS
     path: `${SETS}/${key}`,
     body,
   } as const
-  return [{ mark: '~', what, details, requests: [call] }]
+  return [{ mark: '~', what, way: [SETS, key], details, requests: [call] }]
 }
 
 export function planRules(present: EnvironmentState, wanted: EnvironmentState): Step[] {
   return [...wanted.rules].flatMap(([name, rule]) => {
     const body = withComputedSides(rule, present, wanted)
     if (present.rules.has(name) || present.rules.has(ruleName(body))) return []
-    return [ruleStep('+', body, { phase: PHASES.rules, method: 'POST' })]
+    return [ruleStep('+', body, { phase: PHASES.rules, method: 'POST' }, wanted.ways.get(`rule ${name}`))]
   })
 }
 
@@ -103,9 +113,20 @@ export function planConditionSetRemovals(present: EnvironmentState, wanted: Envi
     })
 }
 
-function ruleStep(mark: Step['mark'], rule: RuleState, call: Pick<PlannedRequest, 'phase' | 'method'>): Step {
+function ruleStep(
+  mark: Step['mark'],
+  rule: RuleState,
+  call: Pick<PlannedRequest, 'phase' | 'method'>,
+  way?: Way,
+): Step {
   const what = `rule ${userSetName(rule.user_set)} may ${rule.permission} on ${resourceSetName(rule.resource_set)}`
-  return { mark, what, details: [], requests: [{ ...call, base: 'facts', path: 'set_rules', body: rule }] }
+  return {
+    mark,
+    what,
+    way,
+    details: [],
+    requests: [{ ...call, base: 'facts', path: 'set_rules', body: rule }],
+  }
 }
 
 /**
@@ -124,15 +145,14 @@ function withComputedSides(rule: RuleState, present: EnvironmentState, wanted: E
   }
 }
 
-/** Each set behind the one above it. Throws `PlanError` for sets that are above themselves. */
+/** Each set behind the one above it. Of sets that are above themselves, which no service has, one comes first. */
 function parentsFirst(sets: ReadonlyMap<string, ConditionSetState>): [string, ConditionSetState][] {
   const ordered = new Map<string, ConditionSetState>()
   for (const key of sets.keys()) {
     const chain: string[] = []
     for (let at: string | null = key; at !== null && !ordered.has(at); at = sets.get(at)?.parent ?? null) {
-      // What the file does not name is there, or the service says that it is not.
-      if (!sets.has(at)) break
-      if (chain.includes(at)) throw new PlanError(`condition set ${at} is among its own parents`)
+      // What the file does not name is there.
+      if (!sets.has(at) || chain.includes(at)) break
       chain.push(at)
     }
     for (const each of chain.toReversed()) ordered.set(each, sets.get(each)!)

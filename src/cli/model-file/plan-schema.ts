@@ -6,10 +6,11 @@ import {
   type ResourceState,
   type RoleState,
 } from './environment-state.ts'
+import type { Finding } from './findings.ts'
+import type { Way } from './place.ts'
 import {
   changedFields,
   PHASES,
-  PlanError,
   type PlannedRequest,
   type PruneOptions,
   setDetails,
@@ -20,14 +21,26 @@ const { resources, parts, relations, roles, extensions, derivations, derivationR
 
 /** Whose attributes stand beside the resources. */
 const CARRIERS = [
-  { what: 'user attribute', path: 'users/attributes', part: 'userAttributes' },
-  { what: 'tenant attribute', path: `resources/${TENANT_TYPE_KEY}/attributes`, part: 'tenantAttributes' },
+  { what: 'user attribute', path: 'users/attributes', part: 'userAttributes', section: 'user_attributes' },
+  {
+    what: 'tenant attribute',
+    path: `resources/${TENANT_TYPE_KEY}/attributes`,
+    part: 'tenantAttributes',
+    section: 'tenant_attributes',
+  },
 ] as const
 
-export function planSchema(present: EnvironmentState, wanted: EnvironmentState, prune: PruneOptions): Step[] {
-  const steps = CARRIERS.flatMap(({ what, path, part }) => planParts(what, path, present[part], wanted[part]))
+export function planSchema(
+  present: EnvironmentState,
+  wanted: EnvironmentState,
+  prune: PruneOptions,
+  conflicts: Finding[],
+): Step[] {
+  const steps = CARRIERS.flatMap(({ what, path, part, section }) =>
+    planParts(what, path, present[part], wanted[part], [section]),
+  )
   for (const [key, resource] of wanted.resources)
-    steps.push(...planResource(key, present.resources.get(key), resource, prune))
+    steps.push(...planResource(key, present.resources.get(key), resource, prune, conflicts))
   for (const [key, role] of wanted.roles) steps.push(...planRole(null, key, present.roles.get(key), role))
   return steps
 }
@@ -37,15 +50,23 @@ function planResource(
   there: ResourceState | undefined,
   wanted: ResourceState,
   prune: PruneOptions,
+  conflicts: Finding[],
 ): Step[] {
   const steps: Step[] = []
   const path = `resources/${key}`
+  const way = ['resources', key]
   if (there) {
     const { changed, details } = changedFields(there.fields, wanted.fields)
     if (details.length > 0)
-      steps.push(step('~', `resource ${key}`, details, request(parts, 'PATCH', path, changed)))
-    steps.push(...planParts(`action ${key}:`, `${path}/actions`, there.actions, wanted.actions))
-    steps.push(...planParts(`attribute ${key}.`, `${path}/attributes`, there.attributes, wanted.attributes))
+      steps.push(step('~', `resource ${key}`, way, details, request(parts, 'PATCH', path, changed)))
+    const { actions, attributes } = wanted
+    steps.push(...planParts(`action ${key}:`, `${path}/actions`, there.actions, actions, [...way, 'actions']))
+    steps.push(
+      ...planParts(`attribute ${key}.`, `${path}/attributes`, there.attributes, attributes, [
+        ...way,
+        'attributes',
+      ]),
+    )
   } else {
     const body = {
       key,
@@ -56,7 +77,7 @@ function planResource(
     }
     const actions = [...wanted.actions.keys()]
     const details = actions.length > 0 ? [`actions: ${actions.join(', ')}`] : []
-    steps.push(step('+', `resource ${key}`, details, request(resources, 'POST', 'resources', body)))
+    steps.push(step('+', `resource ${key}`, way, details, request(resources, 'POST', 'resources', body)))
   }
   for (const [relation, subject] of wanted.relations) {
     const standing = there?.relations.get(relation)
@@ -67,14 +88,16 @@ function planResource(
       name: relation,
       subject_resource: subject,
     })
-    if (standing === undefined) steps.push(step('+', `${name} from ${subject}`, [], made))
+    const where = [...way, 'relations', relation]
+    if (standing === undefined) steps.push(step('+', `${name} from ${subject}`, where, [], made))
     else if (prune.model) {
       const removed = request(relations, 'DELETE', `${path}/relations/${relation}`)
-      steps.push(step('~', name, [`from: ${standing} → ${subject}, its tuples are removed`], removed, made))
-    } else {
-      throw new PlanError(
-        `${name} comes from ${standing} and should come from ${subject}: that takes its tuples along, so it is done with --prune only`,
+      steps.push(
+        step('~', name, where, [`from: ${standing} → ${subject}, its tuples are removed`], removed, made),
       )
+    } else {
+      const message = `${name} comes from ${standing} and should come from ${subject}: that takes its tuples along, so it is done with --prune only`
+      conflicts.push({ way: where, message, isAboutKey: true })
     }
   }
   for (const [role, block] of wanted.roles) steps.push(...planRole(key, role, there?.roles.get(role), block))
@@ -87,17 +110,20 @@ function planParts(
   path: string,
   there: ReadonlyMap<string, Fields>,
   wanted: ReadonlyMap<string, Fields>,
+  way: Way,
 ): Step[] {
   const named = (key: string) => (/[:.]$/.test(what) ? `${what}${key}` : `${what} ${key}`)
   const withName = (key: string, fields: Fields) =>
     'type' in fields ? { key, ...fields } : { key, name: key, ...fields }
   return [...wanted].flatMap(([key, fields]) => {
     const standing = there.get(key)
-    if (!standing) return [step('+', named(key), [], request(parts, 'POST', path, withName(key, fields)))]
+    const where = [...way, key]
+    if (!standing)
+      return [step('+', named(key), where, [], request(parts, 'POST', path, withName(key, fields)))]
     const { changed, details } = changedFields(standing, fields)
     return details.length === 0
       ? []
-      : [step('~', named(key), details, request(parts, 'PATCH', `${path}/${key}`, changed))]
+      : [step('~', named(key), where, details, request(parts, 'PATCH', `${path}/${key}`, changed))]
   })
 }
 
@@ -130,7 +156,8 @@ function planRole(type: string | null, key: string, there: RoleState | undefined
     const body = { no_direct_roles_on_object: wanted.isGuarded }
     requests.push(request(derivations, 'PUT', `${path}/${key}/implicit_grants/conditions`, body))
   }
-  return requests.length === 0 ? [] : [step(there ? '~' : '+', what, details, ...requests)]
+  const way = type === null ? ['roles', key] : ['resources', type, 'roles', key]
+  return requests.length === 0 ? [] : [step(there ? '~' : '+', what, way, details, ...requests)]
 }
 
 /** One by one: the whole block would also contain what the groups API made. */
@@ -146,15 +173,12 @@ function planDerivations(path: string, there: RoleState | undefined, wanted: Rol
 export function planSchemaRemovals(present: EnvironmentState, wanted: EnvironmentState): Step[] {
   const steps: Step[] = []
   const remove = (what: string, path: string, phase: number = removals) =>
-    steps.push(step('-', what, [], request(phase, 'DELETE', path)))
+    steps.push(step('-', what, undefined, [], request(phase, 'DELETE', path)))
   for (const key of without(present.roles, wanted.roles)) remove(`role ${key}`, `roles/${key}`)
   for (const [type, there] of present.resources) {
     const named = wanted.resources.get(type)
     const path = `resources/${type}`
-    if (!named) {
-      if (!isMadeByGroups(type, present, wanted)) remove(`resource ${type}`, path)
-      continue
-    }
+    if (!named) continue
     const isGroupType = isMadeByGroups(type, present, wanted)
     for (const key of without(there.roles, named.roles)) {
       if (!isGroupType || key !== 'member')
@@ -166,6 +190,10 @@ export function planSchemaRemovals(present: EnvironmentState, wanted: Environmen
       remove(`action ${type}:${key}`, `${path}/actions/${key}`)
     for (const key of without(there.attributes, named.attributes))
       remove(`attribute ${type}.${key}`, `${path}/attributes/${key}`)
+  }
+  // After relations from them, which they take along.
+  for (const type of without(present.resources, wanted.resources)) {
+    if (!isMadeByGroups(type, present, wanted)) remove(`resource ${type}`, `resources/${type}`)
   }
   for (const { what, path, part } of CARRIERS) {
     for (const key of without(present[part], wanted[part])) remove(`${what} ${key}`, `${path}/${key}`)
@@ -194,8 +222,9 @@ function request(
 function step(
   mark: Step['mark'],
   what: string,
+  way: Way | undefined,
   details: readonly string[],
   ...requests: PlannedRequest[]
 ): Step {
-  return { mark, what, details, requests }
+  return { mark, what, way, details, requests }
 }

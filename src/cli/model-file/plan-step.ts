@@ -1,5 +1,7 @@
 /** The steps of a plan: what to show of each, the requests it consists of, and how differences are told. */
 import type { Fields } from './environment-state.ts'
+import type { Finding } from './findings.ts'
+import type { Way } from './place.ts'
 
 /** A request of the management interface. Those of a lower phase come first. */
 export interface PlannedRequest {
@@ -19,6 +21,8 @@ export interface Step {
   /** What is different, a line each. */
   readonly details: readonly string[]
   readonly requests: readonly PlannedRequest[]
+  /** Where in the file it is said. Absent: what goes, the file does not name. */
+  readonly way?: Way | undefined
 }
 
 export interface PruneOptions {
@@ -28,9 +32,15 @@ export interface PruneOptions {
   readonly facts: boolean
 }
 
-/** The difference cannot be removed by changes. */
+/** There are differences that changes cannot remove. */
 export class PlanError extends Error {
   override readonly name = 'PlanError'
+  readonly conflicts: readonly Finding[]
+
+  constructor(conflicts: readonly Finding[]) {
+    super(conflicts.map(({ message }) => message).join('\n'))
+    this.conflicts = conflicts
+  }
 }
 
 /** The order in which requests are made, whatever the order in which steps are shown. */

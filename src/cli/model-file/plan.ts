@@ -9,14 +9,17 @@ import type { EnvironmentState } from './environment-state.ts'
 import { planFactRemovals, planFacts } from './plan-facts.ts'
 import { planSchema, planSchemaRemovals } from './plan-schema.ts'
 import { planConditionSetRemovals, planConditionSets, planRuleRemovals, planRules } from './plan-rules.ts'
-import type { PruneOptions, Step } from './plan-step.ts'
+import type { Finding } from './findings.ts'
+import { PlanError, type PruneOptions, type Step } from './plan-step.ts'
 
+/** Throws `PlanError` with every difference that changes cannot remove. */
 export function planOf(present: EnvironmentState, wanted: EnvironmentState, prune: PruneOptions): Step[] {
-  return [
-    ...planSchema(present, wanted, prune),
-    ...planConditionSets(present, wanted),
+  const conflicts: Finding[] = []
+  const steps = [
+    ...planSchema(present, wanted, prune, conflicts),
+    ...planConditionSets(present, wanted, conflicts),
     ...planRules(present, wanted),
-    ...planFacts(present, wanted),
+    ...planFacts(present, wanted, conflicts),
     ...(prune.facts ? planFactRemovals(present, wanted) : []),
     ...(prune.model
       ? [
@@ -26,4 +29,6 @@ export function planOf(present: EnvironmentState, wanted: EnvironmentState, prun
         ]
       : []),
   ]
+  if (conflicts.length > 0) throw new PlanError(conflicts)
+  return steps
 }

@@ -1,0 +1,81 @@
+/** Names in the facts of a model file: who is assigned, to what, and in which tenant. */
+import { groupName } from '#cli/model-file/environment-state.ts'
+import { suggestion } from '#cli/model-file/findings.ts'
+import type { Place } from '#cli/model-file/place.ts'
+import { parseInstanceReference } from '#model/instance-reference.ts'
+import { isLongKey } from '#model/wire/building-blocks.ts'
+import type { NameCheck } from './name-check.ts'
+
+/** What a key of users and instances is, in words. */
+const LONG_KEY = '1 to 512 bytes of UTF-8 without control characters'
+
+export function checkFacts(file: Place, check: NameCheck): void {
+  for (const [key, user] of file.at('users').entries()) {
+    if (!isLongKey(key)) check.findKey(user, `is no key of a user: expected ${LONG_KEY}`)
+  }
+  for (const [name, instance] of file.at('instances').entries()) {
+    checkInstance(name, instance, check)
+    check.tenant(instance.at('tenant'))
+  }
+  for (const [, group] of file.at('groups').entries()) checkGroup(group, check)
+  for (const assignment of file.at('role_assignments').items()) checkAssignment(assignment, check)
+  for (const tuple of file.at('relationship_tuples').items()) checkTuple(tuple, check)
+}
+
+function checkInstance(name: string, instance: Place, check: NameCheck): void {
+  const reference = parseInstanceReference(name)
+  if (reference === null) return
+  const { types } = check.known
+  if (!isLongKey(reference.key)) check.findKey(instance, `is no key of an instance: expected ${LONG_KEY}`)
+  if (types.has(reference.type)) return
+  check.findKey(
+    instance,
+    `there is no resource ${JSON.stringify(reference.type)}${suggestion(reference.type, types.keys())}`,
+  )
+}
+
+function checkGroup(group: Place, check: NameCheck): void {
+  const { groups } = check.known
+  check.tenant(group.at('tenant'))
+  for (const member of group.at('members').items()) check.user(member)
+  for (const inner of group.at('groups').items()) {
+    const { text } = inner
+    if (text === null || groups.has(groupName(text))) continue
+    const keys = [...groups.all].map(name => (name.startsWith('group:') ? name.slice('group:'.length) : name))
+    check.unknown(inner, 'group', text, keys)
+  }
+  for (const grant of group.at('roles').items()) {
+    const text = grant.text ?? ''
+    const type = check.typeOf(grant)
+    const key = parseInstanceReference(text)?.type
+    if (type && key) check.part(grant, type.roles, 'role', key, text.slice(text.lastIndexOf('#') + 1))
+  }
+}
+
+function checkAssignment(assignment: Place, check: NameCheck): void {
+  const [role, instance] = [assignment.at('role'), assignment.at('resource_instance')]
+  check.user(assignment.at('user'))
+  check.tenant(assignment.at('tenant'))
+  if (instance.value === undefined) {
+    check.tenantRole(role)
+    return
+  }
+  const type = check.typeOf(instance)
+  const key = parseInstanceReference(instance.text ?? '')?.type
+  if (type && key) check.part(role, type.roles, 'role', key)
+}
+
+function checkTuple(tuple: Place, check: NameCheck): void {
+  const [subject, relation, object] = [tuple.at('subject'), tuple.at('relation'), tuple.at('object')] as const
+  check.tenant(tuple.at('tenant'))
+  const from = check.typeOf(subject)
+  const to = check.typeOf(object)
+  if (to === null || relation.text === null) return
+  const key = parseInstanceReference(object.text!)!.type
+  if (!check.part(relation, to.relations, 'relation', key) || from === null) return
+  const end = to.ends.get(relation.text)
+  const actual = parseInstanceReference(subject.text!)!.type
+  if (end !== undefined && end !== actual && check.known.type(end)) {
+    check.find(subject, `${key}.${relation.text} comes from ${end}, and not from ${actual}`)
+  }
+}

@@ -1,0 +1,167 @@
+/** Holds a model file against its schema: what is none of what may stand in a place, and what is missing there. */
+import type { TLocalizedValidationError as SchemaError } from 'typebox/error'
+import { Compile } from 'typebox/schema'
+import { Settings } from 'typebox/system'
+import { type Finding, suggestion } from '#cli/model-file/findings.ts'
+import type { ModelSource } from '#cli/model-file/model-source.ts'
+import type { Way } from '#cli/model-file/place.ts'
+import { KEY_FORMS, ModelFile } from '#model/model-file.ts'
+
+/** Errors that the library looks for. Several of them make one finding. */
+const ERRORS_MAX = 5_000
+/** What YAML calls the types of JSON. */
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  array: 'a list',
+  object: 'a map',
+  string: 'a text',
+  integer: 'a number',
+  number: 'a number',
+  boolean: 'true or false',
+  null: 'nothing',
+}
+
+/** Empty: the file is of the form of a model file. O(file). */
+export function formFindings(source: ModelSource): Finding[] {
+  const validator = Compile(ModelFile)
+  const { value } = source.root
+  if (validator.Check(value)) return []
+  return findingsOf(errorsOf(validator, value), source)
+}
+
+/** All errors: the library ends at the eighth unless told otherwise, for the whole process. */
+function errorsOf(validator: ReturnType<typeof Compile>, value: unknown): readonly SchemaError[] {
+  const { maxErrors } = Settings.Get()
+  Settings.Set({ maxErrors: ERRORS_MAX })
+  try {
+    return validator.Errors(value)[1]
+  } finally {
+    Settings.Set({ maxErrors })
+  }
+}
+
+/** What errors say of one place. */
+interface PlacedErrors {
+  readonly way: Way
+  /** The types that are possible there, in words. */
+  readonly types: Set<string>
+  /** The values that are possible there. */
+  readonly values: Set<string>
+  readonly messages: Finding[]
+}
+
+/** One finding a place. Where several forms are possible, the library reports each that does not match, and their choice. */
+function findingsOf(errors: readonly SchemaError[], source: ModelSource): Finding[] {
+  const places = new Map<string, PlacedErrors>()
+  const placeOf = (way: Way): PlacedErrors => {
+    const name = JSON.stringify(way)
+    const place = places.get(name) ?? { way, types: new Set(), values: new Set(), messages: [] }
+    places.set(name, place)
+    return place
+  }
+  for (const error of errors) {
+    const way = wayOf(error.instancePath)
+    switch (error.keyword) {
+      case 'additionalProperties':
+        for (const key of error.params.additionalProperties) {
+          const message = extraMessage(schemaAt(error.schemaPath), key)
+          placeOf([...way, key]).messages.push({ way: [...way, key], message, isAboutKey: true })
+        }
+        break
+      case 'required':
+        for (const key of error.params.requiredProperties) {
+          placeOf(way).messages.push({ way, message: `${JSON.stringify(key)} is missing` })
+        }
+        break
+      case 'type': {
+        for (const type of [error.params.type].flat()) placeOf(way).types.add(TYPE_WORDS[type] ?? type)
+        break
+      }
+      case 'const':
+        placeOf(way).values.add(String(error.params.allowedValue))
+        break
+      case 'enum':
+        for (const value of error.params.allowedValues) placeOf(way).values.add(String(value))
+        break
+      case 'pattern':
+        placeOf(way).messages.push({ way, message: patternMessage(error, source, way) })
+        break
+      // They say only that none of several forms, or no value at all, matches.
+      case 'anyOf':
+      case 'boolean':
+        break
+      default:
+        placeOf(way).messages.push({ way, message: error.message })
+    }
+  }
+  const all = [...places.values()]
+  // That it is of another type says nothing where something inside is wrong.
+  const withInner = new Set(
+    all.flatMap(({ way }) => way.map((_, length) => JSON.stringify(way.slice(0, length)))),
+  )
+  return all.flatMap(({ way, types, values, messages }) => {
+    if (messages.length > 0) return messages
+    if (withInner.has(JSON.stringify(way))) return []
+    if (values.size > 0) return [{ way, message: valueMessage(source, way, values) }]
+    return types.size > 0 ? [{ way, message: typeMessage(source, way, types) }] : []
+  })
+}
+
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, unknown>>
+  readonly patternProperties?: Readonly<Record<string, unknown>>
+  readonly description?: string
+}
+
+/** The part of the schema that an error is about. */
+function schemaAt(path: string): SchemaNode {
+  const steps = path.split('/').slice(1)
+  return steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], ModelFile) as SchemaNode
+}
+
+function extraMessage({ properties, patternProperties = {} }: SchemaNode, key: string): string {
+  if (properties) return `is none of what may stand here${suggestion(key, Object.keys(properties))}`
+  const forms = Object.keys(patternProperties).map(pattern => KEY_FORMS.get(pattern) ?? pattern)
+  return `is no key for this place: expected ${forms.join(' or ')}`
+}
+
+function patternMessage({ schemaPath }: SchemaError, source: ModelSource, way: Way): string {
+  const { description } = schemaAt(schemaPath)
+  return `expected ${textOf(description)}, got ${shown(source, way)}`
+}
+
+/** A description as part of a sentence. */
+function textOf(description = 'another text'): string {
+  return description.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, first => first.toLowerCase())
+}
+
+function valueMessage(source: ModelSource, way: Way, values: ReadonlySet<string>): string {
+  return `there is no such value as ${shown(source, way)}${suggestion(String(valueAt(source, way)), values)}`
+}
+
+function typeMessage(source: ModelSource, way: Way, types: ReadonlySet<string>): string {
+  // Where something else may stand, nothing may, too: that helps nobody.
+  const possible = types.size > 1 ? [...types].filter(type => type !== TYPE_WORDS['null']) : [...types]
+  const unquoted = types.has(TYPE_WORDS['string']!) ? source.unquotedText(way) : null
+  const hint = unquoted === null ? '' : `: write it in quotes, '${unquoted}'`
+  return `expected ${possible.join(' or ')}, got ${shown(source, way)}${hint}`
+}
+
+/** What stands there, in short. */
+function shown(source: ModelSource, way: Way): string {
+  const value = valueAt(source, way)
+  if (value === null || value === undefined) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'a map' : (source.unquotedText(way) ?? JSON.stringify(value))
+}
+
+function valueAt(source: ModelSource, way: Way): unknown {
+  return way.reduce<unknown>((at, step) => (at as Record<string, unknown> | null)?.[step], source.root.value)
+}
+
+/** Unescapes a JSON pointer. */
+function wayOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map(step => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}

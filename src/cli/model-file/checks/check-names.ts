@@ -1,0 +1,24 @@
+/**
+ * Holds every name in a model file against what there is: a name that was mistyped is told where it stands, before anything is done.
+ * Works on files of any form; what is of the wrong form is a finding of `check-form.ts`.
+ */
+import type { Finding } from '#cli/model-file/findings.ts'
+import type { KnownNames } from '#cli/model-file/known-names.ts'
+import type { Place } from '#cli/model-file/place.ts'
+import { checkConditionSets, checkRules } from './check-conditions.ts'
+import { checkFacts } from './check-facts.ts'
+import { NameCheck } from './name-check.ts'
+import { checkResources, checkTenantRoles } from './check-schema.ts'
+import { checkTests } from './check-tests.ts'
+
+/** O(file), and O(known names) for each finding. */
+export function nameFindings(file: Place, known: KnownNames): Finding[] {
+  const check = new NameCheck(known)
+  checkResources(file.at('resources'), check)
+  checkTenantRoles(file.at('roles'), check)
+  checkConditionSets(file.at('condition_sets'), check)
+  checkRules(file.at('rules'), check)
+  checkFacts(file, check)
+  checkTests(file.at('tests'), check)
+  return check.findings
+}

@@ -1,0 +1,92 @@
+/**
+ * Names in the tests of a model file. Who and what is unknown is denied, so a denial or an empty list proves nothing where a name was
+ * mistyped: each must be known, unless the case says `unknown: true`.
+ */
+import type { Place } from '#cli/model-file/place.ts'
+import { parseInstanceReference } from '#model/instance-reference.ts'
+import type { NameCheck } from './name-check.ts'
+
+const PARTS = ['allow', 'deny', 'resources', 'users', 'actions'] as const
+type Part = (typeof PARTS)[number]
+
+export function checkTests(tests: Place, check: NameCheck): void {
+  for (const test of tests.items()) {
+    const cases = PARTS.flatMap(part =>
+      test
+        .at(part)
+        .items()
+        .map(each => [part, each] as const),
+    )
+    const isReadable =
+      test.isMap && PARTS.every(part => !test.has(part) || Array.isArray(test.at(part).value))
+    if (isReadable && cases.length === 0)
+      check.find(test, `expects nothing: say what follows in ${PARTS.join(', ')}`)
+    for (const [part, each] of cases) checkCase(part, each, check)
+  }
+}
+
+function checkCase(part: Part, each: Place, check: NameCheck): void {
+  for (const name of ['user', 'action', 'resource']) {
+    const place = each.at(name)
+    if (Array.isArray(place.value) && place.value.length === 0)
+      check.find(place, 'is empty: nothing would be asked')
+  }
+  if (each.at('unknown').value === true) return
+  check.tenant(each.at('tenant'))
+  for (const user of each.at('user').each()) check.user(user)
+  if (part === 'resources') {
+    const type = each.at('type')
+    checkActions(each.at('action'), [type], check)
+    if (check.type(type) === null) return
+    for (const key of each.at('are').items()) {
+      if (key.text !== null) checkInstance(key, `${type.text}:${key.text}`, check)
+    }
+    return
+  }
+  const resources = each.at('resource').each()
+  for (const resource of resources) checkResource(resource, part === 'allow', check)
+  checkActions(each.at(part === 'actions' ? 'are' : 'action'), resources, check)
+  if (part === 'users') for (const user of each.at('are').items()) check.user(user)
+}
+
+/** Each action must be one of each resource that is known. */
+function checkActions(actions: Place, resources: readonly Place[], check: NameCheck): void {
+  const keys = new Set(resources.flatMap(({ text }) => (text === null ? [] : typeKeyOf(text))))
+  for (const action of actions.each()) {
+    if (action.text === null) continue
+    for (const key of keys) {
+      const type = check.known.type(key)
+      if (type && !check.part(action, type.actions, 'action', key)) break
+    }
+  }
+}
+
+/**
+ * `type:key`, or a type as a whole. In an `allow` the instance may be any of a type of which none is known: roles of the tenant allow
+ * there what they allow everywhere.
+ */
+function checkResource(resource: Place, isAllow: boolean, check: NameCheck): void {
+  const { text } = resource
+  if (text === null || text === '') return
+  const instance = parseInstanceReference(text)
+  if (instance === null) {
+    check.type(resource)
+    return
+  }
+  if (check.typeOf(resource) === null) return
+  if (!isAllow || check.known.typesWithInstances.has(instance.type)) checkInstance(resource, text, check)
+}
+
+function checkInstance(place: Place, name: string, check: NameCheck): void {
+  const { instances } = check.known
+  if (instances.has(name) || check.isFull) return
+  const { type } = parseInstanceReference(name)!
+  const alike = [...instances.all].filter(each => each.startsWith(`${type}:`))
+  const isWhole = place.text === name
+  const names = isWhole ? alike : alike.map(each => each.slice(type.length + 1))
+  check.unknown(place, 'instance', place.text!, names)
+}
+
+function typeKeyOf(resource: string): string {
+  return parseInstanceReference(resource)?.type ?? resource
+}

@@ -1,0 +1,194 @@
+/**
+ * The text of a model file: YAML (JSON is YAML, too), what it says, and the line and column of everything in it.
+ *
+ * A key is the text that stands there, whatever YAML would make of it: an unquoted 007 or 1e3 names what is called so.
+ */
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  Scalar,
+  visit,
+} from 'yaml'
+import { type Finding, FINDINGS_MAX } from './findings.ts'
+import { Place, type Way } from './place.ts'
+
+/** What is wrong with a model file; the message says it finding by finding, each with its place. */
+export class ModelFileError extends Error {
+  override readonly name = 'ModelFileError'
+}
+
+/** Nodes that aliases may stand for, so that a few lines cannot become gigabytes. */
+const ALIASED_NODES_MAX = 1_000
+
+export class ModelSource {
+  /** What messages call the file. */
+  readonly name: string
+  readonly root: Place
+  readonly #document: Document.Parsed
+  readonly #lines: LineCounter
+  readonly #problems: readonly Problem[]
+
+  /** Throws `ModelFileError` for what is no YAML. */
+  static read(text: string, name: string): ModelSource {
+    const lines = new LineCounter()
+    const document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      // Found below: there it takes no time that grows with the square of their number.
+      uniqueKeys: false,
+    })
+    const problems = [...document.errors, ...document.warnings].map(({ message, pos }) => ({
+      offset: pos[0],
+      message,
+    }))
+    if (problems.length > 0) throw new ModelFileError(told(name, lines, problems))
+    return new ModelSource(name, document, lines)
+  }
+
+  private constructor(name: string, document: Document.Parsed, lines: LineCounter) {
+    this.name = name
+    this.#document = document
+    this.#lines = lines
+    // Before it is read: keys become the texts that they are.
+    this.#problems = problemsOfScalars(document)
+    try {
+      this.root = new Place(document.toJS({ maxAliasCount: ALIASED_NODES_MAX }) ?? {})
+    } catch (error) {
+      throw new ModelFileError(`${name}:1:1: ${(error as Error).message}`)
+    }
+  }
+
+  /** Whether there are keys or numbers in it that YAML has and a model file has not. `errorOf` tells them. */
+  get hasProblems(): boolean {
+    return this.#problems.length > 0
+  }
+
+  /** The error that tells the findings in the order of the file, each once. */
+  errorOf(findings: readonly Finding[]): ModelFileError {
+    const placed = findings.map(({ way, message, isAboutKey = false }) => ({
+      offset: this.#offsetOf(way, isAboutKey),
+      message: way.length === 0 ? `the file: ${message}` : `${way.join('.')}: ${message}`,
+    }))
+    const places = new Set(placed.map(({ offset }) => offset))
+    // What the form of the file says of a place says more.
+    const others = this.#problems.filter(({ offset }) => !places.has(offset))
+    return new ModelFileError(told(this.name, this.#lines, [...others, ...placed]))
+  }
+
+  /** The text of an unquoted value that YAML takes for something else, such as 007; `null` for all others. */
+  unquotedText(way: Way): string | null {
+    const node = this.#nodeAt(way)
+    return isScalar(node) && node.type === Scalar.PLAIN && typeof node.value !== 'string' && node.source
+      ? node.source
+      : null
+  }
+
+  /** The offset of the value at the end of the way; for what is missing, that of what should contain it. */
+  #offsetOf(way: Way, isAboutKey: boolean): number {
+    for (let length = way.length; length > 0; length -= 1) {
+      const step = way[length - 1]!
+      const outer = this.#nodeAt(way.slice(0, length - 1))
+      const pair = isMap(outer) ? outer.items.find(item => keyText(item.key, this.#document) === step) : null
+      const node = isAboutKey && pair && length === way.length ? pair.key : this.#nodeAt(way.slice(0, length))
+      // Where a key has no value, the key is the place.
+      for (const each of [node, pair?.key]) {
+        const start = isNode(each) ? each.range : null
+        if (start && (each === pair?.key || start[1] > start[0])) return start[0]
+      }
+    }
+    return this.#document.contents?.range[0] ?? 0
+  }
+
+  #nodeAt(way: Way): unknown {
+    let node: unknown = this.#document.contents
+    for (const step of way) {
+      if (isAlias(node)) node = node.resolve(this.#document)
+      if (isMap(node)) node = node.items.find(item => keyText(item.key, this.#document) === step)?.value
+      else if (isSeq(node)) node = node.items[Number(step)]
+      else return undefined
+    }
+    return isAlias(node) ? node.resolve(this.#document) : node
+  }
+}
+
+interface Problem {
+  readonly offset: number
+  readonly message: string
+}
+
+function told(name: string, lines: LineCounter, problems: readonly Problem[]): string {
+  const texts = problems
+    .toSorted((one, other) => one.offset - other.offset)
+    .map(({ offset, message }) => {
+      const { line, col } = lines.linePos(offset)
+      return `${name}:${line}:${col}: ${message}`
+    })
+  const distinct = [...new Set(texts)]
+  const more = distinct.length - FINDINGS_MAX
+  return [...distinct.slice(0, FINDINGS_MAX), ...(more > 0 ? [`${name}: and ${more} more`] : [])].join('\n')
+}
+
+/** The text of a key as it stands there; `null` for what is no text, and no number or word either. */
+function keyText(key: unknown, document: Document.Parsed): string | null {
+  const node = isAlias(key) ? key.resolve(document) : key
+  if (!isScalar(node)) return null
+  return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))
+}
+
+/** Makes each key the text that it is. Tells keys that are none, and numbers that would be others in JSON. */
+function problemsOfScalars(document: Document.Parsed): Problem[] {
+  const problems: Problem[] = []
+  const find = (node: unknown, message: string) =>
+    problems.push({ offset: isNode(node) && node.range ? node.range[0] : 0, message })
+  visit(document, {
+    Map: (_, map) => {
+      const seen = new Set<string>()
+      for (const { key } of map.items) {
+        const text = keyText(key, document)
+        if (text === null) continue
+        if (seen.has(text)) find(key, `the key ${JSON.stringify(text)} stands there twice`)
+        seen.add(text)
+      }
+    },
+    Pair: (_, pair: Pair) => {
+      const text = keyText(pair.key, document)
+      if (text === null) {
+        find(pair.key, 'a key is a text, and neither a list nor a map')
+        pair.key = new Scalar('')
+      } else if (text === '<<' && isScalar(pair.key) && pair.key.type === Scalar.PLAIN) {
+        find(pair.key, 'merge keys (<<) are not taken: write out what is meant, or the key in quotes')
+      } else if (!isScalar(pair.key) || typeof pair.key.value !== 'string') {
+        const key = new Scalar(text)
+        if (isNode(pair.key) && pair.key.range) key.range = pair.key.range
+        pair.key = key
+      }
+    },
+    Scalar: (_, node, path) => {
+      const outer = path.at(-1)
+      if (isPair(outer) && outer.key === node) return
+      const { value, source = String(value) } = node
+      if (typeof value === 'number' && !isKept(value, source)) {
+        find(node, `the number ${source} cannot be kept: a text in quotes can`)
+      }
+    },
+  })
+  return problems
+}
+
+/** Whether JSON, and what reads it, has this very number. */
+function isKept(value: number, source: string): boolean {
+  if (!Number.isFinite(value)) return false
+  return (
+    Number.isSafeInteger(value) ||
+    !/^[-+]?\d+$/.test(source) ||
+    BigInt(value) === BigInt(source.replace('+', ''))
+  )
+}

@@ -1,0 +1,164 @@
+/** The state of an environment, as the lines of an export give it. */
+import { parseInstanceReference } from '#model/instance-reference.ts'
+import type { ContentConditionSet, ContentLine, ContentResource } from '#model/wire/environment-content.ts'
+import {
+  assignmentName,
+  conditionSetState,
+  EnvironmentState,
+  MEMBER,
+  roleState,
+  ruleName,
+  tupleName,
+} from './environment-state.ts'
+
+/** Which facts of an environment matter. Others are not kept. */
+export type FactFilter = (
+  kind: 'tenants' | 'users' | 'instances' | 'assignments' | 'tuples',
+  name: string,
+) => boolean
+
+/** Takes the lines of an export, one after the other. */
+export class PresentState {
+  readonly state = new EnvironmentState()
+  readonly #isOfInterest: FactFilter
+  /** The purpose for which the groups API made relations, by `type#relation`. */
+  readonly #groupUses = new Map<string, { readonly use: string; readonly role?: string }>()
+  /** The number of lines that came. */
+  #lines = 0
+  #isWhole = false
+
+  constructor(isOfInterest: FactFilter) {
+    this.#isOfInterest = isOfInterest
+  }
+
+  /** Whether the last line has come, and as many lines before it as it says. */
+  get isWhole(): boolean {
+    return this.#isWhole
+  }
+
+  add(line: ContentLine): void {
+    const { state } = this
+    switch (line.kind) {
+      case 'user_attributes':
+        for (const [key, block] of Object.entries(line.attributes)) state.userAttributes.set(key, block)
+        break
+      case 'tenant_attributes':
+        for (const [key, block] of Object.entries(line.attributes)) state.tenantAttributes.set(key, block)
+        break
+      case 'resource':
+        this.#addResource(line)
+        break
+      case 'role': {
+        const { kind: _kind, key, permissions, extends: extended, granted_to, ...fields } = line
+        state.roles.set(key, roleState(fields, { permissions, extends: extended, granted_to }, null))
+        break
+      }
+      case 'condition_set':
+        this.#addConditionSet(line)
+        break
+      case 'rule': {
+        const { kind: _kind, ...rule } = line
+        state.rules.set(ruleName(rule), rule)
+        break
+      }
+      case 'tenant': {
+        const { kind: _kind, key, ...fields } = line
+        if (this.#isOfInterest('tenants', key)) state.tenants.set(key, fields)
+        break
+      }
+      case 'user': {
+        const { kind: _kind, key, ...fields } = line
+        if (this.#isOfInterest('users', key)) state.users.set(key, fields)
+        break
+      }
+      case 'instance': {
+        const name = `${line.resource}:${line.key}`
+        if (line.is_group) {
+          state.groups.set(name, {
+            tenant: line.tenant,
+            members: new Set(),
+            groups: new Set(),
+            roles: new Set(),
+          })
+        } else if (this.#isOfInterest('instances', name)) {
+          state.instances.set(name, { tenant: line.tenant, fields: { attributes: line.attributes } })
+        }
+        break
+      }
+      case 'assignment':
+        this.#addAssignment(line)
+        break
+      case 'tuple':
+        this.#addTuple(line)
+        break
+      case 'end':
+        this.#isWhole = line.lines === this.#lines
+    }
+    this.#lines += 1
+  }
+
+  #addResource(line: ContentResource): void {
+    const {
+      kind: _kind,
+      key,
+      actions,
+      attributes,
+      relations,
+      roles,
+      relation_details,
+      action_groups: _groups,
+      ...fields
+    } = line
+    for (const [relation, { group_use }] of Object.entries(relation_details ?? {})) {
+      if (group_use) this.#groupUses.set(`${key}#${relation}`, group_use)
+    }
+    const isMade = (relation: string) => this.#groupUses.has(`${key}#${relation}`)
+    this.state.resources.set(key, {
+      fields,
+      actions: new Map(Object.entries(actions)),
+      attributes: new Map(Object.entries(attributes ?? {})),
+      relations: new Map(
+        Object.entries(relations ?? {}).flatMap(([relation, subject]) =>
+          isMade(relation) || !subject ? [] : [[relation, subject]],
+        ),
+      ),
+      roles: new Map(
+        Object.entries(roles ?? {}).map(([role, { permissions, extends: extended, granted_to, ...rest }]) => {
+          const entries = (granted_to?.users_with_role ?? []).filter(
+            entry => !isMade(entry.linked_by_relation),
+          )
+          const block = { ...granted_to, users_with_role: entries }
+          return [role, roleState(rest, { permissions, extends: extended, granted_to: block }, key)]
+        }),
+      ),
+    })
+  }
+
+  #addConditionSet({ kind: _kind, key, ...set }: ContentConditionSet): void {
+    this.state.conditionSets.set(key, conditionSetState(set))
+  }
+
+  #addAssignment({ user, role, tenant, resource_instance }: ContentLine & { kind: 'assignment' }): void {
+    const group = resource_instance === undefined ? undefined : this.state.groups.get(resource_instance)
+    if (group && role === MEMBER) {
+      group.members.add(user)
+      return
+    }
+    const assignment = { user, role, tenant, resource_instance }
+    const name = assignmentName(assignment)
+    if (this.#isOfInterest('assignments', name)) this.state.assignments.set(name, assignment)
+  }
+
+  #addTuple({ subject, relation, object }: ContentLine & { kind: 'tuple' }): void {
+    const type = parseInstanceReference(object)?.type
+    const use = this.#groupUses.get(`${type}#${relation}`)
+    const group = use && this.state.groups.get(use.use === 'nesting' ? object : subject)
+    if (group && use.use === 'nesting') group.groups.add(subject)
+    else if (group) group.roles.add(`${object}#${use.role}`)
+    else {
+      const tuple = { subject, relation, object }
+      const name = tupleName(tuple)
+      if (this.#isOfInterest('tuples', name)) this.state.tuples.set(name, tuple)
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/** What the tests of a model file came to, for people. */
+import type { TestOutcome } from '#cli/model-file/expectations.ts'
+import type { Output } from './output.ts'
+
+export function failedIn(tests: readonly TestOutcome[]): number {
+  return tests.flatMap(({ outcomes }) => outcomes).filter(({ differences }) => differences.length > 0).length
+}
+
+/** A line for each test, and what differs. */
+export function testLines(output: Output, tests: readonly TestOutcome[]): string[] {
+  return tests.map(test => testText(output, test))
+}
+
+function testText(output: Output, { name, outcomes }: TestOutcome): string {
+  const failed = outcomes.filter(({ differences }) => differences.length > 0)
+  const mark = failed.length === 0 ? output.style('green', '✓') : output.style('red', '✗')
+  const lines = failed.flatMap(({ question, differences }) => [
+    `      ${question}`,
+    ...differences.map(
+      difference => `        ${output.style(difference.startsWith('+') ? 'green' : 'red', difference)}`,
+    ),
+  ])
+  return [`  ${mark} ${name}`, ...lines].join('\n')
+}
