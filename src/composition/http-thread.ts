@@ -8,6 +8,7 @@ import { MinRevision } from '#decisions/min-revision.ts'
 import { type NodeState, STARTING } from '#decisions/node-state.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { longBodiesBytesMax, SegmentStock } from '#http/edge/body-segments.ts'
+import { CrossOrigin } from '#http/edge/cross-origin.ts'
 import { HttpServer } from '#http/edge/server.ts'
 import { LargeAnswers } from '#http/routing/large-answers.ts'
 import { LargeBodies } from '#http/routing/large-bodies.ts'
@@ -98,6 +99,7 @@ export class HttpThread {
     this.#server = new HttpServer({
       ...edge,
       routes: this.#routes(answers),
+      crossOrigin: options.settings.corsOrigins && new CrossOrigin(options.settings.corsOrigins),
       largeBodies: pools && new LargeBodies(pools.bodies, answers),
     })
     this.#opaServer = new HttpServer({

@@ -11,6 +11,7 @@ import {
   nonEmpty,
   parseInteger,
   parseList,
+  parseOrigins,
   parseShare,
   parseUrl,
   password,
@@ -177,6 +178,13 @@ export const settings = {
     shownDefault: 'from `Host`',
     meaning: 'the base URL callers use, given in the AuthZEN metadata and `/openapi.json` byte for byte',
     parse: parseUrl,
+    fallback: () => null,
+  }),
+  CORS_ORIGINS: setting('corsOrigins', {
+    shownDefault: 'off',
+    meaning:
+      'pages that may ask from a browser: origins such as `https://console.example.com`, with commas between them, or `*`',
+    parse: parseOrigins,
     fallback: () => null,
   }),
   SUBJECT_TYPES: setting('subjectTypes', {

@@ -101,6 +101,16 @@ export function parseList(text: string): string[] {
   return items
 }
 
+/** Origins as browsers write them, or `*` alone. */
+export function parseOrigins(text: string): readonly string[] {
+  const origins = parseList(text)
+  const strange = origins.find(origin => origin !== '*' && URL.parse(origin)?.origin !== origin)
+  if (strange !== undefined || (origins.includes('*') && origins.length > 1)) {
+    throw new Error(`expected * or origins such as https://console.example.com, got ${JSON.stringify(text)}`)
+  }
+  return origins
+}
+
 export function parseUrl(text: string): string {
   const url = URL.parse(text)
   // The text is given back as it is, so what the parser forgives (blanks, an empty query) is refused.

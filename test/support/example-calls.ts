@@ -51,13 +51,12 @@ const DECISION_CALLS: readonly Call[] = [
 const REFERENCE_CALLS: readonly Call[] = [
   { operation: 'getDescription', method: 'GET', path: '/openapi.json' },
   { operation: 'getReference', method: 'GET', path: '/docs' },
-  { operation: 'getReferenceStart', method: 'GET', path: '/docs/start.js' },
-  { operation: 'getReferenceScript', method: 'GET', path: '/docs/swagger-ui-bundle.js' },
-  { operation: 'getReferenceStyle', method: 'GET', path: '/docs/swagger-ui.css' },
 ]
 
 const OTHER_CALLS: readonly Call[] = [
   { operation: 'authzenMetadata', method: 'GET', path: '/.well-known/authzen-configuration' },
+  { operation: 'getEntrance', method: 'GET', path: '/' },
+  { operation: 'getEntrance', method: 'GET', path: '/', headers: { accept: 'text/html' } },
   { operation: 'healthy', method: 'GET', path: '/healthy' },
   { operation: 'ready', method: 'GET', path: '/ready' },
   { operation: 'fresh', method: 'GET', path: '/fresh' },

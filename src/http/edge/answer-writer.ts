@@ -120,6 +120,7 @@ export class AnswerWriter {
     try {
       this.status = answer.status
       writeHead(this.#wire, answer, this.#id, this.#head.headers.endsConnection)
+      if (this.#host.crossOrigin !== null) this.#host.crossOrigin.write(this.#wire, this.#head.headers)
       this.#writeBody(answer, closes)
     } catch (error) {
       this.#host.report(error, this.#request.requestId)

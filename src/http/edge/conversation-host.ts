@@ -5,6 +5,7 @@ import type { ErrorFamily } from '#http/message/request-reply.ts'
 import type { Dispatcher } from '#http/routing/dispatch.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
 import type { SegmentStock } from './body-segments.ts'
+import type { CrossOrigin } from './cross-origin.ts'
 import type { BodyTurns } from './large-body-turns.ts'
 import type { RequestTracing } from './request-tracing.ts'
 import type { RequestWatch } from './request-watch.ts'
@@ -46,6 +47,8 @@ export interface ConversationHost {
   readonly watch: RequestWatch | null
   /** Null: nothing is traced. */
   readonly tracing: RequestTracing | null
+  /** Null: pages of other origins may not ask. */
+  readonly crossOrigin: CrossOrigin | null
   /** Bodies that come in pieces and whose last piece has not come. */
   readonly receiving: Set<Receiving>
   /** Reports a defect to the owner; never throws. */

@@ -203,7 +203,7 @@ export class Conversation
   #dispatch(body: DataView): void {
     this.isDecided = true
     if (this.match === null || !this.isAdmitted) {
-      this.#answer.fail(this.#refusal, true)
+      this.#answerRefused()
       return
     }
     try {
@@ -211,6 +211,15 @@ export class Conversation
     } catch (error) {
       this.#answer.fail(error, true)
     }
+  }
+
+  /** A page that asks what it may send uses a method that no path has. */
+  #answerRefused(): void {
+    const { crossOrigin } = this.#host
+    const { method, headers } = this.#head
+    if (crossOrigin !== null && crossOrigin.isPreflight(method, headers)) {
+      this.#answer.reply(crossOrigin.preflight(headers), true)
+    } else this.#answer.fail(this.#refusal, true)
   }
 
   refuse(error: unknown): void {

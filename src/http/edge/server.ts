@@ -32,6 +32,7 @@ import { assert } from '#model/assert.ts'
 import { requestIds } from './answer-head.ts'
 import { longBodiesBytesMax, SegmentStock } from './body-segments.ts'
 import { ChunkedWire } from './chunked-wire.ts'
+import type { CrossOrigin } from './cross-origin.ts'
 import type { ConversationHost, Receiving, Reusable } from './conversation-host.ts'
 import { Conversation } from './conversation.ts'
 import { HeldBodies } from './held-bodies.ts'
@@ -73,6 +74,8 @@ export interface HttpServerOptions {
   readonly observer?: RequestObserver | null
   readonly slow?: SlowRequests | null
   readonly tracing?: RequestTracing | null
+  /** Which pages of other origins may ask; absent: none. */
+  readonly crossOrigin?: CrossOrigin | null
   /**
    * Told of every defect that was answered with 500, with its true reason. The owner decides whether the thread must end;
    * it must close the server first. What this throws is lost.
@@ -147,6 +150,7 @@ export class HttpServer {
       observer = null,
       slow = null,
       tracing = null,
+      crossOrigin = null,
     } = options
     this.#routes = routes
     this.#onFault = onFault
@@ -170,6 +174,7 @@ export class HttpServer {
       isDraining: false,
       watch: observer === null ? null : new RequestWatch(routes, observer, slow),
       tracing,
+      crossOrigin,
       receiving: new Set(),
       report: (error, requestId) => this.#report(error, requestId),
       leave: () => this.#leave(),
@@ -299,7 +304,9 @@ export class HttpServer {
     if (route.paramNames.length > 0 || PATTERN.test(route.path)) return
     const match = { route, rawParams: [] }
     const mount = MOUNT[route.method]
-    const keepsOthers = !route.ignoresHeaders || this.#hasStrictHeaders || this.#host.tracing !== null
+    const { tracing, crossOrigin } = this.#host
+    const asksForOthers = this.#hasStrictHeaders || tracing !== null || crossOrigin !== null
+    const keepsOthers = !route.ignoresHeaders || asksForOthers
     app[mount](route.path, (res, req) => this.#accept(res, req, match, keepsOthers))
   }
 

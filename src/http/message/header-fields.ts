@@ -106,6 +106,18 @@ export const ETAG: HeaderField = {
   schema: Type.String(),
 }
 
+export const LOCATION: HeaderField = {
+  name: 'Location',
+  description: 'Where to go on, relative to this path.',
+  schema: Type.String(),
+}
+
+export const VARY: HeaderField = {
+  name: 'Vary',
+  description: 'The headers of the request that the answer depends on.',
+  schema: Type.String(),
+}
+
 export const CHALLENGE: HeaderField = {
   name: 'WWW-Authenticate',
   description: 'The scheme of the credentials that are missing.',

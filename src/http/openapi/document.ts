@@ -1,6 +1,6 @@
 /**
  * The OpenAPI 3.1 document of a route table. Everything in it comes from the routes and from the schemas that validate
- * requests: what is not enforced or answered is not described, and a new route is described by being one.
+ * requests: what is not enforced or answered is not described, and a new route is described by being one, unless it says otherwise.
  */
 import type { Route } from '#http/routing/route.ts'
 import { VERSION } from '#model/version.ts'
@@ -32,7 +32,8 @@ const SECURITY_SCHEMES = {
 }
 
 /** `publicUrl` is where callers reach the service; null: where they found this document. */
-export function createDocument(routes: readonly Route[], publicUrl: string | null): Json {
+export function createDocument(table: readonly Route[], publicUrl: string | null): Json {
+  const routes = table.filter(({ isDescribed }) => isDescribed)
   const schemas = new SchemaComponents(schemaNames())
   const headers = new HeaderComponents(schemas)
   const components: Components = {

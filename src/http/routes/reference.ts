@@ -14,6 +14,8 @@ interface Content {
   readonly contentType: string
   readonly schema: TSchema
   readonly headers?: Readonly<Record<string, string>>
+  /** A file of the page is nothing to call for its own sake. */
+  readonly isDescribed?: boolean
   load(): Promise<Uint8Array> | Uint8Array
 }
 
@@ -43,6 +45,7 @@ export function referenceRoutes(describe: () => string): Route[] {
       operationId: 'getReferenceStart',
       summary: 'What starts the reference',
       contentType: 'text/javascript; charset=utf-8',
+      isDescribed: false,
       schema: text,
       load: () => Buffer.from(REFERENCE_START),
     }),
@@ -51,6 +54,7 @@ export function referenceRoutes(describe: () => string): Route[] {
       operationId: 'getReferenceScript',
       summary: 'The script of the reference',
       contentType: 'text/javascript; charset=utf-8',
+      isDescribed: false,
       schema: text,
       load: () => packaged('swagger-ui-bundle.js'),
     }),
@@ -59,21 +63,20 @@ export function referenceRoutes(describe: () => string): Route[] {
       operationId: 'getReferenceStyle',
       summary: 'The style of the reference',
       contentType: 'text/css; charset=utf-8',
+      isDescribed: false,
       schema: text,
       load: () => packaged('swagger-ui.css'),
     }),
   ]
 }
 
-function contentRoute({ path, operationId, summary, contentType, schema, headers, load }: Content): Route {
+function contentRoute({ contentType, schema, headers, load, ...named }: Content): Route {
   const content = new StaticContent(contentType, load, headers)
   const [mediaType] = contentType.split(';') as [string]
   const kept = [ETAG, MAX_AGE]
   return defineRoute({
     method: 'GET',
-    path,
-    operationId,
-    summary,
+    ...named,
     family: 'native',
     access: 'public',
     headers: [IF_NONE_MATCH],

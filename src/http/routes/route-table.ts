@@ -31,6 +31,7 @@ import { roleRoutes } from '#http/routes/management/roles.ts'
 import { withBodyCeilings } from '#http/routing/body-ceilings.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import type { Route } from '#http/routing/route.ts'
+import { entranceRoute } from './entrance.ts'
 import { type HealthSource, healthRoutes } from './health.ts'
 import { metadataRoutes } from './metadata.ts'
 import { metricsRoute, type MetricsSource } from './metrics.ts'
@@ -95,6 +96,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const defined: Route[] = [
     ...decisionRoutes({ options, ...parts }),
     localAssignmentsRoute(parts.management),
+    entranceRoute(),
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.health),
     metricsRoute(parts.metrics, options.metricsToken),

@@ -85,6 +85,8 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
    * another one is an `InvariantError`. Default: false. For a path with parameters all are kept.
    */
   readonly ignoresHeaders?: boolean
+  /** Whether the description tells of it. Default: true. */
+  readonly isDescribed?: boolean
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
   readonly responses: Responses
@@ -119,6 +121,7 @@ export interface Route {
   readonly ignoresHeaders: boolean
   /** Lower-case names of the required headers; enforced with `STRICT_HEADERS` only. */
   readonly strictHeaders: readonly string[]
+  readonly isDescribed: boolean
   readonly deprecated: boolean
   readonly earlyAccess: boolean
   readonly responses: Responses
@@ -169,6 +172,7 @@ export function defineRoute<
     headers,
     ignoresHeaders: definition.ignoresHeaders ?? false,
     strictHeaders: headers.filter(({ isRequired }) => isRequired).map(({ name }) => name.toLowerCase()),
+    isDescribed: definition.isDescribed ?? true,
     deprecated: definition.deprecated ?? false,
     earlyAccess: definition.earlyAccess ?? false,
     responses: definition.responses,

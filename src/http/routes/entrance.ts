@@ -1,0 +1,42 @@
+/** `GET /`: leads a browser to the reference, and tells programs what answers here. */
+import { Type } from 'typebox'
+import { LOCATION, VARY } from '#http/message/header-fields.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import { VERSION } from '#model/version.ts'
+
+const Entrance = Type.Object({
+  name: Type.String({ description: 'What answers here.' }),
+  version: Type.String({ description: 'The release that runs.' }),
+  docs: Type.String({ description: 'Where a person reads on.' }),
+  openapi: Type.String({ description: 'Where a program does.' }),
+})
+
+/** Relative to this path, so that it works behind a proxy that puts one in front. */
+const [DOCS, OPENAPI] = ['docs', 'openapi.json']
+
+export function entranceRoute(): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/',
+    operationId: 'getEntrance',
+    summary: 'What answers here; a browser is led to the reference',
+    family: 'native',
+    access: 'public',
+    responses: {
+      200: { description: 'The service.', schema: Entrance, headers: [VARY] },
+      302: { description: 'To the reference, where HTML is asked for.', headers: [LOCATION, VARY] },
+    },
+    handle: ({ headers }) => {
+      if (asksForHtml(headers.get('accept') ?? '')) {
+        return { status: 302, body: undefined, headers: { Location: DOCS!, Vary: 'Accept' } }
+      }
+      const body = { name: 'Verdict', version: VERSION, docs: DOCS, openapi: OPENAPI }
+      return { status: 200, body, headers: { Vary: 'Accept' } }
+    },
+  })
+}
+
+/** Whether an `Accept` names HTML, as that of every browser does, and of nothing else. */
+function asksForHtml(accepted: string): boolean {
+  return accepted.split(',').some(part => part.split(';')[0]!.trim().toLowerCase() === 'text/html')
+}
