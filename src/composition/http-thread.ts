@@ -104,7 +104,7 @@ export class HttpThread {
     })
     this.#opaServer = new HttpServer({
       ...edge,
-      routes: opaThreadRoutes(this.#engines, settings, telemetry.observer),
+      routes: opaThreadRoutes(this.#routeParts(answers)),
       familyOf: () => 'opa',
     })
     main.on('message', (message: ToHttpThread) => this.#receive(message))
@@ -143,11 +143,9 @@ export class HttpThread {
   }
 
   #routes(answers: LargeAnswers) {
-    const { settings, tokenSecret } = this.#options
     return threadRoutes({
-      answers,
+      ...this.#routeParts(answers),
       hasBodyThread: this.#pools !== null,
-      engines: this.#engines,
       management: this.#management,
       health: {
         isReady: () => this.#state.isServing && !this.#deadline.isOver,
@@ -155,11 +153,21 @@ export class HttpThread {
         writeRefusal: () => this.#state.writeRefusal,
       },
       metrics: this.#management,
-      observer: this.#telemetry.observer,
+    })
+  }
+
+  /** What the routes of both servers are made of. */
+  #routeParts(answers: LargeAnswers) {
+    const { settings, tokenSecret } = this.#options
+    const { observer } = this.#telemetry
+    return {
+      answers,
+      engines: this.#engines,
+      observer,
       tokenSecret,
       settings,
       pool: this.#pools && this.#pools.jobs,
-    })
+    }
   }
 
   /** Tells the main thread the port, or the reason why there is none; in that case everything is closed. */

@@ -77,13 +77,14 @@ export function decisionParts(parts: {
 }
 
 /** The routes of the second listener (`OPA_PORT`). */
-export function opaThreadRoutes(
-  engines: EngineSource,
-  settings: ThreadSettings,
-  observer: DecisionObserver | null,
-): Route[] {
-  const routes = opaRoutes(
-    new DecisionService(engines, settings, { observer, pool: null, now: Date.now, elapsedMs }),
-  )
-  return withBodyCeilings(routes, settings.attributesBytesMax)
+export function opaThreadRoutes(parts: {
+  readonly engines: EngineSource
+  readonly observer: DecisionObserver | null
+  readonly tokenSecret: string
+  readonly settings: ThreadSettings
+  readonly pool: DecisionPool | null
+  readonly answers: AnswersOfParts
+}): Route[] {
+  const { decisions, permissions, answers } = decisionParts(parts)
+  return withBodyCeilings(opaRoutes(decisions, permissions, answers), parts.settings.attributesBytesMax)
 }

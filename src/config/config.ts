@@ -25,7 +25,8 @@ export const settings = {
   PORT: setting('port', integer(7766, { min: 0, max: 65_535 }, 'port to listen on; `0` takes a free one')),
   OPA_PORT: setting('opaPort', {
     shownDefault: 'off',
-    meaning: 'a second port, which answers checks as an Open Policy Agent would; SDKs look for it at `8181`',
+    meaning:
+      'a second port, which answers checks and lists of permissions as an Open Policy Agent would; SDKs look for it at `8181`',
     parse: value => parseInteger(value, { min: 1, max: 65_535 }),
     fallback: () => null,
   }),

@@ -52,7 +52,9 @@ const GOOD_BODIES: Readonly<Record<string, unknown>> = {
   isAllowed: question('alice', 'read', 'document'),
   explainAllowed: question('alice', 'read', 'document'),
   isAllowedBulk: [question('alice', 'read', 'document')],
+  getAllowedTenants: question('alice', 'read', 'document'),
   getUserPermissions: { user: { key: 'alice' } },
+  getUserTenants: { user: { key: 'alice' } },
   getAuthorizedUsers: { action: 'read', resource: { type: 'document' } },
   accessEvaluation: { subject, action: { name: 'read' }, resource },
   accessEvaluations: { subject, action: { name: 'read' }, resource, evaluations: [] },
@@ -330,7 +332,9 @@ describe('credentials', () => {
     'of the organization are 403 at $name, whatever the body',
     async each => {
       expect(statusOf(each, await send(each, { key: ADMIN_KEY, body: each.body }))).toBe(403)
-      expect(statusOf(each, await send(each, { key: ADMIN_KEY, text: '{' }))).toBe(403)
+      if (each.route.method !== 'GET') {
+        expect(statusOf(each, await send(each, { key: ADMIN_KEY, text: '{' }))).toBe(403)
+      }
     },
   )
 

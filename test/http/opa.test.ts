@@ -83,6 +83,53 @@ describe('a decision of the second listener', () => {
   })
 })
 
+describe('the list of permissions of the second listener', () => {
+  const PERMISSIONS = '/v1/data/permit/user_permissions/permissions'
+  const list = (asked: unknown) => ask({ path: PERMISSIONS, text: JSON.stringify({ input: asked }) })
+
+  test('is that of /user-permissions, under result, with its filters', async () => {
+    for (const asked of [
+      { user: { key: 'alice' } },
+      { user: { key: 'alice' }, resource_types: ['__tenant'] },
+      { user: { key: 'nobody' } },
+    ]) {
+      const listed = await verdict.post('/user-permissions', asked)
+      expect(await list(asked)).toMatchObject({ status: 200, body: { result: listed.body } })
+    }
+    expect((await list({ user: { key: 'alice' } })).body).toMatchObject({
+      result: { 'document:d1': { roles: ['viewer'] } },
+    })
+  })
+
+  test('is refused with the codes of its clients', async () => {
+    const answer = await list({ user: { key: '' } })
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { code: 'invalid_parameter', message: expect.any(String) },
+    ])
+    expect((await ask({ path: PERMISSIONS, key: null, text: '{}' })).status).toBe(401)
+  })
+
+  test('is whole or refused', async () => {
+    const narrowHost = await loopbackWithFree(SDK_OPA_PORT)
+    const narrow = await startedService({ host: narrowHost, opaPort: SDK_OPA_PORT, listedEntriesMax: 1 })
+    await narrow.createDocumentModel()
+    await narrow.user('alice')
+    const count = async () => {
+      const response = await fetch(`http://${narrowHost}:${SDK_OPA_PORT}${PERMISSIONS}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${API_KEY}` },
+        body: JSON.stringify({ input: { user: { key: 'alice' } } }),
+      })
+      return response.status
+    }
+    await narrow.assign('alice', 'viewer', 'document:d1')
+    expect(await count()).toBe(200)
+    await narrow.assign('alice', 'viewer', 'document:d2')
+    expect(await count()).toBe(400)
+  })
+})
+
 describe('an error of the second listener has the code its clients branch on', () => {
   test.each<[string, Asked, number, string]>([
     ['no key', { key: null }, 401, 'unauthorized'],

@@ -57,16 +57,20 @@ function asker(engine: () => DecisionEngine) {
     subjectTypes: new Set(['user']),
     readEvaluation: evaluationReader(false),
   })
+  const permissions = new PermissionService(decisions, settings)
+  const answers = new LargeAnswers(settings.listedBytesMax)
   const routes = decisionRoutes({
     decisions,
     access,
-    permissions: new PermissionService(decisions, settings),
+    permissions,
     tenants: new TenantService(decisions, settings),
     search: new SearchService(decisions, access),
-    answers: new LargeAnswers(settings.listedBytesMax),
+    answers,
     options: { ...settings, tokens: new PageTokens(Buffer.alloc(32)) },
   })
-  const byId = new Map([...routes, ...opaRoutes(decisions)].map(route => [route.operationId, route]))
+  const byId = new Map(
+    [...routes, ...opaRoutes(decisions, permissions, answers)].map(route => [route.operationId, route]),
+  )
   return async <Body>(operationId: string, text: string): Promise<Body> => {
     const route = byId.get(operationId)!
     const body = readBody(route, viewOf(Buffer.from(text)), { principal, contentEncoding: undefined })

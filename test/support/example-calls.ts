@@ -7,6 +7,12 @@ import { routes } from '#testing/requests/routes.ts'
 import type { Call } from './schema-calls.ts'
 
 const read = question('alice', 'read', 'document:d1')
+const asked = {
+  'permit-user-key': 'alice',
+  'permit-tenant-id': 'default',
+  'permit-action': 'pass',
+  'permit-resource-type': 'gate',
+}
 
 const DECISION_CALLS: readonly Call[] = [
   { operation: 'isAllowed', method: 'POST', path: '/allowed', body: read },
@@ -26,6 +32,8 @@ const DECISION_CALLS: readonly Call[] = [
   },
   { operation: 'getAllowedTenants', method: 'POST', path: '/allowed/all-tenants', body: read },
   { operation: 'getUserTenants', method: 'POST', path: '/user-tenants', body: { user: { key: 'alice' } } },
+  { operation: 'isAllowedNginx', method: 'GET', path: '/nginx_allowed', headers: asked },
+  { operation: 'isAllowedNginxByPost', method: 'POST', path: '/nginx_allowed', headers: asked },
   { operation: 'listLocalRoleAssignments', method: 'GET', path: '/local/role_assignments' },
   ...ENDPOINTS.map(path => ({
     operation: routes.find(route => route.path === path)!.operationId,

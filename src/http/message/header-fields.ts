@@ -63,6 +63,21 @@ export const CLIENT_VERSION: RequestHeaderField = {
   schema: Type.String(),
 }
 
+/** What `auth_request` of nginx is told to send (conditions, section 10.5). */
+function askedByHeader(name: string, description: string, isRequired: boolean): RequestHeaderField {
+  return { name, description, schema: Type.String({ minLength: 1 }), isRequired }
+}
+
+export const ASKED_USER = askedByHeader('Permit-User-Key', 'The key of the user.', true)
+export const ASKED_TENANT = askedByHeader('Permit-Tenant-Id', 'The key of the tenant.', true)
+export const ASKED_ACTION = askedByHeader('Permit-Action', 'The key of the action.', true)
+export const ASKED_TYPE = askedByHeader('Permit-Resource-Type', 'The key of the resource.', true)
+export const ASKED_KEY = askedByHeader(
+  'Permit-Resource-Key',
+  'The key of the instance. Absent: the question is about the type as a whole.',
+  false,
+)
+
 export const IF_NONE_MATCH: RequestHeaderField = {
   name: 'If-None-Match',
   description: 'The `ETag` of a copy the caller has; answered with 304 while it is current.',

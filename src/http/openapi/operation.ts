@@ -54,7 +54,8 @@ export function operationOf(route: Route, components: Components): Json {
         },
       },
     }),
-    responses: { ...successes(route, components), ...components.refusals.of(route) },
+    // A deny may have a status that refusals have, too: its description is of both.
+    responses: { ...components.refusals.of(route), ...successes(route, components) },
   }
 }
 

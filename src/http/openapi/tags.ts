@@ -16,7 +16,14 @@ const TAGS: readonly Tag[] = [
   {
     name: 'Decisions',
     description: 'May this user do this on that resource? What may they do? Who may?',
-    paths: ['/allowed', '/user-permissions', '/authorized_users', '/user-tenants', '/local/role_assignments'],
+    paths: [
+      '/allowed',
+      '/user-permissions',
+      '/authorized_users',
+      '/user-tenants',
+      '/nginx_allowed',
+      '/local/role_assignments',
+    ],
   },
   {
     name: 'AuthZEN',

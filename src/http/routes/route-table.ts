@@ -11,6 +11,7 @@ import { createDocument } from '#http/openapi/document.ts'
 import { accessSearchRoutes, type SearchOptions } from '#http/routes/decisions/access-search.ts'
 import { type AccessRouteOptions, accessRoutes } from '#http/routes/decisions/access.ts'
 import { allowedRoutes } from '#http/routes/decisions/allowed.ts'
+import { nginxRoutes } from '#http/routes/decisions/nginx.ts'
 import { permissionRoutes } from '#http/routes/decisions/permissions.ts'
 import { tenantListRoutes } from '#http/routes/decisions/tenant-lists.ts'
 import { apiKeyRoutes, apiKeyScopeRoute } from '#http/routes/management/api-key.ts'
@@ -83,6 +84,7 @@ function accessReaders(options: DecisionRouteParts['options']): AccessRouteOptio
 export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route[] {
   return [
     ...allowedRoutes(parts.decisions, options, parts.answers),
+    ...nginxRoutes(parts.decisions, options.hasDebug),
     ...permissionRoutes(parts.permissions, parts.answers),
     ...tenantListRoutes(parts.decisions, parts.tenants, parts.answers),
     ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, bytes: accessReaders(options) }),

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox'
 import { AttributeMap, optional } from './building-blocks.ts'
 import { DecisionDebug } from './decision-debug.ts'
 import { ExplainedRule } from './explained-rule.ts'
+import { NativeError } from './problem.ts'
 
 /** Empty is refused: nobody and nothing has an empty key (contract D-42). */
 const Key = Type.String({ minLength: 1 })
@@ -62,6 +63,9 @@ export const AllowedResult = Type.Object(
   { examples: [{ allow: true, result: true }] },
 )
 export type AllowedResult = Static<typeof AllowedResult>
+
+/** What comes with 403 where that is the status of a deny, too. */
+export const DeniedOrRefused = Type.Union([AllowedResult, NativeError])
 
 export const ExplainQuery = Type.Object({
   full: Type.Optional(

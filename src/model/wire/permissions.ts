@@ -30,6 +30,10 @@ export const UserPermissions = Type.Record(
   }),
 )
 
+/** The same in the envelopes of an Open Policy Agent. */
+export const OpaPermissionsQuery = Type.Object({ input: UserPermissionsQuery })
+export const OpaPermissions = Type.Object({ result: UserPermissions })
+
 export const AuthorizedUsersQuery = Type.Object({
   action: Type.String({ minLength: 1 }),
   resource: ResourceInQuery,

@@ -27,6 +27,10 @@ const BODY_BYTES_MAX = 16_384
 const routes = table.filter(({ isDescribed }) => isDescribed)
 const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX })
 await verdict.user('alice')
+// What an example asks in headers is allowed: a deny has another status.
+await verdict.resource({ key: 'gate', actions: { pass: {} } })
+await verdict.tenantRole('guest', ['gate:pass'])
+await verdict.assign('alice', 'guest', 'default')
 const description = new Description(
   (await verdict.send<Record<string, unknown>>('GET', '/openapi.json', { key: null })).body,
 )

@@ -43,6 +43,7 @@ const WRITTEN_AT_ONCE = 64
 
 /** A deny and an allow. */
 const ANSWERS = [false, true].map(allow => new StandingReply(200, { allow, result: allow }))
+const DENIED_403 = new StandingReply(403, { allow: false, result: false })
 
 export function allowedRoutes(
   decisions: DecisionService,
@@ -73,9 +74,7 @@ export function allowedRoutes(
         if (body instanceof PackedQueries) {
           return ANSWERS[Number(decisions.evaluateFirst(environmentId, body))]!
         }
-        const query = queryOf(body, decisions.readAt(environmentId))
-        if (!hasDebug) return ANSWERS[Number(decisions.evaluate(environmentId, query))]!
-        return told(decisions.explain(environmentId, query, caller, 'none'), one => withQuestion(body, one))
+        return decided({ decisions, hasDebug }, environmentId, body, caller)
       },
     }),
     defineRoute({
@@ -125,13 +124,40 @@ export function allowedRoutes(
   ]
 }
 
+/** What answers a question that is not read from bytes. */
+export interface Decider {
+  readonly decisions: DecisionService
+  readonly hasDebug: boolean
+  /** Of the answer to a question that is denied; absent: 200. */
+  readonly deniedStatus?: 403
+}
+
+/** The answer of `/allowed`, with its reasons where answers explain themselves. */
+export function decided(
+  { decisions, hasDebug, deniedStatus }: Decider,
+  environmentId: string,
+  question: AllowedQuery,
+  caller: Leaver,
+): Reply | Promise<Reply> {
+  const query = queryOf(question, decisions.readAt(environmentId))
+  if (!hasDebug) {
+    const isAllowed = decisions.evaluate(environmentId, query)
+    return !isAllowed && deniedStatus ? DENIED_403 : ANSWERS[Number(isAllowed)]!
+  }
+  const explained = decisions.explain(environmentId, query, caller, 'none')
+  return told(explained, one => withQuestion(question, one), deniedStatus)
+}
+
 function told(
   explained: ToldDecision | Promise<ToldDecision>,
   write: (one: ToldDecision) => string,
+  deniedStatus = 200,
 ): Reply | Promise<Reply> {
-  if (explained instanceof Promise)
-    return explained.then(one => ({ status: 200, body: new RawJson(write(one)) }))
-  return { status: 200, body: new RawJson(write(explained)) }
+  const reply = (one: ToldDecision): Reply => ({
+    status: one.allow ? 200 : deniedStatus,
+    body: new RawJson(write(one)),
+  })
+  return explained instanceof Promise ? explained.then(reply) : reply(explained)
 }
 
 /** A decision with its reasons as JSON, without the last brace. */

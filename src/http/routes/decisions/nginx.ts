@@ -1,0 +1,62 @@
+/**
+ * `/nginx_allowed` (conditions, section 10.5): a question in headers, for nginx's `auth_request`, which lets a request through on
+ * 2xx and refuses it on 401 and 403. So a deny is 403 here. Any other status stops the request as well, with a 500 of nginx.
+ */
+import type { DecisionService } from '#decisions/decision-service.ts'
+import {
+  ASKED_ACTION,
+  ASKED_KEY,
+  ASKED_TENANT,
+  ASKED_TYPE,
+  ASKED_USER,
+  REQUEST_ID,
+  type RequestHeaderField,
+} from '#http/message/header-fields.ts'
+import type { Call } from '#http/message/request-reply.ts'
+import { environmentOf } from '#http/routing/route-access.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import { AuthzError } from '#model/errors.ts'
+import { type AllowedQuery, AllowedResult, DeniedOrRefused } from '#model/wire/decision.ts'
+import { decided } from './allowed.ts'
+
+export function nginxRoutes(decisions: DecisionService, hasDebug: boolean): Route[] {
+  return (['GET', 'POST'] as const).map(method =>
+    defineRoute({
+      method,
+      path: '/nginx_allowed',
+      operationId: method === 'GET' ? 'isAllowedNginx' : 'isAllowedNginxByPost',
+      summary: 'May this user do this on that resource? Asked in headers, by auth_request of nginx',
+      family: 'native',
+      access: 'environment',
+      headers: [ASKED_USER, ASKED_TENANT, ASKED_ACTION, ASKED_TYPE, ASKED_KEY, REQUEST_ID],
+      responses: {
+        200: { description: 'It is allowed.', schema: AllowedResult },
+        403: {
+          description: 'It is denied, or the key is not that of an environment.',
+          schema: DeniedOrRefused,
+        },
+      },
+      handle: ({ principal, headers, caller }: Call) => {
+        const environmentId = environmentOf(principal)
+        return decided({ decisions, hasDebug, deniedStatus: 403 }, environmentId, questionIn(headers), caller)
+      },
+    }),
+  )
+}
+
+/** Throws `MALFORMED_REQUEST` where a header is missing or empty: an empty name must not turn into another question. */
+function questionIn(headers: ReadonlyMap<string, string>): AllowedQuery {
+  const read = ({ name, isRequired }: RequestHeaderField): string | undefined => {
+    const value = headers.get(name.toLowerCase())
+    if (value === '' || (value === undefined && isRequired)) {
+      throw new AuthzError('MALFORMED_REQUEST', `this request needs the header ${name}, with a value`)
+    }
+    return value
+  }
+  const key = read(ASKED_KEY)
+  return {
+    user: { key: read(ASKED_USER)! },
+    action: read(ASKED_ACTION)!,
+    resource: { type: read(ASKED_TYPE)!, tenant: read(ASKED_TENANT)!, ...(key !== undefined && { key }) },
+  }
+}

@@ -1,0 +1,116 @@
+/** `/nginx_allowed` (conditions, section 10.5): a question in headers, and a deny that nginx takes for one. */
+import { describe, expect, test } from 'vitest'
+import { answerFindings } from '#testing/requests/routes.ts'
+import {
+  ADMIN_KEY,
+  FACTS,
+  neighbourOf,
+  SCHEMA,
+  sharedService,
+  startedService,
+} from '#testing/processes/running-service.ts'
+
+const verdict = await sharedService()
+await verdict.createDocumentModel()
+await verdict.tenant('acme')
+await verdict.tenantRole('reader', ['document:read'])
+await verdict.users('alice', 'bob')
+await verdict.assign('alice', 'reader', 'acme')
+await verdict.instance('document:d1', 'acme')
+await verdict.assign('bob', 'viewer', 'document:d1', 'acme')
+
+const PATH = '/nginx_allowed'
+const ASKED = {
+  'permit-user-key': 'alice',
+  'permit-tenant-id': 'acme',
+  'permit-action': 'read',
+  'permit-resource-type': 'document',
+}
+
+const DENIED = [403, { allow: false, result: false }]
+const ALLOWED = [200, { allow: true, result: true }]
+
+describe.each([
+  ['GET', 'isAllowedNginx'],
+  ['POST', 'isAllowedNginxByPost'],
+])('%s', (method, operationId) => {
+  const ask = async (headers: Readonly<Record<string, string>>, key?: string | null, client = verdict) => {
+    const answer = await client.send(method, PATH, { headers, ...(key !== undefined && { key }) })
+    const isDecided = answer.status === 200 || answer.status === 403
+    if (isDecided) expect(answerFindings(operationId, answer.status, answer.body)).toEqual([])
+    return [answer.status, answer.body]
+  }
+
+  test('is answered with 200 when it is allowed and with 403 when it is denied, with the body of a check', async () => {
+    expect(await ask(ASKED)).toEqual(ALLOWED)
+    expect(await ask({ ...ASKED, 'permit-action': 'update' })).toEqual(DENIED)
+    expect(await ask({ ...ASKED, 'permit-tenant-id': 'default' })).toEqual(DENIED)
+    expect(await ask({ ...ASKED, 'permit-user-key': 'nobody' })).toEqual(DENIED)
+    expect(await ask({ ...ASKED, 'permit-resource-type': 'castle' })).toEqual(DENIED)
+  })
+
+  test('may name an instance, on which roles count then', async () => {
+    const bob = { ...ASKED, 'permit-user-key': 'bob' }
+    expect(await ask(bob)).toEqual(DENIED)
+    expect(await ask({ ...bob, 'permit-resource-key': 'd1' })).toEqual(ALLOWED)
+    expect(await ask({ ...bob, 'permit-resource-key': 'd1', 'permit-tenant-id': 'default' })).toEqual(DENIED)
+  })
+
+  test.each([...Object.keys(ASKED), 'permit-resource-key'])('is 400 with an empty %s', async name => {
+    const message = expect.stringContaining('header Permit-')
+    expect(await ask({ ...ASKED, [name]: '' })).toEqual([400, { code: 400, message }])
+  })
+
+  test.each(Object.keys(ASKED))('is 400 without %s', async name => {
+    const { [name as keyof typeof ASKED]: _left, ...rest } = ASKED
+    const message = expect.stringMatching(new RegExp(name, 'i'))
+    expect(await ask(rest)).toEqual([400, { code: 400, message }])
+  })
+
+  test('is 401 without a key, and 403 as a refusal with a key of the organization', async () => {
+    expect(await ask(ASKED, null)).toEqual([401, { code: 401, message: expect.any(String) }])
+    expect(await ask(ASKED, ADMIN_KEY)).toEqual([403, { code: 403, message: expect.any(String) }])
+  })
+
+  test('rules decide it, too', async () => {
+    const client = await startedService()
+    await client.createDocumentModel()
+    await client.post(`${SCHEMA}/condition_sets`, {
+      key: 'alice',
+      name: 'A',
+      conditions: { 'user.key': { equals: 'alice' } },
+    })
+    await client.post(`${FACTS}/set_rules`, {
+      user_set: 'alice',
+      permission: 'document:read',
+      resource_set: 'document',
+    })
+    const asked = { ...ASKED, 'permit-tenant-id': 'default' }
+    expect(await ask(asked, undefined, client)).toEqual(ALLOWED)
+    expect(await ask({ ...asked, 'permit-user-key': 'bob' }, undefined, client)).toEqual(DENIED)
+  })
+
+  test('explains itself where answers do', async () => {
+    const client = await startedService({ hasDebug: true })
+    await client.createDocumentModel()
+    const [status, body] = await ask({ ...ASKED, 'permit-tenant-id': 'default' }, undefined, client)
+    expect([status, body]).toMatchObject([
+      403,
+      { allow: false, result: false, debug: { rbac: { allow: false } } },
+    ])
+  })
+})
+
+test('needs no X-Request-ID where decisions do: nginx sends none', async () => {
+  const strict = await startedService({ hasStrictHeaders: true })
+  await strict.createDocumentModel()
+  expect((await strict.send('GET', PATH, { headers: ASKED })).status).toBe(403)
+})
+
+test('is about the environment of the key, at the revision that it asks for', async () => {
+  const key = await neighbourOf(verdict, 'neighbour')
+  expect((await verdict.send('GET', PATH, { key, headers: ASKED })).status).toBe(403)
+  const at = async (revision: string) =>
+    (await verdict.send('GET', PATH, { headers: { ...ASKED, 'x-min-revision': revision } })).status
+  expect([await at(await verdict.revision()), await at('another.1')]).toEqual([200, 400])
+})
