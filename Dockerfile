@@ -1,6 +1,7 @@
-# The service on a slim Node 22, without what only development needs. One port, one volume, no root.
+# The service on a slim Node 22, without what only development needs. One port, one volume, no root. `verdict` is on the PATH.
+# A release pins the base by its digest (`npm run release:check` asks for it).
 #
-#   docker build -t verdict .
+#   docker build -t verdict --build-arg VERSION=$(node -p 'require("./package.json").version') .
 #   docker run -e API_KEY=<16 or more characters> -p 127.0.0.1:7766:7766 -v verdict:/data verdict
 
 FROM node:22-slim AS built
@@ -18,13 +19,20 @@ RUN npm ci --no-audit --no-fund \
   && find node_modules/uWebSockets.js/dist/bin -name '*.node' ! -name "$binary" -delete
 
 FROM node:22-slim
+ARG VERSION=unreleased
+LABEL org.opencontainers.image.title="Verdict" \
+  org.opencontainers.image.description="Self-hosted authorization: may this user do this on that resource?" \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="$VERSION"
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=7766 STORE_URL=lmdb:/data DATA_DIR=/data
 WORKDIR /app
 COPY --from=built /app/node_modules ./node_modules
 COPY --from=built /app/dist ./dist
-COPY package.json ./
-RUN mkdir /data && chown node:node /data
-USER node
+COPY bin ./bin
+COPY package.json LICENSE NOTICE ./
+RUN mkdir /data && chown 1000:1000 /data && ln -s /app/bin/verdict.js /usr/local/bin/verdict
+# By number, so that a cluster can see that it is not root.
+USER 1000:1000
 VOLUME /data
 EXPOSE 7766
 # That it lives. Whether it may be sent traffic is /ready, which a balancer asks: a restart does not bring Redis back.

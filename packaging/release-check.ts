@@ -163,10 +163,14 @@ const CHECKS: Readonly<Record<string, () => Finding | Promise<Finding>>> = {
   image() {
     const hasDocker = spawnSync('docker', ['info'], { stdio: 'ignore' }).status === 0
     if (!hasDocker) return { notLookedAt: 'there is no Docker daemon here' }
-    const { status, stderr } = spawnSync('docker', ['build', '-t', `verdict:${manifest.version}`, '.'], {
-      cwd: ROOT,
-      encoding: 'utf8',
-    })
+    const { status, stderr } = spawnSync(
+      'docker',
+      ['build', '--build-arg', `VERSION=${manifest.version}`, '-t', `verdict:${manifest.version}`, '.'],
+      {
+        cwd: ROOT,
+        encoding: 'utf8',
+      },
+    )
     return { missing: status === 0 ? [] : [`the image does not build: ${stderr.trim().split('\n').at(-1)}`] }
   },
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { LIMIT_NAMES } from '#model/errors.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { documentOf } from '../../packaging/documents.ts'
@@ -12,8 +13,9 @@ import { question, sharedService } from '#testing/processes/running-service.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const text = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Put on by Prometheus. */
-const SCRAPED = ['instance']
+/** Put on by Prometheus, and its own metric. */
+const SCRAPED = ['instance', 'job']
+const UP = 'up'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()
@@ -25,7 +27,9 @@ const labelsOf = (metric: string) =>
 /** What is wrong with an expression; empty when nothing is. */
 function findings(expression: string): string[] {
   const { metrics, labels } = askedIn(expression)
-  const unknown = metrics.filter(metric => !scrape.samples.some(({ name }) => name === metric))
+  const unknown = metrics.filter(
+    metric => metric !== UP && !scrape.samples.some(({ name }) => name === metric),
+  )
   const known = new Set([...SCRAPED, ...metrics.flatMap(metric => [...labelsOf(metric)])])
   return [...unknown, ...labels.filter(label => !known.has(label))].map(name => `${name} in ${expression}`)
 }
@@ -34,6 +38,13 @@ interface Panel {
   readonly type: string
   readonly title: string
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[]
+}
+
+interface Alert {
+  readonly alert: string
+  readonly expr: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: object
 }
 
 const { panels } = JSON.parse(text('docs/grafana-dashboard.json')) as { panels: readonly Panel[] }
@@ -93,8 +104,15 @@ test('every metric is in the dashboard, and every one of them, and no other, in 
   expect(tableIn('### Limits').toSorted()).toEqual(LIMIT_NAMES.toSorted())
 })
 
-test('every alert in docs/operations.md asks for metrics and labels that exist', () => {
-  const alerts = [...text('docs/operations.md').matchAll(/^ *expr: (.+)$/gm)].map(([, expr]) => expr!)
-  expect(alerts.length).toBeGreaterThanOrEqual(8)
-  for (const alert of alerts) expect(findings(alert)).toEqual([])
+test('every alert asks for metrics and labels that exist, says how urgent it is and what to look at', () => {
+  const { groups } = parse(text('deploy/prometheus/alerts.yaml')) as {
+    readonly groups: readonly { readonly rules: readonly Alert[] }[]
+  }
+  const alerts = groups.flatMap(({ rules }) => rules)
+  expect(alerts.length).toBeGreaterThanOrEqual(12)
+  for (const { alert, expr, labels, annotations } of alerts) {
+    expect(findings(expr)).toEqual([])
+    expect([alert, labels.severity]).toEqual([alert, expect.toBeOneOf(['page', 'ticket'])])
+    expect(Object.keys(annotations)).toEqual(['summary', 'description'])
+  }
 })
