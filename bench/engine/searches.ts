@@ -7,11 +7,12 @@
  */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
-import type { KeyPage, PageRequest } from '#engine/engine.ts'
+import type { KeyPage } from '#engine/engine.ts'
 import type { Change } from '#model/change.ts'
 import { assignment, driveSchema, instancePut, tuple, userPut } from '#testing/data/dataset.ts'
 import { atMost, median, percentile, publish } from '../lib/measure.ts'
 import type { Figure } from '../lib/measure.ts'
+import { type Page, searchResources, searchUsers } from '#testing/engines/listed.ts'
 
 const ROUNDS = 9
 
@@ -55,12 +56,12 @@ function load(count: number): { writer: SharedIndexWriter; reader: SharedIndexRe
 const figures: Figure[] = []
 const raw: Record<string, unknown> = {}
 const { writer, reader } = load(100_000)
-const walks: Record<string, (page: PageRequest) => KeyPage> = {
+const walks: Record<string, (page: Page) => KeyPage> = {
   'resources, derived': page =>
-    reader.searchResources({ user: 'owner', action: 'read', type: 'document', tenant: null }, page),
+    searchResources(reader, { user: 'owner', action: 'read', type: 'document', tenant: null }, page),
   'resources, by tenant role': page =>
-    reader.searchResources({ user: 'auditor', action: 'read', type: 'document', tenant: null }, page),
-  users: page => reader.searchUsers({ action: 'read', type: 'document', key: 'shared', tenant: null }, page),
+    searchResources(reader, { user: 'auditor', action: 'read', type: 'document', tenant: null }, page),
+  users: page => searchUsers(reader, { action: 'read', type: 'document', key: 'shared', tenant: null }, page),
 }
 for (const [name, search] of Object.entries(walks)) {
   const first: number[] = []
@@ -71,7 +72,7 @@ for (const [name, search] of Object.entries(walks)) {
     let start = performance.now()
     let page = search({ after: null, limit: 100 })
     first.push(performance.now() - start)
-    if (page.keys.length !== 100 || page.total < 100_000) throw new Error(`${name}: ${page.total} results`)
+    if (page.keys.length !== 100 || page.total! < 100_000) throw new Error(`${name}: ${page.total} results`)
     for (let n = 0; n < 100; n++) {
       start = performance.now()
       page = search({ after: page.keys.at(-1)!, limit: 100 })
@@ -91,7 +92,8 @@ const start = performance.now()
 let last: string | null = null
 let count = 0
 for (let hasMore = true; hasMore;) {
-  const page: KeyPage = big.searchResources(
+  const page: KeyPage = searchResources(
+    big,
     { user: 'owner', action: 'read', type: 'document', tenant: null },
     { after: last, limit: 1_000 },
   )

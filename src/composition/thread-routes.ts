@@ -70,7 +70,7 @@ export function decisionParts(parts: {
     permissions: new PermissionService(decisions, settings),
     tenants: new TenantService(decisions, settings),
     access,
-    search: new SearchService(decisions, access),
+    search: new SearchService(decisions, access, settings.searchScanMax),
     answers,
     options: { ...settings, tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')) },
   }

@@ -175,6 +175,14 @@ export const settings = {
     'searchPageSizeMax',
     integer(10_000, { min: 1, max: 100_000 }, 'most results of a search page'),
   ),
+  SEARCH_SCAN_MAX: setting(
+    'searchScanMax',
+    integer(
+      20_000,
+      { min: 1, max: 1_000_000 },
+      'candidates that conditions are asked about for one page of a search; behind them the page ends, and says how to go on',
+    ),
+  ),
   PUBLIC_URL: setting('publicUrl', {
     shownDefault: 'from `Host`',
     meaning: 'the base URL callers use, given in the AuthZEN metadata and `/openapi.json` byte for byte',

@@ -6,6 +6,7 @@ import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuesti
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { AuthorizedUsersJob, PermissionsJob } from './listing.ts'
 import type { AllowedTenantsJob, UserTenantsJob } from './tenant-lists.ts'
+import type { Sendable } from './sendable-query.ts'
 import type { ExplainJob, ToldDecisions } from './told-decisions.ts'
 
 /** Who waits for an answer. */
@@ -32,13 +33,15 @@ export type Leaver = Pick<Caller, 'isGone' | 'whenOver'>
 export const SOMEBODY: Waiting = Object.freeze({ isGone: false })
 
 export type SearchJob =
-  | { readonly kind: 'users'; readonly question: UserQuestion; readonly page: PageRequest }
-  | { readonly kind: 'resources'; readonly question: ResourceQuestion; readonly page: PageRequest }
+  | { readonly kind: 'users'; readonly question: Sendable<UserQuestion>; readonly page: PageRequest }
+  | { readonly kind: 'resources'; readonly question: Sendable<ResourceQuestion>; readonly page: PageRequest }
 
 /** Reads that may take long and are done in slices. */
 export interface SlicedJobs {
   /** Actions, ascending. */
   readonly actions: { readonly job: ActionsJob; readonly answer: string[] }
+  /** A search in which rules are asked. */
+  readonly search: { readonly job: RuledSearchJob; readonly answer: KeyPage }
   readonly explain: { readonly job: ExplainJob; readonly answer: ToldDecisions }
   /** JSON text in bytes. */
   readonly permissions: { readonly job: PermissionsJob; readonly answer: Uint8Array }
@@ -49,7 +52,12 @@ export interface SlicedJobs {
 
 export interface ActionsJob {
   readonly kind: 'actions'
-  readonly question: ActionQuestion
+  readonly question: Sendable<ActionQuestion>
+}
+
+export interface RuledSearchJob {
+  readonly kind: 'search'
+  readonly search: SearchJob
 }
 
 export type SlicedKind = keyof SlicedJobs

@@ -231,7 +231,10 @@ export class DecisionService {
   }
 
   /** A page of a search, found by the pool where there is one: nobody knows beforehand how much a search finds. */
-  search(environmentId: string, job: SearchJob, waiting: Waiting): KeyPage | Promise<KeyPage> {
+  search(environmentId: string, job: SearchJob, waiting: Leaver): KeyPage | Promise<KeyPage> {
+    if (job.question.said !== null) {
+      return this.read<'search'>(environmentId, { kind: 'search', search: job }, waiting)
+    }
     if (this.#pool !== null) return this.#pool.search(environmentId, job, waiting)
     return searchWith(this.engine(environmentId), job)
   }

@@ -1,7 +1,16 @@
 /** A search as a job, done by whichever thread has an engine. */
 import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
+import { type Resumable, runAtOnce } from '#model/resumable.ts'
 import type { SearchJob } from './decision-pool.ts'
+import { received } from './sendable-query.ts'
 
-export function searchWith(engine: DecisionEngine, { kind, question, page }: SearchJob): KeyPage {
-  return kind === 'users' ? engine.searchUsers(question, page) : engine.searchResources(question, page)
+/** Where no rule is asked, a page is made in one go. */
+export function searchWith(engine: DecisionEngine, job: SearchJob): KeyPage {
+  return runAtOnce(searchInSlices(engine, job))
+}
+
+export function searchInSlices(engine: DecisionEngine, job: SearchJob): Resumable<KeyPage> {
+  const { page } = job
+  if (job.kind === 'users') return engine.searchUsers(received(job.question), page)
+  return engine.searchResources(received(job.question), page)
 }

@@ -2,7 +2,11 @@
 import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
 import { AuthzError, type ErrorData, errorFromData, errorToData } from '#model/errors.ts'
 
-export interface SendableQuery extends Omit<Query, 'circumstances'> {
+interface Asking {
+  readonly circumstances?: Circumstances
+}
+
+interface Said {
   readonly said: { readonly readAt: number; readonly attributes: SentAttributes | Refused } | null
 }
 
@@ -11,19 +15,26 @@ interface Refused {
   readonly refused: ErrorData
 }
 
-export function sendable({ circumstances, ...query }: Query): SendableQuery {
-  if (!circumstances) return { ...query, said: null }
-  return { ...query, said: { readAt: circumstances.readAt, attributes: readNow(circumstances) } }
+/** A question of any kind without what cannot be sent. */
+export type Sendable<Question extends Asking> = Omit<Question, 'circumstances'> & Said
+
+export type SendableQuery = Sendable<Query>
+
+export function sendable<Question extends Asking>(asked: Question): Sendable<Question> {
+  const { circumstances, ...question } = asked
+  if (!circumstances) return { ...question, said: null }
+  return { ...question, said: { readAt: circumstances.readAt, attributes: readNow(circumstances) } }
 }
 
-export function received({ said, ...query }: SendableQuery): Query {
-  if (said === null) return query
+export function received<Names extends Said>(given: Names): Omit<Names, 'said'> & Asking {
+  const { said, ...question } = given
+  if (said === null) return question
   const { readAt, attributes } = said
   const sent = (): SentAttributes => {
     if ('refused' in attributes) throw errorFromData(attributes.refused)
     return attributes
   }
-  return { ...query, circumstances: { readAt, sent } }
+  return { ...question, circumstances: { readAt, sent } }
 }
 
 function readNow(circumstances: Circumstances): SentAttributes | Refused {

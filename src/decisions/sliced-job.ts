@@ -4,6 +4,8 @@ import type { Resumable } from '#model/resumable.ts'
 import type { SlicedAnswer, SlicedJob, SlicedJobs, SlicedKind } from './decision-pool.ts'
 import { listAuthorizedUsers, listPermissions } from './listing.ts'
 import { listAllowedTenants, listUserTenants } from './tenant-lists.ts'
+import { searchInSlices } from './search-job.ts'
+import { received } from './sendable-query.ts'
 import { tellDecisions } from './told-decisions.ts'
 
 type Doers = {
@@ -14,7 +16,8 @@ type Doers = {
 }
 
 const DOERS: Doers = {
-  actions: (engine, { question }) => engine.searchActions(question),
+  actions: (engine, { question }) => engine.searchActions(received(question)),
+  search: (engine, { search }) => searchInSlices(engine, search),
   explain: tellDecisions,
   permissions: listPermissions,
   'authorized-users': listAuthorizedUsers,

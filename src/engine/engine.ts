@@ -55,10 +55,13 @@ export interface DecisionEngine {
    */
   evaluatePacked(packed: PackedQueries, verdicts?: Uint8Array): Uint8Array
 
-  /** The stored instances of a type on which the user may do the action. */
-  searchResources(question: ResourceQuestion, page: PageRequest): KeyPage
-  /** The users who may do the action on the instance, or, without a key, on the type. */
-  searchUsers(question: UserQuestion, page: PageRequest): KeyPage
+  /**
+   * The stored instances of a type on which the user may do the action: those that `evaluate` allows when the key of one is filled in.
+   * Where rules are asked, those found last may be of a later state than those found first.
+   */
+  searchResources(question: ResourceQuestion, page: PageRequest): Resumable<KeyPage>
+  /** The stored users who may do the action on the instance, or, without a key, on the type. As `searchResources`. */
+  searchUsers(question: UserQuestion, page: PageRequest): Resumable<KeyPage>
   /** The declared actions the user may do there, ascending by UTF-8 bytes. */
   searchActions(question: ActionQuestion): Resumable<string[]>
 
@@ -105,13 +108,8 @@ export interface StoredTenants {
   attributesOf(tenant: string): string | null
 }
 
-export interface ResourceQuestion {
-  readonly user: string
-  readonly action: string
-  readonly type: string
-  /** Only instances of this tenant; `null`: each counts in its own. */
-  readonly tenant: string | null
-}
+/** As `Query`, with the key left open. `tenant`: only instances of it; `null`: each counts in its own. */
+export type ResourceQuestion = Omit<Query, 'key'>
 
 /** As `Query`, with the user left open. */
 export type UserQuestion = Omit<Query, 'user'>
@@ -124,15 +122,19 @@ export interface PageRequest {
   readonly after: string | null
   /** The most keys of the page. 0 asks for the total alone. */
   readonly limit: number
+  /** Where rules have to be asked about one candidate after the other: so many, and the page ends with fewer keys. */
+  readonly triedMax: number
 }
 
 export interface KeyPage {
   /** Ascending by UTF-8 bytes (contract D-46), without duplicates. */
   readonly keys: string[]
-  /** Whether there are keys beyond the last one. */
+  /** Whether there may be keys behind the page. */
   readonly hasMore: boolean
-  /** Number of all matches, whatever the page. */
-  readonly total: number
+  /** The key after which to go on: that of the last candidate. `null`: none was tried. */
+  readonly last: string | null
+  /** Number of all matches, whatever the page; `null` where rules were asked: nobody has tried them all. */
+  readonly total: number | null
 }
 
 /** Receives the results of a listing one by one. They count only once the listing has ended. */

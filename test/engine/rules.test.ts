@@ -21,6 +21,7 @@ import {
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { ENGINES } from './engines.ts'
 import { JUDGES } from './world.ts'
+import { searchResources, searchUsers } from '#testing/engines/listed.ts'
 
 const READ_AT = Date.UTC(2026, 10, 26, 9, 30)
 
@@ -264,16 +265,16 @@ test.each(ENGINES)('$name decides questions in bulk each by itself', ({ newEngin
   expect(decisions).toEqual(users.map(each => each !== 'carol'))
 })
 
-test.each(ENGINES)('$name lists what roles give, and knows no rules there yet', ({ newEngine }) => {
+test.each(ENGINES)('$name finds in searches what rules allow, and what roles do', ({ newEngine }) => {
   const engine = newEngine()
   engine.apply([...standing, set('all', {}), rule('all'), assign('bob', 'viewer', 'document:plan')])
   const question = { action: 'read', type: 'document', key: 'plan', tenant: null }
   const page = { after: null, limit: 10 }
   expect(['alice', 'bob'].map(each => engine.evaluate({ ...question, user: each }))).toEqual([true, true])
-  expect(engine.searchUsers(question, page).keys).toEqual(['bob'])
+  expect(searchUsers(engine, question, page)).toMatchObject({ keys: ['alice', 'bob'], total: null })
   expect(
-    ['alice', 'bob'].map(each => engine.searchResources({ ...question, user: each }, page).keys),
-  ).toEqual([[], ['plan']])
+    ['alice', 'bob'].map(each => searchResources(engine, { ...question, user: each }, page).keys),
+  ).toEqual([['plan'], ['plan']])
 })
 
 test.each(ENGINES)(

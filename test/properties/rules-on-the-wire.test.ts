@@ -64,7 +64,7 @@ function asker(engine: () => DecisionEngine) {
     access,
     permissions,
     tenants: new TenantService(decisions, settings),
-    search: new SearchService(decisions, access),
+    search: new SearchService(decisions, access, 20_000),
     answers,
     options: { ...settings, tokens: new PageTokens(Buffer.alloc(32)) },
   })

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { KeyPage, PageRequest } from '#engine/engine.ts'
+import type { KeyPage } from '#engine/engine.ts'
 import type { ExplanationStep } from '#engine/explanation.ts'
 import { SmallestKeys } from '#testing/reference-engine/smallest-keys.ts'
 import type { Query } from '#model/decision.ts'
@@ -13,13 +13,20 @@ import { compareUtf8 } from '#model/utf8-order.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
-import { Oracle } from '#testing/oracle/oracle.ts'
 import { type History, histories } from '#testing/oracle/random-history.ts'
 import { StandingWorld } from '#testing/oracle/standing-world.ts'
 import { holdsFor, howToRepeat, onceFor, seed } from './seeded.ts'
-import { grantsOn, instanceRolesOf, tenantRolesOf } from '#testing/engines/listed.ts'
+import { expectWalk, momentsOf } from './walks.ts'
+import {
+  grantsOn,
+  instanceRolesOf,
+  type Page,
+  searchResources,
+  searchUsers,
+  tenantRolesOf,
+} from '#testing/engines/listed.ts'
 
-const ALL: PageRequest = { after: null, limit: 1_000 }
+const ALL: Page = { after: null, limit: 1_000 }
 
 /** Answers compared with the oracle's; a test that becomes trivial is noticed here. */
 const compared = { resources: 0, users: 0, actions: 0, listings: 0, grants: 0, explained: 0, walked: 0 }
@@ -29,14 +36,6 @@ afterAll(() => {
 })
 
 /** What stands after each commit of a history, the load first; the oracle itself goes on to the next moment. */
-function* momentsOf({ load, commits }: History): Generator<{ world: StandingWorld; oracle: Oracle }> {
-  const oracle = new Oracle()
-  for (const changes of [load, ...commits]) {
-    oracle.apply(changes)
-    yield { world: new StandingWorld(oracle.standingFacts()), oracle }
-  }
-}
-
 /** Who and what the oracle allows for each question at each moment. */
 const rightSearches = onceFor((history: History) =>
   Array.from(momentsOf(history), ({ world, oracle }) =>
@@ -115,9 +114,9 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
           for (const [index, { user, action, type, key, tenant }] of history.queries.entries()) {
             const { asked, keys, users, actions } = right[moment]![index]!
             compared.resources += asked.resources
-            expectPages(keys, page => engine.searchResources({ user, action, type, tenant }, page))
+            expectPages(keys, page => searchResources(engine, { user, action, type, tenant }, page))
             compared.users += asked.users
-            expectPages(users, page => engine.searchUsers({ action, type, key, tenant }, page))
+            expectPages(users, page => searchUsers(engine, { action, type, key, tenant }, page))
             compared.actions += asked.actions
             expect(runAtOnce(engine.searchActions({ user, type, key, tenant }))).toEqual(actions)
             found += keys.length + users.length + actions.length
@@ -163,7 +162,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
             const grants = grantsOn(engine, question, 1_000)
             expect(unordered(grants)).toEqual(right[moment]!.grants[index])
             expect([...new Set(grants.map(({ user }) => user))].toSorted(compareUtf8)).toEqual(
-              engine.searchUsers(question, ALL).keys,
+              searchUsers(engine, question, ALL).keys,
             )
             entries += grants.length
             compared.grants += 1
@@ -240,16 +239,16 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
               engine.apply(history.commits[moment]!)
               moment += 1
             }
-            expectWalk({
+            compared.walked += expectWalk({
               candidates: keys,
               isTrue: each => found[moment]![index]!.keys.has(each),
-              pageAt: after => engine.searchResources({ user, action, type, tenant }, { after, limit }),
+              pageAt: after => searchResources(engine, { user, action, type, tenant }, { after, limit }),
               next,
             })
-            expectWalk({
+            compared.walked += expectWalk({
               candidates: users,
               isTrue: each => found[moment]![index]!.users.has(each),
-              pageAt: after => engine.searchUsers({ action, type, key, tenant }, { after, limit }),
+              pageAt: after => searchUsers(engine, { action, type, key, tenant }, { after, limit }),
               next,
             })
           }
@@ -281,15 +280,20 @@ test('a page of any set of keys is the smallest ones after the cursor, by UTF-8 
 })
 
 /** Walks in pages of every size from one to one more than there are. */
-function expectPages(expected: readonly string[], pageAt: (page: PageRequest) => KeyPage): void {
+function expectPages(expected: readonly string[], pageAt: (page: Page) => KeyPage): void {
   const ordered = expected.toSorted(compareUtf8)
   const total = ordered.length
-  expectPage(pageAt({ after: null, limit: 0 }), { keys: [], hasMore: total > 0, total })
+  expectPage(pageAt({ after: null, limit: 0 }), { keys: [], hasMore: total > 0, last: null, total })
   for (let limit = 1; limit <= total + 1; limit += 1) {
     for (let start = 0; start === 0 || start < total; start += limit) {
       const after = start === 0 ? null : ordered[start - 1]!
       const keys = ordered.slice(start, start + limit)
-      expectPage(pageAt({ after, limit }), { keys, hasMore: start + limit < total, total })
+      expectPage(pageAt({ after, limit }), {
+        keys,
+        hasMore: start + limit < total,
+        last: keys.at(-1) ?? after,
+        total,
+      })
     }
   }
 }
@@ -297,32 +301,6 @@ function expectPages(expected: readonly string[], pageAt: (page: PageRequest) =>
 /** A million pages, of which hardly any is wrong: the matcher, which takes ten times as long, is for those. */
 function expectPage(page: KeyPage, right: KeyPage): void {
   if (!isDeepStrictEqual(page, right)) expect(page).toEqual(right)
-}
-
-interface Walk {
-  readonly candidates: readonly string[]
-  readonly isTrue: (key: string) => boolean
-  readonly pageAt: (after: string | null) => KeyPage
-  /** Lets the next facts change. */
-  readonly next: () => void
-}
-
-function expectWalk({ candidates, isTrue, pageAt, next }: Walk): void {
-  const always = new Set(candidates)
-  const never = new Set(candidates)
-  const seen: string[] = []
-  for (let after: string | null = null; ;) {
-    for (const key of candidates) (isTrue(key) ? never : always).delete(key)
-    const page: KeyPage = pageAt(after)
-    seen.push(...page.keys)
-    after = page.keys.at(-1) ?? after
-    compared.walked += 1
-    if (!page.hasMore) break
-    next()
-  }
-  expect(new Set(seen).size).toBe(seen.length)
-  expect(seen.filter(key => never.has(key))).toEqual([])
-  expect([...always].filter(key => !seen.includes(key))).toEqual([])
 }
 
 /** Each step is a fact that stands and follows from the one before; the last one allows; none could be left out. */

@@ -10,6 +10,7 @@ import type { ModelTest, Question } from '#model/model-file.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { BulkAllowedResult } from '#model/wire/decision.ts'
 import type { Oracle } from '#testing/oracle/oracle.ts'
+import { searchResources, searchUsers } from '#testing/engines/listed.ts'
 
 interface Answers {
   decide(queries: readonly Query[]): Promise<readonly boolean[]>
@@ -29,8 +30,8 @@ export function answersOfEngine(engine: DecisionEngine): Answers {
       const each = queries.map(query => engine.evaluate(query))
       return each.toString() === engine.evaluateAll(queries).toString() ? each : []
     },
-    resources: async question => engine.searchResources(question, EVERYTHING).keys,
-    users: async question => engine.searchUsers(question, EVERYTHING).keys,
+    resources: async question => searchResources(engine, question, EVERYTHING).keys,
+    users: async question => searchUsers(engine, question, EVERYTHING).keys,
     actions: async question => runAtOnce(engine.searchActions(question)),
   }
 }

@@ -59,8 +59,8 @@ readers.attach('e', {
 })
 const SEARCH: SearchJob = {
   kind: 'users',
-  question: { action: 'read', type: 'document', key: 'd', tenant: null },
-  page: { after: null, limit: 10 },
+  question: { action: 'read', type: 'document', key: 'd', tenant: null, said: null },
+  page: { after: null, limit: 10, triedMax: 100 },
 }
 const reads: QueryTerms = { type: 'document', action: 'read', tenant: 'default' }
 const writes: QueryTerms = { ...reads, action: 'write' }
@@ -380,6 +380,7 @@ test('a search is done by the pool, and finds what the engine finds', async () =
   expect(await pool.search('e', SEARCH, HERE)).toEqual({
     keys: ['alice'],
     hasMore: false,
+    last: 'alice',
     total: 1,
   })
 })

@@ -34,8 +34,8 @@ async function attachAndUse(environmentId: string): Promise<WeakRef<SharedArrayB
     index: readers.shareable(environmentId).index,
     search: {
       kind: 'users',
-      question: { action: 'read', type: 'document', key: 'd', tenant: null },
-      page: { after: null, limit: 10 },
+      question: { action: 'read', type: 'document', key: 'd', tenant: null, said: null },
+      page: { after: null, limit: 10, triedMax: 100 },
     },
   }
   expect(await work(search)).toHaveProperty('value')

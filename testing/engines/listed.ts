@@ -1,8 +1,11 @@
-/** The listings of an engine as arrays, with attributes as values. */
+/** The listings of an engine as arrays, with attributes as values, and its searches, at once. */
 import type {
   DecisionEngine,
   InstanceFilter,
   InstanceRoles,
+  KeyPage,
+  PageRequest,
+  ResourceQuestion,
   ResultSink,
   TenantFilter,
   TenantRoles,
@@ -53,6 +56,19 @@ export function grantsOn(engine: DecisionEngine, question: UserQuestion, limit: 
   const found = new Collected<UserGrant>()
   runAtOnce(engine.grantsOn(question, limit, found))
   return found.entries
+}
+
+/** More than any test has. */
+const TRIED_MAX = 1_000_000
+
+export type Page = Omit<PageRequest, 'triedMax'> & Partial<PageRequest>
+
+export function searchResources(engine: DecisionEngine, question: ResourceQuestion, page: Page): KeyPage {
+  return runAtOnce(engine.searchResources(question, { triedMax: TRIED_MAX, ...page }))
+}
+
+export function searchUsers(engine: DecisionEngine, question: UserQuestion, page: Page): KeyPage {
+  return runAtOnce(engine.searchUsers(question, { triedMax: TRIED_MAX, ...page }))
 }
 
 function withAttributes<Entry extends { readonly attributes: string | null }>(

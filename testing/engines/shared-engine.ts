@@ -135,6 +135,22 @@ export class SavingEngine extends SharedEngine {
   }
 }
 
+/** Builds lists of owners after every commit: some records' worth, so that a commit often comes while one is built, or all. */
+export class ListingEngine extends SharedEngine {
+  readonly #records: number
+
+  constructor(records: number, options?: SharedEngineOptions) {
+    super(options)
+    this.#records = records
+  }
+
+  override apply(changes: Iterable<Change>): void {
+    super.apply(changes)
+    if (this.#records < Infinity) this.writer.buildLists(this.#records)
+    else while (this.writer.buildLists(1_000));
+  }
+}
+
 /** Precomputes closures after every commit, some records' worth of work. */
 export class PrecomputingEngine extends SharedEngine {
   readonly #work: number

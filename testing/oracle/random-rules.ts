@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import type { Change } from '#model/change.ts'
+import type { Attributes, Change } from '#model/change.ts'
 import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
 import * as random from './random-attributes.ts'
 import { conditions } from './random-conditions.ts'
@@ -34,20 +34,27 @@ class Sent implements Circumstances {
   }
 }
 
-export function historiesWithRules(size: HistorySize): Arbitrary<History> {
+/** `isDemanding`: nearly all sets demand a value that their owners can be found by. */
+export function historiesWithRules(size: HistorySize, isDemanding = false): Arbitrary<History> {
+  const put = (world: Names) => putIn(world, isDemanding)
+  const change = (world: Names) => changeIn(world, isDemanding)
   return model.anyNames(model.USUAL).chain(world =>
     fc
       .record({
         history: historyIn(world, size),
-        load: fc.array(put(world), { minLength: 12, maxLength: 24 }),
+        // Rules count once their sets are there.
+        sets: isDemanding
+          ? fc.tuple(...[...SETS.keys()].map(number => setPut(world, number, true)))
+          : fc.constant([]),
+        load: fc.array(put(world), { minLength: 12, maxLength: isDemanding ? 60 : 24 }),
         commits: fc.array(fc.array(change(world), { minLength: 1, maxLength: 5 }), {
           minLength: size.commits,
           maxLength: size.commits,
         }),
         sent: fc.array(sent(), { minLength: size.queries, maxLength: size.queries }),
       })
-      .map(({ history, load, commits, sent: sentWith }) => ({
-        load: [...history.load, ...load],
+      .map(({ history, sets, load, commits, sent: sentWith }) => ({
+        load: [...history.load, ...sets, ...load],
         commits: history.commits.map((facts, index) => [...facts, ...commits[index]!]),
         queries: history.queries.map((query, index): Query => {
           const attributes = sentWith[index]!
@@ -57,40 +64,45 @@ export function historiesWithRules(size: HistorySize): Arbitrary<History> {
   )
 }
 
-function change(world: Names): Arbitrary<Change> {
+function changeIn(world: Names, isDemanding: boolean): Arbitrary<Change> {
   return fc.oneof(
-    { arbitrary: put(world), weight: 6 },
+    { arbitrary: putIn(world, isDemanding), weight: 6 },
     {
       arbitrary: fc.constantFrom(...SETS).map((set): Change => ({ kind: 'condition-set-removed', set })),
       weight: 1,
     },
-    { arbitrary: rulePut(world).map((rule): Change => ({ ...rule, kind: 'rule-removed' })), weight: 2 },
+    {
+      arbitrary: rulePut(world, isDemanding).map((rule): Change => ({ ...rule, kind: 'rule-removed' })),
+      weight: 2,
+    },
   )
 }
 
-function put(world: Names): Arbitrary<Change> {
+function putIn(world: Names, isDemanding: boolean): Arbitrary<Change> {
   return fc.oneof(
-    { arbitrary: setPut(world), weight: 5 },
-    { arbitrary: rulePut(world), weight: 6 },
-    { arbitrary: attributesPut(world), weight: 5 },
+    { arbitrary: anySetPut(world, isDemanding), weight: isDemanding ? 2 : 5 },
+    { arbitrary: rulePut(world, isDemanding), weight: isDemanding ? 12 : 6 },
+    { arbitrary: attributesPut(world), weight: isDemanding ? 20 : 5 },
   )
 }
 
 /** Most sets of one side have one key: which side a set has is fixed. */
-function setPut(world: Names): Arbitrary<Change> {
-  return fc.constantFrom(...SETS.keys()).chain(number =>
-    fc.record({
-      kind: fc.constant('condition-set-put' as const),
-      set: fc.constant(SETS[number]!),
-      side: model.mostly(
-        fc.constant(number < 3 ? ('user' as const) : ('resource' as const)),
-        fc.constantFrom('user' as const, 'resource' as const),
-      ),
-      type: model.mostly(fc.constant(null), fc.constantFrom(...world.types.map(({ type }) => type))),
-      parent: model.mostly(fc.constant(null), fc.constantFrom(...SETS)),
-      conditions: someConditions(world),
-    }),
-  )
+function anySetPut(world: Names, isDemanding: boolean): Arbitrary<Change> {
+  return fc.constantFrom(...SETS.keys()).chain(number => setPut(world, number, isDemanding))
+}
+
+function setPut(world: Names, number: number, isDemanding: boolean): Arbitrary<Change> {
+  return fc.record({
+    kind: fc.constant('condition-set-put' as const),
+    set: fc.constant(SETS[number]!),
+    side: model.mostly(
+      fc.constant(number < 3 ? ('user' as const) : ('resource' as const)),
+      fc.constantFrom('user' as const, 'resource' as const),
+    ),
+    type: model.mostly(fc.constant(null), fc.constantFrom(...world.types.map(({ type }) => type))),
+    parent: model.mostly(fc.constant(null), fc.constantFrom(...SETS)),
+    conditions: isDemanding ? demandingConditions(world, number < 3) : someConditions(world),
+  })
 }
 
 /** Any there are, and those that a world answers often. */
@@ -110,6 +122,40 @@ function someConditions(world: Names): Arbitrary<Readonly<Record<string, unknown
     { arbitrary: fc.constant({ 'resource.id': { 'equals-ref': 'resource.key' } }), weight: 1 },
     { arbitrary: fc.constant({ 'user.level': { 'equals-ref': 'context.constructor' } }), weight: 1 },
     { arbitrary: lookup(world), weight: 2 },
+    { arbitrary: demand(world), weight: 4 },
+  )
+}
+
+/** Users demand less, so that what resources demand decides. */
+function demandingConditions(world: Names, isOfUsers: boolean): Arbitrary<Readonly<Record<string, unknown>>> {
+  return fc.oneof(
+    { arbitrary: demand(world), weight: isOfUsers ? 5 : 15 },
+    { arbitrary: fc.constant({}), weight: isOfUsers ? 10 : 0 },
+    { arbitrary: someConditions(world), weight: 1 },
+  )
+}
+
+/** What lists of owners find, alone, together and against each other. */
+function demand(world: Names): Arbitrary<Readonly<Record<string, unknown>>> {
+  const users = fc.constantFrom(...world.users)
+  const one = fc.oneof(
+    fc.constant({ 'resource.owner': { 'equals-ref': 'user.key' } }),
+    fc.constant({ 'user.key': { equals: { ref: 'resource.owner' } } }),
+    users.map(key => ({ 'resource.owner': { equals: key } })),
+    fc.array(users, { maxLength: 2 }).map(keys => ({ 'resource.owner': { in: keys } })),
+    fc.constant({ 'resource.editors': { array_contains: { ref: 'user.key' } } }),
+    fc.constant({ 'user.key': { in: { ref: 'resource.editors' } } }),
+    users.map(key => ({ 'resource.editors': { array_contains: key } })),
+    fc.constant({ 'user.team': { 'equals-ref': 'resource.owner' } }),
+    users.map(key => ({ 'user.team': { equals: key } })),
+    fc.constant({ 'resource.editors': { 'equals-ref': 'user.team' } }),
+  )
+  const several = fc.array(one, { minLength: 1, maxLength: 3 })
+  return fc.oneof(
+    { arbitrary: one, weight: 3 },
+    several.map(allOf => ({ allOf })),
+    several.map(anyOf => ({ anyOf })),
+    one.map(not => ({ not })),
   )
 }
 
@@ -128,7 +174,7 @@ function lookup(world: Names): Arbitrary<Readonly<Record<string, unknown>>> {
     })
 }
 
-function rulePut(world: Names): Arbitrary<Extract<Change, { kind: 'rule-put' }>> {
+function rulePut(world: Names, isDemanding: boolean): Arbitrary<Extract<Change, { kind: 'rule-put' }>> {
   return fc.constantFrom(...world.types).chain(({ type, actions }) =>
     fc.record({
       kind: fc.constant('rule-put' as const),
@@ -139,7 +185,9 @@ function rulePut(world: Names): Arbitrary<Extract<Change, { kind: 'rule-put' }>>
       type: fc.constant(type),
       action: fc.constantFrom(...actions),
       resourceSet: model.mostly(
-        fc.constantFrom(...SETS.slice(3), `__autogen_${type}`),
+        isDemanding
+          ? fc.constantFrom(...SETS.slice(3))
+          : fc.constantFrom(...SETS.slice(3), `__autogen_${type}`),
         fc.constantFrom(...SETS, '__autogen_other'),
       ),
     }),
@@ -152,10 +200,13 @@ function attributesPut(world: Names): Arbitrary<Change> {
   const groups = fc.array(fc.constantFrom(...keys), { maxLength: 3 })
   return fc.tuple(random.roots(random.USUAL), groups, fc.boolean()).chain(([roots, list, hasList]) => {
     const user = hasList ? { ...roots.user, groups: list } : roots.user
+    const named = owned(world)
     return fc.oneof(
-      fc
-        .constantFrom(...world.users)
-        .map((key): Change => ({ kind: 'user-put', user: key, attributes: user })),
+      fc.tuple(fc.constantFrom(...world.users), named).map(([key, { team }]): Change => ({
+        kind: 'user-put',
+        user: key,
+        attributes: defined({ ...user, team }),
+      })),
       fc
         .constantFrom(...world.tenants)
         .map((tenant): Change => ({ kind: 'tenant-put', tenant, attributes: roots.tenant })),
@@ -163,8 +214,25 @@ function attributesPut(world: Names): Arbitrary<Change> {
         .constantFrom(...world.types)
         .chain(model.instanceOf)
         .chain(instance => model.instancePut(world, instance))
-        .map((instance): Change => ({ ...instance, attributes: roots.resource }) as Change),
+        .chain(instance => fc.tuple(fc.constant(instance), named))
+        .map(([instance, { owner, editors }]): Change => {
+          return { ...instance, attributes: defined({ ...roots.resource, owner, editors }) } as Change
+        }),
     )
+  })
+}
+
+function defined(attributes: Readonly<Record<string, unknown>>): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
+}
+
+/** Of whom `demand` asks. `undefined`: missing. */
+function owned(world: Names) {
+  const user = fc.constantFrom(...world.users)
+  return fc.record({
+    owner: fc.oneof(user, fc.constantFrom(undefined, null, 1), fc.array(user, { maxLength: 2 })),
+    editors: fc.oneof(fc.array(user, { maxLength: 3 }), user, fc.constant(undefined)),
+    team: fc.oneof(user, fc.constantFrom(undefined, null, 1), fc.array(user, { maxLength: 2 })),
   })
 }
 

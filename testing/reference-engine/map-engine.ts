@@ -38,7 +38,7 @@ import { type AskedOfRules, Rules } from './rules.ts'
 import { Schema } from './schema.ts'
 import { searchResources, searchUsers } from './search.ts'
 
-const NO_KEYS: KeyPage = { keys: [], hasMore: false, total: 0 }
+const NO_KEYS: KeyPage = { keys: [], hasMore: false, last: null, total: 0 }
 
 export class MapEngine implements Engine {
   readonly #schema = new Schema()
@@ -85,8 +85,14 @@ export class MapEngine implements Engine {
     return verdicts
   }
 
-  searchResources(question: ResourceQuestion, page: PageRequest): KeyPage {
+  // These answer at once what the shared index answers in slices: this engine is asked about small worlds.
+
+  // oxlint-disable-next-line require-yield
+  *searchResources(question: ResourceQuestion, page: PageRequest): Resumable<KeyPage> {
     const type = this.#schema.types.get(question.type)
+    if (type && this.#isRuled(question)) {
+      return this.#tried(type.instances.keys(), key => this.evaluate({ ...question, key }), page)
+    }
     const grants = type && this.#schema.grants(type, question.action)
     const user = this.#facts.users.get(question.user)
     const tenant = question.tenant === null ? null : this.#facts.tenants.get(question.tenant)
@@ -94,13 +100,37 @@ export class MapEngine implements Engine {
     return searchResources(this.#schema, { user, type, grants, tenant }, page)
   }
 
-  searchUsers(question: UserQuestion, page: PageRequest): KeyPage {
+  // oxlint-disable-next-line require-yield
+  *searchUsers(question: UserQuestion, page: PageRequest): Resumable<KeyPage> {
+    if (this.#isRuled(question)) {
+      return this.#tried(this.#facts.users.keys(), user => this.evaluate({ ...question, user }), page)
+    }
     const { grants, tenant = null, instance = null, isTenantMismatch } = this.#resolve(question)
     if (!grants || isTenantMismatch) return NO_KEYS
     return searchUsers({ grants, tenant, instance }, page)
   }
 
-  // These answer at once what the shared index answers in slices: this engine is asked about small worlds.
+  #isRuled({ type, action, asksRules }: Pick<Query, 'type' | 'action' | 'asksRules'>): boolean {
+    return asksRules !== false && this.#rules.hasAnyOn(type, action)
+  }
+
+  /** All there are, asked one after the other. */
+  #tried(
+    keys: Iterable<string>,
+    allows: (key: string) => boolean,
+    { after, limit, triedMax }: PageRequest,
+  ): KeyPage {
+    const rest = [...keys].toSorted(compareUtf8).filter(key => after === null || compareUtf8(key, after) > 0)
+    const found: string[] = []
+    let last = after
+    for (const [index, key] of rest.entries()) {
+      if (found.length === limit || index === triedMax)
+        return { keys: found, hasMore: true, last, total: null }
+      last = key
+      if (allows(key)) found.push(key)
+    }
+    return { keys: found, hasMore: false, last, total: null }
+  }
 
   // oxlint-disable-next-line require-yield
   *searchActions(question: ActionQuestion): Resumable<string[]> {

@@ -47,6 +47,10 @@ export class Rules {
     return this.#rules.length > 0
   }
 
+  hasAnyOn(type: string, action: string): boolean {
+    return this.#rules.some(rule => rule.type === type && rule.action === action)
+  }
+
   putSet(put: ConditionSetPut): void {
     const old = this.#sets.get(put.set)
     if (old !== undefined && old.put.side !== put.side) return

@@ -14,7 +14,7 @@ export class SmallestKeys {
   #total = 0
   #totalAfter = 0
 
-  constructor({ after, limit }: PageRequest) {
+  constructor({ after, limit }: Omit<PageRequest, 'triedMax'>) {
     this.#after = after
     this.#limit = limit
   }
@@ -31,7 +31,9 @@ export class SmallestKeys {
 
   page(): KeyPage {
     this.#shrink()
-    return { keys: this.#kept, hasMore: this.#totalAfter > this.#kept.length, total: this.#total }
+    const keys = this.#kept
+    const last = keys.at(-1) ?? this.#after
+    return { keys, hasMore: this.#totalAfter > keys.length, last, total: this.#total }
   }
 
   #shrink(): void {

@@ -9,7 +9,13 @@ import { runAtOnce } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import { ask, groupRelation } from '#testing/data/dataset.ts'
 import type { Random } from '#testing/data/random.ts'
-import { grantsOn, instanceRolesOf, tenantRolesOf } from '#testing/engines/listed.ts'
+import {
+  grantsOn,
+  instanceRolesOf,
+  searchResources,
+  searchUsers,
+  tenantRolesOf,
+} from '#testing/engines/listed.ts'
 import { AUDITOR, CHAIN, constants, LISTER, PAIRS, PAIRS_GROUP } from './write-mix.ts'
 
 const READERS_OF_PAIRS = ['insider', LISTER, 'member']
@@ -26,7 +32,7 @@ export const QUESTIONS: Record<string, Question> = {
     const limit = random.below(2) === 0 ? ALL : 1 + random.below(PAIRS)
     const tenant = random.below(2) === 0 ? null : 'default'
     const question = { user: LISTER, action: 'read', type: 'document', tenant }
-    const { keys, total, hasMore } = reader.searchResources(question, { after: null, limit })
+    const { keys, total, hasMore } = searchResources(reader, question, { after: null, limit })
     if (total !== PAIRS || keys.length !== Math.min(limit, PAIRS) || hasMore !== limit < PAIRS) {
       return `${keys.length} of ${total} documents, limit ${limit}`
     }
@@ -35,7 +41,7 @@ export const QUESTIONS: Record<string, Question> = {
   },
 
   users(reader, random) {
-    const { keys, total } = reader.searchUsers(onPair(random), { after: null, limit: ALL })
+    const { keys, total } = searchUsers(reader, onPair(random), { after: null, limit: ALL })
     if (total === 0 && keys.length === 0) return null
     return isDeepStrictEqual(keys, READERS_OF_PAIRS) ? null : `users ${keys.join(' ')}`
   },

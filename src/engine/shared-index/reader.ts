@@ -41,14 +41,12 @@ import {
   type SchemaView,
   type TypeView,
 } from '#engine/shared-index/schema/schema-view.ts'
-import { BACKWARD_STEPS_MAX, StepBudget, tooMuchToWalk } from '#engine/shared-index/schema/walk-steps.ts'
+import { StepBudget } from '#engine/shared-index/schema/walk-steps.ts'
 import { BackwardWalk } from '#engine/shared-index/search/backward-walk.ts'
-import { explain, heldOn, tenantMasksOf } from '#engine/shared-index/search/explain.ts'
+import { explain } from '#engine/shared-index/search/explain.ts'
 import { ForwardWalk } from '#engine/shared-index/search/forward-walk.ts'
 import { GuardedGoals } from '#engine/shared-index/search/guarded-goals.ts'
-import { KeyPages } from '#engine/shared-index/search/key-pages.ts'
 import {
-  actionsOf,
   grantsOn,
   instanceRolesOf,
   type ListingParts,
@@ -60,6 +58,7 @@ import { PackedQueries, type QueryTerms } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { ConsistentReads, type ReaderOptions } from './consistent-reads.ts'
 import { TenantReads } from './tenant-reads.ts'
+import { Searches } from './searches.ts'
 
 /** Optimistic attempts before a reader takes the lock. */
 const ATTEMPTS = 50
@@ -67,8 +66,6 @@ const ATTEMPTS = 50
 const BATCH_ATTEMPTS = 3
 /** Attempts of a listing before a few slices with the lock are tried. */
 const LISTING_ATTEMPTS = 2
-
-const NO_KEYS: KeyPage = { keys: [], hasMore: false, total: 0 }
 
 export class SharedIndexReader implements DecisionEngine {
   readonly tenants: TenantReads
@@ -81,8 +78,7 @@ export class SharedIndexReader implements DecisionEngine {
   readonly #goals: BackwardWalk
   readonly #guardedGoals: GuardedGoals
   readonly #search: Search
-  readonly #resourcePages: KeyPages
-  readonly #userPages: KeyPages
+  readonly #searches: Searches
   #schema: SchemaView = emptySchema()
   /** The last terms and their meaning in the schema; null: none since the schema changed. */
   #terms: QueryTerms | null = null
@@ -107,8 +103,14 @@ export class SharedIndexReader implements DecisionEngine {
     this.#guardedGoals = new GuardedGoals(regions, { schema, walk: this.#goals })
     const search = { forward: this.#walk, backward: this.#goals, guardedGoals: this.#guardedGoals }
     this.#search = new Search(regions, search)
-    this.#resourcePages = new KeyPages(regions, key)
-    this.#userPages = new KeyPages(regions, key)
+    this.#searches = new Searches(this.#reads, {
+      question: this.#question,
+      search: this.#search,
+      key,
+      schema: () => this.#schema,
+      decide: queries => this.evaluateAll(queries),
+      steps: () => this.#ruled.steps,
+    })
     this.#check = new InstanceCheck(regions, { schema, builder: this.#builder, walk: this.#walk })
   }
 
@@ -133,53 +135,16 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#evaluateInBatches(new PackedSource(packed), verdicts)
   }
 
-  searchResources({ user, action, type, tenant }: ResourceQuestion, page: PageRequest): KeyPage {
-    const name = JSON.stringify([user, action, type, tenant])
-    return this.#reads.readUnlocked(() => {
-      const { sequence } = this.#reads
-      if (!this.#resourcePages.has(name, sequence)) {
-        const { typeView, actionView } = this.#declared(type, action)
-        const userLine = this.#question.findUser(user)
-        const tenantLine = tenant === null ? 0 : this.#question.findTenant(tenant, sequence)
-        if (!actionView || userLine === 0 || (tenant !== null && tenantLine === 0)) return NO_KEYS
-        this.#search.resources(userLine, typeView!, actionView, tenantLine)
-        this.#resourcePages.keep(name, sequence, this.#search.found)
-      }
-      return this.#resourcePages.page(page)
-    })
+  searchResources(question: ResourceQuestion, page: PageRequest): Resumable<KeyPage> {
+    return this.#searches.resources(question, page)
   }
 
-  searchUsers(question: UserQuestion, page: PageRequest): KeyPage {
-    const { action, type, key, tenant } = question
-    const name = JSON.stringify([action, type, key, tenant])
-    return this.#reads.readUnlocked(() => {
-      const { sequence } = this.#reads
-      if (!this.#userPages.has(name, sequence)) {
-        const { actionView, isMismatch } = this.#resolved(question)
-        if (!actionView || isMismatch) return NO_KEYS
-        this.#search.users(this.#question.tenant, this.#question.instance, actionView)
-        this.#userPages.keep(name, sequence, this.#search.found)
-      }
-      return this.#userPages.page(page)
-    })
+  searchUsers(question: UserQuestion, page: PageRequest): Resumable<KeyPage> {
+    return this.#searches.users(question, page)
   }
 
-  *searchActions(question: ActionQuestion): Resumable<string[]> {
-    return yield* this.#reads.readSliced(LISTING_ATTEMPTS, () => this.#searchActions(question))
-  }
-
-  *#searchActions({ user, type, key, tenant }: ActionQuestion): Resumable<string[]> {
-    const { typeView, isMismatch } = this.#resolved({ action: '', type, key, tenant })
-    const userLine = this.#question.findUser(user)
-    if (!typeView || isMismatch || userLine === 0) return []
-    const { instance, tenant: tenantLine } = this.#question
-    const parts = this.#parts()
-    const inTenant = tenantLine === 0 ? new Int32Array(0) : tenantMasksOf(parts, userLine, tenantLine)
-    if (instance === 0) return actionsOf(typeView, { inTenant, roleIndexes: new Set() })
-    const budgets = [new StepBudget(BACKWARD_STEPS_MAX), new StepBudget(BACKWARD_STEPS_MAX)] as const
-    const { roleIndexes, isWhole } = yield* heldOn(parts, userLine, { instance, type: typeView }, budgets)
-    if (!isWhole) throw tooMuchToWalk(BACKWARD_STEPS_MAX)
-    return actionsOf(typeView, { inTenant, roleIndexes })
+  searchActions(question: ActionQuestion): Resumable<string[]> {
+    return this.#searches.actions(question)
   }
 
   tenantRolesOf(

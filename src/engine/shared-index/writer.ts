@@ -39,6 +39,8 @@ import { Facts } from '#engine/shared-index/write/facts.ts'
 import { GraphRoom } from '#engine/shared-index/write/graph-room.ts'
 import { Tombstones } from '#engine/shared-index/write/tombstones.ts'
 import { LinePrefetch } from '#engine/shared-index/write/line-prefetch.ts'
+import { OwnerLists } from '#engine/shared-index/owners/owner-lists.ts'
+import { OwnerListSchedule } from '#engine/shared-index/write/owner-list-schedule.ts'
 import { Names } from '#engine/shared-index/write/names.ts'
 import { Preparation } from '#engine/shared-index/write/preparation.ts'
 import { Replacements } from '#engine/shared-index/write/replacements.ts'
@@ -96,6 +98,7 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #sweep: Sweep
   readonly #room: GraphRoom
   readonly #precomputation: PrecomputationSchedule
+  readonly #owners: OwnerListSchedule
   /** A word that nobody notifies: `Atomics.wait` on it is a sleep. */
   readonly #rest = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   /** Whether there may be readers. */
@@ -139,17 +142,25 @@ export class SharedIndexWriter implements ChangeSink {
     const schema = this.#schema
     const names = new Names(this.#regions, { key, schema })
     const banks = (): number => this.#facts.banks()
-    const tombstones = new Tombstones(this.#regions, banks)
+    const owners = new OwnerLists(this.#regions)
+    const tombstones = new Tombstones(this.#regions, { banks, owners })
     const invalidation = new Invalidation(this.#regions)
     const replacements = new Replacements(this.#regions, work => this.#locked(work))
     const inSection = (work: () => void): void => this.#inLaterSection(work)
     this.#names = names
+    this.#owners = new OwnerListSchedule(owners, schema)
     this.#room = new GraphRoom(this.#regions, names)
     this.#linePrefetch = new LinePrefetch(this.#regions, names)
     this.#tombstones = tombstones
     this.#invalidation = invalidation
     this.#replacements = replacements
-    this.#facts = new Facts(this.#regions, { names, invalidation, tombstones, banks: state?.banks ?? 1 })
+    this.#facts = new Facts(this.#regions, {
+      names,
+      invalidation,
+      tombstones,
+      owners,
+      banks: state?.banks ?? 1,
+    })
     this.#preparation = new Preparation(this.#regions, { names, invalidation, replacements })
     this.#sweep = new Sweep(this.#regions, { schema, tombstones, key, banks, inSection })
   }
@@ -328,6 +339,15 @@ export class SharedIndexWriter implements ChangeSink {
     if (this.#isShared) this.#regions.prefault(0)
     this.#locked(() => this.#precomputation.step(work))
     return !this.#precomputation.isDone
+  }
+
+  /**
+   * Builds the lists of owners that searches with rules read, in idle moments while readers are there: about `records` records' worth of
+   * work. False when nothing is left. Answers do not depend on it.
+   */
+  buildLists(records: number): boolean {
+    if (this.#isApplying) return true
+    return this.#owners.step(records, work => this.#inLaterSection(work))
   }
 
   /** Whether something waits to be collected. */

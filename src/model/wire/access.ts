@@ -109,9 +109,16 @@ export const ActionSearchRequest = Type.Object({
 export type ActionSearchRequest = Static<typeof ActionSearchRequest>
 
 export const PageFound = Type.Object({
-  next_token: Type.String({ description: 'Empty at the end.' }),
+  next_token: Type.String({
+    description: 'Empty at the end. A page may have fewer results than asked for, or none, and still go on.',
+  }),
   count: Type.Integer({ minimum: 0 }),
-  total: Type.Integer({ minimum: 0 }),
+  total: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Absent where conditions are asked: nobody has tried them all.',
+    }),
+  ),
 })
 
 const searchResponse = <Result extends TSchema>(result: Result) =>

@@ -55,6 +55,8 @@ export interface IndexWriter extends ChangeSink {
   collect(steps: number): boolean
   /** Builds closures before they are asked for, about so many records' worth of work. False when nothing is left. */
   precompute(work: number): boolean
+  /** See `SharedIndexWriter.buildLists`. */
+  buildLists(records: number): boolean
   /** Ends all decisions on the index, for good. Safe to repeat. */
   retire(): void
   /** Resolves to true when the index is retired, by this thread or one that reads it; to false after `letGo`. */
@@ -122,6 +124,8 @@ interface Loaded {
 const LOAD_PART_CHANGES = 1_000
 /** Work of building closures in one turn, in records: about half a millisecond. */
 const PRECOMPUTED_A_TURN = 2_000
+/** Records of lists of owners in one turn: about as long. */
+const LISTED_A_TURN = 256
 /** Records and facts from which on a warm-up is done, once. Its 0.2 s are less than the load took. */
 const WARM_UP_FROM = 100_000
 /** How long an end takes to keep the indexes, collecting what is left included: whoever ends the process has little patience. */
@@ -131,6 +135,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
   readonly #options: SharedIndexesOptions
   readonly #loaded = new Map<string, Loaded>()
   readonly #collecting = new Set<IndexWriter>()
+  readonly #listing = new Set<IndexWriter>()
   /** When the saving of all indexes must be done, by `performance.now()`; null before the first is saved. */
   #keepUntil: number | null = null
   #keeping: Promise<void> = Promise.resolve()
@@ -180,6 +185,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     const { writer, progress } = loaded
     const { attach, deadlineOf = createDeadline } = this.#options
     await attach(environmentId, { index: writer.handle, progress, deadline: deadlineOf(environmentId) })
+    this.#goOnListing(environmentId, writer)
   }
 
   /** Indexes are saved one after the other, in the order of the calls: of several at once none might be whole in time. */
@@ -205,6 +211,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     await runInSlices(writer.applyInSteps(changes))
     publishProgress(progress, revision.sequence)
     if (!this.#collecting.has(writer)) void this.#collect(environmentId, writer)
+    this.#goOnListing(environmentId, writer)
   }
 
   async close(environmentId: string, reason: string): Promise<void> {
@@ -292,6 +299,22 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
       if (this.#isInUse(environmentId, writer)) this.#options.onFault(environmentId, error)
     }
     this.#collecting.delete(writer)
+  }
+
+  #goOnListing(environmentId: string, writer: IndexWriter): void {
+    if (!this.#listing.has(writer)) void this.#list(environmentId, writer)
+  }
+
+  /** The same for lists of owners, on which nothing waits: neither a start nor an end of the process. */
+  async #list(environmentId: string, writer: IndexWriter): Promise<void> {
+    this.#listing.add(writer)
+    try {
+      do await nextTurn()
+      while (this.#isInUse(environmentId, writer) && writer.buildLists(LISTED_A_TURN))
+    } catch (error) {
+      if (this.#isInUse(environmentId, writer)) this.#options.onFault(environmentId, error)
+    }
+    this.#listing.delete(writer)
   }
 }
 

@@ -18,7 +18,7 @@ import {
   tenantRole,
   user,
 } from '#testing/engines/changes.ts'
-import { grantsOn, tenantRolesOf } from '#testing/engines/listed.ts'
+import { grantsOn, searchResources, searchUsers, tenantRolesOf } from '#testing/engines/listed.ts'
 import { packed } from '#testing/engines/packed.ts'
 import { SharedEngine, restoredWriter } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
@@ -74,10 +74,10 @@ describe('with 10,000 tenant roles', () => {
     const [name, action, roleKey] = [`u${roleIndex}`, `a${roleIndex}`, `r${roleIndex}`]
     const page = { after: null, limit: 10 }
     const on = { action, type: 'document', key: 'd', tenant: null }
-    expect(engine.searchUsers(on, page).keys).toEqual([name])
-    expect(engine.searchResources({ user: name, action, type: 'document', tenant: null }, page).keys).toEqual(
-      ['d'],
-    )
+    expect(searchUsers(engine, on, page).keys).toEqual([name])
+    expect(
+      searchResources(engine, { user: name, action, type: 'document', tenant: null }, page).keys,
+    ).toEqual(['d'])
     expect(runAtOnce(engine.searchActions({ user: name, type: 'document', key: 'd', tenant: null }))).toEqual(
       [action],
     )

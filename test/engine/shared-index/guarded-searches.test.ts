@@ -16,7 +16,7 @@ import {
   user,
 } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
-import { grantsOn } from '#testing/engines/listed.ts'
+import { grantsOn, searchUsers } from '#testing/engines/listed.ts'
 
 const COUNT = 20_000
 const ALL = { after: null, limit: COUNT }
@@ -35,7 +35,7 @@ const groups = [
 ]
 
 function usersOf(engine: SharedEngine, type: string, key: string): string[] {
-  return engine.searchUsers({ action: 'read', type, key, tenant: null }, ALL).keys
+  return searchUsers(engine, { action: 'read', type, key, tenant: null }, ALL).keys
 }
 
 function grantsOf(engine: SharedEngine, type: string, key: string): string[] {

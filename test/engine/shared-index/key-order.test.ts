@@ -13,6 +13,7 @@ import {
   user,
 } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
+import { searchResources } from '#testing/engines/listed.ts'
 
 const FAMILIES: Record<string, (n: number) => string> = {
   'that differ early': n => `${(n * 7_919) % 5_000}-document`,
@@ -40,7 +41,7 @@ test.each(Object.entries(FAMILIES))('five thousand keys %s come in order, whatev
   for (const limit of [7, 1_000, 10_000]) {
     const walked: string[] = []
     for (let after: string | null = null, hasMore = true; hasMore;) {
-      const page = engine.searchResources(question, { after, limit })
+      const page = searchResources(engine, question, { after, limit })
       expect(page.total).toBe(keys.length)
       walked.push(...page.keys)
       after = page.keys.at(-1)!
@@ -50,6 +51,6 @@ test.each(Object.entries(FAMILIES))('five thousand keys %s come in order, whatev
   }
   for (const after of ['a', 'kk', 'zzz', '\u{10ffff}']) {
     const behind = ordered.filter(key => Buffer.compare(Buffer.from(key), Buffer.from(after)) > 0)
-    expect(engine.searchResources(question, { after, limit: 5 }).keys).toEqual(behind.slice(0, 5))
+    expect(searchResources(engine, question, { after, limit: 5 }).keys).toEqual(behind.slice(0, 5))
   }
 })

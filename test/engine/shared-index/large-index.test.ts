@@ -18,7 +18,7 @@ import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
-import { instanceRolesOf } from '#testing/engines/listed.ts'
+import { instanceRolesOf, searchResources } from '#testing/engines/listed.ts'
 import { SECRETS, SharedEngine, restoredWriter } from '#testing/engines/shared-engine.ts'
 
 const HUGE_PAGES = '/sys/kernel/mm/transparent_hugepage/enabled'
@@ -113,7 +113,7 @@ test('what was moved keeps its texts, and attributes written after it change no 
     new Map([...before.entries(), ...after.entries()].map(([n, key]) => [key, document(key, n).attributes])),
   )
   const question = { user: 'u7', action: 'read', type: 'document', tenant: null }
-  const { keys } = engine.searchResources(question, { after: null, limit: 1_000 })
+  const { keys } = searchResources(engine, question, { after: null, limit: 1_000 })
   expect(keys).toEqual([...before, ...after].toSorted())
   for (const key of keys) expect(engine.evaluate({ ...question, key }), key).toBe(true)
 })

@@ -12,7 +12,13 @@ import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
-import { grantsOn, instanceRolesOf, tenantRolesOf } from '#testing/engines/listed.ts'
+import {
+  grantsOn,
+  instanceRolesOf,
+  searchResources,
+  searchUsers,
+  tenantRolesOf,
+} from '#testing/engines/listed.ts'
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
 import { packed } from '#testing/engines/packed.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
@@ -28,8 +34,8 @@ const WAYS: Readonly<Record<string, (engine: DecisionEngine) => unknown>> = {
   evaluateFirst: engine => engine.evaluateFirst(packed([QUERY])),
   evaluateAll: engine => engine.evaluateAll([QUERY, QUERY]),
   evaluatePacked: engine => engine.evaluatePacked(packed([QUERY])),
-  searchResources: engine => engine.searchResources({ ...QUERY, tenant: null }, PAGE),
-  searchUsers: engine => engine.searchUsers(QUERY, PAGE),
+  searchResources: engine => searchResources(engine, { ...QUERY, tenant: null }, PAGE),
+  searchUsers: engine => searchUsers(engine, QUERY, PAGE),
   searchActions: engine => runAtOnce(engine.searchActions(QUERY)),
   tenantRolesOf: engine => tenantRolesOf(engine, 'alice', null, 10),
   instanceRolesOf: engine =>

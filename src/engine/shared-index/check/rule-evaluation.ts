@@ -60,6 +60,8 @@ export class RuleEvaluation {
   #stamp = 0
   /** By leaf: what its constant is as a rank. */
   #ranks: (Rank | null | undefined)[] = []
+  /** What all questions have cost so far: steps of their budgets, and rules that were looked at. */
+  steps = 0
   /** Where the code goes on behind what was evaluated. */
   #next = 0
 
@@ -69,17 +71,28 @@ export class RuleEvaluation {
 
   /** Throws what is wrong with the attributes that were sent, where a condition asks for them. */
   decide(asked: AskedRules): RuledOutcome {
-    const { plan } = asked
-    if (plan.view !== this.#view) this.#useView(plan.view)
-    this.#asked = asked
-    this.#budget = new EvaluationBudget()
-    if (this.#stamp === STAMPS_MAX) this.#useView(plan.view)
-    this.#stamp += 1
-    this.#values.begin(asked, plan.view.paths)
-    const isAllowed = this.#isAllowed(plan)
+    this.consider(asked)
+    const isAllowed = this.#isAllowed(asked.plan)
+    this.steps += this.#budget.spent
     // What was missing was taken for unknown, which allows nothing that it would not allow when it is known.
     if (isAllowed || this.#values.missing.size === 0) return isAllowed
     return { lookups: [...this.#values.missing.values()] }
+  }
+
+  /** Begins a question of which sides and values are asked one by one; they are kept until the next one. */
+  consider(asked: AskedRules): RuleValues {
+    const { view } = asked.plan
+    if (view !== this.#view || this.#stamp === STAMPS_MAX) this.#useView(view)
+    this.#asked = asked
+    this.#budget = new EvaluationBudget()
+    this.#stamp += 1
+    this.#values.begin(asked, view.paths)
+    return this.#values
+  }
+
+  /** Whether something of the question was left unknown because it would cost too much. */
+  get isExceeded(): boolean {
+    return this.#budget.isExceeded
   }
 
   #useView(view: RulesView): void {
@@ -98,14 +111,14 @@ export class RuleEvaluation {
     let from = at + PLAN.words
     const others = from + program[at + PLAN.lookups]! * LOOKUP_WORDS
     for (; from < others; from += LOOKUP_WORDS) {
-      const rules = this.#rulesByValue(program[from]!, program[from + 1]!)
+      const rules = this.rulesByValue(program[from]!, program[from + 1]!)
       if (rules !== 0 && this.#someAllows(rules + 1, program[rules]!)) return true
     }
     return this.#someAllows(others, program[at + PLAN.others]!)
   }
 
   /** Where the count of rules is that the value of an attribute leads to; 0: it leads to none. */
-  #rulesByValue(path: number, table: number): number {
+  rulesByValue(path: number, table: number): number {
     const values = this.#values
     const head = values.head(path)
     if (head === MISSING || kindOf(head) >= LIST) return 0
@@ -129,13 +142,15 @@ export class RuleEvaluation {
   #someAllows(from: number, count: number): boolean {
     const program = this.#program
     const end = from + 2 * count
+    this.steps += count
     for (let at = from; at < end; at += 2) {
-      if (this.#isSide(program[at]!) && this.#isSide(program[at + 1]!)) return true
+      if (this.isSide(program[at]!) && this.isSide(program[at + 1]!)) return true
     }
     return false
   }
 
-  #isSide(side: number): boolean {
+  /** Whether the side of a rule matches. */
+  isSide(side: number): boolean {
     if (side >= 0) return this.#holds(side)
     if (side === ALL_OF_TYPE) return true
     const roleIndex = ROLE_SIDE - side

@@ -54,6 +54,11 @@ export class RuleQuestions {
     this.#evaluation = new RuleEvaluation(regions.attributeNames)
   }
 
+  /** See `RuleEvaluation.steps`. */
+  get steps(): number {
+    return this.#evaluation.steps
+  }
+
   decide(asked: AskedRules): RuledOutcome {
     return this.#evaluation.decide(asked)
   }

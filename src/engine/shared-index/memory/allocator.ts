@@ -1,5 +1,5 @@
 /**
- * Allocates blocks of 2^k words in the graph region. The first word of a free block links to the next free one
+ * Allocates blocks of 2^k words in an arena: in the graph region, or in the memory of owner lists. The first word of a free block links to the next free one
  * of its size. The heads of these lists and the top of the unused rest are in the header.
  *
  * Invariant: a block is handed out once and lies within the region. Blocks of a line or more start on a line. A
@@ -10,12 +10,21 @@
  */
 import { assert } from '#model/assert.ts'
 import * as L from './layout.ts'
-import type { Regions } from './regions.ts'
 
 const FEW_WORDS_LOG2 = 5
 
+/** Words that blocks are cut from, and the header that knows which of them are free: the graph, or the memory of lists. */
+export interface Arena {
+  readonly header: Int32Array
+  /** Another view after every growth. */
+  readonly graph: Int32Array
+  readonly graphWordsMax: number
+  /** Throws `LIMIT_EXCEEDED` beyond its limit. */
+  growGraph(words: number): void
+}
+
 /** Returns the first word of a block of 2^log2 words. Its content is undefined. O(1). */
-export function allocate(regions: Regions, log2: number): number {
+export function allocate(regions: Arena, log2: number): number {
   const { header } = regions
   assert(log2 >= 1 && log2 < L.SIZE_CLASSES, 'a block has between 2 and 2^30 words')
   for (let size = log2; size < L.SIZE_CLASSES; size++) {
@@ -31,7 +40,7 @@ export function allocate(regions: Regions, log2: number): number {
 }
 
 /** As `allocate`, with all words 0. O(words). */
-export function allocateZeroed(regions: Regions, log2: number): number {
+export function allocateZeroed(regions: Arena, log2: number): number {
   const block = allocate(regions, log2)
   const { graph } = regions
   // Most blocks are records, for which a call of `fill` costs more than the loop.
@@ -41,7 +50,7 @@ export function allocateZeroed(regions: Regions, log2: number): number {
 }
 
 /** O(1). */
-export function release(regions: Regions, block: number, log2: number): void {
+export function release(regions: Arena, block: number, log2: number): void {
   const { header } = regions
   regions.graph[block] = header[L.H_FREE_LISTS + log2]!
   header[L.H_FREE_LISTS + log2] = block
@@ -50,20 +59,20 @@ export function release(regions: Regions, block: number, log2: number): void {
 }
 
 /** Whether a block of 2^log2 words can be had. O(sizes). */
-export function hasBlock({ header, graphWordsMax }: Regions, log2: number): boolean {
+export function hasBlock({ header, graphWordsMax }: Arena, log2: number): boolean {
   for (let size = log2; size < L.SIZE_CLASSES; size++) if (header[L.H_FREE_COUNTS + size] !== 0) return true
   const words = 1 << Math.max(log2, L.LINE_WORDS_LOG2)
   return header[L.H_GRAPH_TOP]! + words + L.OPEN_BEHIND_TOP <= graphWordsMax
 }
 
 /** Opens the region for `words` more. Throws `LIMIT_EXCEEDED` if the region cannot grow as far. */
-export function reserve(regions: Regions, words: number): void {
+export function reserve(regions: Arena, words: number): void {
   const wanted = regions.header[L.H_GRAPH_TOP]! + words + L.OPEN_BEHIND_TOP
   if (wanted > regions.graph.length) regions.growGraph(wanted)
 }
 
 /** As `reserve`, but only as far as the region can grow. */
-export function reserveIfThere(regions: Regions, words: number): void {
+export function reserveIfThere(regions: Arena, words: number): void {
   const { header, graphWordsMax } = regions
   reserve(regions, Math.min(words, graphWordsMax - L.OPEN_BEHIND_TOP - header[L.H_GRAPH_TOP]!))
 }
@@ -73,7 +82,7 @@ export function log2Ceil(n: number): number {
   return n <= 1 ? 0 : 32 - Math.clz32(n - 1)
 }
 
-function takeFromTop(regions: Regions, words: number): number {
+function takeFromTop(regions: Arena, words: number): number {
   const block = regions.header[L.H_GRAPH_TOP]!
   reserve(regions, words)
   regions.header[L.H_GRAPH_TOP] = block + words
@@ -81,7 +90,7 @@ function takeFromTop(regions: Regions, words: number): number {
 }
 
 /** Keeps the front of a block and frees its upper halves until it has the wanted size. */
-function splitDown(regions: Regions, block: number, from: number, to: number): number {
+function splitDown(regions: Arena, block: number, from: number, to: number): number {
   for (let size = from - 1; size >= to; size--) release(regions, block + (1 << size), size)
   return block
 }

@@ -9,6 +9,8 @@
  *   closures  blocks appended by closure builders, reset as a whole (`closure-arena.ts`)
  *   schema    the compiled schema (`compiled-schema.ts`) in two buffers: one is read while the next is written
  *
+ * Beside them lie the lists of owners (`list-memory.ts`), which only searches with rules read.
+ *
  * A *line* is 16 words = 64 bytes, one cache line. Records start on lines, and the id of a record is its line
  * number in the graph, so an id leads to its record without a table. Line 0 is never used: 0 means "none".
  *
@@ -120,6 +122,9 @@ export const H_CLOSURE_WORDS = 105
 /** Names of attributes that have a number, and the directory of them (`attribute-names.ts`). */
 export const H_NAMES = 106
 export const H_NAME_DIRECTORY = 107
+
+/** In the memory of owner lists: the word of their directory (`owners/list-directory.ts`). */
+export const H_LIST_DIRECTORY = 108
 
 /** String table: per partition [slots ptr, count << 5 | log2 capacity]. */
 export const H_PARTITIONS = 256

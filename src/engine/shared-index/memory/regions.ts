@@ -16,10 +16,11 @@ import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { AttributeNames } from './attribute-names.ts'
 import * as L from './layout.ts'
+import { type ListBuffers, ListMemory } from './list-memory.ts'
 import { isRetired } from './sequence.ts'
 
 /** The content of a handle. */
-interface RegionBuffers {
+interface RegionBuffers extends ListBuffers {
   readonly header: SharedArrayBuffer
   readonly graph: SharedArrayBuffer
   readonly closures: SharedArrayBuffer
@@ -48,6 +49,7 @@ export interface SchemaLocation {
 export interface RegionSizes {
   readonly closureBytesMax?: number | undefined
   readonly graphBytesMax?: number | undefined
+  readonly listBytesMax?: number | undefined
   /** A graph of at least this size gets all its address space at once. */
   readonly largeGraphBytes?: number | undefined
 }
@@ -89,6 +91,7 @@ export class Regions {
   closures: Int32Array
   /** For the writer: descriptors of large slabs that are mostly empty, with their width (`replacements.ts`). */
   readonly sparse = new Map<number, 0 | 1>()
+  readonly lists: ListMemory
   /** Those that have a number, as this thread knows them. */
   readonly attributeNames = new AttributeNames(this)
   #epoch: number
@@ -103,6 +106,7 @@ export class Regions {
     this.#handle = handle
     this.#largeGraphBytes = largeGraphBytes
     this.header = new Int32Array(handle.header)
+    this.lists = new ListMemory(handle)
     // Acquire: the lengths read next are at least those the epoch was published with.
     this.#epoch = Atomics.load(this.header, L.H_LAYOUT_EPOCH)
     this.graph = wordsOf(handle.graph, this.header[L.H_GRAPH_WORDS]!)
@@ -118,6 +122,7 @@ export class Regions {
     {
       closureBytesMax = CLOSURE_BYTES_MAX,
       graphBytesMax = GRAPH_BYTES_MAX,
+      listBytesMax,
       largeGraphBytes,
     }: RegionSizes = {},
   ): Regions {
@@ -127,6 +132,7 @@ export class Regions {
       closures: new SharedArrayBuffer(CLOSURE_BYTES_MIN, { maxByteLength: closureBytesMax }),
       schema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
       otherSchema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
+      ...ListMemory.buffers(listBytesMax),
     })
     const sizes = new Int32Array(handle.header)
     sizes[L.H_GRAPH_WORDS] = GRAPH_BYTES_MIN / L.WORD_BYTES
@@ -157,6 +163,8 @@ export class Regions {
         new SharedArrayBuffer(openBytes(bytes.closures), { maxByteLength: CLOSURE_BYTES_MAX }),
       schema: new SharedArrayBuffer(openBytes(bytes.schema), { maxByteLength: SCHEMA_BYTES_MAX }),
       otherSchema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
+      // They are built anew.
+      ...ListMemory.buffers(),
     })
   }
 
@@ -311,12 +319,13 @@ export class Regions {
   }
 
   /** Open bytes of all regions. */
-  bytes(): { header: number; graph: number; closures: number; schema: number; total: number } {
+  bytes(): { header: number; graph: number; closures: number; schema: number; lists: number; total: number } {
     const header = this.handle.header.byteLength
     const graph = this.graph.byteLength
     const closures = this.closures.byteLength
     const schema = this.handle.schema.byteLength + this.handle.otherSchema.byteLength
-    return { header, graph, closures, schema, total: header + graph + closures + schema }
+    const lists = this.lists.bytes
+    return { header, graph, closures, schema, lists, total: header + graph + closures + schema + lists }
   }
 
   #open(buffer: SharedArrayBuffer, words: number, bytes: number): void {

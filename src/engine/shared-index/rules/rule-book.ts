@@ -53,6 +53,10 @@ export class RuleBook {
     for (const rule of rules) this.#addRule(nameOf(rule), rule)
   }
 
+  get hasRules(): boolean {
+    return this.#rules.size > 0
+  }
+
   save(): SavedRules {
     this.#settleAtOnce()
     return { sets: [...this.#sets.values()], rules: Array.from(this.#rules.values(), ({ rule }) => rule) }

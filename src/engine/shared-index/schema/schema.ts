@@ -101,6 +101,7 @@ export class Schema {
   /** Types whose meaning changed. They must be compiled before the next reader sees them. */
   #changed = new Set<ResourceType>()
   #isChanged: boolean
+  #rulesVersion = 0
   readonly #rules = new RuleBook({
     hasType: type => this.types.has(type),
     hasAction: (type, action) => this.types.get(type)?.actions.has(action) ?? false,
@@ -141,9 +142,18 @@ export class Schema {
     return changed
   }
 
+  get hasRules(): boolean {
+    return this.#rules.hasRules
+  }
+
   /** Condition sets and rules. */
   get rules(): SavedRules {
     return this.#rules.save()
+  }
+
+  /** Another number whenever condition sets or rules have changed. */
+  get rulesVersion(): number {
+    return this.#rulesVersion
   }
 
   /** Whether condition sets and rules are to be compiled anew, each time once. */
@@ -178,6 +188,7 @@ export class Schema {
     if (!areChanged) return
     this.#isChanged = true
     this.#areRulesChanged = true
+    this.#rulesVersion += 1
   }
 
   /** The largest id that was given to a role. */

@@ -6,25 +6,9 @@
  * their next bytes. Short runs are left until a page needs them.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
+import { bytesSwapped, compareKeys, compareWithKey } from '#engine/shared-index/memory/key-comparison.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { keyBytes, keyStart } from '#engine/shared-index/memory/records.ts'
-
-/** Compares two keys as `sort` expects. O(common prefix). */
-export function compareKeys(graph: Int32Array, left: number, right: number): number {
-  const a = left << L.LINE_WORDS_LOG2
-  const b = right << L.LINE_WORDS_LOG2
-  const lengths = keyBytes(graph, a) - keyBytes(graph, b)
-  const words = (Math.min(keyBytes(graph, a), keyBytes(graph, b)) + 3) >>> 2
-  return compareWords(graph, keyStart(graph, a), graph, keyStart(graph, b), words) || lengths
-}
-
-/** Compares the key of a record with another one. */
-function compareWithKey(graph: Int32Array, line: number, key: Key): number {
-  const record = line << L.LINE_WORDS_LOG2
-  const bytes = keyBytes(graph, record)
-  const words = (Math.min(bytes, key.bytes) + 3) >>> 2
-  return compareWords(graph, keyStart(graph, record), key.words, 0, words) || bytes - key.bytes
-}
 
 /** Runs up to this length are sorted later. */
 const SHORT_RUN = 64
@@ -175,7 +159,7 @@ function prefixAfter(graph: Int32Array, line: number, skip: number): number {
   const shift = (skip & 3) << 3
   // The word after the key's last one belongs to something else, so it is read only if the key goes on.
   const high = shift === 0 || left <= 4 - (skip & 3) ? 0 : graph[at + 1]! << (32 - shift)
-  return swapped((graph[at]! >>> shift) | high) | 0
+  return bytesSwapped((graph[at]! >>> shift) | high) | 0
 }
 
 /** Sorts unsigned numbers, and the lines with them: three stable passes of 11 bits. */
@@ -204,21 +188,4 @@ function radixSort(numbers: Int32Array, lines: Int32Array): void {
   if (fromLines === lines) return
   numbers.set(fromNumbers)
   lines.set(fromLines)
-}
-
-/**
- * Words hold bytes in little-endian order and are padded with zeros. With bytes swapped they compare like the
- * bytes.
- */
-function compareWords(a: Int32Array, fromA: number, b: Int32Array, fromB: number, count: number): number {
-  for (let at = 0; at < count; at++) {
-    const left = a[fromA + at]!
-    const right = b[fromB + at]!
-    if (left !== right) return swapped(left) - swapped(right)
-  }
-  return 0
-}
-
-function swapped(word: number): number {
-  return ((word >>> 24) | ((word >>> 8) & 0xff00) | ((word << 8) & 0xff0000) | (word << 24)) >>> 0
 }

@@ -12,6 +12,8 @@ import { keyText } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { KeyOrder } from './key-order.ts'
 
+export const NO_KEYS: KeyPage = { keys: [], hasMore: false, last: null, total: 0 }
+
 export class KeyPages {
   readonly #regions: Regions
   readonly #after: Key
@@ -34,14 +36,14 @@ export class KeyPages {
     this.#order = new KeyOrder(this.#regions.graph, found.items.slice(0, found.length))
   }
 
-  page({ after, limit }: PageRequest): KeyPage {
+  page({ after, limit }: Omit<PageRequest, 'triedMax'>): KeyPage {
     const { graph } = this.#regions
     const order = this.#order
-    if (order === null) return { keys: [], hasMore: false, total: 0 }
+    if (order === null) return NO_KEYS
     const total = order.lines.length
     // A cursor that is not a key was never handed out: the search starts at the beginning.
     const start = after !== null && this.#after.read(after, 0) ? order.countUpTo(graph, this.#after) : 0
     const keys = Array.from(order.slice(graph, start, start + limit), line => keyText(graph, line))
-    return { keys, hasMore: start + keys.length < total, total }
+    return { keys, hasMore: start + keys.length < total, last: keys.at(-1) ?? after, total }
   }
 }

@@ -127,6 +127,19 @@ export class Search {
     return backward.heldGoal !== -1
   }
 
+  /** Finds all records of a type, or all users, whatever is allowed; `tenant` 0: of any tenant. O(all records). */
+  all(type: number, tenant: number): void {
+    this.#begin()
+    const { graph } = this.#regions
+    for (const line of this.#records()) {
+      const record = line << L.LINE_WORDS_LOG2
+      if (graph[record]! >>> L.TYPE_SHIFT !== type) continue
+      const home = type === L.USER_TYPE ? 0 : graph[record + L.I_TENANT]!
+      if (type === L.USER_TYPE || (tenant === 0 ? !isDead(graph, home) : home === tenant))
+        this.found.push(line)
+    }
+  }
+
   #findHolders(scope: number, mask: number): void {
     this.#candidates.length = 0
     this.prefetchSink ^= takeHolders(this.#regions, scope, mask, this.#candidates)
@@ -159,12 +172,16 @@ export class Search {
     return tenants
   }
 
+  #takeInstancesOf(type: number, tenants: ReadonlySet<number>, onlyTenant: number): void {
+    for (const line of this.#records()) this.#takeIfOf(line, type, tenants, onlyTenant)
+  }
+
   /**
    * Tenants keep no list of their instances, so the string table is walked. Its order is that of hashes. The
    * records are read, and found, in the order of memory, which also makes it cheaper to sort them by key later.
    * O(records).
    */
-  #takeInstancesOf(type: number, tenants: ReadonlySet<number>, onlyTenant: number): void {
+  #records(): Int32Array {
     const { header, graph } = this.#regions
     this.#all.clear(graph.length >>> L.LINE_WORDS_LOG2)
     for (let partition = 0; partition < L.PARTITION_COUNT; partition++) {
@@ -177,7 +194,7 @@ export class Search {
     const lines = this.#candidates
     lines.length = 0
     this.#all.appendTo(lines)
-    for (let i = 0; i < lines.length; i++) this.#takeIfOf(lines.items[i]!, type, tenants, onlyTenant)
+    return lines.items.subarray(0, lines.length)
   }
 
   #takeIfOf(line: number, type: number, tenants: ReadonlySet<number>, onlyTenant: number): void {

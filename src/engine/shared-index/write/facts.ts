@@ -22,6 +22,7 @@ import { newContainer, newRecord, outListOf, setAttributes } from '#engine/share
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { addEdge, addMember, deleteEdge, entryCount, pairFor } from '#engine/shared-index/memory/slab.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
+import type { OwnerLists } from '#engine/shared-index/owners/owner-lists.ts'
 import { lineOfBank, makeLineOfBank } from '#engine/shared-index/schema/annexes.ts'
 import { maskOf, scopeOf } from '#engine/shared-index/schema/schema.ts'
 import type { AssignmentChange, Attributes, InstanceKey, TupleChange } from '#model/change.ts'
@@ -37,6 +38,7 @@ export class Facts {
   readonly #names: Names
   readonly #invalidation: Invalidation
   readonly #tombstones: Tombstones
+  readonly #owners: OwnerLists
   readonly #staleFilters = new NumberList()
   /** Records whose next line (`string-table.ts`) has changed. */
   readonly #relinked = new NumberList()
@@ -44,13 +46,20 @@ export class Facts {
 
   constructor(
     regions: Regions,
-    parts: { names: Names; invalidation: Invalidation; tombstones: Tombstones; banks: number },
+    parts: {
+      names: Names
+      invalidation: Invalidation
+      tombstones: Tombstones
+      owners: OwnerLists
+      banks: number
+    },
   ) {
     this.#regions = regions
     this.#banks = parts.banks
     this.#names = parts.names
     this.#invalidation = parts.invalidation
     this.#tombstones = parts.tombstones
+    this.#owners = parts.owners
   }
 
   putTenant(key: string, attributes: Attributes | null): void {
@@ -69,8 +78,12 @@ export class Facts {
   }
 
   putUser(key: string, attributes: Attributes | null): void {
-    const line = this.#names.find(key, L.USER_TYPE) || this.#create(key, L.USER_TYPE)
-    if (line !== 0) setAttributes(this.#regions, line, attributes)
+    const old = this.#names.find(key, L.USER_TYPE)
+    if (old !== 0) return this.#replaceAttributes(old, L.USER_TYPE, attributes)
+    const line = this.#create(key, L.USER_TYPE)
+    if (line === 0) return
+    setAttributes(this.#regions, line, attributes)
+    this.#owners.added(line)
   }
 
   removeUser(key: string): void {
@@ -88,12 +101,13 @@ export class Facts {
     const tenant = this.#names.find(tenantKey, L.TENANT_TYPE)
     if (!type || tenant === 0) return
     const old = this.#names.find(name.key, type.id)
-    if (old !== 0 && this.#tenantOf(old) === tenant) return setAttributes(this.#regions, old, attributes)
+    if (old !== 0 && this.#tenantOf(old) === tenant) return this.#replaceAttributes(old, type.id, attributes)
     if (old !== 0) this.#remove(old)
     const line = this.#create(name.key, type.id)
     if (line === 0) return
     this.#regions.graph[(line << L.LINE_WORDS_LOG2) + L.I_TENANT] = tenant
     setAttributes(this.#regions, line, attributes)
+    this.#owners.added(line)
   }
 
   removeInstance(name: InstanceKey): void {
@@ -215,6 +229,11 @@ export class Facts {
     table.insert(this.#regions, this.#names.key.hash, line)
     this.#regions.header[L.H_RECORDS] = this.#regions.header[L.H_RECORDS]! + 1
     return line
+  }
+
+  #replaceAttributes(line: number, type: number, attributes: Attributes | null): void {
+    if (!this.#owners.has(type)) return setAttributes(this.#regions, line, attributes)
+    this.#owners.changing(line, () => setAttributes(this.#regions, line, attributes))
   }
 
   #tenantOf(instance: number): number {

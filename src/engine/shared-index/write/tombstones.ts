@@ -17,6 +17,7 @@ import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { outListOf, releaseRecord, typeOf } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { deleteEdge, deleteMember, PAIRS, releaseSlab, SET } from '#engine/shared-index/memory/slab.ts'
+import type { OwnerLists } from '#engine/shared-index/owners/owner-lists.ts'
 import { annexesOf } from '#engine/shared-index/schema/annexes.ts'
 import { bitCount, rebuildFilter, takeMask } from './user-slab.ts'
 
@@ -26,6 +27,7 @@ const PHASES = ['assignees', 'in', 'out-containers', 'out-others', 'assignments'
 export class Tombstones {
   readonly #regions: Regions
   readonly #banks: () => number
+  readonly #owners: OwnerLists
   /** Lines. Not an array of numbers: the collector would copy and trace its growth while readers wait. */
   readonly #queue = new NumberList()
   #first = 0
@@ -33,9 +35,10 @@ export class Tombstones {
   #cursor = 0
   #deadTenants: number[] = []
 
-  constructor(regions: Regions, banks: () => number) {
+  constructor(regions: Regions, parts: { readonly banks: () => number; readonly owners: OwnerLists }) {
     this.#regions = regions
-    this.#banks = banks
+    this.#banks = parts.banks
+    this.#owners = parts.owners
   }
 
   isEmpty(): boolean {
@@ -52,6 +55,7 @@ export class Tombstones {
   }
 
   add(line: number): void {
+    this.#owners.removed(line)
     this.#markDead(line)
     this.#queue.push(line)
   }

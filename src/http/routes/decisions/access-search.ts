@@ -145,9 +145,8 @@ function answer(
   if (found instanceof Promise) {
     return found.then(page => answer(options, { bound, position, found: page }, present) as Reply)
   }
-  const { keys, total, hasMore } = found
-  const after = keys.at(-1) ?? position.after
-  const nextToken = hasMore ? options.tokens.issue(bound, { limit: position.limit, after }) : ''
-  const page = { next_token: nextToken, count: keys.length, total }
+  const { keys, total, hasMore, last } = found
+  const nextToken = hasMore ? options.tokens.issue(bound, { limit: position.limit, after: last }) : ''
+  const page = { next_token: nextToken, count: keys.length, ...(total !== null && { total }) }
   return { status: 200, body: { page, results: keys.map(present) } }
 }

@@ -1,0 +1,74 @@
+/**
+ * Memory for the lists of owners (`owners/`), apart from the graph: lists are made from it, and may be given up when there is no room
+ * for them. So they take none of what commits were promised, and are not saved with an index.
+ *
+ * It is an arena (`allocator.ts`) with a header of its own. Readers read it as they read the graph: what they find counts if the
+ * sequence of the index has not changed meanwhile.
+ */
+import { AuthzError } from '#model/errors.ts'
+import type { Arena } from './allocator.ts'
+import * as L from './layout.ts'
+
+/** Crosses `postMessage`. */
+export interface ListBuffers {
+  readonly listHeader: SharedArrayBuffer
+  readonly lists: SharedArrayBuffer
+}
+
+/** Address space: some 100 million entries. */
+const LIST_BYTES_MAX = 2 ** 30
+const LIST_BYTES_MIN = 1 << 12
+const GROWTH_BYTES_MIN = 1 << 16
+
+export class ListMemory implements Arena {
+  readonly header: Int32Array
+  graph: Int32Array
+  readonly #buffer: SharedArrayBuffer
+
+  /** `bytesMax`: for tests. */
+  static buffers(bytesMax = LIST_BYTES_MAX): ListBuffers {
+    const listHeader = new SharedArrayBuffer(L.HEADER_WORDS * L.WORD_BYTES)
+    const lists = new SharedArrayBuffer(LIST_BYTES_MIN, { maxByteLength: bytesMax })
+    const header = new Int32Array(listHeader)
+    // Line 0 stays unused: 0 is "none".
+    header[L.H_GRAPH_TOP] = L.LINE_WORDS
+    header[L.H_GRAPH_WORDS] = LIST_BYTES_MIN / L.WORD_BYTES
+    return { listHeader, lists }
+  }
+
+  constructor({ listHeader, lists }: ListBuffers) {
+    this.header = new Int32Array(listHeader)
+    this.#buffer = lists
+    this.graph = new Int32Array(lists, 0, this.header[L.H_GRAPH_WORDS]!)
+  }
+
+  get graphWordsMax(): number {
+    return this.#buffer.maxByteLength / L.WORD_BYTES
+  }
+
+  /** Makes a new view if the memory has grown. Call it before anything is read. */
+  refresh(): void {
+    const words = this.header[L.H_GRAPH_WORDS]!
+    if (words !== this.graph.length) this.graph = new Int32Array(this.#buffer, 0, words)
+  }
+
+  /** Grows by an eighth, at least to `words`. */
+  growGraph(words: number): void {
+    const { maxByteLength, byteLength } = this.#buffer
+    const needed = words * L.WORD_BYTES
+    if (needed > maxByteLength) {
+      throw new AuthzError('LIMIT_EXCEEDED', `lists of owners have at most ${maxByteLength} bytes`)
+    }
+    const step = Math.max(GROWTH_BYTES_MIN, byteLength >>> 3)
+    const wanted = Math.max(byteLength + step, needed)
+    const bytes = Math.min(maxByteLength, Math.ceil(wanted / GROWTH_BYTES_MIN) * GROWTH_BYTES_MIN)
+    this.#buffer.grow(bytes)
+    this.header[L.H_GRAPH_WORDS] = bytes / L.WORD_BYTES
+    this.refresh()
+  }
+
+  /** Open bytes. */
+  get bytes(): number {
+    return this.#buffer.byteLength + this.header.byteLength
+  }
+}

@@ -1,0 +1,300 @@
+/**
+ * Who, or what, rules may allow in a search: candidates, which the decision is asked about one by one.
+ *
+ * Sides of rules that do not depend on what is searched for are worked out once; a rule of which one does not match names nobody. A test of
+ * equality or membership that a rule demands names those in a list of owners (`owners/`), or one by its key. Where some rule demands no
+ * such test, all there are have to be tried.
+ *
+ * Invariant: whatever a rule allows is among the candidates. That they are few is a matter of time only.
+ */
+import {
+  ALL_OF,
+  ALL_OF_TYPE,
+  ANY_OF,
+  LEAF,
+  LOOKUP_WORDS,
+  PLAN,
+  UNREADABLE,
+} from '#engine/shared-index/rules/rule-code.ts'
+import { type Plan, type RulesView, SOURCE } from '#engine/shared-index/rules/rules-view.ts'
+import type { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
+import { type AskedRules, MISSING, type RuleValues } from '#engine/shared-index/check/rule-values.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import {
+  hashOfScalar,
+  kindOf,
+  LIST,
+  NO_FORM,
+  TEXT,
+  valueIn,
+  ValueWords,
+  wordsBehind,
+} from '#engine/shared-index/memory/values.ts'
+import {
+  HASH_OF_UNLISTED,
+  listOfAttribute,
+  readyList,
+  SLOT,
+} from '#engine/shared-index/owners/list-directory.ts'
+import { estimate } from '#engine/shared-index/owners/ordered-list.ts'
+import { codeBehind, dependenceOfPath, dependenceOfSide, RESOURCE, TENANT, USER } from './dependence.ts'
+
+/** Owners in a list with one hash. */
+export interface Range {
+  readonly type: number
+  readonly name: string
+  readonly hash: number
+}
+
+export interface Candidates {
+  readonly ranges: readonly Range[]
+  readonly keys: readonly string[]
+}
+
+/** `nobody`: no rule allows anything. `all`: everything there is has to be tried. */
+export type Found = Candidates | 'nobody' | 'all'
+
+export interface SearchedFor {
+  readonly what: 'user' | 'resource'
+  /** Of the lists: that of users, or of the type. */
+  readonly type: number
+  /** Whether instances of any tenant are searched for. */
+  readonly isTenantOpen: boolean
+}
+
+/** Different places where candidates are looked for; a search with more tries all. */
+const SOURCES_MAX = 64
+/** Rules that are looked at; where there are more, all are tried. */
+const RULES_MAX = 20_000
+
+type Source = Range | { readonly key: string }
+
+/** One for each thread. */
+export class CandidateFinder {
+  readonly #regions: Regions
+  readonly #evaluation: RuleEvaluation
+  readonly #scratch = new ValueWords()
+  #values: RuleValues | null = null
+  #view: RulesView | null = null
+  #for: SearchedFor | null = null
+  /** What varies among the candidates. */
+  #varying = 0
+  #isSentOfCandidate = false
+  /** Of lists that can be read, by name: their words; 0 where there is none. */
+  readonly #slots = new Map<string, number>()
+
+  constructor(regions: Regions, evaluation: RuleEvaluation) {
+    this.#regions = regions
+    this.#evaluation = evaluation
+  }
+
+  /** `asked`: what was gathered of the question, without what is searched for. O(rules that are looked at). */
+  find(asked: AskedRules, searched: SearchedFor): Found {
+    const { plan, source, index } = asked
+    this.#for = searched
+    this.#slots.clear()
+    this.#view = plan.view
+    this.#varying = searched.what === 'user' ? USER : RESOURCE | (searched.isTenantOpen ? TENANT : 0)
+    const circumstances = source.circumstances(index)
+    const isBare = circumstances === undefined || circumstances.isBare === true
+    this.#isSentOfCandidate = !isBare && circumstances.sent()[searched.what] !== null
+    this.#values = this.#evaluation.consider(asked)
+    const sources = new Map<string, Source>()
+    let looked = 0
+    for (const rules of this.#rulesOf(plan)) {
+      for (let at = rules.from; at < rules.end; at += 2) {
+        looked += 1
+        const ofRule = this.#sourcesOfRule(plan.view.program[at]!, plan.view.program[at + 1]!)
+        // What was left unknown because the budget is spent may match where less is asked.
+        if (ofRule === null || looked > RULES_MAX || this.#evaluation.isExceeded) return 'all'
+        for (const each of ofRule) sources.set(JSON.stringify(each), each)
+        if (sources.size > SOURCES_MAX) return 'all'
+      }
+    }
+    if (sources.size === 0) return 'nobody'
+    const found = [...sources.values()]
+    const ranges = found.filter(each => 'hash' in each)
+    const unlisted = new Map(ranges.map(range => [range.name, { ...range, hash: HASH_OF_UNLISTED }]))
+    const keys = found.flatMap(each => ('key' in each ? [each.key] : []))
+    return { ranges: [...ranges, ...unlisted.values()], keys }
+  }
+
+  /** Stretches of rules in the program, of which others than these allow nothing. */
+  *#rulesOf({ at, view }: Plan): Iterable<{ readonly from: number; readonly end: number }> {
+    const { program } = view
+    const stretch = (from: number, count: number) => ({ from, end: from + 2 * count })
+    let from = at + PLAN.words
+    const others = from + program[at + PLAN.lookups]! * LOOKUP_WORDS
+    for (; from < others; from += LOOKUP_WORDS) {
+      const path = program[from]!
+      const table = program[from + 1]!
+      if (this.#isFixed(path)) {
+        const rules = this.#evaluation.rulesByValue(path, table)
+        if (rules !== 0) yield stretch(rules + 1, program[rules]!)
+        continue
+      }
+      for (let slot = table + 1; slot <= table + (1 << program[table]!); slot++) {
+        const entry = program[slot]!
+        if (entry === 0) continue
+        const rules = entry + 1 + wordsBehind(program[entry]!, program, entry + 1)
+        yield stretch(rules + 1, program[rules]!)
+      }
+    }
+    yield stretch(others, program[at + PLAN.others]!)
+  }
+
+  /** `null`: it demands nothing that candidates can be found by. */
+  #sourcesOfRule(user: number, resource: number): readonly Source[] | null {
+    let best: readonly Source[] | null = null
+    for (const side of [user, resource]) {
+      if (side === ALL_OF_TYPE) continue
+      if ((dependenceOfSide(this.#view!, side) & this.#varying) === 0) {
+        const missing = this.#values!.missing.size
+        if (this.#evaluation.isSide(side)) continue
+        // What has to be looked up first may match.
+        if (this.#values!.missing.size === missing) return []
+        continue
+      }
+      for (let set = side; set >= 0; set = this.#view!.setParent[set]!) {
+        best = this.#better(best, this.#sourcesOfCode(this.#view!.setFrom[set]!))
+      }
+    }
+    return best
+  }
+
+  #sourcesOfCode(at: number): readonly Source[] | null {
+    const { program } = this.#view!
+    const word = program[at]!
+    if (word >= 0) return this.#sourcesOfLeaf(this.#view!.leafFrom[word]!)
+    // It matches nothing.
+    if (word === UNREADABLE) return []
+    const end = at + program[at + 1]!
+    if (word === ALL_OF) {
+      let best: readonly Source[] | null = null
+      for (let item = at + 2; item < end; item = codeBehind(program, item)) {
+        best = this.#better(best, this.#sourcesOfCode(item))
+      }
+      return best
+    }
+    if (word !== ANY_OF) return null
+    const all: Source[] = []
+    for (let item = at + 2; item < end; item = codeBehind(program, item)) {
+      const sources = this.#sourcesOfCode(item)
+      if (sources === null || all.length + sources.length > SOURCES_MAX) return null
+      all.push(...sources)
+    }
+    return all
+  }
+
+  #sourcesOfLeaf(at: number): readonly Source[] | null {
+    const { program } = this.#view!
+    const path = program[at + 1]!
+    switch (program[at]!) {
+      case LEAF.equals:
+        return program[at + 2] === 1 ? null : this.#byConstants(path, [at + 3])
+      case LEAF.equalsRef: {
+        if (program[at + 2] === 1) return null
+        const other = program[at + 3]!
+        return this.#byValueOf(path, other) ?? this.#byValueOf(other, path)
+      }
+      case LEAF.isIn: {
+        const constants: number[] = []
+        for (let slot = 0; slot < 1 << program[at + 2]!; slot++) {
+          const from = program[at + 3 + slot]!
+          if (from !== 0) constants.push(at + from)
+        }
+        return this.#byConstants(path, constants)
+      }
+      case LEAF.hasElement:
+        return this.#byConstants(path, [at + 2])
+      case LEAF.isInRef:
+        return this.#byElement(path, program[at + 2]!)
+      case LEAF.hasElementRef:
+        return this.#byElement(program[at + 2]!, path)
+      default:
+        return null
+    }
+  }
+
+  /** The path has one of these constants, or a list of it has. */
+  #byConstants(path: number, constants: readonly number[]): readonly Source[] | null {
+    const { program } = this.#view!
+    if (constants.length > SOURCES_MAX) return null
+    return whole(constants.map(at => this.#byScalar(path, program[at]!, program, at + 1)))
+  }
+
+  /** The path is equal to another one whose value is known. */
+  #byValueOf(path: number, other: number): readonly Source[] | null {
+    if (!this.#isFixed(other) || this.#isFixed(path)) return null
+    const values = this.#values!
+    const head = values.head(other)
+    if (head === MISSING) return this.#isLookedUpLater() ? null : []
+    if (kindOf(head) >= LIST) return null
+    return whole([this.#byScalar(path, head, values.words, values.ats[other]!)])
+  }
+
+  /** The element is in the list: one of the two is known. */
+  #byElement(element: number, list: number): readonly Source[] | null {
+    if (this.#isFixed(element)) return this.#byValueOf(list, element)
+    if (!this.#isFixed(list)) return null
+    const elements = this.#values!.value(list)
+    if (elements === undefined) return this.#isLookedUpLater() ? null : []
+    if (!Array.isArray(elements) || elements.length > SOURCES_MAX) return null
+    const scratch = this.#scratch
+    return whole(
+      elements.map(value => {
+        scratch.length = 0
+        const head = scratch.scalar(value)
+        return head === NO_FORM ? null : this.#byScalar(element, head, scratch.words, 0)
+      }),
+    )
+  }
+
+  #byScalar(path: number, head: number, words: Int32Array, at: number): readonly Source[] | null {
+    const { what, type } = this.#for!
+    const view = this.#view!.path(path)
+    if (view.text === `${what}.key`) {
+      return kindOf(head) === TEXT ? [{ key: valueIn(head, words, at) as string }] : []
+    }
+    // What was sent counts before what is stored, and is of no list.
+    if (view.source !== SOURCE[what] || this.#isSentOfCandidate) return null
+    const name = listOfAttribute(view.names[0]!)
+    if (this.#slotOf(type, name) === 0) return null
+    return [{ type, name, hash: hashOfScalar(head, words, at) }]
+  }
+
+  #better(one: readonly Source[] | null, other: readonly Source[] | null): readonly Source[] | null {
+    if (one === null || other === null) return one ?? other
+    return this.#size(other) < this.#size(one) ? other : one
+  }
+
+  #size(sources: readonly Source[]): number {
+    let size = 0
+    for (const source of sources) size += 'key' in source ? 1 : 1 + this.#rangeSize(source)
+    return size
+  }
+
+  #rangeSize({ type, name, hash }: Range): number {
+    const { lists, graph } = this.#regions
+    const slot = this.#slotOf(type, name)
+    return slot === 0 ? 0 : estimate({ memory: lists, at: slot + SLOT.chunks, graph }, hash)
+  }
+
+  #slotOf(type: number, name: string): number {
+    let slot = this.#slots.get(name)
+    if (slot === undefined) this.#slots.set(name, (slot = readyList(this.#regions.lists, type, name)))
+    return slot
+  }
+
+  #isFixed(path: number): boolean {
+    return (dependenceOfPath(this.#view!.path(path)) & this.#varying) === 0
+  }
+
+  #isLookedUpLater(): boolean {
+    return this.#values!.missing.size > 0
+  }
+}
+
+function whole(found: readonly (readonly Source[] | null)[]): readonly Source[] | null {
+  return found.every(sources => sources !== null) ? found.flat() : null
+}

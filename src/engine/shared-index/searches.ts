@@ -1,0 +1,236 @@
+/** The searches of one thread: by roles alone where no rule counts, else one candidate after the other (`ruled-search/`). */
+import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
+import type { BatchSource } from '#engine/shared-index/check/batch-source.ts'
+import { sourceOf } from '#engine/shared-index/check/batch-source.ts'
+import type { Question } from '#engine/shared-index/check/question.ts'
+import { Gathering } from '#engine/shared-index/check/rule-check.ts'
+import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
+import type { Key } from '#engine/shared-index/memory/key.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import {
+  CandidateFinder,
+  type Found,
+  type SearchedFor,
+} from '#engine/shared-index/ruled-search/candidates.ts'
+import { RuledSearch, type SearchHost } from '#engine/shared-index/ruled-search/ruled-search.ts'
+import type { Plan } from '#engine/shared-index/rules/rules-view.ts'
+import type { ActionView, SchemaView, TypeView } from '#engine/shared-index/schema/schema-view.ts'
+import { BACKWARD_STEPS_MAX, StepBudget, tooMuchToWalk } from '#engine/shared-index/schema/walk-steps.ts'
+import { heldOn, tenantMasksOf } from '#engine/shared-index/search/explain.ts'
+import { KeyPages, NO_KEYS } from '#engine/shared-index/search/key-pages.ts'
+import { actionsOf } from '#engine/shared-index/search/listings.ts'
+import type { Search } from '#engine/shared-index/search/search.ts'
+import type { Query } from '#model/decision.ts'
+import type { Resumable } from '#model/resumable.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import type { ConsistentReads } from './consistent-reads.ts'
+
+/** Attempts to read something short without the lock. */
+const ATTEMPTS = 50
+/** Attempts of what takes longer before a few slices with the lock are tried. */
+const SLICED_ATTEMPTS = 2
+
+type Page = Pick<PageRequest, 'after' | 'limit'>
+
+/** What the searches share with the decisions of their thread. */
+export interface SearchParts {
+  readonly question: Question
+  readonly search: Search
+  readonly key: Key
+  /** The schema of the read that is under way. */
+  readonly schema: () => SchemaView
+  readonly decide: (queries: readonly Query[]) => readonly boolean[]
+  /** See `RuleEvaluation.steps`. */
+  readonly steps: () => number
+}
+
+export class Searches {
+  readonly #reads: ConsistentReads
+  readonly #parts: SearchParts
+  readonly #resourcePages: KeyPages
+  readonly #userPages: KeyPages
+  /** Of all there are, as long as no list has them. */
+  readonly #allPages: KeyPages
+  readonly #gathering = new Gathering()
+  readonly #finder: CandidateFinder
+
+  constructor(reads: ConsistentReads, parts: SearchParts) {
+    const { regions } = reads
+    this.#reads = reads
+    this.#parts = parts
+    this.#resourcePages = new KeyPages(regions, parts.key)
+    this.#userPages = new KeyPages(regions, parts.key)
+    this.#allPages = new KeyPages(regions, parts.key)
+    this.#finder = new CandidateFinder(regions, new RuleEvaluation(regions.attributeNames))
+  }
+
+  *resources(question: ResourceQuestion, page: PageRequest): Resumable<KeyPage> {
+    if (!this.#isRuled(question)) return this.#resourcesByRoles(question, page)
+    const type = this.#reads.read(ATTEMPTS, () => this.#typeId(question.type))
+    if (type === 0) return NO_KEYS
+    const { tenant } = question
+    const searchedFor = { what: 'resource', type, isTenantOpen: tenant === null } as const
+    const host: SearchHost = {
+      candidates: () => this.#candidates({ ...question, key: null }, searchedFor),
+      all: asked => this.#all(type, tenant, asked),
+      byRoles: asked => this.#resourcesByRoles(question, asked),
+      queryOf: key => ({ ...question, key }),
+      decide: this.#parts.decide,
+      steps: this.#parts.steps,
+      lineOf: key => this.#parts.question.findInstance(this.#typeId(question.type), key),
+      tenant: () => this.#tenantLine(tenant),
+    }
+    return yield* new RuledSearch(this.#reads, host, type).page(page)
+  }
+
+  *users(question: UserQuestion, page: PageRequest): Resumable<KeyPage> {
+    if (!this.#isRuled(question)) return this.#usersByRoles(question, page)
+    const searchedFor = { what: 'user', type: L.USER_TYPE, isTenantOpen: false } as const
+    const host: SearchHost = {
+      // Nobody has this key, so nothing is known of the user.
+      candidates: () => this.#candidates({ ...question, user: '' }, searchedFor),
+      all: asked => this.#all(L.USER_TYPE, null, asked),
+      byRoles: asked => this.#usersByRoles(question, asked),
+      queryOf: user => ({ ...question, user }),
+      decide: this.#parts.decide,
+      steps: this.#parts.steps,
+      lineOf: key => this.#parts.question.findUser(key),
+      tenant: () => 0,
+    }
+    return yield* new RuledSearch(this.#reads, host, L.USER_TYPE).page(page)
+  }
+
+  *actions(question: ActionQuestion): Resumable<string[]> {
+    const byRoles = yield* this.#reads.readSliced(SLICED_ATTEMPTS, () => this.#actionsByRoles(question))
+    const others = this.#reads.read(ATTEMPTS, () => this.#ruledActions(question))
+    if (others.length === 0) return byRoles
+    const held = new Set(byRoles)
+    const queries = others.filter(action => !held.has(action)).map(action => ({ ...question, action }))
+    const allowed: string[] = []
+    for (const query of queries) {
+      if (this.#parts.decide([query])[0]) allowed.push(query.action)
+      yield
+    }
+    return allowed.length === 0 ? byRoles : [...byRoles, ...allowed].toSorted(compareUtf8)
+  }
+
+  /** Declared actions that rules may allow. In a read. */
+  #ruledActions({ type, asksRules }: ActionQuestion): string[] {
+    const { types, rules } = this.#parts.schema()
+    if (!rules || asksRules === false) return []
+    return [...(types.get(type)?.actions.keys() ?? [])].filter(action => rules.planOf(type, action) !== null)
+  }
+
+  *#actionsByRoles({ user, type, key, tenant }: ActionQuestion): Resumable<string[]> {
+    const { question } = this.#parts
+    const schema = this.#parts.schema()
+    const typeView = schema.types.get(type)
+    const found = typeView ? question.findInstance(typeView.id, key) : 0
+    question.resolve(found, tenant, this.#reads.sequence)
+    const { isMismatch, instance, tenant: tenantLine } = question
+    const userLine = question.findUser(user)
+    if (!typeView || isMismatch || userLine === 0) return []
+    const parts = { regions: this.#reads.regions, schema }
+    const inTenant = tenantLine === 0 ? new Int32Array(0) : tenantMasksOf(parts, userLine, tenantLine)
+    if (instance === 0) return actionsOf(typeView, { inTenant, roleIndexes: new Set() })
+    const budgets = [new StepBudget(BACKWARD_STEPS_MAX), new StepBudget(BACKWARD_STEPS_MAX)] as const
+    const { roleIndexes, isWhole } = yield* heldOn(parts, userLine, { instance, type: typeView }, budgets)
+    if (!isWhole) throw tooMuchToWalk(BACKWARD_STEPS_MAX)
+    return actionsOf(typeView, { inTenant, roleIndexes })
+  }
+
+  #resourcesByRoles({ user, action, type, tenant }: ResourceQuestion, page: Page): KeyPage {
+    const { question, search } = this.#parts
+    const name = JSON.stringify([user, action, type, tenant])
+    return this.#reads.readUnlocked(() => {
+      const { sequence } = this.#reads
+      if (!this.#resourcePages.has(name, sequence)) {
+        const { typeView, actionView } = this.#declared(type, action)
+        const userLine = question.findUser(user)
+        const tenantLine = this.#tenantLine(tenant)
+        if (!actionView || userLine === 0 || (tenant !== null && tenantLine === 0)) return NO_KEYS
+        search.resources(userLine, typeView!, actionView, tenantLine)
+        this.#resourcePages.keep(name, sequence, search.found)
+      }
+      return this.#resourcePages.page(page)
+    })
+  }
+
+  #usersByRoles({ action, type, key, tenant }: UserQuestion, page: Page): KeyPage {
+    const { question, search } = this.#parts
+    const name = JSON.stringify([action, type, key, tenant])
+    return this.#reads.readUnlocked(() => {
+      const { sequence } = this.#reads
+      if (!this.#userPages.has(name, sequence)) {
+        const { typeView, actionView } = this.#declared(type, action)
+        const found = typeView ? question.findInstance(typeView.id, key) : 0
+        question.resolve(found, tenant, sequence)
+        if (!actionView || question.isMismatch) return NO_KEYS
+        search.users(question.tenant, question.instance, actionView)
+        this.#userPages.keep(name, sequence, search.found)
+      }
+      return this.#userPages.page(page)
+    })
+  }
+
+  #all(type: number, tenant: string | null, page: Page): KeyPage {
+    const name = JSON.stringify([type, tenant])
+    return this.#reads.readUnlocked(() => {
+      const { sequence } = this.#reads
+      if (!this.#allPages.has(name, sequence)) {
+        const tenantLine = this.#tenantLine(tenant)
+        if (tenant !== null && tenantLine === 0) return NO_KEYS
+        this.#parts.search.all(type, tenantLine)
+        this.#allPages.keep(name, sequence, this.#parts.search.found)
+      }
+      return this.#allPages.page(page)
+    })
+  }
+
+  /** Whether rules may allow anything that is searched for. */
+  #isRuled({ type, action, asksRules }: { type: string; action: string; asksRules?: false }): boolean {
+    if (asksRules === false) return false
+    return this.#reads.read(ATTEMPTS, () => this.#planOf(type, action) !== null)
+  }
+
+  #planOf(type: string, action: string): Plan | null {
+    const schema = this.#parts.schema()
+    if (!schema.hasRules || !this.#declared(type, action).actionView) return null
+    return schema.rules?.planOf(type, action) ?? null
+  }
+
+  /** In a read. */
+  #candidates(query: Query, searched: SearchedFor): Found {
+    const plan = this.#planOf(query.type, query.action)
+    if (plan === null) return 'nobody'
+    const { question } = this.#parts
+    const { regions, sequence } = { regions: this.#reads.regions, sequence: this.#reads.sequence }
+    const found = query.key === null ? 0 : question.findInstance(this.#typeId(query.type), query.key)
+    question.resolve(found, query.tenant, sequence)
+    // Where the tenant is not known, no rule allows. Where none is named, that of each instance counts.
+    if (question.isMismatch || (question.tenant === 0 && !searched.isTenantOpen)) return 'nobody'
+    const user = searched.what === 'user' ? 0 : question.findUser(query.user)
+    regions.attributeNames.refresh()
+    regions.lists.refresh()
+    this.#gathering.begin(sequence)
+    const source: BatchSource = sourceOf(query)
+    const asked = this.#gathering.next(plan, source, 0)
+    const { instance, tenant } = question
+    this.#gathering.gather(asked, { regions, schema: this.#parts.schema() }, user, { instance, tenant })
+    return this.#finder.find(asked, searched)
+  }
+
+  #declared(type: string, action: string): { typeView?: TypeView; actionView?: ActionView } {
+    const typeView = this.#parts.schema().types.get(type)
+    const actionView = typeView?.actions.get(action)
+    return { ...(typeView && { typeView }), ...(actionView && { actionView }) }
+  }
+
+  #typeId(type: string): number {
+    return this.#parts.schema().types.get(type)?.id ?? 0
+  }
+
+  #tenantLine(tenant: string | null): number {
+    return tenant === null ? 0 : this.#parts.question.findTenant(tenant, this.#reads.sequence)
+  }
+}

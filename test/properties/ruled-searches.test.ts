@@ -1,0 +1,186 @@
+/** Searches with rules on random worlds: what they list is what checks allow, whether lists of owners are built or not. */
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Engine, KeyPage } from '#engine/engine.ts'
+import type { Query } from '#model/decision.ts'
+import { runAtOnce } from '#model/resumable.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import { type Page, searchResources, searchUsers } from '#testing/engines/listed.ts'
+import { COLLIDING, ListingEngine } from '#testing/engines/shared-engine.ts'
+import type { History } from '#testing/oracle/random-history.ts'
+import { historiesWithRules } from '#testing/oracle/random-rules.ts'
+import { Oracle } from '#testing/oracle/oracle.ts'
+import { StandingWorld } from '#testing/oracle/standing-world.ts'
+import { ENGINES, type EngineUnderTest } from '../engine/engines.ts'
+import { holdsFor, howToRepeat, onceFor, seed } from './seeded.ts'
+import { expectWalk, momentsOf } from './walks.ts'
+
+/** Answers compared with the oracle's; a test that becomes trivial is noticed here. */
+const compared = { candidates: 0, foundByRules: 0, walked: 0 }
+
+afterAll(() => {
+  process.stdout.write(`searches with rules and oracle, seed ${seed}: ${JSON.stringify(compared)}\n`)
+})
+
+const LISTING: readonly EngineUnderTest[] = [
+  { name: 'with lists of owners', newEngine: () => new ListingEngine(Infinity), share: 1 },
+  { name: 'building lists of owners bit by bit', newEngine: () => new ListingEngine(40), share: 1 },
+  {
+    name: 'with lists that find no room',
+    newEngine: () => new ListingEngine(Infinity, { listBytesMax: 1 << 14 }),
+    share: 0.4,
+  },
+  {
+    name: 'with lists of owners, keys that all collide, and every read locked',
+    newEngine: () => new ListingEngine(Infinity, { secrets: COLLIDING, lockEveryRead: true }),
+    share: 0.4,
+  },
+]
+
+const right = onceFor((history: History) => {
+  const withoutRules = new Oracle()
+  const applied = [history.load, ...history.commits][Symbol.iterator]()
+  const all = new StandingWorld([...history.load, ...history.commits.flat()])
+  const candidates = history.queries.map(({ type }) => ({ keys: all.keysOf(type), users: all.users }))
+  const moments = Array.from(momentsOf(history), ({ world, oracle }) => {
+    withoutRules.apply(applied.next().value!.filter(({ kind }) => kind !== 'rule-put'))
+    return history.queries.map(query => {
+      const keys = world.keysOf(query.type)
+      const isByRules = (each: Partial<Query>): boolean =>
+        oracle.evaluate({ ...query, ...each }) && !withoutRules.evaluate({ ...query, ...each })
+      return {
+        byRules:
+          keys.filter(key => isByRules({ key })).length +
+          world.users.filter(user => isByRules({ user })).length,
+        keys: keys.filter(key => oracle.evaluate({ ...query, key })).toSorted(compareUtf8),
+        users: world.users.filter(user => oracle.evaluate({ ...query, user })).toSorted(compareUtf8),
+        actions: world
+          .actionsOf(query.type)
+          .filter(action => oracle.evaluate({ ...query, action }))
+          .toSorted(compareUtf8),
+        asked: keys.length + world.users.length,
+      }
+    })
+  })
+  return { candidates, moments }
+})
+
+function resourcesOf(engine: Engine, query: Query): (page: Page) => KeyPage {
+  const { key: _, ...question } = query
+  return page => searchResources(engine, question, page)
+}
+
+function usersOf(engine: Engine, query: Query): (page: Page) => KeyPage {
+  const { user: _, ...question } = query
+  return page => searchUsers(engine, question, page)
+}
+
+/** Walks in pages of every size that matters, also of those that try few candidates. */
+function expectWhole(expected: readonly string[], pageAt: (page: Page) => KeyPage): void {
+  const total = expected.length
+  for (const limit of new Set([1, 2, 7, total - 1, total, total + 1])) {
+    if (limit < 1) continue
+    for (const triedMax of [1, 3, 1_000]) {
+      const keys: string[] = []
+      let last: string | null = null
+      for (let hasMore = true; hasMore;) {
+        const page: KeyPage = pageAt({ after: last, limit, triedMax })
+        expect(page.keys.length).toBeLessThanOrEqual(limit)
+        // A page that goes on has got somewhere.
+        if (page.hasMore)
+          expect(page.last === null || (last !== null && compareUtf8(page.last, last) <= 0)).toBe(false)
+        keys.push(...page.keys)
+        ;({ hasMore, last } = page)
+      }
+      expect(keys).toEqual(expected)
+    }
+  }
+}
+
+// They ask about roles as decisions do, of which other properties are.
+describe.each([...ENGINES, ...LISTING])('$name', ({ newEngine, share }) => {
+  test('every search lists exactly what the oracle allows, in pages of every size', () => {
+    let found = 0
+    holdsFor(
+      historiesWithRules({ commits: 4, queries: 8 }),
+      15,
+      history => {
+        const engine = newEngine()
+        const { moments } = right(history)
+        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+          engine.apply(changes)
+          for (const [index, query] of history.queries.entries()) {
+            const { keys, users, actions, asked, byRules } = moments[moment]![index]!
+            expectWhole(keys, resourcesOf(engine, query))
+            expectWhole(users, usersOf(engine, query))
+            const { action: _, ...question } = query
+            expect(runAtOnce(engine.searchActions(question))).toEqual(actions)
+            compared.candidates += asked
+            found += byRules
+          }
+        }
+      },
+      share,
+    )
+    compared.foundByRules += found
+    if (share === 1) expect(found, howToRepeat).toBeGreaterThan(15)
+  })
+
+  test('the same where sets demand what owners can be found by', () => {
+    let found = 0
+    holdsFor(
+      historiesWithRules({ commits: 3, queries: 6 }, true),
+      25,
+      history => {
+        const engine = newEngine()
+        const { moments } = right(history)
+        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+          engine.apply(changes)
+          for (const [index, query] of history.queries.entries()) {
+            const { keys, users, asked, byRules } = moments[moment]![index]!
+            expectWhole(keys, resourcesOf(engine, query))
+            expectWhole(users, usersOf(engine, query))
+            compared.candidates += asked
+            found += byRules
+          }
+        }
+      },
+      share,
+    )
+    compared.foundByRules += found
+    if (share === 1) expect(found, howToRepeat).toBeGreaterThan(15)
+  })
+
+  test('a walk while facts, sets and attributes change lists what is true throughout exactly once', () => {
+    const before = compared.walked
+    holdsFor(
+      historiesWithRules({ commits: 8, queries: 4 }, true),
+      15,
+      history => {
+        const { candidates, moments } = right(history)
+        for (const [index, query] of history.queries.entries()) {
+          for (const limit of [1, 2, 3]) {
+            const engine = newEngine()
+            engine.apply(history.load)
+            let moment = 0
+            const next = (): void => {
+              if (moment === history.commits.length) return
+              engine.apply(history.commits[moment]!)
+              moment += 1
+            }
+            const pagesOf = { keys: resourcesOf(engine, query), users: usersOf(engine, query) }
+            for (const what of ['keys', 'users'] as const) {
+              compared.walked += expectWalk({
+                candidates: candidates[index]![what],
+                isTrue: each => moments[moment]![index]![what].includes(each),
+                pageAt: after => pagesOf[what]({ after, limit, triedMax: 4 }),
+                next,
+              })
+            }
+          }
+        }
+      },
+      share,
+    )
+    if (share === 1) expect(compared.walked - before, howToRepeat).toBeGreaterThan(200)
+  })
+})

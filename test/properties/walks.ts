@@ -1,0 +1,43 @@
+/** Walks through the pages of searches while facts change, judged by what is true at each moment. */
+import { expect } from 'vitest'
+import type { KeyPage } from '#engine/engine.ts'
+import { Oracle } from '#testing/oracle/oracle.ts'
+import type { History } from '#testing/oracle/random-history.ts'
+import { StandingWorld } from '#testing/oracle/standing-world.ts'
+
+/** The states of a history. The oracle is that of the state until the next one is asked for. */
+export function* momentsOf({ load, commits }: History): Generator<{ world: StandingWorld; oracle: Oracle }> {
+  const oracle = new Oracle()
+  for (const changes of [load, ...commits]) {
+    oracle.apply(changes)
+    yield { world: new StandingWorld(oracle.standingFacts()), oracle }
+  }
+}
+
+export interface Walk {
+  readonly candidates: readonly string[]
+  readonly isTrue: (key: string) => boolean
+  readonly pageAt: (after: string | null) => KeyPage
+  /** Lets the next facts change. */
+  readonly next: () => void
+}
+
+export function expectWalk({ candidates, isTrue, pageAt, next }: Walk): number {
+  const always = new Set(candidates)
+  const never = new Set(candidates)
+  const seen: string[] = []
+  let pages = 0
+  for (let after: string | null = null; ;) {
+    for (const key of candidates) (isTrue(key) ? never : always).delete(key)
+    const page: KeyPage = pageAt(after)
+    seen.push(...page.keys)
+    after = page.last
+    pages += 1
+    if (!page.hasMore) break
+    next()
+  }
+  expect(new Set(seen).size).toBe(seen.length)
+  expect(seen.filter(key => never.has(key))).toEqual([])
+  expect([...always].filter(key => !seen.includes(key))).toEqual([])
+  return pages
+}
