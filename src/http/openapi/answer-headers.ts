@@ -22,7 +22,7 @@ export class HeaderComponents {
 
   #refer({ name, description, schema, isOccasional = false }: HeaderField): Json {
     const required = !isOccasional
-    this.#components.set(name, { description, required, schema: this.#schemas.refer(schema) })
+    this.#components.set(name, { description, required, schema: this.#schemas.refer(schema, name) })
     return { $ref: `#/components/headers/${name}` }
   }
 }

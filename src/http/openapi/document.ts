@@ -31,15 +31,24 @@ const SECURITY_SCHEMES = {
   organizationKey: bearer('An API key of the organization: manages everything, never decides.'),
 }
 
-/** `publicUrl` is where callers reach the service; null: where they found this document. */
-export function createDocument(table: readonly Route[], publicUrl: string | null): Json {
+/** What of the settings shows in the description. */
+export interface DescribedSettings {
+  /** Where callers reach the service; null: where they found this document. */
+  readonly publicUrl: string | null
+  readonly hasStrictHeaders: boolean
+}
+
+export function createDocument(
+  table: readonly Route[],
+  { publicUrl, hasStrictHeaders }: DescribedSettings,
+): Json {
   const routes = table.filter(({ isDescribed }) => isDescribed)
   const schemas = new SchemaComponents(schemaNames())
   const headers = new HeaderComponents(schemas)
   const components: Components = {
     schemas,
     headers,
-    parameters: new ParameterComponents(schemas),
+    parameters: new ParameterComponents(schemas, hasStrictHeaders),
     refusals: new RefusalComponents(schemas, headers),
   }
   const described = routes.filter(({ standsFor }) => standsFor === null)

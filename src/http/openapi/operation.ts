@@ -5,7 +5,7 @@ import type { Response, Route } from '#http/routing/route.ts'
 import type { HeaderComponents } from './answer-headers.ts'
 import type { ParameterComponents } from './parameters.ts'
 import type { RefusalComponents } from './refusals.ts'
-import type { Json, SchemaComponents } from './schema-components.ts'
+import { capitalized, type Json, type SchemaComponents } from './schema-components.ts'
 import { tagOf } from './tags.ts'
 
 export interface Components {
@@ -31,6 +31,7 @@ const SECURITY: Readonly<Record<RouteAccess, readonly Json[]>> = {
 
 export function operationOf(route: Route, components: Components): Json {
   const { operationId, summary, path, access, body, bodyInPieces, deprecated, earlyAccess } = route
+  const named = capitalized(operationId)
   return {
     operationId,
     summary,
@@ -42,7 +43,9 @@ export function operationOf(route: Route, components: Components): Json {
     ...(body && {
       requestBody: {
         required: body.isRequired,
-        content: { 'application/json': { schema: components.schemas.refer(body.shape.schema) } },
+        content: {
+          'application/json': { schema: components.schemas.refer(body.shape.schema, `${named}Body`) },
+        },
       },
     }),
     ...(bodyInPieces && {
@@ -50,7 +53,9 @@ export function operationOf(route: Route, components: Components): Json {
         required: true,
         description: bodyInPieces.description,
         content: {
-          [bodyInPieces.contentType]: { schema: components.schemas.refer(bodyInPieces.schema) },
+          [bodyInPieces.contentType]: {
+            schema: components.schemas.refer(bodyInPieces.schema, `${named}Piece`),
+          },
         },
       },
     }),
@@ -59,17 +64,18 @@ export function operationOf(route: Route, components: Components): Json {
   }
 }
 
-function successes({ responses }: Route, components: Components): Json {
+function successes({ responses, operationId }: Route, components: Components): Json {
+  const place = `${capitalized(operationId)}Answer`
   return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => [status, success(response, components)]),
+    Object.entries(responses).map(([status, response]) => [status, success(response, components, place)]),
   )
 }
 
-function success(response: Response, components: Components): Json {
+function success(response: Response, components: Components, place: string): Json {
   const { description, schema, contentType = 'application/json', headers = [] } = response
   return {
     description,
     headers: components.headers.of([ANSWERED_REQUEST_ID, ...headers]),
-    ...(schema && { content: { [contentType]: { schema: components.schemas.refer(schema) } } }),
+    ...(schema && { content: { [contentType]: { schema: components.schemas.refer(schema, place) } } }),
   }
 }

@@ -6,10 +6,13 @@ import type { Json, SchemaComponents } from './schema-components.ts'
 
 export class ParameterComponents {
   readonly #schemas: SchemaComponents
+  readonly #hasStrictHeaders: boolean
   readonly #components = new Map<string, Json>()
 
-  constructor(schemas: SchemaComponents) {
+  /** `hasStrictHeaders`: whether a request that lacks a required header is refused. */
+  constructor(schemas: SchemaComponents, hasStrictHeaders: boolean) {
     this.#schemas = schemas
+    this.#hasStrictHeaders = hasStrictHeaders
   }
 
   /** References to the route's parameters. A parameter that differs from the component of its name is written out. */
@@ -41,7 +44,7 @@ export class ParameterComponents {
     const all = hasRequestId ? headers : [...headers, REQUEST_ID]
     const ofDecisions = access === 'environment' ? [MIN_REVISION] : []
     return [...all, ...ofDecisions].map(({ name, description, schema, isRequired = false }) =>
-      this.#parameter(name, 'header', isRequired, schema, description),
+      this.#parameter(name, 'header', isRequired && this.#hasStrictHeaders, schema, description),
     )
   }
 
@@ -52,14 +55,15 @@ export class ParameterComponents {
       in: place,
       ...(described !== undefined && { description: described }),
       ...(required && { required }),
-      schema: this.#schemas.refer(schema),
+      schema: this.#schemas.refer(schema, name),
     }
   }
 
   #share(parameter: Json): Json {
     const { name, in: place, required = false } = parameter
-    const isOptionalHeader = place === 'header' && required === false
-    const key = isOptionalHeader ? `${String(name)}.optional` : String(name)
+    // Behind its place, so that no parameter has the name of a schema.
+    const isRequiredHeader = place === 'header' && required === true
+    const key = `${String(place)}.${String(name)}${isRequiredHeader ? '.required' : ''}`
     const shared = this.#components.get(key) ?? parameter
     this.#components.set(key, shared)
     if (JSON.stringify(shared) !== JSON.stringify(parameter)) return parameter

@@ -88,7 +88,7 @@ export class RefusalComponents {
   #content(family: ErrorFamily): Json {
     if (family === 'access') return { 'text/plain': { schema: { type: 'string' } } }
     const schema = family === 'management' ? ManagementError : NativeError
-    return { 'application/json': { schema: this.#schemas.refer(schema) } }
+    return { 'application/json': { schema: this.#schemas.refer(schema, family) } }
   }
 }
 

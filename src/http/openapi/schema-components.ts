@@ -1,37 +1,51 @@
 /**
  * The schemas of an OpenAPI document, from those that check requests. Whatever has a name becomes a component on its
- * first use and is referred to from then on.
+ * first use and is referred to from then on. So does every object with properties: it gets a name from its place, since generators
+ * would make up one each, and some of theirs are taken.
  *
  * The library's schemas are JSON Schema already, except that it writes a map of anything as a pattern that matches
- * anything, an enumeration without its type, and that making a property optional copies the property's schema.
+ * anything, an enumeration without its type, and that making a property optional copies the property's schema. What else is
+ * written in another form is in `portable-forms.ts`.
  */
 import type { TSchema } from 'typebox'
+import { assert } from '#model/assert.ts'
+import { UNDESCRIBED } from '#model/wire/building-blocks.ts'
+import { type Json, withEnumeration, withNullType, withoutConstant, withType } from './portable-forms.ts'
 
-export type Json = Readonly<Record<string, unknown>>
+export type { Json }
 
-/** Keywords whose value is a map of schemas, a list of schemas, a schema. */
-const SCHEMA_MAPS = ['properties', 'patternProperties']
+/** Keywords whose value is a list of schemas. */
 const SCHEMA_LISTS = ['anyOf', 'allOf', 'oneOf', 'prefixItems']
-const SCHEMA_VALUES = ['items', 'additionalProperties', 'not']
+/** Keywords whose value is a schema, with what its place adds to a name. */
+const SCHEMA_VALUES: Readonly<Record<string, string>> = {
+  items: 'Item',
+  additionalProperties: 'Value',
+  not: 'Not',
+}
 const ANY_KEY = '^.*$'
+const REFERENCE = '#/components/schemas/'
 
 export class SchemaComponents {
   readonly #names: ReadonlyMap<object, string>
   /** By text, where that is no other named schema's as well. */
   readonly #namesByText = new Map<string, string | null>()
-  readonly #components = new Map<string, unknown>()
+  readonly #components = new Map<string, Json | null>()
+  /** Names of objects that have none in the source, with their texts. */
+  readonly #given = new Map<string, string>()
+  readonly #taken: ReadonlySet<string>
 
   constructor(names: ReadonlyMap<object, string>) {
     this.#names = names
+    this.#taken = new Set(names.values())
     for (const [schema, name] of names) {
       const text = JSON.stringify(schema)
       this.#namesByText.set(text, this.#namesByText.has(text) ? null : name)
     }
   }
 
-  /** A reference for a named schema, the schema itself otherwise. */
-  refer(schema: TSchema): unknown {
-    return this.#refer(schema)
+  /** A reference for a named schema and for an object, the schema itself otherwise. `place`: what an object is named after. */
+  refer(schema: TSchema, place: string): unknown {
+    return this.#refer(schema, place)
   }
 
   /** All schemas that were referred to so far, by name. */
@@ -39,43 +53,87 @@ export class SchemaComponents {
     return Object.fromEntries([...this.#components].toSorted(([left], [right]) => (left < right ? -1 : 1)))
   }
 
-  #refer(schema: unknown): unknown {
+  #refer(schema: unknown, place: string): unknown {
     if (typeof schema !== 'object' || schema === null) return schema
     const name = this.#names.get(schema) ?? this.#namesByText.get(JSON.stringify(schema))
-    if (!name) return this.#translate(schema)
+    if (!name) return this.#unnamed(schema, place)
     if (!this.#components.has(name)) {
       // Set before its parts are described, which may refer to it.
       this.#components.set(name, null)
-      this.#components.set(name, this.#translate(schema))
+      this.#components.set(name, this.#translate(schema, name))
     }
-    return { $ref: `#/components/schemas/${name}` }
+    return { $ref: REFERENCE + name }
   }
 
-  #translate(schema: object): Json {
+  #unnamed(schema: object, place: string): unknown {
+    const isObject = 'properties' in schema
+    const isEnvelope = isObject && Object.hasOwn(schema.properties as object, 'page_count')
+    // What a list may be beside an array is an envelope of the same items.
+    const named = isEnvelope ? `${place.replace(/(List)?Of\d+$/, '')}Envelope` : place
+    if (!isObject) return this.#translate(schema, place)
+    const text = JSON.stringify(schema)
+    const given = this.#given.get(named) ?? text
+    const isFree = given === text && !this.#taken.has(named)
+    assert(isFree, `the name ${named} is taken: export that schema from its file, under a name`)
+    if (!this.#given.has(named)) {
+      this.#given.set(named, text)
+      this.#components.set(named, this.#translate(schema, named))
+    }
+    return { $ref: REFERENCE + named }
+  }
+
+  #translate(schema: object, place: string): Json {
     const translated = Object.entries(schema).map(([keyword, value]) => [
       keyword,
-      this.#keyword(keyword, value),
+      this.#keyword(keyword, value, place),
     ])
-    return withType(withOpenMap(Object.fromEntries(translated)))
+    const open = withoutUndescribed(withOpenMap(Object.fromEntries(translated)))
+    return withNullType(withEnumeration(withType(withoutConstant(open))), reference => {
+      const component = this.#components.get(reference.slice(REFERENCE.length))
+      return component ?? {}
+    })
   }
 
-  #keyword(keyword: string, value: unknown): unknown {
-    if (SCHEMA_VALUES.includes(keyword)) return this.#refer(value)
-    if (SCHEMA_LISTS.includes(keyword)) return (value as unknown[]).map(part => this.#refer(part))
-    if (!SCHEMA_MAPS.includes(keyword)) return value
-    return Object.fromEntries(Object.entries(value as Json).map(([key, part]) => [key, this.#refer(part)]))
+  #keyword(keyword: string, value: unknown, place: string): unknown {
+    if (keyword in SCHEMA_VALUES) return this.#refer(value, place + SCHEMA_VALUES[keyword]!)
+    if (SCHEMA_LISTS.includes(keyword)) return this.#alternatives(value as readonly object[], place)
+    const isPatterns = keyword === 'patternProperties'
+    if (!isPatterns && keyword !== 'properties') return value
+    const suffix = (key: string): string => (isPatterns ? 'Value' : capitalized(key))
+    return Object.fromEntries(
+      Object.entries(value as Json).map(([key, part]) => [key, this.#refer(part, place + suffix(key))]),
+    )
   }
+
+  /** The one that may be null needs no number. */
+  #alternatives(parts: readonly object[], place: string): unknown[] {
+    const isNullable = parts.length === 2 && Reflect.get(parts[1]!, 'type') === 'null'
+    return parts.map((part, index) => this.#refer(part, isNullable ? place : `${place}Of${index + 1}`))
+  }
+}
+
+/** `first_name` as `FirstName`. */
+export function capitalized(text: string): string {
+  return text.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function withOpenMap(schema: Json): Json {
   const { patternProperties, ...rest } = schema
   const patterns = Object.entries((patternProperties as Json | undefined) ?? {})
-  if (patterns.length !== 1 || patterns[0]![0] !== ANY_KEY) return schema
-  return { ...rest, additionalProperties: patterns[0]![1] }
+  if (patterns.length !== 1) return schema
+  const [pattern, value] = patterns[0]!
+  if (pattern === ANY_KEY) return { ...rest, additionalProperties: value }
+  // Every key has to match, so that this is a map as well.
+  if (schema['additionalProperties'] === false && !('properties' in schema)) {
+    return { ...rest, propertyNames: { type: 'string', pattern }, additionalProperties: value }
+  }
+  return schema
 }
 
-function withType(schema: Json): Json {
-  const values = schema['enum']
-  if (!Array.isArray(values) || !values.every(value => typeof value === 'string')) return schema
-  return { type: 'string', ...schema }
+/** Leaves out the properties that are accepted and not described. Whatever else is sent is accepted as well. */
+function withoutUndescribed(schema: Json): Json {
+  const properties = Object.entries((schema['properties'] as Json | undefined) ?? {})
+  const described = properties.filter(([, part]) => Reflect.get(part as object, UNDESCRIBED) !== true)
+  if (described.length === properties.length) return schema
+  return { ...schema, properties: Object.fromEntries(described), additionalProperties: true }
 }

@@ -46,6 +46,7 @@ export interface RouteParts extends DecisionRouteParts {
   readonly metrics: MetricsSource
   readonly options: DecisionRouteParts['options'] & {
     readonly publicUrl: string | null
+    readonly hasStrictHeaders: boolean
     readonly metricsToken: string | null
     /** Ceiling of the attributes of one thing, in bytes of JSON. */
     readonly attributesBytesMax: number
@@ -121,6 +122,6 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   ]
   const routes = withBodyCeilings(defined, options.attributesBytesMax)
   // Made now and not at the first request: it takes longer than a decision may wait.
-  const description = JSON.stringify(createDocument(routes, options.publicUrl))
+  const description = JSON.stringify(createDocument(routes, options))
   return routes
 }

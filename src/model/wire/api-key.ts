@@ -69,7 +69,7 @@ export const ApiKey = Type.Object({
   /** Until when the secret before the last rotation is good; null: it is not. */
   former_secret_valid_until: nullable(Timestamp),
   created_at: Timestamp,
-  last_used_at: Type.Null(),
+  last_used_at: nullable(Timestamp),
 })
 export type ApiKey = Static<typeof ApiKey>
 

@@ -138,6 +138,9 @@ export const SearchText = Type.String({
   description: 'Part of a text, in any case; `*` stands for anything.',
 })
 
+/** Of a property that is accepted for the sake of older clients, and described under another spelling. An extension of OpenAPI. */
+export const UNDESCRIBED = 'x-undescribed'
+
 /** Of a schema that stands for all parameters of a query whose names begin so. An extension of OpenAPI. */
 export const NAME_PREFIX = 'x-name-prefix'
 

@@ -1,6 +1,6 @@
 /** The native decision interface on the wire (contract A.2, A.3). Members not named here are ignored. */
-import { Type, type Static } from 'typebox'
-import { AttributeMap, optional } from './building-blocks.ts'
+import { type Static, Type } from 'typebox'
+import { AttributeMap, optional, UNDESCRIBED } from './building-blocks.ts'
 import { DecisionDebug } from './decision-debug.ts'
 import { ExplainedRule } from './explained-rule.ts'
 import { NativeError } from './problem.ts'
@@ -8,13 +8,16 @@ import { NativeError } from './problem.ts'
 /** Empty is refused: nobody and nothing has an empty key (contract D-42). */
 const Key = Type.String({ minLength: 1 })
 
+/** Another spelling of a member, which older clients send. */
+const OtherSpelling = Type.Optional(Type.Union([Type.String(), Type.Null()], { [UNDESCRIBED]: true }))
+
 export const UserInQuery = Type.Object({
   key: Key,
   email: optional(Type.String()),
   first_name: optional(Type.String()),
   last_name: optional(Type.String()),
-  firstName: optional(Type.String()),
-  lastName: optional(Type.String()),
+  firstName: OtherSpelling,
+  lastName: OtherSpelling,
   attributes: optional(AttributeMap),
 })
 

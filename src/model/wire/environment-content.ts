@@ -42,12 +42,12 @@ export const ContentHeader = Type.Object({
   format: Type.Literal(CONTENT_FORMAT),
 })
 
-export const ContentUserAttributes = Type.Object({
+export const ContentAttributesOfUsers = Type.Object({
   kind: Type.Literal('user_attributes'),
   attributes: attributeBlocks,
 })
 
-export const ContentTenantAttributes = Type.Object({
+export const ContentAttributesOfTenants = Type.Object({
   kind: Type.Literal('tenant_attributes'),
   attributes: attributeBlocks,
 })
@@ -179,8 +179,8 @@ export const ContentEnd = Type.Object({
 /** The schema of each kind of line. */
 export const CONTENT_LINES = {
   environment: ContentHeader,
-  user_attributes: ContentUserAttributes,
-  tenant_attributes: ContentTenantAttributes,
+  user_attributes: ContentAttributesOfUsers,
+  tenant_attributes: ContentAttributesOfTenants,
   resource: ContentResource,
   role: ContentRole,
   condition_set: ContentConditionSet,

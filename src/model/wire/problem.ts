@@ -1,5 +1,6 @@
 /** Errors on the wire, but for AuthZEN, whose errors are text (contract A.1, B.1 and section 0, row 19). */
 import { Type, type Static } from 'typebox'
+import { nullable } from './building-blocks.ts'
 
 /** What the management interface calls an error. */
 export const ManagementErrorCode = Type.Enum([
@@ -37,8 +38,8 @@ export const ManagementError = Type.Object({
   title: Type.String(),
   error_code: ManagementErrorCode,
   message: Type.String(),
-  support_link: Type.Null(),
-  additional_info: Type.Null(),
+  support_link: nullable(Type.String({ description: 'Always null.' })),
+  additional_info: nullable(Type.String({ description: 'Always null.' })),
   detail: Type.Optional(Type.Array(ErrorFinding, { description: 'Always there with 422.' })),
 })
 export type ManagementError = Static<typeof ManagementError>

@@ -42,21 +42,26 @@ interface Document {
 /** All but the files of a page. */
 const routes = table.filter(({ isDescribed }) => isDescribed)
 const { body: served } = await verdict.send<Document>('GET', '/openapi.json', { key: null })
-const operations = Object.entries(served.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
-)
+const operations = operationsOf(served)
 
-function parametersOf(operationId: string): Parameter[] {
-  const operation = operations.find(candidate => candidate.operationId === operationId)!
-  return operation.parameters.map(parameter =>
-    parameter.$ref === undefined
-      ? (parameter as Parameter)
-      : served.components.parameters[parameter.$ref.split('/').at(-1)!]!,
+function operationsOf({ paths }: Document) {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
   )
 }
 
-function headersOf(operationId: string): Record<string, boolean> {
-  const headers = parametersOf(operationId).filter(parameter => parameter.in === 'header')
+function parametersOf(operationId: string, document = served): Parameter[] {
+  const operation = operationsOf(document).find(candidate => candidate.operationId === operationId)!
+  return operation.parameters.map(parameter =>
+    parameter.$ref === undefined
+      ? (parameter as Parameter)
+      : document.components.parameters[parameter.$ref.split('/').at(-1)!]!,
+  )
+}
+
+/** The headers that an operation reads, and whether it requires them. */
+function headersOf(operationId: string, document = served): Record<string, boolean> {
+  const headers = parametersOf(operationId, document).filter(parameter => parameter.in === 'header')
   return Object.fromEntries(headers.map(({ name, required = false }) => [name, required]))
 }
 
@@ -121,7 +126,16 @@ describe('the description', () => {
     )
   })
 
-  test('requires X-Request-ID of decisions, Cache-Control of evaluations, and neither of anything else', () => {
+  test('requires no header where none is enforced', () => {
+    for (const { operationId } of operations) {
+      expect([operationId, Object.values(headersOf(operationId)).filter(Boolean)]).toEqual([operationId, []])
+    }
+    expect(headersOf('accessEvaluation')).toHaveProperty('Cache-Control')
+  })
+
+  test('requires X-Request-ID of decisions, Cache-Control of evaluations, and neither of anything else, with STRICT_HEADERS', async () => {
+    const strict = await startedService({ hasStrictHeaders: true })
+    const { body: described } = await strict.get<Document>('/openapi.json')
     const byHeaders = '/nginx_allowed'
     const decisions = operations.filter(
       ({ path, method }) => method === 'POST' && !path.startsWith('/v2') && path !== byHeaders,
@@ -129,13 +143,18 @@ describe('the description', () => {
     expect(decisions).toHaveLength(12)
     for (const { operationId } of operations) {
       const isDecision = decisions.some(decision => decision.operationId === operationId)
-      expect([operationId, headersOf(operationId)['X-Request-ID']]).toEqual([operationId, isDecision])
+      expect([operationId, headersOf(operationId, described)['X-Request-ID']]).toEqual([
+        operationId,
+        isDecision,
+      ])
     }
     const ofDecisions = { 'X-Request-ID': true, 'X-Min-Revision': false }
-    expect(headersOf('accessEvaluation')).toEqual({ ...ofDecisions, 'Cache-Control': true })
-    expect(headersOf('accessEvaluations')).toEqual({ ...ofDecisions, 'Cache-Control': true })
-    expect(headersOf('isAllowed')).toEqual(ofDecisions)
-    const asking = operations.filter(({ operationId }) => 'X-Min-Revision' in headersOf(operationId))
+    expect(headersOf('accessEvaluation', described)).toEqual({ ...ofDecisions, 'Cache-Control': true })
+    expect(headersOf('accessEvaluations', described)).toEqual({ ...ofDecisions, 'Cache-Control': true })
+    expect(headersOf('isAllowed', described)).toEqual(ofDecisions)
+    const asking = operations.filter(
+      ({ operationId }) => 'X-Min-Revision' in headersOf(operationId, described),
+    )
     const others = ['/local/role_assignments', byHeaders, byHeaders]
     expect(asking.map(({ path }) => path).toSorted()).toEqual(
       [...decisions.map(({ path }) => path), ...others].toSorted(),

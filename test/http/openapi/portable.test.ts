@@ -1,0 +1,56 @@
+/** The description as a source of programs: nothing in it that generators of clients are known to fail at. */
+import { describe, expect, test } from 'vitest'
+import { sharedService } from '#testing/processes/running-service.ts'
+import { portability } from '../../support/portable-description.ts'
+
+const verdict = await sharedService({ hasDebug: true })
+const strict = await sharedService({ hasStrictHeaders: true, isAuthzenStrict: true })
+
+/** A document with one of each fault. */
+const FAULTY = {
+  paths: {
+    '/a': { get: { operationId: 'list_users' }, post: { operationId: 'listUsers' } },
+  },
+  components: {
+    parameters: { relation: { name: 'relation' } },
+    schemas: {
+      Relation: { type: 'object', properties: { first_name: {}, firstName: {} } },
+      relation: { type: 'null' },
+      Content: { type: 'object', properties: { attributes: { type: 'object', properties: { a: {} } } } },
+      ContentAttributes: {
+        anyOf: [
+          { type: 'object', properties: {} },
+          { type: 'string', const: 'x' },
+        ],
+      },
+      Several: { type: ['string', 'integer'] },
+    },
+  },
+}
+
+describe.each(Object.entries(portability))('%s', (_, findingsIn) => {
+  test('is not in it', async () => {
+    for (const { address } of [verdict, strict]) {
+      const response = await fetch(`${address}/openapi.json`)
+      expect(findingsIn((await response.json()) as Record<string, unknown>)).toEqual([])
+    }
+  })
+
+  test('would be found', () => {
+    expect(findingsIn(FAULTY)).not.toEqual([])
+  })
+})
+
+test('a member that older clients spell otherwise is accepted, and described in one spelling', async () => {
+  const response = await fetch(`${verdict.address}/openapi.json`)
+  const { components } = (await response.json()) as {
+    components: { schemas: Record<string, { properties: object }> }
+  }
+  const { properties, ...rest } = components.schemas['UserInQuery']!
+  expect(Object.keys(properties)).toEqual(['key', 'email', 'first_name', 'last_name', 'attributes'])
+  expect(rest).toMatchObject({ additionalProperties: true })
+  const question = { action: 'read', resource: { type: 'document' } }
+  const ask = (user: object) => verdict.post('/allowed', { ...question, user: { key: 'ann', ...user } })
+  expect((await ask({ firstName: 'Ann', lastName: null })).status).toBe(200)
+  expect((await ask({ firstName: 7 })).status).toBe(400)
+})

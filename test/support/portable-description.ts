@@ -1,0 +1,108 @@
+/**
+ * What keeps programs from being made from an OpenAPI document, although the document is valid: each check returns the places where
+ * generators of clients have failed, or made types that collide.
+ */
+type Json = Readonly<Record<string, unknown>>
+
+interface Place {
+  readonly node: Json
+  /** From the root: `components`, `schemas`, `User`, … */
+  readonly steps: readonly string[]
+}
+
+/** Every object of the document, with its place. */
+function* placesIn(node: unknown, steps: readonly string[] = []): Iterable<Place> {
+  if (typeof node !== 'object' || node === null) return
+  if (!Array.isArray(node)) yield { node: node as Json, steps }
+  for (const [key, part] of Object.entries(node)) yield* placesIn(part, [...steps, key])
+}
+
+function found(document: Json, isFault: (place: Place) => boolean): string[] {
+  return [...placesIn(document)].filter(isFault).map(({ steps }) => `/${steps.join('/')}`)
+}
+
+/** As generators spell a name in the end: `first_name`, `first-name` and `firstName` are one. */
+function spelt(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()
+}
+
+function twice(names: readonly string[]): string[] {
+  const spellings = names.map(spelt)
+  return names.filter((_, index) => spellings.indexOf(spellings[index]!) !== index)
+}
+
+function componentsOf(document: Json, kind: string): Json {
+  return ((document['components'] as Json | undefined)?.[kind] as Json | undefined) ?? {}
+}
+
+function propertiesOf(node: unknown): Json {
+  const properties = (node as Json | null)?.['properties']
+  return typeof properties === 'object' && properties !== null ? (properties as Json) : {}
+}
+
+/** A schema of which generators make a type of its own, named after its place. */
+function getsTypeOfItsOwn(schema: Json): boolean {
+  return 'properties' in schema || Array.isArray(schema['enum']) || schema['type'] === 'object'
+}
+
+export const portability: Readonly<Record<string, (document: Json) => string[]>> = {
+  'a member in two spellings': document =>
+    [...placesIn(document)].flatMap(({ node, steps }) =>
+      steps.at(-1) === 'properties'
+        ? []
+        : twice(Object.keys(propertiesOf(node))).map(name => `/${steps.join('/')}: ${name}`),
+    ),
+
+  'null as a type of its own, but beside a reference': document =>
+    found(document, ({ node, steps }) => {
+      if (node['type'] !== 'null') return false
+      return steps.at(-2) !== 'anyOf' || steps.at(-1) !== '1'
+    }),
+
+  'an object without a name': document =>
+    found(document, ({ node, steps }) => {
+      const isComponent = steps.length === 3 && steps[1] === 'schemas'
+      return node['type'] === 'object' && 'properties' in node && !isComponent
+    }),
+
+  'schemas of one name': document => twice(Object.keys(componentsOf(document, 'schemas'))),
+
+  'a schema with the name that another gives to a member': document => {
+    const schemas = componentsOf(document, 'schemas')
+    const taken = new Set(Object.keys(schemas).map(spelt))
+    return Object.entries(schemas).flatMap(([name, schema]) =>
+      Object.entries(propertiesOf(schema))
+        .filter(([, member]) => getsTypeOfItsOwn(member as Json))
+        .map(([member]) => `${name}.${member}`)
+        .filter(made => taken.has(spelt(made))),
+    )
+  },
+
+  'a parameter, header or answer with the name of a schema': document => {
+    const schemas = Object.keys(componentsOf(document, 'schemas')).map(spelt)
+    const others = ['parameters', 'responses'].flatMap(kind => Object.keys(componentsOf(document, kind)))
+    return [...others.filter(name => schemas.includes(spelt(name))), ...twice(others)]
+  },
+
+  'operations of one name': document =>
+    twice(
+      Object.values((document['paths'] as Json | undefined) ?? {})
+        .flatMap(item => Object.values(item as Json))
+        .map(operation => String((operation as Json)['operationId'])),
+    ),
+
+  'a constant': document =>
+    found(document, ({ node, steps }) => 'const' in node && steps.at(-1) !== 'properties'),
+
+  'alternatives that are no references, lists or plain values': document =>
+    found(document, ({ node, steps }) => {
+      if (!['anyOf', 'oneOf'].includes(steps.at(-2) ?? '')) return false
+      return 'properties' in node || 'enum' in node || 'anyOf' in node || node['type'] === 'object'
+    }),
+
+  'several types, but one and null': document =>
+    found(document, ({ node, steps }) => {
+      if (!Array.isArray(node['type']) || steps.at(-1) === 'properties') return false
+      return node['type'].length !== 2 || node['type'][1] !== 'null'
+    }),
+}
