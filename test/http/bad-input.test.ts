@@ -443,7 +443,6 @@ describe('a wrong method', () => {
 
 describe('an unknown path', () => {
   test.each([
-    '/',
     '/nothing',
     '/allowed/',
     '/allowed/bulk/more',
