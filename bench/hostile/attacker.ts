@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Caller } from '#testing/hostile/caller.ts'
 import { HOSTILES, type Size } from '#testing/hostile/hostiles.ts'
+import { RULED_HOSTILES } from '#testing/hostile/ruled-hostiles.ts'
 
 const { name, address, key, size } = workerData as {
   readonly name: string
@@ -9,6 +10,7 @@ const { name, address, key, size } = workerData as {
   readonly key: string
   readonly size: Size
 }
+const attack = (HOSTILES[name] ?? RULED_HOSTILES[name])!
 const caller = new Caller(address, key, size.callers)
 const statuses: Record<string, number> = {}
 let turns = 0
@@ -17,7 +19,7 @@ const over = new AbortController()
 async function goOn(): Promise<void> {
   while (!over.signal.aborted) {
     // One that is turned away with the connection has no status.
-    const status = await HOSTILES[name]!(caller, size, turns++).catch(() => 'no answer')
+    const status = await attack(caller, size, turns++).catch(() => 'no answer')
     statuses[status] = (statuses[status] ?? 0) + 1
     if (status === 'no answer') await new Promise(resolve => setTimeout(resolve, 5))
   }

@@ -15,6 +15,7 @@ import type { Stage } from '../http/stage.ts'
 import type { Result } from '../http/throughput.ts'
 import { Caller } from '#testing/hostile/caller.ts'
 import { HOSTILES, type Size, textOf, WHOLE } from '#testing/hostile/hostiles.ts'
+import { RULED_HOSTILES, ruledTextOf } from '#testing/hostile/ruled-hostiles.ts'
 import { arrangePolite, type Felt, livePolitely, type Pace } from '#testing/hostile/polite.ts'
 
 const ADMIN_KEY = 'organization-key-of-the-bench'
@@ -40,7 +41,10 @@ interface Beside extends Summary {
 }
 
 export async function measureBesideHostiles(stage: Stage): Promise<Result> {
-  const names = process.env['HOSTILES']?.split(',') ?? Object.keys(HOSTILES)
+  const names = process.env['HOSTILES']?.split(',') ?? [
+    ...Object.keys(HOSTILES),
+    ...Object.keys(RULED_HOSTILES),
+  ]
   const size = scaled(WHOLE, stage.scale)
   const directory = mkdtempSync(join(tmpdir(), 'verdict-hostile-'))
   const service = await ServerProcess.start(new URL('../../src/start.js', import.meta.url), {
@@ -75,6 +79,7 @@ function scaled(size: Size, scale: number): Size {
   return {
     ...size,
     groups: part(size.groups, 100),
+    rules: part(size.rules, 100),
     instances: part(size.instances, 100),
     elements: part(size.elements, 100),
     bodyBytes: part(size.bodyBytes, 100_000),
@@ -84,6 +89,7 @@ function scaled(size: Size, scale: number): Size {
 interface Keys {
   readonly polite: string
   readonly hostile: string
+  readonly ruled: string
 }
 
 async function arrange(address: string, size: Size): Promise<Keys> {
@@ -92,14 +98,19 @@ async function arrange(address: string, size: Size): Promise<Keys> {
     await admin.done('POST', '/v2/projects/default/envs', { key: name, name })
     return (await admin.done<{ secret: string }>('GET', `/v2/api-key/default/${name}`)).secret
   }
-  const keys = { polite: await keyOf('polite'), hostile: await keyOf('hostile') }
+  const keys = { polite: await keyOf('polite'), hostile: await keyOf('hostile'), ruled: await keyOf('ruled') }
   admin.close()
   const polite = new Caller(address, keys.polite)
   await arrangePolite(polite)
   polite.close()
-  const hostile = new Caller(address, keys.hostile)
-  await hostile.done('POST', '/v2/projects/default/envs/hostile/import?replace=true', textOf(size))
-  hostile.close()
+  for (const [name, text] of [
+    ['hostile', textOf(size)],
+    ['ruled', ruledTextOf(size)],
+  ] as const) {
+    const caller = new Caller(address, keys[name])
+    await caller.done('POST', `/v2/projects/default/envs/${name}/import?replace=true`, text)
+    caller.close()
+  }
   return keys
 }
 
@@ -117,7 +128,8 @@ async function besideOne(
   keys: Keys,
   size: Size,
 ): Promise<Summary & Pick<Beside, 'statuses'>> {
-  const attacker = new Worker(ENTRY, { workerData: { name, address, key: keys.hostile, size } })
+  const key = name in RULED_HOSTILES ? keys.ruled : keys.hostile
+  const attacker = new Worker(ENTRY, { workerData: { name, address, key, size } })
   const statuses = new Promise<Record<string, number>>((resolve, reject) => {
     attacker.once('message', resolve)
     attacker.once('error', reject)

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { Caller } from '#testing/hostile/caller.ts'
 import { HOSTILES, type Size, textOf } from '#testing/hostile/hostiles.ts'
+import { RULED_HOSTILES, ruledTextOf } from '#testing/hostile/ruled-hostiles.ts'
 import { arrangePolite, livePolitely } from '#testing/hostile/polite.ts'
 import { neighbourOf, sharedService } from '#testing/processes/running-service.ts'
 
@@ -17,6 +18,7 @@ const SMALL: Size = {
   instances: 200,
   actions: 20,
   roles: 20,
+  rules: 100,
   elements: 200,
   bodyBytes: 300_000,
   attributeBytes: 20_000,
@@ -31,36 +33,43 @@ const PACE = { decisionsPerSecond: 100, writesPerSecond: 50 }
 const directory = mkdtempSync(join(tmpdir(), 'verdict-hostile-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 const verdict = await sharedService({ storeUrl: `lmdb:${directory}` })
-const keys = { polite: await neighbourOf(verdict, 'polite'), hostile: await neighbourOf(verdict, 'hostile') }
+const keys = {
+  polite: await neighbourOf(verdict, 'polite'),
+  hostile: await neighbourOf(verdict, 'hostile'),
+  ruled: await neighbourOf(verdict, 'ruled'),
+}
 const polite = new Caller(verdict.address, keys.polite)
 const hostile = new Caller(verdict.address, keys.hostile)
+const ruled = new Caller(verdict.address, keys.ruled)
 afterAll(() => {
   polite.close()
   hostile.close()
+  ruled.close()
 })
 await arrangePolite(polite)
 await hostile.done('POST', IMPORT, textOf(SMALL))
+await ruled.done('POST', '/v2/projects/default/envs/ruled/import?replace=true', ruledTextOf(SMALL))
 
-test.each(Object.entries(HOSTILES))(
-  'beside %s a polite tenant is answered, and rightly',
-  async (_, attack) => {
-    let turns = 0
-    const statuses: number[] = []
-    const goOn = async (): Promise<void> => {
-      while (turns < TURNS) statuses.push(await attack(hostile, SMALL, turns++))
-    }
-    let isOver = false
-    const attacking = Promise.all(Array.from({ length: SMALL.callers }, goOn)).then(() => {
-      isOver = true
-    })
-    const felt = await livePolitely(polite, PACE, () => isOver)
-    await attacking
-    expect(felt.failures).toEqual([])
-    expect(felt.decisions.length).toBeGreaterThan(0)
-    expect(statuses.filter(status => !IN_ORDER.includes(status))).toEqual([])
-    expect((await verdict.get('/ready')).status).toBe(200)
-  },
-)
+test.each([
+  ...Object.entries(HOSTILES).map(([name, attack]) => [name, hostile, attack] as const),
+  ...Object.entries(RULED_HOSTILES).map(([name, attack]) => [name, ruled, attack] as const),
+])('beside %s a polite tenant is answered, and rightly', async (_, attacker, attack) => {
+  let turns = 0
+  const statuses: number[] = []
+  const goOn = async (): Promise<void> => {
+    while (turns < TURNS) statuses.push(await attack(attacker, SMALL, turns++))
+  }
+  let isOver = false
+  const attacking = Promise.all(Array.from({ length: SMALL.callers }, goOn)).then(() => {
+    isOver = true
+  })
+  const felt = await livePolitely(polite, PACE, () => isOver)
+  await attacking
+  expect(felt.failures).toEqual([])
+  expect(felt.decisions.length).toBeGreaterThan(0)
+  expect(statuses.filter(status => !IN_ORDER.includes(status))).toEqual([])
+  expect((await verdict.get('/ready')).status).toBe(200)
+})
 
 test('what a polite tenant asks behind sixty pages of another is served in between, not behind them', async () => {
   await hostile.done('POST', IMPORT, textOf(SMALL))

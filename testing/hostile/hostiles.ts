@@ -10,6 +10,8 @@ export interface Size {
   readonly instances: number
   readonly actions: number
   readonly roles: number
+  /** On one action. */
+  readonly rules: number
   readonly elements: number
   readonly bodyBytes: number
   readonly attributeBytes: number
@@ -22,6 +24,7 @@ export const WHOLE: Size = {
   instances: 20_000,
   actions: 200,
   roles: 500,
+  rules: 10_000 - 5,
   elements: 10_000,
   bodyBytes: 14_000_000,
   attributeBytes: 60_000,
@@ -72,11 +75,16 @@ export function* contentOf(size: Size): Iterable<object> {
 }
 
 export function textOf(size: Size): string {
-  const lines = [...contentOf(size)]
+  return linesOf(contentOf(size))
+}
+
+/** The text of an import. */
+export function linesOf(content: Iterable<object>): string {
+  const lines = [...content]
   return [...lines, { kind: 'end', lines: lines.length }].map(line => `${JSON.stringify(line)}\n`).join('')
 }
 
-const asked = (method: string, path: string, body?: unknown) => async (caller: Caller) =>
+export const asked = (method: string, path: string, body?: unknown) => async (caller: Caller) =>
   (await caller.send(method, path, body)).status
 
 const lastInstance = (size: Size): string => `d${size.instances - 1}`
@@ -84,7 +92,7 @@ const lastInstance = (size: Size): string => `d${size.instances - 1}`
 /** Made once: serializing megabytes for each call would keep the attacker more than the attacked. */
 const bodies = new Map<string, string>()
 
-function bodyOnce(name: string, make: () => unknown): string {
+export function bodyOnce(name: string, make: () => unknown): string {
   let text = bodies.get(name)
   if (text === undefined) bodies.set(name, (text = JSON.stringify(make())))
   return text

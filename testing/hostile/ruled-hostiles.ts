@@ -1,0 +1,106 @@
+/**
+ * The same for rules: what a tenant can do to the others by conditions, as dear as they may be, on attributes as long as they may be. In
+ * an environment of its own, since decisions take another way where there are rules.
+ */
+import { SENT_ATTRIBUTES_BYTES_MAX } from '#model/limits.ts'
+import type { Caller } from './caller.ts'
+import { type Attack, asked, bodyOnce, linesOf, type Size } from './hostiles.ts'
+
+/** Instances that one question has looked up. */
+const LOOKED_UP = 1_000
+/** Of text, so that all that is sent with a question stays below its ceiling. */
+const TEXT_BYTES = SENT_ATTRIBUTES_BYTES_MAX - 1_000
+const SETS = '/v2/schema/default/ruled/condition_sets'
+
+/**
+ * Rules as many as one action may have, which each question is asked by in vain; two globs that spend all that one question may cost; and
+ * a look at a thousand instances.
+ */
+function* contentOf(size: Size): Iterable<object> {
+  yield { kind: 'environment', format: 1 }
+  const actions = { many: {}, slow: {}, looked: {}, read: {} }
+  yield { kind: 'resource', key: 'document', name: 'Document', actions }
+  const set = (key: string, conditions: object): object => {
+    return { kind: 'condition_set', key, name: key, type: 'userset', conditions }
+  }
+  const rule = (user_set: string, action: string): object => {
+    return { kind: 'rule', user_set, permission: `document:${action}`, resource_set: '__autogen_document' }
+  }
+  const many = Array.from({ length: size.rules }, (_, n) => `many-${n}`)
+  const slow = Array.from({ length: 4 }, (_, n) => `slow-${n}`)
+  for (const [n, key] of many.entries()) yield set(key, { 'user.level': { 'greater-than': n } })
+  for (const [n, key] of slow.entries()) {
+    yield set(key, { 'user.text': { match: `${'*ab'.repeat(14)}*${n}` } })
+  }
+  yield set('looked', {
+    'user.documents': {
+      any_match: { fk_resource_type: 'document', match: { open: { equals: true } } },
+    },
+  })
+  for (const key of many) yield rule(key, 'many')
+  for (const key of slow) yield rule(key, 'slow')
+  yield rule('looked', 'looked')
+  yield { kind: 'tenant', key: 'default', name: 'Default' }
+  for (let n = 0; n < Math.min(LOOKED_UP, size.instances); n += 1) {
+    yield { kind: 'instance', resource: 'document', key: `d${n}`, tenant: 'default' }
+  }
+}
+
+export function ruledTextOf(size: Size): string {
+  return linesOf(contentOf(size))
+}
+
+const check = (action: string, attributes: object) => ({
+  user: { key: 'mallory', attributes },
+  action,
+  resource: { type: 'document', key: 'd0', tenant: 'default' },
+})
+
+const MANY = { level: -1 }
+const SLOW = { text: 'ab'.repeat(TEXT_BYTES / 2) }
+const LOOKED = { documents: Array.from({ length: LOOKED_UP }, (_, n) => `d${n}`) }
+
+const single =
+  (path: string, action: string, attributes: object): Attack =>
+  caller =>
+    asked(
+      'POST',
+      path,
+      bodyOnce(action, () => check(action, attributes)),
+    )(caller)
+
+/** As many as there may be, or as the bytes of a body have room for. */
+const bulk =
+  (action: string, attributes: object): Attack =>
+  (caller, size) => {
+    const body = bodyOnce(`bulk ${action}`, () => {
+      const one = check(action, attributes)
+      const room = Math.floor(size.bodyBytes / JSON.stringify(one).length)
+      return Array.from({ length: Math.max(1, Math.min(size.elements, room)) }, () => one)
+    })
+    return asked('POST', '/allowed/bulk', body)(caller)
+  }
+
+export const RULED_HOSTILES: Readonly<Record<string, Attack>> = {
+  'rules at their ceiling': single('/allowed', 'many', MANY),
+  'slow conditions': single('/allowed', 'slow', SLOW),
+  'conditions that look instances up': single('/allowed', 'looked', LOOKED),
+  'bulks by rules at their ceiling': bulk('many', MANY),
+  'bulks by slow conditions': bulk('slow', SLOW),
+  'batches by slow conditions': (caller, size) => {
+    const body = bodyOnce('batch slow', () => {
+      const evaluations = Array.from(
+        { length: Math.max(1, Math.floor(size.bodyBytes / TEXT_BYTES / 2)) },
+        () => ({
+          subject: { type: 'user', id: 'mallory', properties: SLOW },
+        }),
+      )
+      return { action: { name: 'slow' }, resource: { type: 'document', id: 'd0' }, evaluations }
+    })
+    return asked('POST', '/access/v1/evaluations', body)(caller)
+  },
+  'rules explained': single('/allowed/explain?full=true', 'many', MANY),
+  'slow conditions explained': single('/allowed/explain?full=true', 'slow', SLOW),
+  'sets changed': (caller: Caller, _, turn) =>
+    asked('PATCH', `${SETS}/many-0`, { conditions: { 'user.level': { 'greater-than': turn } } })(caller),
+}
