@@ -26,7 +26,7 @@ export interface NamedLines {
   readonly tenant: number
 }
 
-/** Scratch beyond this is given back. */
+/** Scratch beyond this is given back when its questions have been answered. */
 const WORDS_KEPT_MAX = 1 << 20
 
 /** Gathers for questions of one state. What most of them share, a user or a tenant, is copied once. */
@@ -47,7 +47,6 @@ export class Gathering {
 
   /** Nothing that was gathered before is used after this. */
   begin(sequence: number): void {
-    if (this.#words.words.length > WORDS_KEPT_MAX) this.#words = new ValueWords()
     // Nothing lies at 0.
     this.#words.length = 1
     this.#count = 0
@@ -55,6 +54,15 @@ export class Gathering {
     this.#held = NOTHING_HELD
     if (sequence !== this.#sequence) this.#tenantNamed = -1
     this.#sequence = sequence
+  }
+
+  /** Lets go of what was gathered, which nobody uses any more: of the questions, which may be megabytes of a body, and of large scratch. */
+  end(): void {
+    for (let index = 0; index < this.#count; index++) this.#asked[index]!.end()
+    this.#count = 0
+    if (this.#words.words.length <= WORDS_KEPT_MAX) return
+    this.#words = new ValueWords()
+    this.#asked.length = 0
   }
 
   /** One more question, of which nothing is read yet. It is taken again after the next `begin`. */

@@ -95,6 +95,12 @@ export class RuleEvaluation {
     return this.#budget.isExceeded
   }
 
+  /** Lets go of the question that was decided last. */
+  end(): void {
+    this.#asked = null
+    this.#values.end()
+  }
+
   #useView(view: RulesView): void {
     this.#view = view
     this.#program = view.program

@@ -121,12 +121,18 @@ export class RuleQuestions {
   settle(answers: Uint8Array, again: (query: Query, lookups: readonly Lookup[]) => boolean): void {
     const count = this.#askedCount
     this.#askedCount = 0
-    for (let n = 0; n < count; n++) {
-      const asked = this.#asked[n]!
-      const { source, index } = asked
-      const outcome = this.#evaluation.decide(asked)
-      const isAllowed = typeof outcome === 'boolean' ? outcome : again(source.query(index), outcome.lookups)
-      if (isAllowed) answers[index] = ALLOW
+    try {
+      for (let n = 0; n < count; n++) {
+        const asked = this.#asked[n]!
+        const { source, index } = asked
+        const outcome = this.#evaluation.decide(asked)
+        const isAllowed = typeof outcome === 'boolean' ? outcome : again(source.query(index), outcome.lookups)
+        if (isAllowed) answers[index] = ALLOW
+      }
+    } finally {
+      this.#asked.length = 0
+      this.#batch.end()
+      this.#evaluation.end()
     }
   }
 

@@ -28,6 +28,7 @@ import {
   wordsBehind,
 } from '#engine/shared-index/memory/values.ts'
 import { type PathView, type Plan, refreshPath, SOURCE } from '#engine/shared-index/rules/rules-view.ts'
+import { InvariantError } from '#model/assert.ts'
 import { type Circumstances, NOTHING_SENT, type Query, type SentAttributes } from '#model/decision.ts'
 
 /** An instance that conditions look up, by its names. */
@@ -42,6 +43,12 @@ export interface QuestionSource {
   circumstances(index: number): Circumstances | undefined
 }
 
+const NO_SOURCE: QuestionSource = {
+  query: () => {
+    throw new InvariantError('no question is under way')
+  },
+  circumstances: () => undefined,
+}
 const NO_MASKS = new Int32Array(0)
 const NO_KEYS: readonly string[] = []
 export const NO_LOOKUPS: readonly Lookup[] = []
@@ -79,6 +86,14 @@ export class AskedRules {
     this.source = source
     this.index = index
     this.roleMasks = NO_MASKS
+    this.userRoles = this.userTenants = NO_KEYS
+    this.lookups = NO_LOOKUPS
+    this.found = NOTHING_FOUND
+  }
+
+  /** The question is not kept. */
+  end(): void {
+    this.source = NO_SOURCE
     this.userRoles = this.userTenants = NO_KEYS
     this.lookups = NO_LOOKUPS
     this.found = NOTHING_FOUND
@@ -124,6 +139,18 @@ export class RuleValues {
 
   constructor(names: AttributeNames) {
     this.#names = names
+  }
+
+  /** Lets go of the question. */
+  end(): void {
+    this.#asked = null
+    this.#query = null
+    this.#circumstances = undefined
+    this.#sent = null
+    this.#merged = null
+    this.missing.clear()
+    this.#parsed.clear()
+    if (this.#objects.length > 0) this.#objects = []
   }
 
   /** `paths`: how many its view has. */

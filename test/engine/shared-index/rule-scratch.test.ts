@@ -1,0 +1,74 @@
+/** What a batch by rules needed in memory is given back with its answers, not with the next batch. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { NOTHING_SENT, type Query } from '#model/decision.ts'
+import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
+
+const USERS = 128
+const TEXT_BYTES = 60_000
+const KEPT_BYTES_MAX = 1_000_000
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+function keptBytes(): number {
+  collectGarbage()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+function engineWith(long: string): SharedEngine {
+  const engine = new SharedEngine()
+  engine.apply([
+    resourceType('document', 'read'),
+    tenant('default'),
+    conditionSet('long', { 'user.long': { contains: 'y' } }),
+    {
+      kind: 'rule-put',
+      userSet: 'long',
+      type: 'document',
+      action: 'read',
+      resourceSet: '__autogen_document',
+    },
+    ...Array.from({ length: USERS }, (_, n) => {
+      return {
+        kind: 'user-put',
+        user: `u${n}`,
+        attributes: { long: `${long}${n % 2 === 0 ? 'y' : 'n'}` },
+      } as const
+    }),
+  ])
+  return engine
+}
+
+const question = (n: number, more: Partial<Query> = {}): Query => {
+  return { user: `u${n}`, action: 'read', type: 'document', key: null, tenant: null, ...more }
+}
+
+const RIGHT = Array.from({ length: USERS }, (_, n) => n % 2 === 0)
+
+test('of attributes that are stored', () => {
+  const engine = engineWith('x'.repeat(TEXT_BYTES))
+  // For what is made once.
+  expect(engine.evaluateAll([question(0), question(1)])).toEqual([true, false])
+  const before = keptBytes()
+  expect(engine.evaluateAll(Array.from({ length: USERS }, (_, n) => question(n)))).toEqual(RIGHT)
+  expect(keptBytes() - before).toBeLessThan(KEPT_BYTES_MAX)
+})
+
+test('of attributes that are sent', () => {
+  const engine = engineWith('')
+  const ask = (): void => {
+    const queries = Array.from({ length: USERS }, (_, n) => {
+      const text = Buffer.alloc(TEXT_BYTES, `${n}-`).toString('latin1')
+      const sent = { ...NOTHING_SENT, user: { long: text + (n % 2 === 0 ? 'y' : 'n') } }
+      return question(n, { circumstances: { readAt: 0, sent: () => sent } })
+    })
+    expect(engine.evaluateAll(queries)).toEqual(RIGHT)
+  }
+  const before = keptBytes()
+  ask()
+  expect(keptBytes() - before).toBeLessThan(KEPT_BYTES_MAX)
+})
