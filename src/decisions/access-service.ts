@@ -56,11 +56,17 @@ export class AccessService {
     this.#options = options
   }
 
-  evaluate(environmentId: string, evaluation: EvaluationRequest): Decision {
+  /** A promise as of `DecisionService.evaluate`. */
+  evaluate(
+    environmentId: string,
+    evaluation: EvaluationRequest,
+    waiting: Waiting,
+  ): Decision | Promise<Decision> {
     if (!this.isUserType(evaluation.subject.type)) return { decision: false }
     const readAt = this.#decisions.readAt(environmentId)
     const circumstances = readAt === null ? null : new AccessCircumstances(evaluation, readAt)
-    return { decision: this.#decisions.evaluate(environmentId, queryOf(evaluation, circumstances)) }
+    const decided = this.#decisions.evaluate(environmentId, queryOf(evaluation, circumstances), waiting)
+    return decided instanceof Promise ? decided.then(decision => ({ decision })) : { decision: decided }
   }
 
   /** See `DecisionService.readAt`. */
@@ -69,8 +75,8 @@ export class AccessService {
   }
 
   /** The same for one about a user, as it stands in bytes. */
-  evaluateFirst(environmentId: string, packed: PackedQueries): boolean {
-    return this.#decisions.evaluateFirst(environmentId, packed)
+  evaluateFirst(environmentId: string, packed: PackedQueries, waiting: Waiting): boolean | Promise<boolean> {
+    return this.#decisions.evaluateFirst(environmentId, packed, waiting)
   }
 
   /** Whether subjects of a type are users; of any other type nobody is known. */
@@ -83,9 +89,9 @@ export class AccessService {
     environmentId: string,
     batch: EvaluationsRequest,
     waiting: Waiting,
-  ): Decision | Evaluations | Promise<Evaluations> {
+  ): Decision | Evaluations | Promise<Decision | Evaluations> {
     const items = batch.evaluations ?? []
-    if (items.length === 0) return this.evaluate(environmentId, this.#options.readEvaluation(batch))
+    if (items.length === 0) return this.evaluate(environmentId, this.#options.readEvaluation(batch), waiting)
     this.#decisions.requireBulkSize(items.length)
     const semantic = batch.options?.evaluations_semantic ?? 'execute_all'
     const reading = { batch, defaults: defaultsOf(batch), readAt: this.#decisions.readAt(environmentId) }

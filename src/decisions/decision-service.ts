@@ -7,7 +7,7 @@ import type { RuleDetail } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import { EXPLAIN_LENGTH_MAX, EXPLAIN_STEPS_MAX } from '#model/limits.ts'
-import { type PackedQueries, packQueries } from '#model/packed-queries.ts'
+import { PackedQueries, packQueries } from '#model/packed-queries.ts'
 import type { ToldDecision } from './decision-debug.ts'
 import type {
   DecisionPool,
@@ -24,6 +24,7 @@ import { searchWith } from './search-job.ts'
 import { sendable } from './sendable-query.ts'
 import { readWith } from './sliced-job.ts'
 import { SlicedReads } from './sliced-reads.ts'
+import { TurnShares } from './turn-shares.ts'
 import type { ToldDecisions } from './told-decisions.ts'
 
 /** Explained in one go: what comes of them crosses threads and is put together at once. */
@@ -69,6 +70,7 @@ export class DecisionService {
   /** Without a pool. */
   readonly #reads: SlicedReads
   readonly #ruledBulks: RuledBulks
+  readonly #turnShares = new TurnShares()
   readonly #now: () => number
   readonly #elapsedMs: () => number
 
@@ -101,18 +103,52 @@ export class DecisionService {
     return this.#engines.hasRules(environmentId) ? this.#now() : null
   }
 
-  /** Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. */
-  evaluate(environmentId: string, query: Query): boolean {
+  /**
+   * Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. A promise only where rules of the
+   * environment have taken their share of this turn.
+   */
+  evaluate(environmentId: string, query: Query, waiting: Waiting): boolean | Promise<boolean> {
+    if (query.circumstances !== undefined) return this.#evaluateRuledOne(environmentId, query, waiting)
     const isAllowed = this.engine(environmentId).evaluate(query)
     this.#observer?.decided(isAllowed, environmentId, query)
     return isAllowed
   }
 
   /** The same for the first of questions that still are bytes. */
-  evaluateFirst(environmentId: string, packed: PackedQueries): boolean {
+  evaluateFirst(environmentId: string, packed: PackedQueries, waiting: Waiting): boolean | Promise<boolean> {
+    if (packed.readAt !== null) return this.#evaluateRuledOne(environmentId, packed, waiting)
     const isAllowed = this.engine(environmentId).evaluateFirst(packed)
     this.#observer?.decided(isAllowed, environmentId, packed)
     return isAllowed
+  }
+
+  /** One question of an environment with rules: at once, or in line behind the others that are under way. */
+  #evaluateRuledOne(
+    environmentId: string,
+    asked: Query | PackedQueries,
+    waiting: Waiting,
+  ): boolean | Promise<boolean> {
+    const isPacked = asked instanceof PackedQueries
+    if (this.#turnShares.hasLeft(environmentId) && !this.#ruledBulks.hasWaiting(environmentId)) {
+      const engine = this.engine(environmentId)
+      const from = this.#elapsedMs()
+      try {
+        const isAllowed = isPacked ? engine.evaluateFirst(asked) : engine.evaluate(asked)
+        this.#observer?.decided(isAllowed, environmentId, asked)
+        return isAllowed
+      } finally {
+        this.#turnShares.take(environmentId, this.#elapsedMs() - from)
+      }
+    }
+    const decided = this.#observer?.asked(environmentId, asked)
+    const bulk = new RuledBulk(isPacked ? asked : [asked], this.#elapsedMs)
+    bulk.detach()
+    const check = (): unknown => this.engine(environmentId)
+    const read = { work: bulk.decide(() => this.engine(environmentId)), waiting, check }
+    return this.#ruledBulks.line(environmentId, read).then(verdicts => {
+      decided?.(verdicts)
+      return verdicts[0] === 1
+    })
   }
 
   /**

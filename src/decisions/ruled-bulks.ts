@@ -1,9 +1,9 @@
 /**
- * The bulks of environments with rules that are under way in this thread: a slice of one, whatever else has come, then a slice of another
+ * The bulks, and single questions, of environments with rules that are under way in this thread: a slice of one, whatever else has come, then a slice of another
  * environment's. An environment says what its questions cost, so it does not say how long others wait.
  */
 import { FairQueue } from '#model/fair-queue.ts'
-import { type SlicedRead, takeSlice, tooManyReads } from './sliced-reads.ts'
+import { SLICE_MS, type SlicedRead, takeSlice, tooManyReads } from './sliced-reads.ts'
 
 interface Bulk {
   readonly environmentId: string
@@ -24,6 +24,18 @@ export class RuledBulks {
     this.#bulksMax = bulksMax
   }
 
+  hasWaiting(environmentId: string): boolean {
+    return this.#isRunning && this.#waiting.hasWaiting(environmentId)
+  }
+
+  /** Of one question, of which each connection has one: as many as come wait. Rejects where nobody waits for it any more. */
+  line(environmentId: string, read: SlicedRead<Uint8Array>): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(environmentId, { environmentId, read, resolve, reject })
+      if (!this.#isRunning) void this.#drive()
+    })
+  }
+
   /** Rejects with `OVERLOADED` when too many are under way, and when nobody waits for this one any more. */
   async run(environmentId: string, read: SlicedRead<Uint8Array>): Promise<Uint8Array> {
     const own = this.#countOf.get(environmentId) ?? 0
@@ -31,10 +43,7 @@ export class RuledBulks {
     this.#count += 1
     this.#countOf.set(environmentId, own + 1)
     try {
-      return await new Promise((resolve, reject) => {
-        this.#waiting.push(environmentId, { environmentId, read, resolve, reject })
-        if (!this.#isRunning) void this.#drive()
-      })
+      return await this.line(environmentId, read)
     } finally {
       this.#count -= 1
       const left = this.#countOf.get(environmentId)! - 1
@@ -47,9 +56,11 @@ export class RuledBulks {
     this.#isRunning = true
     for (;;) {
       await new Promise(resolve => setImmediate(resolve))
-      const bulk = this.#waiting.take(() => true)
-      if (bulk === null) break
-      this.#takeTurn(bulk)
+      if (this.#waiting.isEmpty) break
+      // Single questions are short: several of them are one slice.
+      const until = performance.now() + SLICE_MS
+      do this.#takeTurn(this.#waiting.take(() => true)!)
+      while (!this.#waiting.isEmpty && performance.now() < until)
     }
     this.#isRunning = false
   }

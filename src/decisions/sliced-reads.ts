@@ -7,7 +7,7 @@ import type { Resumable } from '#model/resumable.ts'
 import type { Waiting } from './decision-pool.ts'
 
 /** How long single decisions may have to wait for a slice. */
-const SLICE_MS = 0.25
+export const SLICE_MS = 0.25
 
 /** A read, from its beginning or where it stopped. */
 export interface SlicedRead<Answer> {

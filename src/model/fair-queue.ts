@@ -10,6 +10,10 @@ export class FairQueue<Item extends object> {
     return this.#lines.size === 0
   }
 
+  hasWaiting(share: string): boolean {
+    return this.#lines.has(share)
+  }
+
   push(share: string, item: Item): void {
     const line = this.#lines.get(share)
     if (line === undefined) this.#lines.set(share, [item])

@@ -13,7 +13,7 @@ const TEXT_BYTES = SENT_ATTRIBUTES_BYTES_MAX - 1_000
 const SETS = '/v2/schema/default/ruled/condition_sets'
 
 /**
- * Rules as many as one action may have, which each question is asked by in vain; two globs that spend all that one question may cost; and
+ * Rules as many as one action may have, which each question is asked by in vain; globs of which one spends nearly all that a question may cost; and
  * a look at a thousand instances.
  */
 function* contentOf(size: Size): Iterable<object> {
@@ -30,7 +30,7 @@ function* contentOf(size: Size): Iterable<object> {
   const slow = Array.from({ length: 4 }, (_, n) => `slow-${n}`)
   for (const [n, key] of many.entries()) yield set(key, { 'user.level': { 'greater-than': n } })
   for (const [n, key] of slow.entries()) {
-    yield set(key, { 'user.text': { match: `${'*ab'.repeat(14)}*${n}` } })
+    yield set(key, { 'user.text': { match: `${'*ab'.repeat(6)}*${n}` } })
   }
   yield set('looked', {
     'user.documents': {

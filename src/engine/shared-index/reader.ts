@@ -194,6 +194,8 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   *explain(query: Query, stepsMax: number, detail: RuleDetail = 'leaf'): Resumable<Explanation> {
+    // Rules say what the decision costs: whoever asks for the first step only is not kept by it.
+    if (this.#schema.hasRules) yield
     // Builds the closures that the decision needs, if there is room for them.
     this.evaluate(query)
     let lookups = NO_LOOKUPS

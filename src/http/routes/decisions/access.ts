@@ -17,6 +17,7 @@ import {
   StrictEvaluationRequest,
 } from '#model/wire/access.ts'
 import { evaluationsAnswer, replyWith } from './bulk-answer.ts'
+import { standingAnswer } from './standing-answer.ts'
 
 /** Reads one evaluation. Strictly, a resource without an id is refused (contract section 0, row 15). */
 export function evaluationReader(isStrict: boolean): (value: unknown) => EvaluationRequest {
@@ -54,12 +55,14 @@ export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessR
       responses: { 200: { description: 'The decision; a denial is one too.', schema: Decision } },
       readBytes:
         bytes === null ? undefined : (body, principal) => bytes.singles.read(body, readAt(principal)),
-      handle: ({ principal, body }) => {
+      handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {
-          return ANSWERS[Number(access.evaluateFirst(environmentId, body))]!
+          return standingAnswer(ANSWERS, access.evaluateFirst(environmentId, body, caller))
         }
-        return { status: 200, body: access.evaluate(environmentId, body) }
+        const answer = access.evaluate(environmentId, body, caller)
+        if (answer instanceof Promise) return answer.then(made => ({ status: 200, body: made }))
+        return { status: 200, body: answer }
       },
     }),
     defineRoute({

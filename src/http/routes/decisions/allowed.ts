@@ -24,6 +24,7 @@ import {
   ExplainQuery,
 } from '#model/wire/decision.ts'
 import { bulkAnswer, replyWith } from './bulk-answer.ts'
+import { standingAnswer } from './standing-answer.ts'
 
 export interface AllowedOptions {
   /** Whether answers explain themselves. That takes time, so it is off by default. */
@@ -43,7 +44,7 @@ const WRITTEN_AT_ONCE = 64
 
 /** A deny and an allow. */
 const ANSWERS = [false, true].map(allow => new StandingReply(200, { allow, result: allow }))
-const DENIED_403 = new StandingReply(403, { allow: false, result: false })
+const ANSWERS_OR_403 = [new StandingReply(403, { allow: false, result: false }), ANSWERS[1]!]
 
 export function allowedRoutes(
   decisions: DecisionService,
@@ -72,7 +73,7 @@ export function allowedRoutes(
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {
-          return ANSWERS[Number(decisions.evaluateFirst(environmentId, body))]!
+          return standingAnswer(ANSWERS, decisions.evaluateFirst(environmentId, body, caller))
         }
         return decided({ decisions, hasDebug }, environmentId, body, caller)
       },
@@ -141,8 +142,10 @@ export function decided(
 ): Reply | Promise<Reply> {
   const query = queryOf(question, decisions.readAt(environmentId))
   if (!hasDebug) {
-    const isAllowed = decisions.evaluate(environmentId, query)
-    return !isAllowed && deniedStatus ? DENIED_403 : ANSWERS[Number(isAllowed)]!
+    return standingAnswer(
+      deniedStatus ? ANSWERS_OR_403 : ANSWERS,
+      decisions.evaluate(environmentId, query, caller),
+    )
   }
   const explained = decisions.explain(environmentId, query, caller, 'none')
   return told(explained, one => withQuestion(question, one), deniedStatus)

@@ -8,12 +8,14 @@
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { queryOf } from '#decisions/native-query.ts'
 import type { PermissionService } from '#decisions/permission-service.ts'
+import type { Reply } from '#http/message/request-reply.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { OpaQuery, OpaResult } from '#model/wire/decision.ts'
 import { OpaPermissions, OpaPermissionsQuery } from '#model/wire/permissions.ts'
 
+const answer = (allow: boolean): Reply => ({ status: 200, body: { result: { allow } } })
 const BEFORE = Buffer.from('{"result":')
 const BEHIND = Buffer.from('}')
 
@@ -48,10 +50,11 @@ export function opaRoutes(
       access: 'environment',
       body: OpaQuery,
       responses: { 200: { description: 'The decision; a deny is one too.', schema: OpaResult } },
-      handle: ({ principal, body }) => {
+      handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         const query = queryOf(body.input, decisions.readAt(environmentId))
-        return { status: 200, body: { result: { allow: decisions.evaluate(environmentId, query) } } }
+        const decided = decisions.evaluate(environmentId, query, caller)
+        return decided instanceof Promise ? decided.then(answer) : answer(decided)
       },
     }),
   ]

@@ -1,0 +1,115 @@
+/**
+ * Single decisions of environments with rules: an environment says what its questions cost, so beyond its share of a turn they wait in
+ * line, while others are answered. By a clock that only moves where something is decided.
+ */
+import { expect, test } from 'vitest'
+import { DecisionService } from '#decisions/decision-service.ts'
+import type { Change } from '#model/change.ts'
+import { type Query, withoutAttributes } from '#model/decision.ts'
+import { packQueries } from '#model/packed-queries.ts'
+import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
+
+const HERE = { isGone: false }
+const RULES: readonly Change[] = [
+  conditionSet('ann', { 'user.key': { equals: 'ann' } }),
+  {
+    kind: 'rule-put',
+    userSet: 'ann',
+    type: 'document',
+    action: 'read',
+    resourceSet: '__autogen_document',
+  },
+]
+
+/** Environments `slow` and `other` with rules, and one without. Each look at the clock of a slow decision is `ms` later. */
+function serviceWith(ms: number) {
+  const engineOf = (changes: readonly Change[]): SharedEngine => {
+    const engine = new SharedEngine()
+    engine.apply([resourceType('document', 'read'), tenant('default'), ...changes])
+    return engine
+  }
+  const engines = new Map([
+    ['slow', engineOf(RULES)],
+    ['other', engineOf(RULES)],
+    ['plain', engineOf([])],
+  ])
+  let now = 0
+  const slow = engines.get('slow')!
+  const evaluate = slow.evaluate.bind(slow)
+  const evaluateFirst = slow.evaluateFirst.bind(slow)
+  slow.evaluate = query => {
+    now += ms
+    return evaluate(query)
+  }
+  slow.evaluateFirst = asked => {
+    now += ms
+    return evaluateFirst(asked)
+  }
+  return new DecisionService(
+    {
+      engine: environmentId => engines.get(environmentId) ?? null,
+      hasRules: environmentId => engines.get(environmentId)?.hasRules() ?? false,
+    },
+    { bulkChecksMax: 10, poolJobsMax: 2 },
+    { observer: null, pool: null, now: () => 0, elapsedMs: () => now },
+  )
+}
+
+const question = (user: string, isRuled = true): Query => ({
+  user,
+  action: 'read',
+  type: 'document',
+  key: null,
+  tenant: null,
+  ...(isRuled && { circumstances: withoutAttributes(0) }),
+})
+
+function packed(user: string) {
+  const one = packQueries([question(user, false)])!
+  one.readAt = 0
+  return one
+}
+
+const nextTurn = () => new Promise(resolve => setImmediate(resolve))
+
+test('beyond its share of a turn they wait, and are answered rightly; others do not', async () => {
+  const decisions = serviceWith(5)
+  expect(decisions.evaluate('slow', question('ann'), HERE)).toBe(true)
+  // More than there may be bulks under way: each is of a connection that waits.
+  const late = ['ann', 'bob', 'ann', 'bob', 'ann'].map(user =>
+    decisions.evaluate('slow', question(user), HERE),
+  )
+  expect(late.every(each => each instanceof Promise)).toBe(true)
+  expect(decisions.evaluate('other', question('ann'), HERE)).toBe(true)
+  expect(decisions.evaluate('other', question('bob'), HERE)).toBe(false)
+  expect(decisions.evaluate('plain', question('ann', false), HERE)).toBe(false)
+  expect(await Promise.all(late)).toEqual([true, false, true, false, true])
+  await nextTurn()
+  expect(decisions.evaluate('slow', question('bob'), HERE)).toBe(false)
+})
+
+test('so do those that are read from their bytes, which may be gone by then', async () => {
+  const decisions = serviceWith(5)
+  expect(decisions.evaluateFirst('slow', packed('ann'), HERE)).toBe(true)
+  const asked = packed('ann')
+  const late = decisions.evaluateFirst('slow', asked, HERE)
+  expect(late).toBeInstanceOf(Promise)
+  new Uint8Array(asked.bytes.buffer).fill(0)
+  expect(await late).toBe(true)
+})
+
+test('what takes little is decided at once, however many come in a turn', () => {
+  const decisions = serviceWith(0.001)
+  const answers = Array.from({ length: 2_000 }, () => decisions.evaluate('slow', question('ann'), HERE))
+  expect(new Set(answers)).toEqual(new Set([true]))
+})
+
+test('what nobody waits for any more is not decided', async () => {
+  const decisions = serviceWith(5)
+  void decisions.evaluate('slow', question('ann'), HERE)
+  const leaving = { isGone: false }
+  const late = decisions.evaluate('slow', question('ann'), leaving)
+  leaving.isGone = true
+  await expect(late).rejects.toMatchObject({ code: 'OVERLOADED' })
+})
