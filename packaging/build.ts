@@ -8,15 +8,17 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { DIST, SOURCES_NOTE, sourcesNow } from '../src/composition/built-form.ts'
+import { STAMP_NOTE, stampOf } from '../src/composition/source-stamp.js'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Of hundreds of modules each. */
-const BUNDLED_PACKAGES = /^(typebox)(\/|$)/
+const BUNDLED_PACKAGES =
+  /^(typebox|yargs|yargs-parser|cliui|escalade|get-caller-file|string-width|strip-ansi|wrap-ansi|ansi-regex|ansi-styles|emoji-regex|get-east-asian-width|y18n)(\/|$)/
 
 /** Replaces `dist` as a whole. Some 0.5 s. */
 export async function build(): Promise<void> {
   // Before they are read: what is changed meanwhile is none of the build.
-  const sources = sourcesNow()
+  const [sources, stamp] = [sourcesNow(), stampOf(ROOT)]
   const workers = globSync('workers/*.ts', { cwd: ROOT })
   const input = Object.fromEntries([
     ['start', 'src/start.js'],
@@ -47,6 +49,7 @@ export async function build(): Promise<void> {
   for (const path of globSync('src/**/*.lua', { cwd: ROOT }))
     cpSync(join(ROOT, path), join(made, basename(path)))
   writeFileSync(join(made, SOURCES_NOTE), sources)
+  writeFileSync(join(made, STAMP_NOTE), stamp)
   // As any folder of a checkout: a service may run as another user.
   chmodSync(made, 0o755)
   replace(made)

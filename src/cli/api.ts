@@ -1,6 +1,7 @@
 /** The service as the commands see it: requests in its own words, wherever it runs. */
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
+import { ApiError } from './exit-codes.ts'
 
 export interface ApiAnswer {
   readonly status: number
@@ -12,11 +13,6 @@ export interface ApiAnswer {
 
 export interface Api {
   send(method: string, path: string, body?: unknown): Promise<ApiAnswer>
-}
-
-/** The service refused, or the answer is not one of a Verdict service. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError'
 }
 
 /** The answer to a change. No caller here needs its content. */
@@ -51,6 +47,8 @@ export function resultOf<Schema extends TSchema>(
   answer: ApiAnswer,
   asked: string,
 ): Static<Schema> {
+  if (answer.status === 401)
+    throw new ApiError(`${messageOf(answer)}; the key is that of --key, else of VERDICT_KEY`)
   if (answer.status >= 300) throw new ApiError(`${asked}: ${messageOf(answer)}`)
   // A proxy, a login page or another program at that address must not be taken for a service that says yes or no.
   if (!Check(schema, answer.body)) throw foreignAnswer(asked)
@@ -61,11 +59,16 @@ export function foreignAnswer(asked: string): ApiError {
   return new ApiError(`${asked}: what came is no answer of a Verdict service`)
 }
 
+/** What a service says as text: one line, and no page for people. */
+const SENTENCE = /^(?!\s*<)[^\n]{1,500}\n?$/
+
 /** The message of an error answer, whichever of the service's forms it has. */
 export function messageOf({ status, body }: ApiAnswer): string {
-  if (typeof body === 'string' && body !== '') return body
+  if (typeof body === 'string' && SENTENCE.test(body)) return body.trim()
   if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message)
-  return `status ${status}`
+  return typeof body === 'string' && body.trim() !== ''
+    ? `status ${status} and a page that is none of a Verdict service`
+    : `status ${status}`
 }
 
 /** The body as JSON if it is JSON, else as text. */

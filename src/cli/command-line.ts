@@ -3,41 +3,11 @@
  * `commands`; what they share are the options here.
  */
 import yargs, { type Argv } from 'yargs'
-import { applyCommand } from '#cli/commands/apply.ts'
-import { bulkCommand } from '#cli/commands/bulk.ts'
-import { checkCommand } from '#cli/commands/check.ts'
-import { explainCommand } from '#cli/commands/explain.ts'
-import { exportCommand } from '#cli/commands/export.ts'
-import { importCommand } from '#cli/commands/import.ts'
-import { keysCommand } from '#cli/commands/keys.ts'
-import { listCommand } from '#cli/commands/list.ts'
-import { loadCommand } from '#cli/commands/load.ts'
-import { schemaCommand } from '#cli/commands/schema.ts'
-import { serveCommand } from '#cli/commands/serve.ts'
-import { statusCommand } from '#cli/commands/status.ts'
-import { testCommand } from '#cli/commands/test.ts'
-import { ModelFileError } from '#cli/model-file/model-source.ts'
 import { VERSION } from '#model/version.ts'
-import { ApiError } from './api.ts'
-import type { Command, Run } from './command.ts'
-import { defectMessage, EXIT, type ExitCode, UsageError } from './exit-codes.ts'
-import { type CommonOptions, Session, type Streams } from './session.ts'
-
-const COMMANDS: readonly Command[] = [
-  checkCommand,
-  bulkCommand,
-  listCommand,
-  explainCommand,
-  testCommand,
-  applyCommand,
-  loadCommand,
-  exportCommand,
-  importCommand,
-  statusCommand,
-  keysCommand,
-  schemaCommand,
-  serveCommand,
-]
+import type { Run } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import { ModelFileError, ApiError, defectMessage, EXIT, type ExitCode, UsageError } from './exit-codes.ts'
+import type { CommonOptions, Session, Streams } from './session.ts'
 
 const EPILOGUE = `Where and as whom: --url and --key, else VERDICT_URL and VERDICT_KEY. Output is a table on a terminal
 and JSON in a pipe; --output or VERDICT_OUTPUT says otherwise.
@@ -52,8 +22,11 @@ const HELP_WIDTH_MAX = 110
 export async function runCommandLine(args: readonly string[], streams: Streams): Promise<ExitCode> {
   let session: Session | null = null
   const run: Run = action => async options => {
-    session = new Session(streams, options)
-    await action(session, options)
+    // Not needed by help.
+    const { Session } = await import('./session.ts')
+    const opened = await Session.open(streams, options)
+    session = opened
+    await action(opened, options)
   }
   const print = (text: string) => streams.stdout.write(`${text}\n`)
   try {
@@ -94,13 +67,20 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
       .version(VERSION)
       .help()
       .alias('h', 'help')
-      .wrap(HELP_WIDTH_MAX)
+      // To break lines takes a quarter of the time in which help is there. It is made before each command, in case it is needed.
+      .wrap(args.length > 1 && isAskedForHelp(args) ? HELP_WIDTH_MAX : null)
       .epilogue(EPILOGUE)
       .exitProcess(false)
       .fail((message: string | null, error: Error | undefined) => {
         throw error ?? new UsageError(message ?? 'this command means nothing')
       })
-    for (const command of COMMANDS) parser = command(parser, run)
+    for (const listing of COMMANDS) {
+      const [name = ''] = listing.usage.split(' ', 1)
+      // The words may be values of options: then one more command is loaded than is called.
+      parser = args.includes(name)
+        ? (await listing.load())(listing, parser, run)
+        : parser.command(listing.usage, listing.description)
+    }
     // Without the callback help would be printed past the given streams.
     await parser.parseAsync([...args], {}, (_error: unknown, _options: unknown, text: string) => {
       if (text !== '') print(text)
@@ -116,6 +96,10 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
     streams.stderr.write(`verdict: ${error.message}\n`)
     return error instanceof ApiError ? EXIT.service : EXIT.usage
   }
+}
+
+function isAskedForHelp(args: readonly string[]): boolean {
+  return args.some(arg => arg === '--help' || arg === '-h')
 }
 
 function exitCodeOf(session: Session | null): ExitCode {

@@ -25,3 +25,13 @@ export function defectMessage(error: unknown): string {
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
+
+/** The service refused, or the answer is not one of a Verdict service. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+}
+
+/** What is wrong with a model file; the message says it finding by finding, each with its place. */
+export class ModelFileError extends Error {
+  override readonly name = 'ModelFileError'
+}

@@ -3,13 +3,17 @@
  * standard error.
  */
 import { styleText } from 'node:util'
-import { SingleBar } from 'cli-progress'
-import { getBorderCharacters, table } from 'table'
+import { assert } from '#model/assert.ts'
 
 export type OutputForm = 'auto' | 'table' | 'json'
 
 /** A stream that may be a terminal. */
 export type OutputStream = NodeJS.WritableStream & { readonly isTTY?: boolean }
+
+interface OutputStreams {
+  readonly stdout: OutputStream
+  readonly stderr: OutputStream
+}
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -25,10 +29,20 @@ export class Output {
   readonly #stdout: OutputStream
   readonly #stderr: OutputStream
 
-  constructor(streams: { readonly stdout: OutputStream; readonly stderr: OutputStream }, form: OutputForm) {
+  /** `null`: nobody reads tables. */
+  readonly #tables: typeof import('table') | null
+
+  /** Loads what the output takes: to draw tables needs longer than to ask a question. */
+  static async open(streams: OutputStreams, form: OutputForm): Promise<Output> {
+    const isHuman = form === 'auto' ? streams.stdout.isTTY === true : form === 'table'
+    return new Output(streams, isHuman ? await import('table') : null)
+  }
+
+  private constructor(streams: OutputStreams, tables: typeof import('table') | null) {
     this.#stdout = streams.stdout
     this.#stderr = streams.stderr
-    this.isHuman = form === 'auto' ? streams.stdout.isTTY === true : form === 'table'
+    this.#tables = tables
+    this.isHuman = tables !== null
   }
 
   /** Prints a result: the value as JSON on one line, or the text for people. */
@@ -42,6 +56,8 @@ export class Output {
   }
 
   table(header: readonly string[], rows: readonly (readonly unknown[])[]): string {
+    assert(this.#tables !== null, 'tables are for people')
+    const { getBorderCharacters, table } = this.#tables
     const cells = [header.map(name => this.style('bold', name)), ...rows.map(row => row.map(textOf))]
     return table(cells, {
       border: getBorderCharacters('void'),
@@ -64,6 +80,7 @@ export class Output {
     work: (onProgress: OnProgress) => Promise<Result>,
   ): Promise<Result> {
     if (!this.#stderr.isTTY) return work(() => {})
+    const { SingleBar } = await import('cli-progress')
     const bar = new SingleBar({
       format: `${what} {bar} {percentage} % · {value} of {total} ${unit} · {eta_formatted} left`,
       stream: this.#stderr,

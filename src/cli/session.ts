@@ -32,10 +32,15 @@ export class Session {
   exitCode: ExitCode = EXIT.yes
   #api: HttpApi | null = null
 
-  constructor(streams: Streams, options: CommonOptions) {
+  static async open(streams: Streams, options: CommonOptions): Promise<Session> {
+    const form = formOf(options.output ?? streams.env['VERDICT_OUTPUT'] ?? 'auto')
+    return new Session(streams, options, await Output.open(streams, form))
+  }
+
+  private constructor(streams: Streams, options: CommonOptions, output: Output) {
     this.streams = streams
     this.#options = options
-    this.output = new Output(streams, formOf(options.output ?? streams.env['VERDICT_OUTPUT'] ?? 'auto'))
+    this.output = output
   }
 
   get hasKey(): boolean {

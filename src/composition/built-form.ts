@@ -4,9 +4,10 @@
  * they break a module before the service begins: what they change is a source.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { BUILD_INPUTS, codePaths } from './source-stamp.js'
 
 const isSource = import.meta.url.endsWith('.ts')
 const HERE = new URL('.', import.meta.url)
@@ -22,11 +23,7 @@ export const CODE_DIRECTORY = fileURLToPath(isSource ? new URL('..', HERE) : HER
 /** Names the sources, and what else the build depends on, by their contents. O(bytes): some 20 ms. */
 export function sourcesNow(): string {
   const digest = createHash('sha256')
-  const found = ['src', 'workers'].flatMap(folder =>
-    readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' }).map(path => join(folder, path)),
-  )
-  const code = found.filter(path => /\.(ts|js|lua)$/.test(path)).toSorted()
-  for (const path of [...code, 'packaging/build.ts', 'package.json', 'package-lock.json']) {
+  for (const path of [...codePaths(fileURLToPath(ROOT)), ...BUILD_INPUTS]) {
     const from = new URL(path, ROOT)
     const content = existsSync(from) ? readFileSync(from) : ''
     digest.update(`${path} ${content.length} `).update(content)

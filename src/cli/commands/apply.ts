@@ -1,10 +1,10 @@
 /** `verdict apply`: brings an environment to the state of a model file, and shows first what that takes. */
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
-import { ApiError, foreignAnswer } from '#cli/api.ts'
+import { foreignAnswer } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { contentLineOf, ContentLineError } from '#cli/content-line.ts'
-import { EXIT } from '#cli/exit-codes.ts'
+import { ApiError, EXIT } from '#cli/exit-codes.ts'
 import { linesIn } from '#cli/input.ts'
 import { applyPlan, warningsText } from '#cli/model-file/apply-plan.ts'
 import { formFindings } from '#cli/model-file/checks/check-form.ts'
@@ -26,10 +26,10 @@ import type { ContentLine } from '#model/wire/environment-content.ts'
 /** Steps of one kind that are shown in full. Of more steps the number is shown. */
 const ALIKE_SHOWN_MAX = 20
 
-export const applyCommand: Command = (parser, run) =>
+export const applyCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
-    'apply <file>',
-    'Brings an environment to the state of a model file, after showing the plan. Exit code 1: not done',
+    usage,
+    description,
     command =>
       command
         .positional('file', { type: 'string', demandOption: true, describe: 'a model file' })

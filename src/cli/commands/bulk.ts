@@ -13,10 +13,10 @@ import { BulkAllowedResult } from '#model/wire/decision.ts'
 /** Questions in one request: below the ceiling that a service has by default. */
 const QUESTIONS_PER_REQUEST = 1_000
 
-export const bulkCommand: Command = (parser, run) =>
+export const bulkCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
-    'bulk <file>',
-    'Answers the questions of a file, one a line. Exit code 0: all are allowed, 1: some are not',
+    usage,
+    description,
     command =>
       command
         .positional('file', {

@@ -5,10 +5,10 @@ import { EXIT } from '#cli/exit-codes.ts'
 import { questionArguments, questionBody, questionOf, saidArguments } from '#cli/question.ts'
 import { AllowedResult } from '#model/wire/decision.ts'
 
-export const checkCommand: Command = (parser, run) =>
+export const checkCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
-    'check <user> <action> <resource>',
-    'May this user do this on that resource? Exit code 0: yes, 1: no',
+    usage,
+    description,
     command =>
       saidArguments(questionArguments(command))
         .example('$0 check carol write document:roadmap', 'may carol write the roadmap?')

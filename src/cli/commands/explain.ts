@@ -7,10 +7,10 @@ import { ruleTexts } from '#cli/explained-rules.ts'
 import { questionArguments, questionBody, questionOf, saidArguments } from '#cli/question.ts'
 import { ExplainedResult } from '#model/wire/decision.ts'
 
-export const explainCommand: Command = (parser, run) =>
+export const explainCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
-    'explain <user> <action> <resource>',
-    'Why is this allowed, or denied? Exit code as of check',
+    usage,
+    description,
     command =>
       saidArguments(questionArguments(command)).example(
         '$0 explain carol write document:roadmap',

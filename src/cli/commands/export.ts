@@ -2,7 +2,7 @@
 import { lstat, open, realpath, rename, rm } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { ApiError } from '#cli/api.ts'
+import { ApiError } from '#cli/exit-codes.ts'
 import type { Command } from '#cli/command.ts'
 import { FILE_ARGUMENT } from '#cli/input.ts'
 import type { Session } from '#cli/session.ts'
@@ -11,10 +11,10 @@ import type { Session } from '#cli/session.ts'
 const END = /(?:^|\n)\{"kind":"end","lines":(\d+)\}\n$/
 const LAST_LINE_BYTES_MAX = 100
 
-export const exportCommand: Command = (parser, run) =>
+export const exportCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
-    'export [file]',
-    'Writes everything in an environment, as of one moment, one thing a line',
+    usage,
+    description,
     command =>
       command
         .positional('file', { ...FILE_ARGUMENT, default: '-', describe: 'the file; - for standard output' })

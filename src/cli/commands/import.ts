@@ -9,10 +9,10 @@ import { CONTENT_TYPE, ImportResult } from '#model/wire/environment-content.ts'
 
 const MEBIBYTE = 1_048_576
 
-export const importCommand: Command = (parser, run) =>
+export const importCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
-    'import <file>',
-    'Puts what export wrote into an environment, all or nothing; decisions go on meanwhile',
+    usage,
+    description,
     command =>
       command
         .positional('file', {

@@ -8,8 +8,8 @@ const KEYS = '/v2/api-key'
 /** Ceiling of a page of keys. */
 const PAGE_SIZE = 100
 
-export const keysCommand: Command = (parser, run) =>
-  parser.command('keys', 'Lists, makes, rotates and revokes API keys', command =>
+export const keysCommand: Command = ({ usage, description }, parser, run) =>
+  parser.command(usage, description, command =>
     command
       .command(
         'list',

@@ -6,73 +6,70 @@ import { search } from '#cli/search.ts'
 import type { Session } from '#cli/session.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 
-export const listCommand: Command = (parser, run) =>
-  parser.command(
-    'list',
-    'Lists resources, users or actions: everything for which a check says yes',
-    command =>
-      command
-        .command(
-          'resources <user> <action> <type>',
-          'On which instances of a type may this user do this?',
-          what =>
-            what
-              .positional('user', ARGUMENT.user)
-              .positional('action', ARGUMENT.action)
-              .positional('type', ARGUMENT.type)
-              .option('tenant', ARGUMENT.tenant)
-              .example('$0 list resources carol read document', 'the documents carol may read'),
-          run(async (session, { user, action, type, tenant: where }) =>
-            print(
-              session,
-              'RESOURCE',
-              await search(await session.decisions(), 'resource', { user, action, type, tenant: where }),
-            ),
+export const listCommand: Command = ({ usage, description }, parser, run) =>
+  parser.command(usage, description, command =>
+    command
+      .command(
+        'resources <user> <action> <type>',
+        'On which instances of a type may this user do this?',
+        what =>
+          what
+            .positional('user', ARGUMENT.user)
+            .positional('action', ARGUMENT.action)
+            .positional('type', ARGUMENT.type)
+            .option('tenant', ARGUMENT.tenant)
+            .example('$0 list resources carol read document', 'the documents carol may read'),
+        run(async (session, { user, action, type, tenant: where }) =>
+          print(
+            session,
+            'RESOURCE',
+            await search(await session.decisions(), 'resource', { user, action, type, tenant: where }),
           ),
-        )
-        .command(
-          'users <action> <resource>',
-          'Who may do this on that resource?',
-          what =>
-            what
-              .positional('action', ARGUMENT.action)
-              .positional('resource', ARGUMENT.instance)
-              .option('tenant', ARGUMENT.tenant)
-              .example('$0 list users write document:roadmap', 'everybody who may write the roadmap'),
-          run(async (session, { action, resource, tenant: where }) =>
-            print(
-              session,
-              'USER',
-              await search(await session.decisions(), 'subject', {
-                action,
-                ...instanceOf(resource),
-                tenant: where,
-              }),
-            ),
+        ),
+      )
+      .command(
+        'users <action> <resource>',
+        'Who may do this on that resource?',
+        what =>
+          what
+            .positional('action', ARGUMENT.action)
+            .positional('resource', ARGUMENT.instance)
+            .option('tenant', ARGUMENT.tenant)
+            .example('$0 list users write document:roadmap', 'everybody who may write the roadmap'),
+        run(async (session, { action, resource, tenant: where }) =>
+          print(
+            session,
+            'USER',
+            await search(await session.decisions(), 'subject', {
+              action,
+              ...instanceOf(resource),
+              tenant: where,
+            }),
           ),
-        )
-        .command(
-          'actions <user> <resource>',
-          'What may this user do on that resource?',
-          what =>
-            what
-              .positional('user', ARGUMENT.user)
-              .positional('resource', ARGUMENT.instance)
-              .option('tenant', ARGUMENT.tenant)
-              .example('$0 list actions carol document:roadmap', 'what carol may do with the roadmap'),
-          run(async (session, { user, resource, tenant: where }) =>
-            print(
-              session,
-              'ACTION',
-              await search(await session.decisions(), 'action', {
-                user,
-                ...instanceOf(resource),
-                tenant: where,
-              }),
-            ),
+        ),
+      )
+      .command(
+        'actions <user> <resource>',
+        'What may this user do on that resource?',
+        what =>
+          what
+            .positional('user', ARGUMENT.user)
+            .positional('resource', ARGUMENT.instance)
+            .option('tenant', ARGUMENT.tenant)
+            .example('$0 list actions carol document:roadmap', 'what carol may do with the roadmap'),
+        run(async (session, { user, resource, tenant: where }) =>
+          print(
+            session,
+            'ACTION',
+            await search(await session.decisions(), 'action', {
+              user,
+              ...instanceOf(resource),
+              tenant: where,
+            }),
           ),
-        )
-        .demandCommand(1, 'say what to list: resources, users or actions'),
+        ),
+      )
+      .demandCommand(1, 'say what to list: resources, users or actions'),
   )
 
 function print({ output }: Session, header: string, found: readonly string[]): void {

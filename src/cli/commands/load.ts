@@ -2,10 +2,10 @@
  * `verdict load`: adds the facts of a file to an environment, and condition sets and rules. What is there already is brought up
  * to date or left, so a load that broke off can be repeated.
  */
-import { type Api, ApiError, Done, request, resultOf } from '#cli/api.ts'
+import { type Api, Done, request, resultOf } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { contentLineOf, ContentLineError } from '#cli/content-line.ts'
-import { UsageError } from '#cli/exit-codes.ts'
+import { ApiError, UsageError } from '#cli/exit-codes.ts'
 import { type InputLine, linesOf, FILE_ARGUMENT } from '#cli/input.ts'
 import { ConditionSet } from '#model/wire/condition-set.ts'
 import type { ContentConditionSet, ContentLine } from '#model/wire/environment-content.ts'
@@ -28,10 +28,10 @@ const KINDS: readonly FactKind[] = [
   'tuple',
 ]
 
-export const loadCommand: Command = (parser, run) =>
+export const loadCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
-    'load <file>',
-    'Adds facts, condition sets and rules to an environment, one a line; what is there stays. In order: who is named comes first',
+    usage,
+    description,
     command =>
       command
         .positional('file', {

@@ -2,10 +2,10 @@
 import type { Command } from '#cli/command.ts'
 import { ModelFile } from '#model/model-file.ts'
 
-export const schemaCommand: Command = (parser, run) =>
+export const schemaCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
-    'schema',
-    'Prints the JSON Schema of model files',
+    usage,
+    description,
     command =>
       command.example('$0 schema > model-file.schema.json', 'for editors that complete and check YAML'),
     run(async session => {

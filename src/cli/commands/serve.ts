@@ -2,10 +2,10 @@
 import type { Command } from '#cli/command.ts'
 import { UsageError } from '#cli/exit-codes.ts'
 
-export const serveCommand: Command = (parser, run) =>
+export const serveCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
-    'serve',
-    'Run the service here; its settings are environment variables, which verdict serve --help lists',
+    usage,
+    description,
     command =>
       command.example('STORE_URL=lmdb:/var/lib/verdict $0 serve', 'on a directory of its own, until SIGTERM'),
     run(() => Promise.reject(new UsageError('serve: expected as the first argument'))),

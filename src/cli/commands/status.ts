@@ -22,10 +22,10 @@ const COUNTED = [
 
 const CountedList = envelope(Type.Unknown())
 
-export const statusCommand: Command = (parser, run) =>
+export const statusCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
-    'status',
-    'Is the service there and ready, and what is in the environment? Exit code 1: it is not ready',
+    usage,
+    description,
     command =>
       command.example('$0 status --url http://127.0.0.1:7766', 'with VERDICT_KEY also what the key opens'),
     run(async session => {

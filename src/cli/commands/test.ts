@@ -1,20 +1,20 @@
 /** `verdict test`: what model files expect of themselves, tried in this process on the real engine. */
 import { readFile } from 'node:fs/promises'
 import type { Command } from '#cli/command.ts'
-import { EXIT } from '#cli/exit-codes.ts'
+import { ModelFileError, EXIT } from '#cli/exit-codes.ts'
 import { type StepWarning, warningsText } from '#cli/model-file/apply-plan.ts'
 import type { TestOutcome } from '#cli/model-file/expectations.ts'
 import { KnownNames } from '#cli/model-file/known-names.ts'
-import { ModelFileError, ModelSource } from '#cli/model-file/model-source.ts'
+import { ModelSource } from '#cli/model-file/model-source.ts'
 import { checkedModel } from '#cli/model-file/read-model-file.ts'
 import { rehearse } from '#cli/model-file/rehearsal.ts'
 import { wantedState } from '#cli/model-file/wanted-state.ts'
 import { failedIn, testLines } from '#cli/test-report.ts'
 
-export const testCommand: Command = (parser, run) =>
+export const testCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
-    'test <files..>',
-    'Tries the tests of model files, without a server. Exit code 0: all as expected, 1: not',
+    usage,
+    description,
     command =>
       command
         .positional('files', { type: 'string', array: true, demandOption: true, describe: 'model files' })

@@ -1,5 +1,6 @@
 /** Carries a plan out: its requests in order, those of one bulk call together. */
-import { type Api, ApiError, request } from '#cli/api.ts'
+import { type Api, request } from '#cli/api.ts'
+import { ApiError } from '#cli/exit-codes.ts'
 import type { PlannedRequest, Step } from './plan-step.ts'
 
 /** Elements in one bulk call: far below the ceiling, so that each is a short commit. */

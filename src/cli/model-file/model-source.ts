@@ -17,13 +17,9 @@ import {
   Scalar,
   visit,
 } from 'yaml'
+import { ModelFileError } from '#cli/exit-codes.ts'
 import { type Finding, FINDINGS_MAX } from './findings.ts'
 import { Place, type Way } from './place.ts'
-
-/** What is wrong with a model file; the message says it finding by finding, each with its place. */
-export class ModelFileError extends Error {
-  override readonly name = 'ModelFileError'
-}
 
 /** Nodes that aliases may stand for, so that a few lines cannot become gigabytes. */
 const ALIASED_NODES_MAX = 1_000
