@@ -102,6 +102,13 @@ export const BENCHES: readonly Bench[] = [
     isPinned: true,
   },
   {
+    name: 'profiles',
+    shows: 'a million users with five attributes each: memory, load, decisions by a rule',
+    takes: '1 min',
+    program: 'engine/profiles.ts',
+    flags: [LARGE_HEAP],
+  },
+  {
     name: 'schema-ceilings',
     shows: 'changes of a schema as large as one may be',
     takes: '3 min',

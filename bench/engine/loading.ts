@@ -13,7 +13,7 @@ export interface Loaded {
 }
 
 /** Without closures: as after a change that voided them all. */
-export function loadBare(dataset: Dataset): Loaded {
+export function loadBare(dataset: Pick<Dataset, 'things' | 'facts'>): Loaded {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
   writer.apply(dataset.things())
   let facts = 0

@@ -17,6 +17,7 @@ import { ask } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'
 import { RuledDrive } from '#testing/data/ruled-drive.ts'
 import { atMost, median, publish } from '../lib/measure.ts'
+import { msgpackBytes, OWNER_BYTES } from '../lib/msgpack-bytes.ts'
 import { loadShared } from './loading.ts'
 import { BATCH, fresh } from './questions.ts'
 import { ruledQuestions, withoutRules } from './ruled-questions.ts'
@@ -183,19 +184,6 @@ for (const [name, way] of Object.entries(WAYS)) {
 
 /* ---- Memory ---- */
 
-/** Bytes of msgpack, as its specification has them, of what is no longer than these attributes. */
-function msgpackBytes(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value) + (Buffer.byteLength(value) < 32 ? 1 : 2)
-  if (typeof value === 'number') return value < 128 ? 1 : value < 256 ? 2 : 3
-  if (typeof value === 'boolean' || value === null) return 1
-  if (Array.isArray(value)) return value.reduce<number>((sum, each) => sum + msgpackBytes(each), 1)
-  return Object.entries(value as object).reduce(
-    (sum, [name, member]) => sum + msgpackBytes(name) + msgpackBytes(member),
-    1,
-  )
-}
-
-const OWNER_BYTES = 16
 let allowance = 0
 let owners = 0
 for (const change of drive.things()) {
