@@ -10,6 +10,7 @@ import type {
   DecisionEngine,
   InstanceFilter,
   InstanceRoles,
+  KeyPage,
   ResultSink,
   TenantFilter,
   TenantRoles,
@@ -18,16 +19,21 @@ import type {
 } from '#engine/engine.ts'
 import { assert } from '#model/assert.ts'
 import type { InstanceKey } from '#model/change.ts'
-import { DEFAULT_TENANT } from '#model/decision.ts'
+import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import type { AuthorizedUserGrant, UserPermissionsQuery } from '#model/wire/permissions.ts'
+import { received, type Sendable } from './sendable-query.ts'
 import { sortedInSlices } from './sliced-sort.ts'
 
 const TENANT_TYPE = '__tenant'
-const TENANT_PREFIX = `${TENANT_TYPE}:`
+export const TENANT_PREFIX = `${TENANT_TYPE}:`
+/** Users asked for at once, and candidates tried for them. */
+const SEARCHED_AT_ONCE = { limit: 1_000, triedMax: 20_000 } as const
+/** So many rules that allow are told of a decision. */
+export const RULES_TOLD_MAX = 100
 /** Entries written between two stops. */
 const WRITTEN_ENTRIES = 256
 
@@ -45,11 +51,17 @@ export interface PermissionsJob {
   readonly query: Pick<UserPermissionsQuery, 'user' | 'tenants' | 'resources' | 'resource_types'>
   readonly limits: ListingLimits
   readonly format: PermissionFormat
+  /** `null`: all entries. */
+  readonly page: { readonly number: number; readonly size: number } | null
+  /** What conditions are asked of beside; `null`: rules are not asked. */
+  readonly said: Sendable<Query>['said']
 }
 
 export interface AuthorizedUsersJob {
   readonly kind: 'authorized-users'
-  readonly question: UserQuestion
+  readonly question: Sendable<UserQuestion>
+  /** Whether those are listed, too, whom rules allow. */
+  readonly areRulesAsked: boolean
   readonly limits: ListingLimits
 }
 
@@ -105,15 +117,17 @@ export function* listPermissions(
 /** By user, ascending by UTF-8 bytes; the grants of instances before those of the tenant. Throws `LIMIT_EXCEEDED` beyond a ceiling. */
 export function* listAuthorizedUsers(
   engine: DecisionEngine,
-  { question, limits }: AuthorizedUsersJob,
+  { question, limits, areRulesAsked }: AuthorizedUsersJob,
 ): Resumable<Uint8Array> {
-  const { type, key } = question
-  const tenant = question.tenant ?? (key === null ? null : engine.tenantOf(type, key)) ?? DEFAULT_TENANT
+  const asked = received(question)
+  const { type, key } = asked
+  const tenant = asked.tenant ?? (key === null ? null : engine.tenantOf(type, key)) ?? DEFAULT_TENANT
   const resource = key === null ? `${type}:*` : formatInstanceReference({ type, key })
   const head = `${JSON.stringify({ resource, tenant }).slice(0, -1)},"users":{`
   const room = new Room(limits)
   const grants = new Grants(room, tenant)
-  yield* engine.grantsOn(question, limits.entriesMax + 1, grants)
+  yield* engine.grantsOn(asked, limits.entriesMax + 1, grants)
+  if (areRulesAsked) yield* addRuled(engine, { ...asked, tenant }, grants)
   room.requireEnough('page through a subject search instead')
   const ordered = yield* sortedInSlices(grants.items, byUser)
   const text = new Text(Buffer.byteLength(head) + room.bytes + 2)
@@ -127,6 +141,27 @@ export function* listAuthorizedUsers(
   }
   text.write(ordered.length === 0 ? '}}' : ']}}')
   return text.whole()
+}
+
+/** Those whom rules allow, with the sets that match: found by a user search, and explained (conditions, section 8.2). */
+function* addRuled(engine: DecisionEngine, question: UserQuestion, grants: Grants): Resumable<void> {
+  for (let after: string | null = null, hasMore = true; hasMore;) {
+    const page: KeyPage = yield* engine.searchUsers(question, { after, ...SEARCHED_AT_ONCE })
+    for (const user of page.keys) {
+      const { rules } = yield* engine.explain({ ...question, user }, 0, 'none')
+      if (rules.rules.length >= RULES_TOLD_MAX) {
+        throw tooLarge(
+          `${RULES_TOLD_MAX} rules and more that allow one user`,
+          'page through a subject search instead',
+        )
+      }
+      for (const { userSet, resourceSet } of rules.allow ? rules.rules : []) {
+        if (!grants.add(user, userSet, resourceSet, 2)) return
+      }
+    }
+    ;({ hasMore, last: after } = page)
+    yield
+  }
 }
 
 /** What is left of the ceilings for all parts of a listing. */
@@ -228,9 +263,9 @@ type Permissions = TenantRoles['permissions']
 interface Grant {
   readonly user: string
   readonly role: string
-  /** Where the role is held; that of a tenant comes last. */
+  /** Where the role is held, or the resource set of a rule. Roles on instances come first, those of the tenant next, rules last. */
   readonly resource: string
-  readonly isOfTenant: boolean
+  readonly rank: 0 | 1 | 2
   readonly json: string
 }
 
@@ -256,6 +291,10 @@ class Grants implements ResultSink<UserGrant> {
 
   take({ user, role, instance }: UserGrant): boolean {
     const resource = instance ? formatInstanceReference(instance) : TENANT_PREFIX + this.#tenant
+    return this.add(user, role, resource, instance === null ? 1 : 0)
+  }
+
+  add(user: string, role: string, resource: string, rank: Grant['rank']): boolean {
     const grant: AuthorizedUserGrant = { user, tenant: this.#tenant, resource, role }
     const json = JSON.stringify(grant)
     // A comma, or what closes the user's: a bracket.
@@ -266,7 +305,7 @@ class Grants implements ResultSink<UserGrant> {
       this.#users.add(user)
     }
     this.#bytes += bytes
-    this.items.push({ user, role, resource, isOfTenant: instance === null, json })
+    this.items.push({ user, role, resource, rank, json })
     return this.#room.take(bytes)
   }
 }
@@ -278,7 +317,7 @@ function byName(left: Entry, right: Entry): number {
 function byUser(left: Grant, right: Grant): number {
   return (
     compareUtf8(left.user, right.user) ||
-    Number(left.isOfTenant) - Number(right.isOfTenant) ||
+    left.rank - right.rank ||
     compareUtf8(left.resource, right.resource) ||
     compareUtf8(left.role, right.role)
   )
@@ -311,7 +350,7 @@ export class Text {
 type Filters = Pick<UserPermissionsQuery, 'tenants' | 'resources' | 'resource_types'>
 
 /** Which tenants are listed as entries of their own (contract A.4). */
-function tenantFilter({ tenants, resources, resource_types: types }: Filters): TenantFilter {
+export function tenantFilter({ tenants, resources, resource_types: types }: Filters): TenantFilter {
   const named = tenants ? bareTenants(tenants) : null
   const asResources = resources && !tenants ? bareTenants(resources.filter(isTenantName)) : null
   const isWithoutTenants = types ? !types.includes(TENANT_TYPE) : false
@@ -323,7 +362,7 @@ function tenantFilter({ tenants, resources, resource_types: types }: Filters): T
 }
 
 /** Which instances are listed; a list of resources that holds tenants only says nothing about instances. */
-function instanceFilter({ tenants, resources, resource_types: types }: Filters): InstanceFilter {
+export function instanceFilter({ tenants, resources, resource_types: types }: Filters): InstanceFilter {
   const wanted = new Set(resources?.filter(name => !isTenantName(name)))
   const isNarrowed = wanted.size > 0 || resources?.length === 0
   const accepts = (instance: InstanceKey) =>
@@ -335,10 +374,10 @@ function instanceFilter({ tenants, resources, resource_types: types }: Filters):
   }
 }
 
-function isTenantName(name: string): boolean {
+export function isTenantName(name: string): boolean {
   return name.startsWith(TENANT_PREFIX)
 }
 
-function bareTenants(names: readonly string[]): ReadonlySet<string> {
+export function bareTenants(names: readonly string[]): ReadonlySet<string> {
   return new Set(names.map(name => (isTenantName(name) ? name.slice(TENANT_PREFIX.length) : name)))
 }

@@ -3,11 +3,15 @@
  * bytes. Both are there at once where they are small, else promised; both throw or reject with `LIMIT_EXCEEDED` beyond a
  * ceiling.
  */
-import type { UserQuestion } from '#engine/engine.ts'
-import type { UserPermissionsQuery } from '#model/wire/permissions.ts'
+import type { Query } from '#model/decision.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { AllowedQuery } from '#model/wire/decision.ts'
+import type { AuthorizedUsersQuery, UserPermissionsQuery } from '#model/wire/permissions.ts'
 import type { Leaver } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
-import type { ListingLimits, PermissionFormat } from './listing.ts'
+import type { ListingLimits, PermissionFormat, PermissionsJob } from './listing.ts'
+import { type Sendable, sendable } from './sendable-query.ts'
+import { NativeCircumstances } from './sent-attributes.ts'
 
 export class PermissionService {
   readonly #decisions: DecisionService
@@ -27,27 +31,79 @@ export class PermissionService {
     this.#format = options.permissionFormat
   }
 
+  /**
+   * Rules are asked where the context says so and types are named (conditions, section 8.1). `page`: `null` for all entries. Throws
+   * `LIMIT_EXCEEDED` for a page too far away.
+   */
   permissionsOf(
     environmentId: string,
-    { user, tenants, resources, resource_types: types }: UserPermissionsQuery,
+    body: UserPermissionsQuery,
+    page: PermissionsJob['page'],
     waiting: Leaver,
   ): Uint8Array | Promise<Uint8Array> {
+    const { user, tenants, resources, resource_types: types, context } = body
+    const { entriesMax } = this.#limits
+    if (page !== null && page.number * page.size > entriesMax) {
+      throw new AuthzError(
+        'LIMIT_EXCEEDED',
+        `page ${page.number} of ${page.size} entries ends behind entry ${entriesMax} (MAX_LISTED_ENTRIES); narrow the list by tenants, resources or resource_types, or page through a resource search`,
+        { limit: 'list' },
+      )
+    }
     const query = {
       user: { key: user.key },
       tenants: tenants ?? null,
       resources: resources ?? null,
       resource_types: types ?? null,
     }
-    const job = { kind: 'permissions', query, limits: this.#limits, format: this.#format } as const
+    const areRulesAsked = query.resource_types !== null && isSet(context, 'enable_abac_user_permissions')
+    const asked = { user, action: '', resource: { type: '' }, context: context ?? null }
+    const said = areRulesAsked ? this.#said(environmentId, asked) : null
+    const job = {
+      kind: 'permissions',
+      query,
+      limits: this.#limits,
+      format: this.#format,
+      page,
+      said,
+    } as const
     return this.#decisions.read<'permissions'>(environmentId, job, waiting)
   }
 
+  /** Those whom rules allow are listed, too, where the context says so, that of the question or that of its resource (section 8.2). */
   authorizedUsers(
     environmentId: string,
-    question: UserQuestion,
+    { action, resource, context }: AuthorizedUsersQuery,
     waiting: Leaver,
   ): Uint8Array | Promise<Uint8Array> {
-    const job = { kind: 'authorized-users', question, limits: this.#limits } as const
+    const { type, tenant = null } = resource
+    // Some clients send an empty key for the question about the type.
+    const key = resource.key || null
+    const flag = 'enable_abac_authorized_users'
+    const isAsked = isSet(context, flag) || isSet(resource.context, flag) || isSet(resource, flag)
+    const said = isAsked
+      ? this.#said(environmentId, {
+          user: { key: '' },
+          action,
+          resource,
+          context: context ?? null,
+        })
+      : null
+    const question = { action, type, key, tenant, said }
+    const areRulesAsked = said !== null
+    const job = { kind: 'authorized-users', question, areRulesAsked, limits: this.#limits } as const
     return this.#decisions.read<'authorized-users'>(environmentId, job, waiting)
   }
+
+  /** `null` where the environment has no rules. */
+  #said(environmentId: string, question: AllowedQuery): Sendable<Query>['said'] {
+    const readAt = this.#decisions.readAt(environmentId)
+    return readAt === null
+      ? null
+      : sendable({ circumstances: new NativeCircumstances(question, readAt) }).said
+  }
+}
+
+function isSet(of: Readonly<Record<string, unknown>> | null | undefined, flag: string): boolean {
+  return of?.[flag] === true
 }

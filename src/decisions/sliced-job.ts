@@ -3,6 +3,7 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { SlicedAnswer, SlicedJob, SlicedJobs, SlicedKind } from './decision-pool.ts'
 import { listAuthorizedUsers, listPermissions } from './listing.ts'
+import { listPermissionEntries } from './permission-entries.ts'
 import { listAllowedTenants, listUserTenants } from './tenant-lists.ts'
 import { searchInSlices } from './search-job.ts'
 import { received } from './sendable-query.ts'
@@ -19,7 +20,10 @@ const DOERS: Doers = {
   actions: (engine, { question }) => engine.searchActions(received(question)),
   search: (engine, { search }) => searchInSlices(engine, search),
   explain: tellDecisions,
-  permissions: listPermissions,
+  permissions: (engine, job) =>
+    job.page === null && job.said === null
+      ? listPermissions(engine, job)
+      : listPermissionEntries(engine, job),
   'authorized-users': listAuthorizedUsers,
   'allowed-tenants': listAllowedTenants,
   'user-tenants': listUserTenants,

@@ -11,7 +11,7 @@
  * for one state. If the state changed meanwhile, they begin again. Under writes without a pause a long one ends
  * in `OVERLOADED`, as searches do. Writers never wait for readers of this kind.
  */
-import type { Change, InstanceKey } from '#model/change.ts'
+import type { Change, InstanceKey, Permission } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
@@ -91,6 +91,10 @@ export interface DecisionEngine {
 
   /** The tenant of a stored instance; null if the instance is not stored. */
   tenantOf(type: string, key: string): string | null
+  /** The attributes of a stored instance, as JSON; null if there are none, or no such instance. */
+  attributesOf(type: string, key: string): string | null
+  /** The types and actions that rules are on, in no particular order. O(their number). */
+  ruledPermissions(): readonly Permission[]
   /** What is asked about tenants themselves. */
   readonly tenants: StoredTenants
 

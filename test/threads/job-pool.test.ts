@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import type { Sendable } from '#decisions/sendable-query.ts'
 import type { UserQuestion } from '#engine/engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -195,7 +196,8 @@ test('lists are made one at a time in each thread, and all of them are answered'
   const { pool } = await warmPool({ jobsMax: 100 })
   const list: SlicedJob<'authorized-users'> = {
     kind: 'authorized-users',
-    question: SEARCH.question as UserQuestion,
+    question: SEARCH.question as Sendable<UserQuestion>,
+    areRulesAsked: false,
     limits: { entriesMax: 10, bytesMax: 10_000 },
   }
   const texts = await Promise.all(

@@ -89,6 +89,14 @@ export class SharedEngine implements Engine {
     return this.reader.grantsOn(question, limit, results)
   }
 
+  attributesOf(type: string, key: string) {
+    return this.reader.attributesOf(type, key)
+  }
+
+  ruledPermissions() {
+    return this.reader.ruledPermissions()
+  }
+
   tenantOf(type: string, key: string) {
     return this.reader.tenantOf(type, key)
   }

@@ -90,6 +90,8 @@ export class HostileJudge {
               query: query as UserPermissionsQuery,
               limits,
               format: 'action:resource',
+              page: null,
+              said: null,
             }),
           ),
       ],
@@ -98,8 +100,10 @@ export class HostileJudge {
         body => {
           const { action, resource } = body as AuthorizedUsersQuery
           const { type, key = null, tenant = null } = resource
-          const question = { action, type, key, tenant }
-          return listed(listAuthorizedUsers(engine, { kind: 'authorized-users', question, limits }))
+          const job = { kind: 'authorized-users', areRulesAsked: false, limits } as const
+          return listed(
+            listAuthorizedUsers(engine, { ...job, question: { action, type, key, tenant, said: null } }),
+          )
         },
       ],
     ])

@@ -23,7 +23,7 @@ import type {
 } from '#engine/engine.ts'
 import type { Explanation } from '#engine/explanation.ts'
 import { InvariantError } from '#model/assert.ts'
-import type { Change } from '#model/change.ts'
+import type { Change, Permission } from '#model/change.ts'
 import { ValuesOfQuestion } from '#conditions/question-values.ts'
 import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
@@ -163,6 +163,15 @@ export class MapEngine implements Engine {
   grantsOn(question: UserQuestion, limit: number, results: ResultSink<UserGrant>): Resumable<void> {
     const { grants, tenant = null, instance = null, isTenantMismatch } = this.#resolve(question)
     return given(results, !grants || isTenantMismatch ? [] : grantsOn({ grants, tenant, instance }, limit))
+  }
+
+  attributesOf(type: string, key: string): string | null {
+    const attributes = this.#schema.types.get(type)?.instances.get(key)?.attributes ?? null
+    return attributes === null ? null : JSON.stringify(attributes)
+  }
+
+  ruledPermissions(): readonly Permission[] {
+    return this.#rules.permissions()
   }
 
   tenantOf(type: string, key: string): string | null {

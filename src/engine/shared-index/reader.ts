@@ -53,6 +53,7 @@ import {
   tenantRolesOf,
 } from '#engine/shared-index/search/listings.ts'
 import { Search } from '#engine/shared-index/search/search.ts'
+import type { Permission } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { PackedQueries, type QueryTerms } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
@@ -187,6 +188,14 @@ export class SharedIndexReader implements DecisionEngine {
       const listing = find()
       if (listing !== null) yield* listing
     })
+  }
+
+  attributesOf(type: string, key: string): string | null {
+    return this.tenants.attributesOfInstance(type, key)
+  }
+
+  ruledPermissions(): readonly Permission[] {
+    return this.#reads.read(ATTEMPTS, () => this.#schema.rules?.permissions() ?? [])
   }
 
   tenantOf(type: string, key: string): string | null {

@@ -39,6 +39,15 @@ export class TenantReads implements StoredTenants {
     })
   }
 
+  /** The attributes of a stored instance as JSON. */
+  attributesOfInstance(type: string, key: string): string | null {
+    return this.#reads.read(ATTEMPTS, () => {
+      const typeView = this.#schema().types.get(type)
+      const instance = typeView ? this.#question.findInstance(typeView.id, key) : 0
+      return instance === 0 ? null : attributesText(this.#reads.regions, instance)
+    })
+  }
+
   /** The tenant of a stored instance; null if the instance is not stored. */
   ofInstance(type: string, key: string): string | null {
     return this.#reads.read(ATTEMPTS, () => {

@@ -17,6 +17,13 @@ export const UserPermissionsQuery = Type.Object({
 })
 export type UserPermissionsQuery = Static<typeof UserPermissionsQuery>
 
+/** Entries ascending by name, cut to a page. Both or neither. */
+export const UserPermissionsPage = Type.Object({
+  page: Type.Optional(Type.Integer({ minimum: 1 })),
+  per_page: Type.Optional(Type.Integer({ minimum: 1 })),
+})
+export type UserPermissionsPage = Static<typeof UserPermissionsPage>
+
 const Place = Type.Object({ key: Type.String(), attributes: AttributeMap })
 
 /** By `__tenant:<tenant>` or `<type>:<key>`. */
@@ -27,6 +34,13 @@ export const UserPermissions = Type.Record(
     resource: Type.Optional(Type.Object({ ...Place.properties, type: Type.String() })),
     permissions: Type.Array(Type.String()),
     roles: Type.Array(Type.String()),
+    userset: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Keys of the user sets by which rules allow something here.',
+      }),
+    ),
+    resourceset: Type.Optional(Type.Array(Type.String())),
+    more: Type.Optional(Type.Boolean({ description: 'There are more sets than are named.' })),
   }),
 )
 
@@ -45,8 +59,9 @@ export type AuthorizedUsersQuery = Static<typeof AuthorizedUsersQuery>
 export const AuthorizedUserGrant = Type.Object({
   user: Type.String(),
   tenant: Type.String(),
-  /** Where the role is held: `type:key`, or `__tenant:<tenant>`. */
+  /** Where the role is held: `type:key`, or `__tenant:<tenant>`; of a rule the key of its resource set. */
   resource: Type.String(),
+  /** Of a rule the key of its user set. */
   role: Type.String(),
 })
 export type AuthorizedUserGrant = Static<typeof AuthorizedUserGrant>

@@ -9,6 +9,7 @@ import { type AttributeNames, NAMES_MAX } from '#engine/shared-index/memory/attr
 import { unpackArrays } from '#engine/shared-index/memory/packed-arrays.ts'
 import { textIn } from '#engine/shared-index/memory/values.ts'
 import { assert } from '#model/assert.ts'
+import type { Permission } from '#model/change.ts'
 import { hashOfName, permissionName, PLAN, UNIT, UNIT_ARRAYS } from './rule-code.ts'
 
 /** Where the value of a path comes from. */
@@ -117,6 +118,14 @@ export class RulesView {
     let plan = ofType.get(action)
     if (plan === undefined) ofType.set(action, (plan = this.#find(permissionName(type, action))))
     return plan
+  }
+
+  /** Types and actions with rules. O(their number). */
+  permissions(): Permission[] {
+    return Array.from(this.#arrays[UNIT.permissionFrom]!, at => {
+      const [type, action] = JSON.parse(textAt(this.program, at)) as [string, string]
+      return { type, action }
+    })
   }
 
   path(path: number): PathView {

@@ -37,7 +37,7 @@ export function opaRoutes(
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         const reply = (json: Uint8Array) => answers.reply(environmentId, [BEFORE, json, BEHIND])
-        const listed = permissions.permissionsOf(environmentId, body.input, caller)
+        const listed = permissions.permissionsOf(environmentId, body.input, null, caller)
         return listed instanceof Promise ? listed.then(reply) : reply(listed)
       },
     }),

@@ -4,10 +4,12 @@ import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import { type AnswersOfParts, listReply } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
+import { AuthzError } from '#model/errors.ts'
 import {
   AuthorizedUsers,
   AuthorizedUsersQuery,
   UserPermissions,
+  UserPermissionsPage,
   UserPermissionsQuery,
 } from '#model/wire/permissions.ts'
 
@@ -21,11 +23,18 @@ export function permissionRoutes(permissions: PermissionService, answers: Answer
       family: 'native',
       access: 'environment',
       headers: [REQUIRED_REQUEST_ID],
+      query: UserPermissionsPage,
       body: UserPermissionsQuery,
-      responses: { 200: { description: 'All of it; never a part.', schema: UserPermissions } },
-      handle: ({ principal, body, caller }) => {
+      responses: {
+        200: {
+          description: 'All of it, never a part, or the page that was asked for.',
+          schema: UserPermissions,
+        },
+      },
+      handle: ({ principal, body, query, caller }) => {
         const environmentId = environmentOf(principal)
-        return listReply(answers, environmentId, permissions.permissionsOf(environmentId, body, caller))
+        const listed = permissions.permissionsOf(environmentId, body, pageOf(query), caller)
+        return listReply(answers, environmentId, listed)
       },
     }),
     defineRoute({
@@ -40,11 +49,15 @@ export function permissionRoutes(permissions: PermissionService, answers: Answer
       responses: { 200: { description: 'All of them; never a part.', schema: AuthorizedUsers } },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
-        const { type, key, tenant = null } = body.resource
-        // Some clients send an empty key for the question about the type.
-        const question = { action: body.action, type, key: key || null, tenant }
-        return listReply(answers, environmentId, permissions.authorizedUsers(environmentId, question, caller))
+        return listReply(answers, environmentId, permissions.authorizedUsers(environmentId, body, caller))
       },
     }),
   ]
+}
+
+/** Both or neither. */
+function pageOf({ page, per_page: size }: UserPermissionsPage): { number: number; size: number } | null {
+  if (page === undefined && size === undefined) return null
+  if (page !== undefined && size !== undefined) return { number: page, size }
+  throw new AuthzError('INVALID_INPUT', 'page and per_page: both are given, or neither')
 }

@@ -1,0 +1,275 @@
+/**
+ * What one user may do everywhere, where rules count or a page is asked for (conditions, section 8.1), as JSON in bytes. Without either
+ * `listing.ts` answers, which has more entries in less memory.
+ *
+ * Entries are ordered by name, tenants among them. What roles give is listed as there; rules add actions, and instances on which they
+ * alone allow something: those that a resource search finds. Only the entries of the page are explained.
+ */
+import type { DecisionEngine, InstanceRoles, KeyPage, ResultSink, TenantRoles } from '#engine/engine.ts'
+import type { ExplainedByRules } from '#engine/explanation.ts'
+import type { InstanceKey, Permission } from '#model/change.ts'
+import { AuthzError } from '#model/errors.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
+import type { Circumstances, Query } from '#model/decision.ts'
+import type { Resumable } from '#model/resumable.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import {
+  bareTenants,
+  instanceFilter,
+  isTenantName,
+  type PermissionFormat,
+  type PermissionsJob,
+  Room,
+  RULES_TOLD_MAX,
+  TENANT_PREFIX,
+  tenantFilter,
+  Text,
+} from './listing.ts'
+import { received } from './sendable-query.ts'
+
+/** Keys asked for at once, and candidates tried for them. */
+const SEARCHED_AT_ONCE = 1_000
+const TRIED_AT_ONCE = 20_000
+/** Entries written between two stops. */
+const WRITTEN_ENTRIES = 256
+
+interface Entry {
+  readonly name: string
+  /** `null`: it is that of a tenant. */
+  readonly instance: InstanceKey | null
+  readonly tenant: string | null
+  readonly attributes: string | null
+  readonly roles: readonly string[]
+  readonly permissions: Permission[]
+}
+
+/** Throws `LIMIT_EXCEEDED` beyond a ceiling. O(what the user reaches, and candidates of rules, whatever the page). */
+export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJob): Resumable<Uint8Array> {
+  const { query, limits, page } = job
+  const kept = page === null ? limits.entriesMax + 1 : page.number * page.size
+  // A page needs the first entries in order, of all that are found.
+  const limit = page === null ? kept : Infinity
+  const tenants = new FirstEntries(kept, entryOfTenant)
+  const instances = new FirstEntries(kept, entryOfInstance)
+  const user = query.user.key
+  yield* engine.tenantRolesOf(user, tenantFilter(query), limit, tenants)
+  yield* engine.instanceRolesOf(user, instanceFilter(query), limit, instances)
+  const entries = new Map([...tenants.items, ...instances.items].map(entry => [entry.name, entry]))
+  const rules = job.said === null ? null : new RuledEntries(engine, job, kept)
+  if (rules !== null) yield* rules.addInstances(entries)
+  const ordered = [...entries.values()].toSorted(byName)
+  if (page === null && ordered.length > limits.entriesMax) {
+    throw new AuthzError(
+      'LIMIT_EXCEEDED',
+      `the list has more than ${limits.entriesMax} entries (MAX_LISTED_ENTRIES); narrow it by tenants, resources or resource_types, or ask for pages`,
+      { limit: 'list' },
+    )
+  }
+  const listed =
+    page === null ? ordered : ordered.slice((page.number - 1) * page.size, page.number * page.size)
+  const room = new Room(limits)
+  const texts: string[] = []
+  for (const entry of listed) {
+    const sets = rules === null ? null : yield* rules.explain(entry)
+    const text = textOf(entry, sets, job.format)
+    if (!room.take(Buffer.byteLength(text) + 1)) break
+    texts.push(text)
+    if (texts.length % WRITTEN_ENTRIES === 0) yield
+  }
+  room.requireEnough('ask for smaller pages')
+  const text = new Text(1 + Math.max(1, room.bytes))
+  text.write('{')
+  for (const [index, each] of texts.entries()) text.write(index === 0 ? each : `,${each}`)
+  text.write('}')
+  return text.whole()
+}
+
+/** The first entries by name of all that are found. */
+class FirstEntries<Found> implements ResultSink<Found> {
+  readonly #kept: number
+  readonly #entryOf: (found: Found) => Entry
+  items: Entry[] = []
+
+  constructor(kept: number, entryOf: (found: Found) => Entry) {
+    this.#kept = kept
+    this.#entryOf = entryOf
+  }
+
+  begin(): void {
+    this.items = []
+  }
+
+  take(found: Found): boolean {
+    this.items.push(this.#entryOf(found))
+    if (this.items.length >= 2 * this.#kept) this.items = this.items.toSorted(byName).slice(0, this.#kept)
+    return true
+  }
+}
+
+/** Keys of the condition sets by which rules allow something on an entry. */
+interface MatchedSets {
+  readonly user: Set<string>
+  readonly resource: Set<string>
+  /** There are more of them. */
+  hasMore: boolean
+}
+
+class RuledEntries {
+  readonly #engine: DecisionEngine
+  readonly #query: PermissionsJob['query']
+  readonly #circumstances: { readonly circumstances?: Circumstances }
+  readonly #ruled: readonly Permission[]
+  readonly #kept: number
+  /** By name of an instance: the actions that rules allow there. */
+  readonly #allowed = new Map<string, string[]>()
+
+  constructor(engine: DecisionEngine, { query, said }: PermissionsJob, kept: number) {
+    this.#engine = engine
+    this.#query = query
+    this.#circumstances = received({ said })
+    this.#ruled = engine.ruledPermissions()
+    this.#kept = kept
+  }
+
+  /** Adds the instances of the types asked for on which rules allow something. What tenant roles allow is in the tenant's entry. */
+  *addInstances(entries: Map<string, Entry>): Resumable<void> {
+    const types = new Set(this.#query.resource_types)
+    const { tenants } = this.#query
+    const places = tenants ? [...bareTenants(tenants)] : [null]
+    for (const { type, action } of this.#ruled.filter(permission => types.has(permission.type))) {
+      for (const tenant of places) {
+        for (const key of yield* this.#allowedOn(type, action, tenant))
+          this.#note(entries, { type, key }, action)
+      }
+    }
+  }
+
+  #note(entries: Map<string, Entry>, instance: InstanceKey, action: string): void {
+    const name = formatInstanceReference(instance)
+    const actions = this.#allowed.get(name)
+    if (actions) actions.push(action)
+    else this.#allowed.set(name, [action])
+    if (entries.has(name)) return
+    const { type, key } = instance
+    const tenant = this.#engine.tenantOf(type, key)
+    // It has gone since it was found.
+    if (tenant === null) return
+    const attributes = this.#engine.attributesOf(type, key)
+    entries.set(name, { name, instance, tenant, attributes, roles: [], permissions: [] })
+  }
+
+  /** The first keys in order, as many as a page may need of them. */
+  *#allowedOn(type: string, action: string, tenant: string | null): Resumable<string[]> {
+    const question = { user: this.#query.user.key, action, type, tenant, ...this.#circumstances }
+    const { accepts } = instanceFilter(this.#query)
+    if (accepts !== null) return yield* this.#allowedAmong(question)
+    const keys: string[] = []
+    for (let after: string | null = null, hasMore = true; hasMore && keys.length < this.#kept;) {
+      const limit = Math.min(SEARCHED_AT_ONCE, this.#kept - keys.length)
+      const page: KeyPage = yield* this.#engine.searchResources(question, {
+        after,
+        limit,
+        triedMax: TRIED_AT_ONCE,
+      })
+      for (const key of page.keys) if ((yield* this.#rulesOn({ ...question, key })).allow) keys.push(key)
+      ;({ hasMore, last: after } = page)
+      yield
+    }
+    return keys
+  }
+
+  *#rulesOn(query: Query): Resumable<ExplainedByRules> {
+    const { rules } = yield* this.#engine.explain({ ...query, ...this.#circumstances }, 0, 'none')
+    return rules
+  }
+
+  /** Of the instances that the filter names. */
+  *#allowedAmong(
+    question: Permission & { readonly user: string; readonly tenant: string | null },
+  ): Resumable<string[]> {
+    const { type, tenant } = question
+    const prefix = `${type}:`
+    const named = (this.#query.resources ?? []).filter(name => !isTenantName(name))
+    const keys = new Set(
+      named.flatMap(name => (name.startsWith(prefix) ? [name, name.slice(prefix.length)] : [name])),
+    )
+    const stored = [...keys].toSorted(compareUtf8).filter(key => {
+      const home = this.#engine.tenantOf(type, key)
+      return home !== null && (tenant === null || home === tenant)
+    })
+    const allowed: string[] = []
+    for (const key of stored) if ((yield* this.#rulesOn({ ...question, key })).allow) allowed.push(key)
+    return allowed.slice(0, this.#kept)
+  }
+
+  /** Adds to the entry what rules permit there, and says by which sets. */
+  *explain(entry: Entry): Resumable<MatchedSets> {
+    const sets: MatchedSets = { user: new Set(), resource: new Set(), hasMore: false }
+    const { instance, tenant, permissions } = entry
+    const actions = instance && this.#allowed.get(entry.name)
+    const asked = instance
+      ? (actions ?? []).map(action => ({ type: instance.type, action }))
+      : // What holds for a type as a whole joins what the tenant's roles permit.
+        this.#ruled
+    for (const permission of asked) {
+      const rules = yield* this.#rulesOn({
+        ...permission,
+        user: this.#query.user.key,
+        key: instance?.key ?? null,
+        tenant,
+      })
+      if (!rules.allow) continue
+      permissions.push(permission)
+      for (const { userSet, resourceSet } of rules.rules) {
+        sets.user.add(userSet)
+        sets.resource.add(resourceSet)
+      }
+      // Those that do not allow are not told here, so that there being more of them says nothing.
+      sets.hasMore ||= rules.rules.length === RULES_TOLD_MAX
+    }
+    return sets
+  }
+}
+
+function entryOfTenant({ tenant, attributes, roles, permissions }: TenantRoles): Entry {
+  return {
+    name: TENANT_PREFIX + tenant,
+    instance: null,
+    tenant,
+    attributes,
+    roles,
+    permissions: [...permissions],
+  }
+}
+
+function entryOfInstance({ instance, tenant, attributes, roles, actions }: InstanceRoles): Entry {
+  const permissions = actions.map(action => ({ type: instance.type, action }))
+  return { name: formatInstanceReference(instance), instance, tenant, attributes, roles, permissions }
+}
+
+function textOf(entry: Entry, sets: MatchedSets | null, format: PermissionFormat): string {
+  const { name, instance, tenant, roles } = entry
+  const attributes = entry.attributes ?? '{}'
+  const place =
+    instance === null
+      ? `"tenant":{"key":${JSON.stringify(tenant)},"attributes":${attributes}}`
+      : `"resource":{"key":${JSON.stringify(instance.key)},"type":${JSON.stringify(instance.type)},"attributes":${attributes}}`
+  const permissions = entry.permissions.map(({ type, action }) =>
+    format === 'action:resource' ? `${action}:${type}` : `${type}:${action}`,
+  )
+  const members = {
+    permissions: [...new Set(permissions)].toSorted(compareUtf8),
+    roles: roles.toSorted(compareUtf8),
+    ...(sets !== null &&
+      sets.user.size > 0 && {
+        userset: [...sets.user].toSorted(compareUtf8),
+        resourceset: [...sets.resource].toSorted(compareUtf8),
+        ...(sets.hasMore && { more: true }),
+      }),
+  }
+  return `${JSON.stringify(name)}:{${place},${JSON.stringify(members).slice(1)}`
+}
+
+function byName(left: Entry, right: Entry): number {
+  return compareUtf8(left.name, right.name)
+}

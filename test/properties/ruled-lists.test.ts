@@ -1,0 +1,135 @@
+/** The native lists with rules on random worlds: what they name is what checks allow (conditions, sections 8.1 and 8.2). */
+import { expect, test } from 'vitest'
+import { listAuthorizedUsers } from '#decisions/listing.ts'
+import { listPermissionEntries } from '#decisions/permission-entries.ts'
+import { sendable } from '#decisions/sendable-query.ts'
+import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
+import { runAtOnce } from '#model/resumable.ts'
+import type { AuthorizedUsers, UserPermissions } from '#model/wire/permissions.ts'
+import type { Static } from 'typebox'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import { ListingEngine } from '#testing/engines/shared-engine.ts'
+import { Oracle } from '#testing/oracle/oracle.ts'
+import { historiesWithRules } from '#testing/oracle/random-rules.ts'
+import { StandingWorld } from '#testing/oracle/standing-world.ts'
+import { MapEngine } from '#testing/reference-engine/map-engine.ts'
+import { holdsFor, howToRepeat } from './seeded.ts'
+
+type Listed = Static<typeof UserPermissions>
+
+const limits = { entriesMax: 10_000, bytesMax: Infinity }
+
+function parsed<Body>(bytes: Uint8Array): Body {
+  return JSON.parse(Buffer.from(bytes).toString()) as Body
+}
+
+test.each([
+  ['the Map engine', () => new MapEngine()],
+  ['the shared index with lists of owners', () => new ListingEngine(Infinity)],
+] as const)('%s lists what roles and rules permit, whole and in pages', (_, newEngine) => {
+  let byRules = 0
+  let users = 0
+  holdsFor(historiesWithRules({ commits: 2, queries: 6 }, true), 25, ({ load, commits, queries }) => {
+    const engine = newEngine()
+    const oracle = new Oracle()
+    const withoutRules = new Oracle()
+    for (const changes of [load, ...commits]) {
+      engine.apply(changes)
+      oracle.apply(changes)
+      withoutRules.apply(changes.filter(({ kind }) => kind !== 'rule-put'))
+      const world = new StandingWorld(oracle.standingFacts())
+      for (const query of queries) {
+        const { user, type } = query
+        const { circumstances, ...bare } = query
+        const said = sendable({ ...(circumstances && { circumstances }) }).said ?? {
+          readAt: 0,
+          attributes: NOTHING,
+        }
+        const list = (page: { number: number; size: number } | null): Listed => {
+          const asked = {
+            user: { key: user },
+            tenants: null,
+            resources: null,
+            resource_types: [type, '__tenant'],
+          }
+          const job = {
+            kind: 'permissions',
+            query: asked,
+            limits,
+            format: 'action:resource',
+            page,
+            said,
+          } as const
+          return parsed(runAtOnce(listPermissionEntries(engine, job)))
+        }
+        const whole = list(null)
+        const names = Object.keys(whole)
+        // Objects of ours order members that look like numbers first; the text did not.
+        const ordered = names.toSorted(compareUtf8)
+        for (const size of [1, 2, 7]) {
+          const paged: Listed = {}
+          for (let number = 1; number <= Math.ceil(ordered.length / size) + 1; number++)
+            Object.assign(paged, list({ number, size }))
+          expect(paged).toEqual(whole)
+        }
+        const sent = { readAt: said.readAt, sent: () => said.attributes as never }
+        for (const key of world.keysOf(type)) {
+          const entry = whole[`${type}:${key}`]
+          for (const action of world.actionsOf(type)) {
+            const asked: Query = { ...bare, user, action, key, tenant: null, circumstances: sent }
+            const isAllowed = oracle.evaluate(asked)
+            const isByRoles = withoutRules.evaluate(asked)
+            const isListed = entry?.permissions.includes(`${action}:${type}`) ?? false
+            // What tenant roles alone allow is in the entry of the tenant.
+            if (isListed) expect([asked, isAllowed]).toEqual([asked, true])
+            if (isAllowed && !isByRoles) {
+              expect([asked, isListed]).toEqual([asked, true])
+              expect(entry!.userset).not.toEqual([])
+              byRules += 1
+            }
+          }
+        }
+        for (const [name, entry] of Object.entries(whole)) {
+          if (!name.startsWith('__tenant:')) continue
+          for (const action of world.actionsOf(type)) {
+            const asked: Query = {
+              ...bare,
+              user,
+              action,
+              key: null,
+              tenant: entry.tenant!.key,
+              circumstances: sent,
+            }
+            expect([asked, entry.permissions.includes(`${action}:${type}`)]).toEqual([
+              asked,
+              oracle.evaluate(asked),
+            ])
+          }
+        }
+        const { user: _user, circumstances: _circumstances, ...question } = query
+        const found = parsed<Static<typeof AuthorizedUsers>>(
+          runAtOnce(
+            listAuthorizedUsers(engine, {
+              kind: 'authorized-users',
+              question: { ...question, said },
+              areRulesAsked: true,
+              limits,
+            }),
+          ),
+        )
+        const tenant =
+          question.tenant ??
+          (question.key === null ? null : engine.tenantOf(type, question.key)) ??
+          DEFAULT_TENANT
+        for (const each of world.users) {
+          const asked: Query = { ...question, tenant, user: each, circumstances: sent }
+          expect([asked, Object.hasOwn(found.users, each)]).toEqual([asked, oracle.evaluate(asked)])
+          users += Number(Object.hasOwn(found.users, each))
+        }
+      }
+    }
+  })
+  expect([byRules > 20, users > 50], howToRepeat).toEqual([true, true])
+})
+
+const NOTHING = { user: null, resource: null, tenant: null, context: null }
