@@ -13,6 +13,7 @@ import { HttpServer } from '#http/edge/server.ts'
 import { LargeAnswers } from '#http/routing/large-answers.ts'
 import { LargeBodies } from '#http/routing/large-bodies.ts'
 import { InvariantError } from '#model/assert.ts'
+import type { Principal } from '#model/principal.ts'
 import type { Tracing } from '#telemetry/tracing.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 import { KeyRates } from '#threads/channel/key-rates.ts'
@@ -27,7 +28,7 @@ import { SharedCount } from '#threads/channel/shared-count.ts'
 import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { ThreadPools } from './thread-pools.ts'
-import { opaThreadRoutes, threadRoutes } from './thread-routes.ts'
+import { kongThreadRoutes, opaThreadRoutes, threadRoutes } from './thread-routes.ts'
 import { ThreadTelemetry } from './thread-telemetry.ts'
 
 type Options = HttpThreadOptions<ThreadSettings>
@@ -45,7 +46,10 @@ export class HttpThread {
   readonly #pools: ThreadPools | null
   readonly #management: ManagementClient
   readonly #server: HttpServer
-  readonly #opaServer: HttpServer
+  /** Beside the main port, where they are wanted. */
+  readonly #others: readonly { readonly server: HttpServer; readonly port: number }[]
+  /** Null: no environment is decided for without credentials, or it is not known. */
+  #kongCaller: Principal | null = null
   #state: NodeState = STARTING
 
   /**
@@ -102,15 +106,34 @@ export class HttpThread {
       crossOrigin: options.settings.corsOrigins && new CrossOrigin(options.settings.corsOrigins),
       largeBodies: pools && new LargeBodies(pools.bodies, answers),
     })
-    this.#opaServer = new HttpServer({
-      ...edge,
-      routes: opaThreadRoutes(this.#routeParts(answers)),
-      familyOf: () => 'opa',
-    })
+    const parts = this.#routeParts(answers)
+    const { opaPort, kongPort } = settings
+    this.#others = [
+      ...(opaPort === null
+        ? []
+        : [
+            {
+              port: opaPort,
+              server: new HttpServer({ ...edge, routes: opaThreadRoutes(parts), familyOf: () => 'opa' }),
+            },
+          ]),
+      ...(kongPort === null
+        ? []
+        : [
+            {
+              port: kongPort,
+              server: new HttpServer({ ...edge, routes: kongThreadRoutes(parts, () => this.#kongCaller) }),
+            },
+          ]),
+    ]
     main.on('message', (message: ToHttpThread) => this.#receive(message))
   }
 
-  /** The options that both servers have in common. */
+  get #servers(): HttpServer[] {
+    return [this.#server, ...this.#others.map(({ server }) => server)]
+  }
+
+  /** The options that all servers have in common. */
   #edge(onFault: (error: InvariantError) => void) {
     const { counts, settings } = this.#options
     const { counters, decisionLog, log, slow, tracing } = this.#telemetry
@@ -156,7 +179,7 @@ export class HttpThread {
     })
   }
 
-  /** What the routes of both servers are made of. */
+  /** What the routes of all servers are made of. */
   #routeParts(answers: LargeAnswers) {
     const { settings, tokenSecret } = this.#options
     const { observer } = this.#telemetry
@@ -172,11 +195,11 @@ export class HttpThread {
 
   /** Tells the main thread the port, or the reason why there is none; in that case everything is closed. */
   async listen(): Promise<void> {
-    const { host, port, settings } = this.#options
+    const { host, port } = this.#options
     const { counters } = this.#telemetry
     if (counters) this.#send({ kind: 'counters', handle: counters.handle })
     try {
-      if (settings.opaPort !== null) await this.#opaServer.listen({ host, port: settings.opaPort })
+      for (const { server, port: own } of this.#others) await server.listen({ host, port: own })
       this.#send({ kind: 'listening', port: await this.#server.listen({ host, port }) })
     } catch (error) {
       await this.#close({ withinMs: 0 })
@@ -191,7 +214,7 @@ export class HttpThread {
   }
 
   async #close(patience: { readonly withinMs: number }): Promise<void> {
-    await Promise.all([this.#server.close(patience), this.#opaServer.close(patience)])
+    await Promise.all(this.#servers.map(server => server.close(patience)))
     await this.#pools?.close()
     await this.#telemetry.close()
   }
@@ -221,16 +244,14 @@ export class HttpThread {
         this.#management.receivePiece(message.call, message.piece)
         break
       case 'drain':
-        this.#server.drain()
-        this.#opaServer.drain()
+        for (const server of this.#servers) server.drain()
         break
       case 'hold':
-        this.#server.hold()
-        this.#opaServer.hold()
+        for (const server of this.#servers) server.hold()
         this.#acknowledge(message)
         break
       case 'stop-listening':
-        void Promise.all([this.#server.stopListening(), this.#opaServer.stopListening()]).then(() =>
+        void Promise.all(this.#servers.map(server => server.stopListening())).then(() =>
           this.#acknowledge(message),
         )
         break
@@ -252,6 +273,8 @@ export class HttpThread {
   #replaceCredentials(replacing: readonly Credential[]): void {
     this.#credentials.replaceAll(replacing)
     this.#keyRates?.replaceAll(replacing)
+    const asked = this.#options.settings.kongEnvironment
+    this.#kongCaller = asked && this.#credentials.callerOf(asked.project, asked.environment)
   }
 
   #acknowledge({ acknowledge }: { readonly acknowledge: number }): void {

@@ -21,6 +21,7 @@ export async function startHttp(
 ): Promise<number> {
   const { organization, credentialsFor } = parts.open
   if (config.opaPort !== null) await reservePort({ host: config.host, port: config.opaPort }, 'OPA_PORT')
+  if (config.kongPort !== null) await reservePort({ host: config.host, port: config.kongPort }, 'KONG_PORT')
   return threads.start({
     host: config.host,
     port: await portFor(config),

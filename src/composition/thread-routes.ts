@@ -8,6 +8,7 @@ import { PermissionService } from '#decisions/permission-service.ts'
 import { SearchService } from '#decisions/search-service.ts'
 import { TenantService } from '#decisions/tenant-service.ts'
 import { evaluationReader } from '#http/routes/decisions/access.ts'
+import { kongRoutesFor } from '#http/routes/decisions/kong.ts'
 import { opaRoutes } from '#http/routes/decisions/opa.ts'
 import { PageTokens } from '#http/routes/decisions/page-token.ts'
 import type { HealthSource } from '#http/routes/health.ts'
@@ -18,6 +19,7 @@ import { withBodyCeilings } from '#http/routing/body-ceilings.ts'
 import { type AnswersOfParts, LargeAnswers } from '#http/routing/large-answers.ts'
 import { UNLIKE_PARTS_MAX } from '#http/routing/large-bodies.ts'
 import type { Route } from '#http/routing/route.ts'
+import type { Principal } from '#model/principal.ts'
 
 const elapsedMs = (): number => performance.now()
 
@@ -74,6 +76,17 @@ export function decisionParts(parts: {
     answers,
     options: { ...settings, tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')) },
   }
+}
+
+/** The routes of the listener for Kong (`KONG_PORT`). */
+export function kongThreadRoutes(
+  parts: Parameters<typeof opaThreadRoutes>[0],
+  caller: () => Principal | null,
+): Route[] {
+  return withBodyCeilings(
+    kongRoutesFor(decisionParts(parts).decisions, caller),
+    parts.settings.attributesBytesMax,
+  )
 }
 
 /** The routes of the second listener (`OPA_PORT`). */

@@ -9,6 +9,7 @@ import {
   flag,
   integer,
   nonEmpty,
+  parseEnvironment,
   parseInteger,
   parseList,
   parseOrigins,
@@ -28,6 +29,19 @@ export const settings = {
     meaning:
       'a second port, which answers checks and lists of permissions as an Open Policy Agent would; SDKs look for it at `8181`',
     parse: value => parseInteger(value, { min: 1, max: 65_535 }),
+    fallback: () => null,
+  }),
+  KONG_PORT: setting('kongPort', {
+    shownDefault: 'off',
+    meaning:
+      'a port that answers the Open Policy Agent plugin of Kong without credentials, about `KONG_ENVIRONMENT`; nobody but the gateway may reach it',
+    parse: value => parseInteger(value, { min: 1, max: 65_535 }),
+    fallback: () => null,
+  }),
+  KONG_ENVIRONMENT: setting('kongEnvironment', {
+    shownDefault: 'none',
+    meaning: 'the environment that `KONG_PORT` decides for, as `project/environment`, by their keys',
+    parse: parseEnvironment,
     fallback: () => null,
   }),
   STORE_URL: setting('storeUrl', {

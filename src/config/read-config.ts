@@ -69,6 +69,12 @@ function contradictions(config: Config): string[] {
     found.push('setting ADMIN_API_KEY: expected another key than API_KEY')
   }
   if (config.opaPort === config.port) found.push('setting OPA_PORT: expected another port than PORT')
+  if (config.kongPort !== null && [config.port, config.opaPort].includes(config.kongPort)) {
+    found.push('setting KONG_PORT: expected another port than PORT and OPA_PORT')
+  }
+  if ((config.kongPort === null) !== (config.kongEnvironment === null)) {
+    found.push('settings KONG_PORT and KONG_ENVIRONMENT: expected both or neither')
+  }
   if (config.maxStaleMs > 0 && config.maxStaleMs < config.staleAfterMs) {
     found.push('setting MAX_STALE_MS: expected 0 or at least STALE_AFTER_MS')
   }

@@ -94,6 +94,15 @@ export function flag(meaning: string, fallback = false): SettingKind<boolean> {
   return { shownDefault: `\`${fallback}\``, meaning, parse, fallback: () => fallback }
 }
 
+/** An environment by the keys of its project and its own. */
+export function parseEnvironment(text: string): { readonly project: string; readonly environment: string } {
+  const [project, environment, ...rest] = text.split('/')
+  if (!project || !environment || rest.length > 0) {
+    throw new Error(`expected project/environment, got ${JSON.stringify(text)}`)
+  }
+  return { project, environment }
+}
+
 export function parseList(text: string): string[] {
   const items = text.split(',').map(item => item.trim())
   if (items.includes(''))

@@ -55,6 +55,7 @@ const GOOD_BODIES: Readonly<Record<string, unknown>> = {
   getAllowedTenants: question('alice', 'read', 'document'),
   getUserPermissions: { user: { key: 'alice' } },
   getUserTenants: { user: { key: 'alice' } },
+  isAllowedKong: { input: { request: { http: { method: 'GET', path: '/document' } } } },
   getAuthorizedUsers: { action: 'read', resource: { type: 'document' } },
   accessEvaluation: { subject, action: { name: 'read' }, resource },
   accessEvaluations: { subject, action: { name: 'read' }, resource, evaluations: [] },

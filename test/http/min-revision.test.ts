@@ -36,6 +36,10 @@ const DECISIONS: readonly (readonly [path: string, body: object | undefined])[] 
   ['/user-permissions', { user: { key: 'alice' } }],
   ['/user-tenants', { user: { key: 'alice' } }],
   ['/local/role_assignments', undefined],
+  [
+    '/kong',
+    { input: { request: { http: { method: 'GET', path: '/document' } }, consumer: { username: 'alice' } } },
+  ],
   ['/authorized_users', { action: 'read', resource: { type: 'document', key: 'plan', tenant: 'default' } }],
   [EVALUATION, { subject, action, resource }],
   [EVALUATIONS, { subject, action, evaluations: [{ resource }] }],

@@ -34,6 +34,14 @@ const DECISION_CALLS: readonly Call[] = [
   { operation: 'getUserTenants', method: 'POST', path: '/user-tenants', body: { user: { key: 'alice' } } },
   { operation: 'isAllowedNginx', method: 'GET', path: '/nginx_allowed', headers: asked },
   { operation: 'isAllowedNginxByPost', method: 'POST', path: '/nginx_allowed', headers: asked },
+  {
+    operation: 'isAllowedKong',
+    method: 'POST',
+    path: '/kong',
+    body: {
+      input: { request: { http: { method: 'GET', path: '/document' } }, consumer: { username: 'alice' } },
+    },
+  },
   { operation: 'listLocalRoleAssignments', method: 'GET', path: '/local/role_assignments' },
   ...ENDPOINTS.map(path => ({
     operation: routes.find(route => route.path === path)!.operationId,

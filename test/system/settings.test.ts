@@ -195,3 +195,29 @@ describe('the arguments', () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining('--port means nothing here')])
   })
 })
+
+describe('KONG_PORT', () => {
+  const asked = { KONG_PORT: '9000', KONG_ENVIRONMENT: 'default/production' }
+
+  test('decides for the environment that is named', () => {
+    expect(readConfig(asked)).toMatchObject({
+      kongPort: 9_000,
+      kongEnvironment: { project: 'default', environment: 'production' },
+    })
+  })
+
+  test.each([
+    ['without an environment', { KONG_PORT: '9000' }, 'expected both or neither'],
+    ['an environment without it', { KONG_ENVIRONMENT: 'default/production' }, 'expected both or neither'],
+    ['the port of all else', { ...asked, PORT: '9000' }, 'another port than PORT and OPA_PORT'],
+    ['the port of OPA_PORT', { ...asked, OPA_PORT: '9000' }, 'another port than PORT and OPA_PORT'],
+    [
+      'an environment without its project',
+      { ...asked, KONG_ENVIRONMENT: 'production' },
+      'expected project/environment',
+    ],
+    ['more than an environment', { ...asked, KONG_ENVIRONMENT: 'a/b/c' }, 'expected project/environment'],
+  ])('is refused: %s', (_what, environment, message) => {
+    expect(() => readConfig(environment)).toThrow(message)
+  })
+})

@@ -21,7 +21,7 @@ export interface ListenAddress {
  */
 export async function reservePort(
   { host, port }: ListenAddress,
-  setting: 'PORT' | 'OPA_PORT' = 'PORT',
+  setting: 'PORT' | 'OPA_PORT' | 'KONG_PORT' = 'PORT',
 ): Promise<number> {
   const probe = createServer()
   try {

@@ -17,6 +17,7 @@ import * as environment from '#model/wire/environment.ts'
 import * as explainedRule from '#model/wire/explained-rule.ts'
 import * as group from '#model/wire/group.ts'
 import * as health from '#model/wire/health.ts'
+import * as kong from '#model/wire/kong.ts'
 import * as localAssignments from '#model/wire/local-assignments.ts'
 import * as organization from '#model/wire/organization.ts'
 import * as permissions from '#model/wire/permissions.ts'
@@ -48,6 +49,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   explainedRule,
   group,
   health,
+  kong,
   localAssignments,
   organization,
   permissions,

@@ -22,6 +22,7 @@ const TAGS: readonly Tag[] = [
       '/authorized_users',
       '/user-tenants',
       '/nginx_allowed',
+      '/kong',
       '/local/role_assignments',
     ],
   },

@@ -11,6 +11,7 @@ import { createDocument } from '#http/openapi/document.ts'
 import { accessSearchRoutes, type SearchOptions } from '#http/routes/decisions/access-search.ts'
 import { type AccessRouteOptions, accessRoutes } from '#http/routes/decisions/access.ts'
 import { allowedRoutes } from '#http/routes/decisions/allowed.ts'
+import { kongRoute } from '#http/routes/decisions/kong.ts'
 import { nginxRoutes } from '#http/routes/decisions/nginx.ts'
 import { permissionRoutes } from '#http/routes/decisions/permissions.ts'
 import { tenantListRoutes } from '#http/routes/decisions/tenant-lists.ts'
@@ -86,6 +87,7 @@ export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route
   return [
     ...allowedRoutes(parts.decisions, options, parts.answers),
     ...nginxRoutes(parts.decisions, options.hasDebug),
+    kongRoute(parts.decisions),
     ...permissionRoutes(parts.permissions, parts.answers),
     ...tenantListRoutes(parts.decisions, parts.tenants, parts.answers),
     ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, bytes: accessReaders(options) }),

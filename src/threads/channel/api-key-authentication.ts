@@ -49,6 +49,17 @@ export class ApiKeyAuthentication {
     )
   }
 
+  /** A caller of an environment that has keys, by the keys of its project and its own; null where none is known. O(credentials). */
+  callerOf(project: string, environment: string): Principal | null {
+    for (const { principal } of this.#known.values()) {
+      if (principal.kind !== 'environment') continue
+      if (principal.projectKey === project && principal.environmentKey === environment) {
+        return { ...principal, keyId: null }
+      }
+    }
+    return null
+  }
+
   /**
    * Whom the token of an `Authorization` header stands for, or null. What a caller can time is a look-up by SHA-256 of what it
    * sent, which tells nothing about the secret; the full comparison takes the same time wherever two hashes differ. Headers

@@ -1,0 +1,127 @@
+/** `/kong` (conditions, section 10.6): decisions for the Open Policy Agent plugin of Kong, with a key and on a port of its own. */
+import { describe, expect, test } from 'vitest'
+import { freePort } from '#testing/processes/free-port.ts'
+import { answerFindings } from '#testing/requests/routes.ts'
+import {
+  ADMIN_KEY,
+  bodyOf,
+  Client,
+  neighbourOf,
+  sharedService,
+  startedService,
+} from '#testing/processes/running-service.ts'
+
+const DEFAULT = { project: 'default', environment: 'default' }
+const kongPort = await freePort()
+const verdict = await sharedService({ kongPort, kongEnvironment: DEFAULT, httpThreads: 2 })
+await verdict.resource({ key: 'documents', actions: { get: {}, post: {} } })
+await verdict.resource({ key: 'index', actions: { get: {} } })
+await verdict.tenantRole('reader', ['documents:get', 'index:get'])
+await verdict.tenant('acme')
+await verdict.users('alice', 'bob')
+await verdict.assign('alice', 'reader', 'default')
+await verdict.assign('bob', 'reader', 'acme')
+
+function asked(method: string, path: string, username: string | null = 'alice'): object {
+  return {
+    input: { request: { http: { method, path } }, ...(username !== null && { consumer: { username } }) },
+  }
+}
+
+/** Asks the port without credentials. */
+async function ask(body: unknown, { path = '/kong', method = 'POST', port = kongPort } = {}) {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    ...(method !== 'GET' && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: bodyOf(await response.text()) }
+}
+
+describe('a decision for a gateway', () => {
+  test.each([
+    ['GET', '/documents', 'alice', true],
+    ['get', '/documents/1', 'alice', true],
+    ['GET', '/v1/documents', 'alice', true],
+    ['GET', '/v12/documents/1?x=/other', 'alice', true],
+    ['GET', '/', 'alice', true],
+    ['GET', '/?a=b', 'alice', true],
+    ['POST', '/documents', 'alice', false],
+    ['GET', '/other', 'alice', false],
+    ['GET', '/v1', 'alice', false],
+    ['GET', '', 'alice', false],
+    ['GET', 'documents', 'alice', false],
+    ['GET', '//documents', 'alice', false],
+    ['GET', '/documents/../other', 'alice', false],
+    ['GET', '/documents/%2E%2e/other', 'alice', false],
+    ['GET', '/documents/..\\other', 'alice', false],
+    ['GET', '/documents', 'nobody', false],
+    ['GET', '/documents', '', false],
+    ['GET', '/documents', null, false],
+    // A role in another tenant than the default one.
+    ['GET', '/documents', 'bob', false],
+  ])('%s %s of %s is %s, on its own port and with a key', async (method, path, user, result) => {
+    const body = asked(method, path, user)
+    expect(await ask(body)).toEqual({ status: 200, body: { result } })
+    const answer = await verdict.post('/kong', body)
+    expect([answer.status, answer.body]).toEqual([200, { result }])
+    expect(answerFindings('isAllowedKong', 200, answer.body)).toEqual([])
+  })
+
+  test('with a consumer that is null is a deny', async () => {
+    const { input } = asked('GET', '/documents', null) as { input: object }
+    expect((await ask({ input: { ...input, consumer: null } })).body).toEqual({ result: false })
+  })
+})
+
+describe('refused', () => {
+  test.each([{}, { input: {} }, { input: { request: { http: { method: 'GET' } } } }, [], 'text'])(
+    'with 400 for %j',
+    async body => {
+      const answer = await ask(body)
+      expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.any(String) }])
+    },
+  )
+
+  test('on the main port without a key of an environment', async () => {
+    for (const [key, status] of [
+      [null, 401],
+      [ADMIN_KEY, 403],
+    ] as const) {
+      expect((await verdict.send('POST', '/kong', { key, body: asked('GET', '/documents') })).status).toBe(
+        status,
+      )
+    }
+  })
+
+  test('the port of its own has nothing else', async () => {
+    for (const path of ['/allowed', '/v2/facts/default/default/users', '/healthy', '/']) {
+      expect((await ask({}, { path })).status).toBe(404)
+    }
+    expect((await ask({}, { method: 'GET' })).status).toBe(405)
+  })
+})
+
+test('another environment has another answer; one that is not there, 503, until it is made', async () => {
+  const port = await freePort()
+  const client = await startedService({
+    kongPort: port,
+    kongEnvironment: { project: 'default', environment: 'later' },
+  })
+  await client.resource({ key: 'documents', actions: { get: {} } })
+  await client.tenantRole('reader', ['documents:get'])
+  await client.user('alice')
+  await client.assign('alice', 'reader', 'default')
+  const body = asked('GET', '/documents')
+  expect(await ask(body, { port })).toMatchObject({ status: 503, body: { code: 503 } })
+  await neighbourOf(client, 'later')
+  expect(await ask(body, { port })).toEqual({ status: 200, body: { result: false } })
+  expect((await client.post('/kong', body)).body).toEqual({ result: true })
+})
+
+test('it closes with the service, and its port is free again', async () => {
+  const settings = { kongPort: await freePort(), kongEnvironment: DEFAULT }
+  const first = await startedService(settings)
+  await expect(Client.start(settings)).rejects.toThrow('set HOST and KONG_PORT to a free one')
+  await first.close()
+  await expect(ask({}, { port: settings.kongPort })).rejects.toThrow('fetch failed')
+})
