@@ -6,8 +6,8 @@ import { LongestFirst } from './test/support/longest-first.ts'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // Minutes of pauses and restarts: `npm run test:faults`.
-    exclude: ['test/faults/**'],
+    // Minutes of pauses and restarts: `npm run test:faults`. Other toolchains: `npm run test:clients`.
+    exclude: ['test/faults/**', 'test/clients/**'],
     globalSetup: ['test/support/build-setup.ts', 'test/support/redis-setup.ts'],
     setupFiles: 'test/support/patient-fetch.ts',
     pool: 'forks',
