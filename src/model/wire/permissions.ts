@@ -19,8 +19,10 @@ export type UserPermissionsQuery = Static<typeof UserPermissionsQuery>
 
 /** Entries ascending by name, cut to a page. Both or neither. */
 export const UserPermissionsPage = Type.Object({
-  page: Type.Optional(Type.Integer({ minimum: 1 })),
-  per_page: Type.Optional(Type.Integer({ minimum: 1 })),
+  page: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Number of the page, from 1; with `per_page` only.' }),
+  ),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, description: 'Entries on a page; with `page` only.' })),
 })
 export type UserPermissionsPage = Static<typeof UserPermissionsPage>
 
