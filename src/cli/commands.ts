@@ -51,6 +51,16 @@ export const COMMANDS: readonly CommandListing[] = [
     load: async () => (await import('#cli/commands/import.ts')).importCommand,
   },
   {
+    usage: 'backup <file>',
+    description: 'Writes everything in the embedded store, keys included, while the service runs',
+    load: async () => (await import('#cli/commands/backup.ts')).backupCommand,
+  },
+  {
+    usage: 'restore <file> <directory>',
+    description: 'Makes the directory of an embedded store out of a backup',
+    load: async () => (await import('#cli/commands/restore.ts')).restoreCommand,
+  },
+  {
     usage: 'status',
     description: 'Is the service there and ready, and what is in the environment?',
     load: async () => (await import('#cli/commands/status.ts')).statusCommand,

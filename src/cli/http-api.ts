@@ -30,8 +30,8 @@ export class HttpApi implements Api {
   }
 
   /** The body of a successful answer in pieces, for an answer that is not kept in memory. */
-  async *download(path: string): AsyncIterable<Uint8Array> {
-    const response = await this.#request('GET', path, null, '')
+  async *download(path: string, method: 'GET' | 'POST' = 'GET'): AsyncIterable<Uint8Array> {
+    const response = await this.#request(method, path, null, '')
     if (response.statusCode === 200) yield* this.#pieces(response)
     else throw new ApiError(messageOf(await this.#whole(response)))
   }

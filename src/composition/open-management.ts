@@ -19,6 +19,7 @@ import { AuditTrimming } from './audit-trimming.ts'
 import { chooseContentLoader } from './choose-content-loader.ts'
 import { openEnvironment } from './open-environment.ts'
 import type { OpenOrganization } from './open-organization.ts'
+import { StoreBackups } from './store-backups.ts'
 
 export interface ManagementParts {
   readonly config: Config
@@ -84,7 +85,18 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       drop: id => store.drop(id),
       onFault,
     })
-    const management = new ManagementService({ environments, organization: service, copies, imports })
+    const backups = new StoreBackups({
+      store,
+      organization: open.store,
+      environmentIds: () => environments.all().map(({ scope }) => scope.environmentId),
+    })
+    const management = new ManagementService({
+      environments,
+      organization: service,
+      copies,
+      imports,
+      backups,
+    })
     return { management, trimming }
   }
   return { environments, serve }

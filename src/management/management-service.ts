@@ -29,7 +29,7 @@ import type { Revision } from '#model/revision.ts'
 import { environmentClosed } from '#replica/closed-environment.ts'
 
 /** A management request as it crosses from the thread that parsed it: validated, credentials checked. */
-export type ManagementRequest = EnvironmentRequest | OrganizationRequest | ContentRequest
+export type ManagementRequest = EnvironmentRequest | OrganizationRequest | ContentRequest | BackupRequest
 
 /** Who asks, and the kind of the request. */
 export interface AskedBy {
@@ -63,6 +63,15 @@ export interface ContentRequest {
   readonly path: EnvironmentPath
   /** For an import: whether it replaces what is there. */
   readonly replaces: boolean
+}
+
+/** A request for a copy of the whole store, in pieces of bytes. */
+export interface BackupRequest {
+  readonly about: 'backup'
+  readonly operation: 'backUp'
+  readonly principal: Principal
+  readonly requestId: string
+  readonly traceparent: string | null
 }
 
 export interface OrganizationRequest {
@@ -107,11 +116,20 @@ interface Asked<Name extends OperationName> {
   readonly waiting: Waiting
 }
 
+export interface Backups {
+  /**
+   * The bytes of a backup (`model/backup.ts`), and the state of the organization that it is from at least. Throws `OVERLOADED`
+   * while another one is taken, or when environments come and go all the time, and what the store throws.
+   */
+  take(): Promise<Answered<PieceSource>>
+}
+
 export class ManagementService {
   readonly #environments: OpenEnvironments
   readonly #organization: OrganizationService
   readonly #copies: EnvironmentCopies
   readonly #imports: EnvironmentImports
+  readonly #backups: Backups
   readonly #exporting = new ConcurrencyLimit(
     { max: EXPORTS_MAX, shareMax: EXPORTS_PER_ENVIRONMENT_MAX },
     'exports',
@@ -126,11 +144,13 @@ export class ManagementService {
     readonly organization: OrganizationService
     readonly copies: EnvironmentCopies
     readonly imports: EnvironmentImports
+    readonly backups: Backups
   }) {
     this.#environments = parts.environments
     this.#organization = parts.organization
     this.#copies = parts.copies
     this.#imports = parts.imports
+    this.#backups = parts.backups
   }
 
   /**
@@ -142,6 +162,10 @@ export class ManagementService {
     body: PieceSource | null = null,
     waiting: Waiting = SOMEBODY,
   ): Promise<ManagementAnswer> {
+    if (request.about === 'backup') {
+      const { answer, revision } = await this.#backups.take()
+      return { answer, revisions: [revision] }
+    }
     if (request.about === 'content') return this.#executeOnContent(request, body)
     if (request.about === 'organization') return this.#executeOnOrganization(request, waiting)
     const { answer, revision } = await this.#executeOnEnvironments(request, waiting)

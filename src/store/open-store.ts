@@ -9,7 +9,7 @@
  * Environments share nothing but the directory and its lock. Messages never carry more of a URL than its scheme:
  * those of other stores may hold a password.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { AuthzError } from '#model/errors.ts'
 import { LOG_ENTRIES_MAX_DEFAULT } from '#store/embedded/commit-log.ts'
@@ -93,6 +93,9 @@ export async function openStore(
       removeTables: () => {},
       release: () => {},
       directoryOf: () => null,
+      backupDirectory: () => {
+        throw new AuthzError('INVALID_INPUT', 'a store in memory has no backup; export environments')
+      },
     }
     return new EmbeddedStore({ ...embedded, ...parts })
   }
@@ -116,6 +119,8 @@ export async function openStore(
     return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, ...events })
   }
   const { directory, lock } = lockedDirectory(url.slice('lmdb:'.length))
+  for (const name of readdirSync(directory))
+    if (name.startsWith(BACKUP_PREFIX)) rmSync(join(directory, name), { recursive: true, force: true })
   return new EmbeddedStore({
     ...embedded,
     openTables: id => new LmdbTables(join(directory, id)),
@@ -125,6 +130,7 @@ export async function openStore(
       readdirSync(directory).filter(name => !name.includes('.') && hasDataFile(join(directory, name))),
     removeTables: id => rmSync(join(directory, id), { recursive: true, force: true }),
     directoryOf: id => join(directory, id),
+    backupDirectory: () => mkdtempSync(join(directory, BACKUP_PREFIX)),
     release: () => lock.release(),
   })
 }
@@ -158,6 +164,9 @@ function addressOf(
     sentinelPassword: redisSentinelPassword,
   })
 }
+
+/** With a dot, so that it is taken for no environment. */
+const BACKUP_PREFIX = 'backup.'
 
 /** Lists of so many rows are built in a second or two. */
 const LISTED_AT_ONCE_MAX = 50_000

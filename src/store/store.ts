@@ -79,6 +79,16 @@ export interface Store {
   replacedHistories(): number
   /** Waits no longer for shared ledgers. Commits whose outcome is unknown are answered so. For the end of the process. */
   giveUp(): void
+  /**
+   * Makes an empty directory beside the tables, for a backup; what a crash leaves of it goes at the next start. Throws
+   * `INVALID_INPUT` where the store is not on a disk of its own.
+   */
+  backupDirectory(): string
+  /**
+   * Writes the tables of that environment, as of one moment, into `<directory>/<id>`. Throws `STORE_DAMAGED` where there are no
+   * such tables, and as `backupDirectory`.
+   */
+  backUp(id: string, directory: string): Promise<void>
   /** Ends all feeds, finishes writes under way and releases the files. */
   close(): Promise<void>
 }

@@ -60,4 +60,9 @@ export interface Tables {
   snapshot(): TablesSnapshot
   /** Finishes the writes under way. */
   close(): Promise<void>
+  /**
+   * Writes a copy of all tables, as of one moment, into a directory that is there and empty. Writes go on meanwhile. Absent where the
+   * tables are on no disk.
+   */
+  backUp?(directory: string): Promise<void>
 }

@@ -139,8 +139,11 @@ export const SAMPLED_METRICS: readonly SampledRow[] = [
     figures => figures.facts,
   ),
   // Under the names that everybody uses for them.
-  one('gauge', 'process_resident_memory_bytes', 'memory of the process, all threads and indexes', () =>
-    process.memoryUsage.rss(),
+  one(
+    'gauge',
+    'process_resident_memory_bytes',
+    'memory of the process, all threads and indexes, with the pages of the store that the system keeps mapped and takes back when it needs them',
+    () => process.memoryUsage.rss(),
   ),
   one(
     'gauge',

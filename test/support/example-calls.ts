@@ -70,6 +70,7 @@ const REFERENCE_CALLS: readonly Call[] = [
 ]
 
 const OTHER_CALLS: readonly Call[] = [
+  { operation: 'backUp', method: 'POST', path: '/v2/backup', key: ADMIN_KEY },
   { operation: 'authzenMetadata', method: 'GET', path: '/.well-known/authzen-configuration' },
   { operation: 'getEntrance', method: 'GET', path: '/' },
   { operation: 'getEntrance', method: 'GET', path: '/', headers: { accept: 'text/html' } },

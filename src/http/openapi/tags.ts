@@ -97,7 +97,7 @@ const TAGS: readonly Tag[] = [
     name: 'Service',
     description:
       'Whether the service lives, is ready and hears of changes, and its metrics; this description and its reference.',
-    paths: ['/healthy', '/ready', '/fresh', '/metrics', '/openapi.json', '/', '/docs'],
+    paths: ['/healthy', '/ready', '/fresh', '/metrics', '/openapi.json', '/', '/docs', '/v2/backup'],
   },
 ]
 

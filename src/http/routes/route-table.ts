@@ -17,6 +17,7 @@ import { permissionRoutes } from '#http/routes/decisions/permissions.ts'
 import { tenantListRoutes } from '#http/routes/decisions/tenant-lists.ts'
 import { apiKeyRoutes, apiKeyScopeRoute } from '#http/routes/management/api-key.ts'
 import { auditRoutes } from '#http/routes/management/audit.ts'
+import { backupRoute } from '#http/routes/management/backup.ts'
 import { conditionSetRoutes } from '#http/routes/management/condition-sets.ts'
 import { contentRoutes } from '#http/routes/management/content.ts'
 import { factsMount } from '#http/routes/management/facts-mount.ts'
@@ -111,6 +112,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...projectRoutes(manageOrganization),
     ...environmentRoutes(manageOrganization),
     ...contentRoutes(parts.management),
+    backupRoute(parts.management),
     ...resourceRoutes(parts.management),
     ...resourcePartRoutes(parts.management),
     ...roleRoutes(parts.management),

@@ -1,4 +1,7 @@
 /** A store in tables of its own: ledger and view of an environment share them. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { assert } from '#model/assert.ts'
 import type { LargeWrites } from '#store/large-writes.ts'
 import { snapshotPlaceIn } from '#store/snapshot-place.ts'
 import type { BeginOptions, EnvironmentStore, Store } from '#store/store.ts'
@@ -22,6 +25,8 @@ export interface EmbeddedStoreOptions {
   readonly removeTables: (id: string) => void
   /** Where the tables are on disk; null when they are not. */
   readonly directoryOf: (id: string) => string | null
+  /** Makes an empty directory for a backup; throws `INVALID_INPUT` where there is no disk. */
+  readonly backupDirectory: () => string
   /** Called after everything else is closed. */
   readonly release: () => void
 }
@@ -74,6 +79,18 @@ export class EmbeddedStore implements Store {
 
   /** It waits for nothing that is elsewhere. */
   giveUp(): void {}
+
+  backupDirectory(): string {
+    return this.#options.backupDirectory()
+  }
+
+  async backUp(id: string, directory: string): Promise<void> {
+    const { tables } = await this.#environments.get(id, { begin: 'never' })
+    assert(tables.backUp, 'tables with a directory for a backup are on a disk')
+    const own = join(directory, id)
+    mkdirSync(own, { mode: 0o700 })
+    await tables.backUp(own)
+  }
 
   close(): Promise<void> {
     this.#closed ??= this.#closeAll()

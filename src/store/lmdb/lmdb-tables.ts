@@ -134,6 +134,16 @@ export class LmdbTables implements Tables {
     }
   }
 
+  /** In a thread of lmdb's, in one read transaction, without the pages that nobody uses. */
+  async backUp(directory: string): Promise<void> {
+    if (this.#closed) throw storeClosed()
+    try {
+      await this.#root.backup(directory, true)
+    } catch (cause) {
+      throw cannotWrite(directory, cause)
+    }
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed

@@ -146,6 +146,14 @@ export class RedisStore implements Store {
     }
   }
 
+  backupDirectory(): never {
+    throw noBackup()
+  }
+
+  backUp(): Promise<never> {
+    return Promise.reject(noBackup())
+  }
+
   /** The ledger is in Redis: an environment can be filled only through it. */
   directoryOf(): null {
     return null
@@ -464,4 +472,11 @@ export class RedisStore implements Store {
   #copyIn(directory: string): LocalCopy {
     return LocalCopy.in(this.#options.openTables(directory), this.#options)
   }
+}
+
+function noBackup(): AuthzError {
+  return new AuthzError(
+    'INVALID_INPUT',
+    'what is kept in Redis is backed up by the means of Redis: docs/redis.md',
+  )
 }

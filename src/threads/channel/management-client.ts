@@ -67,8 +67,8 @@ export class ManagementClient {
    * are of the same environment.
    */
   async execute(request: ManagementRequest, { caller, isRead, body }: AskedBy): Promise<ManagementReply> {
-    // Imports and exports have ceilings of their own, and may take their time.
-    const isInPieces = request.about === 'content'
+    // Imports, exports and backups have ceilings of their own, and may take their time.
+    const isInPieces = request.about === 'content' || request.about === 'backup'
     const place = isInPieces
       ? null
       : this.#admission.enter({ share: shareOf(request), isRead, bytes: caller.bodyBytes })
@@ -184,6 +184,6 @@ function messageOf(request: ManagementRequest, body?: PieceSource) {
 function shareOf(request: ManagementRequest): string {
   const { principal } = request
   if (principal.kind === 'environment') return principal.environmentId
-  if (request.about === 'organization' || request.path === null) return ''
+  if (request.about === 'organization' || request.about === 'backup' || request.path === null) return ''
   return `${request.path.project}/${request.path.environment}`
 }

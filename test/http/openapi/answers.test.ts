@@ -3,6 +3,9 @@
  * and every way to be refused that can be brought about. An answer with anything undescribed in it is a failure, and so
  * is a route without an example call.
  */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bearerToken } from '#model/bearer-token.ts'
 import type { Route } from '#http/routing/route.ts'
@@ -25,7 +28,10 @@ import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const BODY_BYTES_MAX = 16_384
 const routes = table.filter(({ isDescribed }) => isDescribed)
-const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX })
+/** On a disk, since a store in memory has no backup. */
+const directory = mkdtempSync(join(tmpdir(), 'verdict-answers-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX, storeUrl: `lmdb:${directory}` })
 await verdict.user('alice')
 // What an example asks in headers is allowed: a deny has another status.
 await verdict.resource({ key: 'gate', actions: { pass: {} } })

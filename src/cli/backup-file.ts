@@ -1,0 +1,100 @@
+/** Reads a backup (`model/backup.ts`) and checks it, file by file. */
+import { createHash } from 'node:crypto'
+import { Check } from 'typebox/schema'
+import { BACKUP_FORMAT, BACKUP_MANIFEST_BYTES_MAX, BackupManifest } from '#model/backup.ts'
+import { UsageError } from './exit-codes.ts'
+
+/** Takes the bytes of one file after the other. */
+export interface BackupSink {
+  /** Begins a file. */
+  begin(path: string): Promise<void>
+  write(bytes: Uint8Array): Promise<void>
+  /** Ends the file, which was as its digest says. */
+  end(): Promise<void>
+}
+
+const NOWHERE: BackupSink = { begin: async () => {}, write: async () => {}, end: async () => {} }
+const LINE_FEED = 10
+
+/** Returns the manifest of a backup that is whole. Throws `UsageError` for one that is not, or is none. */
+export async function readBackup(
+  pieces: AsyncIterable<Uint8Array>,
+  sink: BackupSink = NOWHERE,
+): Promise<BackupManifest> {
+  const bytes = new Bytes(pieces)
+  const manifest = manifestIn(await bytes.line())
+  for (const { path, bytes: length, sha256 } of manifest.files) {
+    const digest = createHash('sha256')
+    await sink.begin(path)
+    for (let left = length; left > 0;) {
+      const piece = await bytes.next(left)
+      if (piece === null)
+        throw new UsageError(`the backup breaks off in ${path}, ${left} bytes before its end`)
+      digest.update(piece)
+      await sink.write(piece)
+      left -= piece.length
+    }
+    if (digest.digest('hex') !== sha256)
+      throw new UsageError(`${path} in the backup is not what was written: its digest differs`)
+    await sink.end()
+  }
+  if ((await bytes.next(1)) !== null) throw new UsageError('more follows than the backup says that it holds')
+  return manifest
+}
+
+function manifestIn(line: string | null): BackupManifest {
+  let manifest: unknown = null
+  try {
+    manifest = JSON.parse(line ?? '')
+  } catch {
+    // Refused below.
+  }
+  if (!Check(BackupManifest, manifest)) throw new UsageError('this is no backup of Verdict')
+  if (manifest.format !== BACKUP_FORMAT) {
+    const { format, version } = manifest
+    throw new UsageError(
+      `the backup has format ${format}, this release reads ${BACKUP_FORMAT}: restore it with release ${version}`,
+    )
+  }
+  return manifest
+}
+
+/** The bytes of pieces of any size. */
+class Bytes {
+  readonly #pieces: AsyncIterator<Uint8Array>
+  #rest: Uint8Array = new Uint8Array(0)
+
+  constructor(pieces: AsyncIterable<Uint8Array>) {
+    this.#pieces = pieces[Symbol.asyncIterator]()
+  }
+
+  /** At most so many of them; null at the end. */
+  async next(max: number): Promise<Uint8Array | null> {
+    while (this.#rest.length === 0) {
+      const step = await this.#pieces.next()
+      if (step.done) return null
+      this.#rest = step.value
+    }
+    const taken = this.#rest.subarray(0, max)
+    this.#rest = this.#rest.subarray(taken.length)
+    return taken
+  }
+
+  /** Up to the first line feed; null where there is none within what a manifest may take. */
+  async line(): Promise<string | null> {
+    const parts: Uint8Array[] = []
+    let length = 0
+    while (length <= BACKUP_MANIFEST_BYTES_MAX) {
+      const piece = await this.next(BACKUP_MANIFEST_BYTES_MAX)
+      if (piece === null) return null
+      const end = piece.indexOf(LINE_FEED)
+      parts.push(end < 0 ? piece : piece.subarray(0, end))
+      if (end >= 0) {
+        this.#rest = Buffer.concat([piece.subarray(end + 1), this.#rest])
+        return Buffer.concat(parts).toString('utf8')
+      }
+      length += piece.length
+    }
+    return null
+  }
+}

@@ -1,0 +1,38 @@
+/** `verdict backup`: everything in an embedded store, while the service runs. */
+import { createReadStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { readBackup } from '#cli/backup-file.ts'
+import type { Command } from '#cli/command.ts'
+
+export const backupCommand: Command = ({ usage, description }, parser, run) =>
+  parser.command(
+    usage,
+    description,
+    command =>
+      command
+        .positional('file', {
+          type: 'string',
+          demandOption: true,
+          describe: 'the file; replaced when the backup is whole',
+        })
+        .example('$0 backup verdict.backup', 'what restore takes'),
+    run(async ({ api, output }, { file }) => {
+      const part = `${file}.part`
+      // Opened first, so that a wrong place is reported before anything is asked for. For nobody else: it holds keys.
+      const handle = await open(part, 'w', 0o600)
+      try {
+        await pipeline(() => api.download('/v2/backup', 'POST'), handle.createWriteStream({ flush: true }))
+        const { files } = await readBackup(createReadStream(part))
+        await rename(part, file)
+        const bytes = files.reduce((sum, each) => sum + each.bytes, 0)
+        output.result(
+          { file, environments: files.length - 1, bytes },
+          () => `${file}: ${files.length - 1} environments, ${bytes} bytes`,
+        )
+      } catch (error) {
+        await rm(part, { force: true })
+        throw error
+      }
+    }),
+  )

@@ -1,0 +1,78 @@
+/** `verdict restore`: makes the directory of an embedded store out of a backup. It asks no service. */
+import { createReadStream } from 'node:fs'
+import { type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { type BackupSink, readBackup } from '#cli/backup-file.ts'
+import type { Command } from '#cli/command.ts'
+import { UsageError } from '#cli/exit-codes.ts'
+
+export const restoreCommand: Command = ({ usage, description }, parser, run) =>
+  parser.command(
+    usage,
+    description,
+    command =>
+      command
+        .positional('file', { type: 'string', demandOption: true, describe: 'what backup has written' })
+        .positional('directory', { type: 'string', demandOption: true, describe: 'empty, or not there yet' })
+        .example('$0 restore verdict.backup ./data', 'then STORE_URL=lmdb:./data'),
+    run(async ({ output }, { file, directory }) => {
+      const target = resolve(directory)
+      await requireEmpty(target)
+      await mkdir(dirname(target), { recursive: true })
+      // Filled beside it: half a store is never in its place.
+      const part = await mkdtemp(`${target}.part-`)
+      const files = new RestoredFiles(part)
+      try {
+        const { files: named, version, at } = await readBackup(createReadStream(file), files)
+        await rename(part, target)
+        const result = { directory, environments: named.length - 1, version, at }
+        output.result(
+          result,
+          () => `${directory}: ${named.length - 1} environments, as of ${at}, by Verdict ${version}`,
+        )
+      } catch (error) {
+        await files.close()
+        await rm(part, { recursive: true, force: true })
+        throw error
+      }
+    }),
+  )
+
+async function requireEmpty(directory: string): Promise<void> {
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  if (names.length > 0)
+    throw new UsageError(`${directory} is not empty: a store is restored into a directory of its own`)
+}
+
+/** Writes the files below a directory, each on disk before the next. */
+class RestoredFiles implements BackupSink {
+  readonly #directory: string
+  #file: FileHandle | null = null
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  async begin(path: string): Promise<void> {
+    await mkdir(join(this.#directory, dirname(path)), { mode: 0o700 })
+    this.#file = await open(join(this.#directory, path), 'wx', 0o600)
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    await this.#file?.writeFile(bytes)
+  }
+
+  async end(): Promise<void> {
+    await this.#file?.sync()
+    await this.close()
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file
+    this.#file = null
+    await file?.close()
+  }
+}

@@ -1,0 +1,39 @@
+/** A copy of the whole embedded store while it is in use, for who holds a key of the organization. */
+import { Type } from 'typebox'
+import { REVISION } from '#http/message/header-fields.ts'
+import { RawPieces } from '#http/message/request-reply.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import { assert } from '#model/assert.ts'
+import { BACKUP_TYPE } from '#model/backup.ts'
+import { type ManagementGateway, plainNames } from './managed.ts'
+
+export function backupRoute(gateway: ManagementGateway): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v2/backup',
+    operationId: 'backUp',
+    summary: 'Everything in the embedded store, keys included; `verdict restore` puts it back',
+    family: 'management',
+    access: 'organization',
+    refusals: [400],
+    responses: {
+      200: {
+        description: 'A manifest on the first line, and the files that it names, one after the other.',
+        schema: Type.String(),
+        contentType: BACKUP_TYPE,
+        headers: [REVISION],
+      },
+    },
+    handle: async ({ principal, names, caller }) => {
+      assert(principal, 'a management route has a caller')
+      const request = { about: 'backup', operation: 'backUp', principal, ...plainNames(names) } as const
+      const { pieces, revision } = await gateway.execute(request, { caller, isRead: true })
+      assert(pieces, 'a backup comes in pieces')
+      return {
+        status: 200,
+        body: await RawPieces.begun(pieces),
+        headers: { 'content-type': BACKUP_TYPE, 'x-revision': revision },
+      }
+    },
+  })
+}

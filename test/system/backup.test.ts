@@ -1,0 +1,204 @@
+/** Backups of an embedded store while it is in use, and what is restored from them. */
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  type Client,
+  FACTS,
+  question,
+  startedService,
+  storeDirectory,
+} from '#testing/processes/running-service.ts'
+import { verdictCommand } from '../cli/command-line.ts'
+
+const ENVS = '/v2/projects/default/envs'
+
+function backUp(service: Client, file: string) {
+  return verdictCommand(['backup', file], { env: { VERDICT_URL: service.address, VERDICT_KEY: ADMIN_KEY } })
+}
+
+async function filled(directory: string): Promise<Client> {
+  const service = await startedService({ storeUrl: `lmdb:${directory}` })
+  await service.createDocumentModel()
+  await service.user('alice')
+  await service.instance('document:plan')
+  await service.assign('alice', 'viewer', 'document:plan')
+  return service
+}
+
+test('holds keys, projects and environments, and a service on what is restored goes on with them', async () => {
+  const directory = storeDirectory()
+  const service = await filled(join(directory, 'store'))
+  const made = await service.send('POST', ENVS, { key: ADMIN_KEY, body: { key: 'staging', name: 'Staging' } })
+  expect(made.status).toBe(200)
+  const { body: key } = await service.send<{ secret: string }>('POST', '/v2/api-key', {
+    key: ADMIN_KEY,
+    body: { project_id: 'default', environment_id: 'staging' },
+  })
+  await service.send('POST', '/v2/facts/default/staging/users', { key: key.secret, body: { key: 'zoe' } })
+  const file = join(directory, 'verdict.backup')
+  const backup = await backUp(service, file)
+  expect(backup).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(backup.stdout)).toMatchObject({ file, environments: 2 })
+  // For nobody else, and nothing is left beside the store.
+  expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
+  expect(readdirSync(join(directory, 'store')).filter(name => name.startsWith('backup.'))).toEqual([])
+  // What comes later is not in it.
+  await service.user('late')
+  await service.close()
+
+  const restored = join(directory, 'restored')
+  const restore = await verdictCommand(['restore', file, restored])
+  expect(restore).toMatchObject({ code: 0, stderr: '' })
+  const next = await startedService({ storeUrl: `lmdb:${restored}` })
+  const decided = await next.post('/allowed', question('alice', 'read', 'document:plan'))
+  expect(decided.body).toMatchObject({ allow: true })
+  const staged = await next.send('GET', '/v2/facts/default/staging/users', { key: key.secret })
+  expect(staged.body).toMatchObject({ data: [{ key: 'zoe' }] })
+  expect((await next.get(`${FACTS}/users/late`)).status).toBe(404)
+  await next.user('later')
+  expect((await next.get(`${FACTS}/users/later`)).status).toBe(200)
+})
+
+test('is of one moment for each environment while it is written to, and decisions go on', async () => {
+  const directory = storeDirectory()
+  const service = await filled(join(directory, 'store'))
+  const progress = { isOver: false, written: 0, asked: 0 }
+  const write = async () => {
+    // Two in one change: both are in a backup, or neither is.
+    while (!progress.isOver) {
+      const operations = ['a', 'b'].map(name => ({ key: `${name}-${progress.written}` }))
+      expect((await service.post(`${FACTS}/bulk/users`, { operations })).status).toBe(200)
+      progress.written += 1
+    }
+  }
+  const ask = async () => {
+    while (!progress.isOver) {
+      const answer = await service.post('/allowed', question('alice', 'read', 'document:plan'))
+      expect(answer.body).toMatchObject({ allow: true })
+      progress.asked += 1
+    }
+  }
+  const busy = Promise.all([write(), ask()])
+  const counts = []
+  for (const name of ['first', 'second']) {
+    const [writtenBefore, file] = [progress.written, join(directory, name)]
+    expect((await backUp(service, file)).code).toBe(0)
+    counts.push({ name, least: writtenBefore, most: progress.written + 1 })
+  }
+  progress.isOver = true
+  await busy
+  expect(progress.asked).toBeGreaterThan(0)
+  for (const { name, least, most } of counts) {
+    const restored = join(directory, `${name}-restored`)
+    expect((await verdictCommand(['restore', join(directory, name), restored])).code).toBe(0)
+    const next = await startedService({ storeUrl: `lmdb:${restored}` })
+    const list = await next.get<{ total_count: number }>(`${FACTS}/users?include_total_count=true&per_page=1`)
+    const users = list.body.total_count - 1
+    expect([users % 2, users / 2 >= least, users / 2 <= most]).toEqual([0, true, true])
+    await next.close()
+  }
+})
+
+describe('is refused', () => {
+  test('to other keys than those of the organization, and of stores that are on no disk of their own', async () => {
+    const service = await startedService()
+    expect((await service.send('POST', '/v2/backup', { key: API_KEY })).status).toBe(403)
+    expect((await service.send('POST', '/v2/backup', { key: null })).status).toBe(401)
+    const refused = await service.send('POST', '/v2/backup', { key: ADMIN_KEY })
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+      400,
+      expect.stringContaining('in memory'),
+    ])
+  })
+
+  test('while another one is taken: one that nobody reads to its end is one until its caller leaves', async () => {
+    const service = await filled(join(storeDirectory(), 'store'))
+    const controller = new AbortController()
+    onTestFinished(() => controller.abort())
+    const headers = { authorization: `Bearer ${ADMIN_KEY}` }
+    const first = fetch(`${service.address}/v2/backup`, {
+      method: 'POST',
+      headers,
+      signal: controller.signal,
+    })
+    const second = fetch(`${service.address}/v2/backup`, { method: 'POST', headers })
+    const statuses = [await first, await second].map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([200, 503])
+    await (await first).arrayBuffer()
+    await expect
+      .poll(async () => (await fetch(`${service.address}/v2/backup`, { method: 'POST', headers })).status)
+      .toBe(200)
+  })
+})
+
+describe('what is restored', () => {
+  async function taken(): Promise<{ readonly directory: string; readonly file: string }> {
+    const directory = storeDirectory()
+    const service = await filled(join(directory, 'store'))
+    const file = join(directory, 'backup')
+    expect((await backUp(service, file)).code).toBe(0)
+    return { directory, file }
+  }
+
+  test('is whole, or nothing is there', async () => {
+    const { directory, file } = await taken()
+    const bytes = readFileSync(file)
+    const damaged = Buffer.from(bytes)
+    const at = bytes.length - 5_000
+    damaged[at] = damaged[at]! ^ 1
+    const text = (change: (manifest: string) => string) => {
+      const end = bytes.indexOf(10)
+      return Buffer.concat([Buffer.from(change(bytes.toString('utf8', 0, end))), bytes.subarray(end)])
+    }
+    for (const [name, content, message] of [
+      ['cut', bytes.subarray(0, -1), 'breaks off in'],
+      ['cut in the manifest', bytes.subarray(0, 40), 'this is no backup'],
+      ['damaged', damaged, 'its digest differs'],
+      ['longer', Buffer.concat([bytes, Buffer.from('x')]), 'more follows'],
+      ['none', Buffer.from('{"kind":"user"}\n'), 'this is no backup'],
+      ['empty', Buffer.alloc(0), 'this is no backup'],
+      [
+        'from elsewhere',
+        text(line => line.replace('organization/data.mdb', '../../../data.mdb')),
+        'this is no backup',
+      ],
+      [
+        'of another form',
+        text(line => line.replace('"format":1', '"format":2')),
+        'has format 2, this release reads 1',
+      ],
+    ] as const) {
+      const from = join(directory, 'spoilt')
+      writeFileSync(from, content)
+      const { code, stderr } = await verdictCommand(['restore', from, join(directory, 'target')])
+      expect([name, code, stderr]).toEqual([name, 2, expect.stringContaining(message)])
+      expect(readdirSync(directory).filter(entry => entry.startsWith('target'))).toEqual([])
+    }
+  })
+
+  test('goes into an empty directory, and into no other', async () => {
+    const { directory, file } = await taken()
+    const target = join(directory, 'target')
+    mkdirSync(target)
+    writeFileSync(join(target, 'something'), 'else')
+    const refused = await verdictCommand(['restore', file, target])
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('is not empty')])
+    expect(readdirSync(target)).toEqual(['something'])
+    const empty = join(directory, 'empty')
+    mkdirSync(empty)
+    expect((await verdictCommand(['restore', file, empty])).code).toBe(0)
+  })
+})
+
+test('what a crash left of a backup is gone after the next start', async () => {
+  const directory = join(storeDirectory(), 'store')
+  const service = await filled(directory)
+  await service.close()
+  mkdirSync(join(directory, 'backup.Xy12Zz'))
+  writeFileSync(join(directory, 'backup.Xy12Zz/data.mdb'), 'half of it')
+  await startedService({ storeUrl: `lmdb:${directory}` })
+  expect(readdirSync(directory).filter(name => name.startsWith('backup.'))).toEqual([])
+})
