@@ -1,7 +1,7 @@
 /** The service as the commands see it: requests in its own words, wherever it runs. */
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
-import { ApiError } from './exit-codes.ts'
+import { ApiError, RefusedError } from './exit-codes.ts'
 
 export interface ApiAnswer {
   readonly status: number
@@ -49,6 +49,7 @@ export function resultOf<Schema extends TSchema>(
 ): Static<Schema> {
   if (answer.status === 401)
     throw new ApiError(`${messageOf(answer)}; the key is that of --key, else of VERDICT_KEY`)
+  if (answer.status >= 400 && answer.status < 500) throw new RefusedError(`${asked}: ${messageOf(answer)}`)
   if (answer.status >= 300) throw new ApiError(`${asked}: ${messageOf(answer)}`)
   // A proxy, a login page or another program at that address must not be taken for a service that says yes or no.
   if (!Check(schema, answer.body)) throw foreignAnswer(asked)

@@ -19,6 +19,9 @@ export function contentLineOf(text: string): ContentLine {
   const validator = VALIDATORS.get(kind) ?? Compile(CONTENT_LINES[kind])
   VALIDATORS.set(kind, validator)
   if (validator.Check(value)) return value as ContentLine
+  // Many programs write null for what they leave out, and the requests behind the lines take it so.
+  const said = Object.fromEntries(Object.entries(value!).filter(([, field]) => field !== null))
+  if (validator.Check(said)) return said as ContentLine
   const [, [finding]] = validator.Errors(value)
   throw new ContentLineError(`${finding?.instancePath} ${finding?.message}`)
 }

@@ -28,7 +28,12 @@ export class UsageError extends Error {
 
 /** The service refused, or the answer is not one of a Verdict service. */
 export class ApiError extends Error {
-  override readonly name = 'ApiError'
+  override readonly name: string = 'ApiError'
+}
+
+/** The service took the request for wrong: the same request will not do better. */
+export class RefusedError extends ApiError {
+  override readonly name = 'RefusedError'
 }
 
 /** What is wrong with a model file; the message says it finding by finding, each with its place. */

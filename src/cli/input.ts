@@ -13,12 +13,27 @@ export interface InputLine {
 }
 
 /** The lines of a file that are not blank; `-` is standard input. Lines that begin with # are comments. */
-export async function* linesOf(file: string, stdin: NodeJS.ReadableStream): AsyncIterable<InputLine> {
+export async function* linesOf(
+  file: string,
+  stdin: NodeJS.ReadableStream,
+  onBytes: (read: number) => void = () => {},
+): AsyncIterable<InputLine> {
   let number = 0
-  for await (const line of linesIn(file === '-' ? stdin : createReadStream(file))) {
+  for await (const line of linesIn(counted(file === '-' ? stdin : createReadStream(file), onBytes))) {
     number += 1
     const text = line.trim()
     if (text !== '' && !text.startsWith('#')) yield { text, number }
+  }
+}
+
+async function* counted(
+  pieces: AsyncIterable<Uint8Array | string>,
+  onBytes: (read: number) => void,
+): AsyncIterable<Uint8Array | string> {
+  let read = 0
+  for await (const piece of pieces) {
+    yield piece
+    onBytes((read += piece.length))
   }
 }
 

@@ -72,6 +72,24 @@ export class Output {
     return this.#stdout.isTTY ? styleText(style, text) : text
   }
 
+  /** Does work of which nobody knows how much there is, under a count on standard error, where that is a terminal. */
+  async counting<Result>(
+    what: string,
+    unit: string,
+    work: (onProgress: OnProgress) => Promise<Result>,
+  ): Promise<Result> {
+    const stderr = this.#stderr
+    if (!stderr.isTTY) return work(() => {})
+    let shown = -1
+    try {
+      return await work(done => {
+        if (done !== shown) stderr.write(`\r${what}: ${(shown = done)} ${unit}`)
+      })
+    } finally {
+      if (shown >= 0) stderr.write('\n')
+    }
+  }
+
   /** Does the work under a bar on standard error, where that is a terminal. The bar ends with the work, however that ends. */
   async progress<Result>(
     what: string,
@@ -79,7 +97,7 @@ export class Output {
     unit: string,
     work: (onProgress: OnProgress) => Promise<Result>,
   ): Promise<Result> {
-    if (!this.#stderr.isTTY) return work(() => {})
+    if (!this.#stderr.isTTY || total === 0) return work(() => {})
     const { SingleBar } = await import('cli-progress')
     const bar = new SingleBar({
       format: `${what} {bar} {percentage} % · {value} of {total} ${unit} · {eta_formatted} left`,

@@ -289,6 +289,33 @@ describe('facts', () => {
     }
   })
 
+  test('load names the line that is refused, says what is in, and takes null where a field is left out', async () => {
+    const user = (key: string) => ({ kind: 'user', key, email: null, attributes: null })
+    const lines = [
+      user('gina'),
+      user('hugo'),
+      { kind: 'assignment', user: 'gina', role: 'auditor', tenant: 'default', resource_instance: null },
+      { kind: 'assignment', user: 'hugoo', role: 'auditor', tenant: 'default' },
+      { kind: 'assignment', user: 'hugo', role: 'auditor', tenant: 'default' },
+    ].map(line => JSON.stringify(line))
+    const { code, stdout, stderr } = await run(['load', '-'], { stdin: lines.join('\n') })
+    expect([code, stdout]).toEqual([3, ''])
+    expect(stderr).toMatch(
+      /^verdict: -:4: .*hugoo.*\nin are: user 2, assignment 1; loaded again, what is in stays\n$/,
+    )
+    expect((await run(['check', 'gina', 'read', 'document:memo'])).code).toBe(0)
+    const broken = await run(['load', '-'], { stdin: `${lines[0]}\n{"kind":"user"}` })
+    expect([broken.code, broken.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^verdict: -:2: .*\nin are: user 1;/),
+    ])
+    const nothing = await run(['load', '-'], { stdin: lines[3]! })
+    expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining('\nnothing is in;')])
+    for (const key of ['gina', 'hugo']) {
+      await service.send('DELETE', `/v2/facts/default/default/users/${key}`)
+    }
+  })
+
   test('export writes a file that import puts into another environment, equal to the letter', async () => {
     const [first, second] = ['first.ndjson', 'second.ndjson'].map(name => join(directory, name))
     const exported = await run(['export', first!])

@@ -5,11 +5,13 @@ import { pipeline } from 'node:stream/promises'
 import { ApiError } from '#cli/exit-codes.ts'
 import type { Command } from '#cli/command.ts'
 import { FILE_ARGUMENT } from '#cli/input.ts'
+import type { OnProgress } from '#cli/output.ts'
 import type { Session } from '#cli/session.ts'
 
 /** The last line, which says how many came before it: without it the file is not whole. */
 const END = /(?:^|\n)\{"kind":"end","lines":(\d+)\}\n$/
 const LAST_LINE_BYTES_MAX = 100
+const MEBIBYTE = 1_048_576
 
 export const exportCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
@@ -61,16 +63,20 @@ async function receive(session: Session, target: Writable, ends: boolean): Promi
   const source = async function* () {
     yield* session.api.download(`/v2/projects/${await session.environmentPath()}/export`)
   }
-  let lines = 0
+  let [lines, bytes] = [0, 0]
   let tail = Buffer.alloc(0)
-  const count = async function* (pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-    for await (const piece of pieces) {
-      for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) lines += 1
-      tail = Buffer.concat([tail, piece.subarray(-LAST_LINE_BYTES_MAX)]).subarray(-LAST_LINE_BYTES_MAX)
-      yield piece
+  const count = (onProgress: OnProgress) =>
+    async function* (pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+      for await (const piece of pieces) {
+        for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) lines += 1
+        tail = Buffer.concat([tail, piece.subarray(-LAST_LINE_BYTES_MAX)]).subarray(-LAST_LINE_BYTES_MAX)
+        onProgress(Math.floor((bytes += piece.length) / MEBIBYTE))
+        yield piece
+      }
     }
-  }
-  await pipeline(source, count, target, { end: ends })
+  await session.output.counting('exporting', 'MiB', onProgress =>
+    pipeline(source, count(onProgress), target, { end: ends }),
+  )
   // The last line counts itself among the lines.
   if (Number(END.exec(tail.toString('latin1'))?.[1]) !== lines - 1) {
     throw new ApiError('the answer broke off: its last line is missing')

@@ -3,9 +3,10 @@
  * to date or left, so a load that broke off can be repeated.
  */
 import { type Api, Done, request, resultOf } from '#cli/api.ts'
+import { stat } from 'node:fs/promises'
 import type { Command } from '#cli/command.ts'
 import { contentLineOf, ContentLineError } from '#cli/content-line.ts'
-import { ApiError, UsageError } from '#cli/exit-codes.ts'
+import { ApiError, RefusedError, UsageError } from '#cli/exit-codes.ts'
 import { type InputLine, linesOf, FILE_ARGUMENT } from '#cli/input.ts'
 import { ConditionSet } from '#model/wire/condition-set.ts'
 import type { ContentConditionSet, ContentLine } from '#model/wire/environment-content.ts'
@@ -16,6 +17,7 @@ type Fact = Extract<
 >
 type FactKind = Fact['kind']
 
+const KIBIBYTE = 1_024
 /** Facts in one request. */
 const FACTS_PER_REQUEST = 1_000
 const KINDS: readonly FactKind[] = [
@@ -41,43 +43,108 @@ export const loadCommand: Command = ({ usage, description }, parser, run) =>
         })
         .example('$0 load facts.ndjson', 'lines as export writes them: {"kind":"user","key":"carol"}'),
     run(async (session, { file }) => {
-      const place = await session.place()
-      const counts: Record<string, number> = {}
-      let batch: Fact[] = []
-      const send = async () => {
-        if (batch.length === 0) return
-        await sendFacts(session.api, place, batch)
-        counts[batch[0]!.kind] = (counts[batch[0]!.kind] ?? 0) + batch.length
-        batch = []
-      }
-      for await (const line of linesOf(file, session.streams.stdin)) {
-        const fact = factOf(line, `${file}:${line.number}`)
-        if (batch[0]?.kind !== fact.kind || batch.length === FACTS_PER_REQUEST) await send()
-        batch.push(fact)
-      }
-      await send()
+      const loader = new Loader(session.api, await session.place(), file)
+      const bytes = file === '-' ? 0 : (await stat(file)).size
+      await session.output.progress('loading', Math.ceil(bytes / KIBIBYTE), 'KiB', async onProgress => {
+        const onBytes = (read: number) => onProgress(Math.floor(read / KIBIBYTE))
+        for await (const line of linesOf(file, session.streams.stdin, onBytes)) await loader.add(line)
+        await loader.send()
+      })
+      const { counts } = loader
       const rows = Object.entries(counts)
       session.output.result({ loaded: counts }, () => session.output.table(['LOADED', 'COUNT'], rows))
     }),
   )
 
-function factOf({ text }: InputLine, place: string): Fact {
-  const line = lineOf(text, place)
+/** Sends facts in the order of their lines, those of one kind that follow one another together. */
+class Loader {
+  /** What is in, by kind. */
+  readonly counts: Record<string, number> = {}
+  readonly #api: Api
+  readonly #place: string
+  readonly #file: string
+  #batch: { readonly fact: Fact; readonly number: number }[] = []
+
+  constructor(api: Api, place: string, file: string) {
+    this.#api = api
+    this.#place = place
+    this.#file = file
+  }
+
+  /** Throws `UsageError` for a line that is none of a fact, when those before it are in; for the rest as `send` does. */
+  async add(line: InputLine): Promise<void> {
+    let fact: Fact
+    try {
+      fact = factOf(line)
+    } catch (error) {
+      await this.send()
+      throw error instanceof UsageError ? new UsageError(this.#told(line.number, error.message)) : error
+    }
+    const batch = this.#batch
+    if (batch.length > 0 && (batch[0]!.fact.kind !== fact.kind || batch.length === FACTS_PER_REQUEST)) {
+      await this.send()
+    }
+    this.#batch.push({ fact, number: line.number })
+  }
+
+  /** Throws `ApiError`, which names the line and says what is in. */
+  async send(): Promise<void> {
+    const batch = this.#batch
+    if (batch.length === 0) return
+    this.#batch = []
+    try {
+      await this.#sendTogether(batch)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      // All of them were refused: those before the wrong one go in one by one, until it is found.
+      if (error instanceof RefusedError) {
+        for (const each of batch) {
+          await this.#sendTogether([each]).catch((reason: unknown) => {
+            throw reason instanceof ApiError ? new ApiError(this.#told(each.number, reason.message)) : reason
+          })
+        }
+        return
+      }
+      throw new ApiError(this.#told(batch[0]!.number, error.message))
+    }
+  }
+
+  async #sendTogether(batch: readonly { readonly fact: Fact }[]): Promise<void> {
+    await sendFacts(
+      this.#api,
+      this.#place,
+      batch.map(({ fact }) => fact),
+    )
+    const { kind } = batch[0]!.fact
+    this.counts[kind] = (this.counts[kind] ?? 0) + batch.length
+  }
+
+  #told(number: number, message: string): string {
+    const kinds = Object.entries(this.counts).map(([kind, count]) => `${kind} ${count}`)
+    const isIn = kinds.length === 0 ? 'nothing is in' : `in are: ${kinds.join(', ')}`
+    return `${this.#file}:${number}: ${message}\n${isIn}; loaded again, what is in stays`
+  }
+}
+
+function factOf({ text }: InputLine): Fact {
+  const line = lineOf(text)
+  if (line.kind === 'instance' && line.is_group) {
+    const name = JSON.stringify(`${line.resource}:${line.key}`)
+    throw new UsageError(`${name} is a group: groups are made by apply, import, or the groups interface`)
+  }
   if (isFact(line)) return line
-  throw new UsageError(
-    `${place}: expected a "kind" among ${KINDS.join(', ')}; import takes whole environments`,
-  )
+  throw new UsageError(`expected a "kind" among ${KINDS.join(', ')}; import takes whole environments`)
 }
 
 function isFact(line: ContentLine): line is Fact {
   return KINDS.some(kind => kind === line.kind)
 }
 
-function lineOf(text: string, place: string): ContentLine {
+function lineOf(text: string): ContentLine {
   try {
     return contentLineOf(text)
   } catch (error) {
-    throw error instanceof ContentLineError ? new UsageError(`${place}: ${error.message}`) : error
+    throw error instanceof ContentLineError ? new UsageError(error.message) : error
   }
 }
 
@@ -111,10 +178,6 @@ async function sendFacts(api: Api, place: string, facts: readonly Fact[]): Promi
 }
 
 function bodyOf(fact: Fact): unknown {
-  if (fact.kind === 'instance' && fact.is_group) {
-    const name = JSON.stringify(`${fact.resource}:${fact.key}`)
-    throw new UsageError(`${name} is a group: groups are made by apply, import, or the groups interface`)
-  }
   const { kind: _kind, ...body } = fact
   return body
 }
