@@ -2,6 +2,7 @@
  * The command line, or the service itself with `verdict serve`. Plain JavaScript, because a runtime that is too old cannot read the
  * rest; one clear line instead of its stack trace.
  */
+import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 const isSource = import.meta.url.endsWith('/src/verdict.js')
@@ -19,6 +20,8 @@ async function commandLine() {
   const root = new URL('..', import.meta.url)
   const { isUnchanged } = await import('#composition/source-stamp.js')
   if (process.env['VERDICT_FORM'] !== 'sources' && isUnchanged(fileURLToPath(root))) {
+    // In the folder of this checkout, which whoever may write there owns anyhow.
+    module.enableCompileCache?.(fileURLToPath(new URL('node_modules/.cache/compiled', root)))
     return new URL('dist/cli.js', root)
   }
   const { entry } = await import('#composition/built-form.ts')
