@@ -9,6 +9,12 @@ export interface SingleQuestion {
   /** `type:key`; without a colon a type as a whole. */
   readonly resource: string
   readonly tenant?: string | undefined
+  readonly attributes?: Said['attributes']
+  readonly context?: Said['context']
+}
+
+/** What a question says beside its texts. */
+export interface Said {
   /** Attributes that count before what is stored. */
   readonly attributes?: { readonly user?: JsonObject; readonly resource?: JsonObject } | undefined
   readonly context?: JsonObject | undefined
@@ -55,6 +61,14 @@ export function questionOf(given: {
   readonly context?: string | undefined
 }): SingleQuestion {
   const { user, action, resource, tenant } = given
+  return { user, action, resource, tenant, ...saidBy(given) }
+}
+
+/** What the options say. Throws `UsageError` for those that are no such JSON. */
+export function saidBy(given: {
+  readonly attributes?: string | undefined
+  readonly context?: string | undefined
+}): Said {
   const attributes = objectOf('attributes', given.attributes)
   for (const [side, value] of Object.entries(attributes ?? {})) {
     if ((side === 'user' || side === 'resource') && isObject(value)) continue
@@ -62,7 +76,7 @@ export function questionOf(given: {
       `--attributes: expected {"user": {…}, "resource": {…}}, got ${JSON.stringify(side)}: ${JSON.stringify(value)}`,
     )
   }
-  return { user, action, resource, tenant, attributes, context: objectOf('context', given.context) }
+  return { attributes, context: objectOf('context', given.context) }
 }
 
 function objectOf(option: string, text: string | undefined): JsonObject | undefined {

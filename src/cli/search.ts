@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { ActionSearchResponse, EntitySearchResponse } from '#model/wire/access.ts'
 import { type Api, ask } from './api.ts'
+import type { Said } from './question.ts'
 
 const SearchResponse = Type.Union([EntitySearchResponse, ActionSearchResponse])
 
@@ -14,19 +15,28 @@ export interface SearchQuestion {
   readonly type: string
   readonly key?: string | undefined
   readonly tenant?: string | undefined
+  readonly attributes?: Said['attributes']
+  readonly context?: Said['context']
 }
 
 /** The keys of everything that is found, in the order of the service. */
 export async function search(api: Api, part: SearchedPart, question: SearchQuestion): Promise<string[]> {
-  const { user, action, type, key, tenant } = question
+  const { user, action, type, key, tenant, attributes, context } = question
+  // The tenant is said among the properties, and counts before an attribute of that name.
+  const properties = { ...attributes?.resource, ...(tenant !== undefined && { tenant }) }
   const body = {
-    subject: { type: 'user', ...(user !== undefined && { id: user }) },
+    subject: {
+      type: 'user',
+      ...(user !== undefined && { id: user }),
+      ...(attributes?.user && { properties: attributes.user }),
+    },
     ...(action !== undefined && { action: { name: action } }),
     resource: {
       type,
       ...(key !== undefined && { id: key }),
-      ...(tenant !== undefined && { properties: { tenant } }),
+      ...(Object.keys(properties).length > 0 && { properties }),
     },
+    ...(context && { context }),
   }
   const found: string[] = []
   for (let token = ''; ;) {

@@ -37,6 +37,31 @@ test('check takes attributes and context along', async () => {
   expect(await run(['check', ...QUESTION])).toMatchObject({ code: 1, stdout: 'deny\n' })
 })
 
+test('lists take them along, too', async () => {
+  expect(
+    (
+      await service.post(`${FACTS}/resource_instances`, {
+        key: 'c1',
+        resource: 'contract',
+        tenant: 'default',
+      })
+    ).status,
+  ).toBe(200)
+  const said = ['--attributes', SALES, '--context', '{"office":true}']
+  const lists = [
+    ['list', 'resources', 'carol', 'read', 'contract', 'RESOURCE', 'c1'],
+    ['list', 'users', 'read', 'contract:c1', 'USER', 'carol'],
+    ['list', 'actions', 'carol', 'contract:c1', 'ACTION', 'read'],
+  ]
+  for (const [...words] of lists) {
+    const [header, found] = words.splice(-2)
+    expect((await run([...words, ...said])).stdout.split(/\s+/)).toEqual(
+      expect.arrayContaining([header, found]),
+    )
+    expect((await run(words)).stdout).not.toContain(found!)
+  }
+})
+
 test('explain says at once which attribute is missing, or has another value', async () => {
   const { stdout } = await run(['explain', ...QUESTION, '--attributes', '{"resource":{"state":"final"}}'])
   expect(stdout).toBe(

@@ -1,6 +1,6 @@
 /** Everybody who answers the questions of a scenario, asked in the same words. */
 import { type Api, ask } from '#cli/api.ts'
-import { questionBody } from '#cli/question.ts'
+import { questionBody, type Said } from '#cli/question.ts'
 import { search } from '#cli/search.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Change } from '#model/change.ts'
@@ -65,22 +65,29 @@ export function answersOfOracle(oracle: Oracle, changes: readonly Change[]): Ans
 /** Decisions are asked for in one bulk and one by one; lists through the searches. */
 export function answersOfApi(api: Api): Answers {
   const body = ({ user, action, type, key, tenant, circumstances }: Query) => {
-    const sent = circumstances?.sent() ?? NOTHING_SENT
     return questionBody({
       user,
       action,
       resource: key === null ? type : `${type}:${key}`,
       ...(tenant !== null && { tenant }),
-      attributes: {
-        ...(sent.user && { user: sent.user }),
-        ...(sent.resource && { resource: sent.resource }),
-      },
-      ...(sent.context && { context: sent.context }),
+      ...saidWith(circumstances),
     })
   }
-  const named = <Asked extends { readonly tenant: string | null; readonly key?: string | null }>(
-    question: Asked,
-  ) => ({ ...question, tenant: question.tenant ?? undefined, key: question.key ?? undefined })
+  const named = ({
+    circumstances,
+    user,
+    action,
+    type,
+    key,
+    tenant,
+  }: Partial<Query> & Pick<Query, 'type'>) => ({
+    ...saidWith(circumstances),
+    user,
+    action,
+    type,
+    tenant: tenant ?? undefined,
+    key: key ?? undefined,
+  })
   return {
     decide: async queries => {
       const { allow } = await ask(api, BulkAllowedResult, 'POST', '/allowed/bulk', queries.map(body))
@@ -94,6 +101,14 @@ export function answersOfApi(api: Api): Answers {
     resources: question => search(api, 'resource', named(question)),
     users: question => search(api, 'subject', named(question)),
     actions: question => search(api, 'action', named(question)),
+  }
+}
+
+function saidWith(circumstances: Circumstances | undefined): Said {
+  const { user, resource, context } = circumstances?.sent() ?? NOTHING_SENT
+  return {
+    attributes: { ...(user && { user }), ...(resource && { resource }) },
+    ...(context && { context }),
   }
 }
 
@@ -114,16 +129,16 @@ export async function differences(tests: readonly ModelTest[], answers: Answers)
         )
       }
     }
-    for (const { are, user, action, type, tenant = null } of test.resources ?? []) {
-      const listed = await answers.resources({ user, action, type, tenant })
+    for (const { are, user, action, type, tenant = null, ...said } of test.resources ?? []) {
+      const listed = await answers.resources({ user, action, type, tenant, ...circumstancesOf(said) })
       found.push(...listDifferences(`${test.name}: what ${user} may ${action}`, listed, are))
     }
-    for (const { are, action, resource, tenant = null } of test.users ?? []) {
-      const listed = await answers.users({ action, ...partsOf(resource), tenant })
+    for (const { are, action, resource, tenant = null, ...said } of test.users ?? []) {
+      const listed = await answers.users({ action, ...partsOf(resource), tenant, ...circumstancesOf(said) })
       found.push(...listDifferences(`${test.name}: who may ${action} ${resource}`, listed, are))
     }
-    for (const { are, user, resource, tenant = null } of test.actions ?? []) {
-      const listed = await answers.actions({ user, ...partsOf(resource), tenant })
+    for (const { are, user, resource, tenant = null, ...said } of test.actions ?? []) {
+      const listed = await answers.actions({ user, ...partsOf(resource), tenant, ...circumstancesOf(said) })
       found.push(...listDifferences(`${test.name}: what ${user} may on ${resource}`, listed, are))
     }
   }
@@ -136,17 +151,7 @@ function listDifferences(question: string, listed: readonly string[], are: reado
 }
 
 /** Every user with every action on every resource. */
-function queriesOf({ user, action, resource, tenant, attributes, context }: Question): Query[] {
-  const circumstances: Circumstances = {
-    readAt: READ_AT,
-    sent: () => ({
-      user: attributes?.user ?? null,
-      resource: attributes?.resource ?? null,
-      tenant: null,
-      context: context ?? null,
-    }),
-  }
-
+function queriesOf({ user, action, resource, tenant, ...said }: Question): Query[] {
   return [user].flat().flatMap(one =>
     [action].flat().flatMap(what =>
       [resource].flat().map(where => ({
@@ -154,10 +159,20 @@ function queriesOf({ user, action, resource, tenant, attributes, context }: Ques
         action: what,
         ...partsOf(where),
         tenant: tenant ?? null,
-        circumstances,
+        ...circumstancesOf(said),
       })),
     ),
   )
+}
+
+function circumstancesOf({ attributes, context }: Said): { readonly circumstances: Circumstances } {
+  const sent = {
+    user: attributes?.user ?? null,
+    resource: attributes?.resource ?? null,
+    tenant: null,
+    context: context ?? null,
+  }
+  return { circumstances: { readAt: READ_AT, sent: () => sent } }
 }
 
 function partsOf(resource: string): { readonly type: string; readonly key: string | null } {

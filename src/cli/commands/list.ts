@@ -1,7 +1,7 @@
 /** `verdict list`: what a user may reach, who may, and what they may do. */
 import type { Command } from '#cli/command.ts'
 import { UsageError } from '#cli/exit-codes.ts'
-import { ARGUMENT } from '#cli/question.ts'
+import { ARGUMENT, saidArguments, saidBy } from '#cli/question.ts'
 import { search } from '#cli/search.ts'
 import type { Session } from '#cli/session.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
@@ -13,17 +13,23 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
         'resources <user> <action> <type>',
         'On which instances of a type may this user do this?',
         what =>
-          what
+          saidArguments(what)
             .positional('user', ARGUMENT.user)
             .positional('action', ARGUMENT.action)
             .positional('type', ARGUMENT.type)
             .option('tenant', ARGUMENT.tenant)
             .example('$0 list resources carol read document', 'the documents carol may read'),
-        run(async (session, { user, action, type, tenant: where }) =>
+        run(async (session, { user, action, type, tenant: where, ...said }) =>
           print(
             session,
             'RESOURCE',
-            await search(await session.decisions(), 'resource', { user, action, type, tenant: where }),
+            await search(await session.decisions(), 'resource', {
+              user,
+              action,
+              type,
+              tenant: where,
+              ...saidBy(said),
+            }),
           ),
         ),
       )
@@ -31,12 +37,12 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
         'users <action> <resource>',
         'Who may do this on that resource?',
         what =>
-          what
+          saidArguments(what)
             .positional('action', ARGUMENT.action)
             .positional('resource', ARGUMENT.instance)
             .option('tenant', ARGUMENT.tenant)
             .example('$0 list users write document:roadmap', 'everybody who may write the roadmap'),
-        run(async (session, { action, resource, tenant: where }) =>
+        run(async (session, { action, resource, tenant: where, ...said }) =>
           print(
             session,
             'USER',
@@ -44,6 +50,7 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
               action,
               ...instanceOf(resource),
               tenant: where,
+              ...saidBy(said),
             }),
           ),
         ),
@@ -52,12 +59,12 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
         'actions <user> <resource>',
         'What may this user do on that resource?',
         what =>
-          what
+          saidArguments(what)
             .positional('user', ARGUMENT.user)
             .positional('resource', ARGUMENT.instance)
             .option('tenant', ARGUMENT.tenant)
             .example('$0 list actions carol document:roadmap', 'what carol may do with the roadmap'),
-        run(async (session, { user, resource, tenant: where }) =>
+        run(async (session, { user, resource, tenant: where, ...said }) =>
           print(
             session,
             'ACTION',
@@ -65,6 +72,7 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
               user,
               ...instanceOf(resource),
               tenant: where,
+              ...saidBy(said),
             }),
           ),
         ),

@@ -1,8 +1,8 @@
 /** Compares what a model file expects with what a service answers. */
 import { type Api, ask } from '#cli/api.ts'
 import { ruleTexts } from '#cli/explained-rules.ts'
-import { questionBody, type SingleQuestion } from '#cli/question.ts'
-import { search, type SearchedPart } from '#cli/search.ts'
+import { questionBody, type Said, type SingleQuestion } from '#cli/question.ts'
+import { search, type SearchedPart, type SearchQuestion } from '#cli/search.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { ModelTest, Question } from '#model/model-file.ts'
 import { ExplainedResult } from '#model/wire/decision.ts'
@@ -30,17 +30,28 @@ export async function runTest(api: Api, test: ModelTest): Promise<TestOutcome> {
       for (const single of singlesOf(question)) outcomes.push(await decisionOutcome(api, single, expected))
     }
   }
-  for (const { user, action, type, tenant, are } of test.resources ?? []) {
-    const found = await search(api, 'resource', { user, action, type, tenant })
-    outcomes.push(listOutcome(`the instances of ${type} that ${user} may ${action}`, found, are))
+  for (const { are, unknown: _, ...question } of test.resources ?? []) {
+    const found = await search(api, 'resource', question)
+    const { user, action, type } = question
+    outcomes.push(
+      listOutcome(`the instances of ${type} that ${user} may ${action}${saidText(question)}`, found, are),
+    )
   }
-  for (const { action, resource, tenant, are } of test.users ?? []) {
-    const found = await searchAbout(api, 'subject', resource, { action, tenant })
-    outcomes.push(listOutcome(`the users who may ${action} ${resource}`, found, are))
+  for (const { are, unknown: _, resource, ...question } of test.users ?? []) {
+    const found = await searchAbout(api, 'subject', resource, question)
+    outcomes.push(
+      listOutcome(`the users who may ${question.action} ${resource}${saidText(question)}`, found, are),
+    )
   }
-  for (const { user, resource, tenant, are } of test.actions ?? []) {
-    const found = await searchAbout(api, 'action', resource, { user, tenant })
-    outcomes.push(listOutcome(`the actions that ${user} may take on ${resource}`, found, are))
+  for (const { are, unknown: _, resource, ...question } of test.actions ?? []) {
+    const found = await searchAbout(api, 'action', resource, question)
+    outcomes.push(
+      listOutcome(
+        `the actions that ${question.user} may take on ${resource}${saidText(question)}`,
+        found,
+        are,
+      ),
+    )
   }
   return { name: test.name, outcomes }
 }
@@ -49,7 +60,7 @@ function searchAbout(
   api: Api,
   part: SearchedPart,
   resource: string,
-  rest: { readonly user?: string; readonly action?: string; readonly tenant: string | undefined },
+  rest: Omit<SearchQuestion, 'type' | 'key'>,
 ): Promise<string[]> {
   const { type, key } = parseInstanceReference(resource)!
   return search(api, part, { ...rest, type, key })
@@ -85,7 +96,7 @@ async function decisionOutcome(api: Api, single: SingleQuestion, expected: boole
 }
 
 /** What was sent with the question, in words. */
-function saidText({ attributes = {}, context }: SingleQuestion): string {
+function saidText({ attributes = {}, context }: Said): string {
   const parts = Object.entries({ ...attributes, context }).filter(([, values]) => values !== undefined)
   return parts.length === 0
     ? ''

@@ -1,5 +1,5 @@
 /**
- * The write side of the shared index: the one reducer of changes. Only one thread writes. The lock excludes
+ * The write side of the shared index. Only one thread writes, what `write/reducer.ts` makes of changes. The lock excludes
  * closure builders, and the sequence lets all threads read meanwhile.
  *
  * A commit is one section: readers see all of it or none. A changed schema is published in the section of its
@@ -43,9 +43,10 @@ import { OwnerLists } from '#engine/shared-index/owners/owner-lists.ts'
 import { OwnerListSchedule } from '#engine/shared-index/write/owner-list-schedule.ts'
 import { Names } from '#engine/shared-index/write/names.ts'
 import { Preparation } from '#engine/shared-index/write/preparation.ts'
+import { applyChange } from '#engine/shared-index/write/reducer.ts'
 import { Replacements } from '#engine/shared-index/write/replacements.ts'
 import { Sweep } from '#engine/shared-index/write/sweep.ts'
-import { assert, InvariantError } from '#model/assert.ts'
+import { assert } from '#model/assert.ts'
 import { type Change, isOfSchema } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type RestoredIndex, savedParts, type SavedIndex, type SavedState } from './saved-index.ts'
@@ -91,6 +92,8 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #names: Names
   readonly #linePrefetch: LinePrefetch
   readonly #facts: Facts
+  /** What changes are applied to. */
+  readonly #changed: { readonly schema: Schema; readonly facts: Facts }
   readonly #invalidation: Invalidation
   readonly #replacements: Replacements
   readonly #preparation: Preparation
@@ -161,6 +164,7 @@ export class SharedIndexWriter implements ChangeSink {
       owners,
       banks: state?.banks ?? 1,
     })
+    this.#changed = { schema, facts: this.#facts }
     this.#preparation = new Preparation(this.#regions, { names, invalidation, replacements })
     this.#sweep = new Sweep(this.#regions, { schema, tombstones, key, banks, inSection })
   }
@@ -296,7 +300,7 @@ export class SharedIndexWriter implements ChangeSink {
       this.#replacements.install()
       this.#invalidation.begin()
       if (prepared) this.#applyPrepared(prepared)
-      else for (const change of changes) this.#applyOne(change)
+      else for (const change of changes) applyChange(this.#changed, change)
       // The schema of a load is compiled once, when all of it is there.
       if (this.#isShared) runToEnd(this.#compileSchema())
       this.#publishSchema()
@@ -372,7 +376,7 @@ export class SharedIndexWriter implements ChangeSink {
   *#prepare(changes: readonly Change[]): Generator<void, readonly Change[]> {
     let facts = 0
     while (facts < changes.length && isOfSchema(changes[facts]!)) {
-      this.#applyOne(changes[facts++]!)
+      applyChange(this.#changed, changes[facts++]!)
       yield* this.#schema.settleRules()
       yield
     }
@@ -392,7 +396,7 @@ export class SharedIndexWriter implements ChangeSink {
         this.#linePrefetch.run(changes, index, Math.min(index + PREFETCHED_AT_ONCE, changes.length))
       }
       this.#names.select(index)
-      this.#applyOne(changes[index]!)
+      applyChange(this.#changed, changes[index]!)
       if (this.#schema.isChanged) this.#names.forget()
     }
     this.#names.forget()
@@ -458,60 +462,8 @@ export class SharedIndexWriter implements ChangeSink {
     this.#compiler.published()
     this.#precomputation.useSchema()
   }
-
-  #applyOne(change: Change): void {
-    switch (change.kind) {
-      case 'type-put':
-        return this.#schema.putType(change)
-      case 'type-removed':
-        return this.#schema.removeType(change.type)
-      case 'role-put':
-        return this.#schema.putRole(change)
-      case 'role-removed':
-        return this.#schema.removeRole(change.type, change.role)
-      case 'relation-put':
-        return this.#schema.putRelation(change)
-      case 'relation-removed':
-        return this.#schema.removeRelation(change.type, change.relation)
-      case 'tenant-put':
-        return this.#facts.putTenant(change.tenant, change.attributes)
-      case 'tenant-removed':
-        return this.#facts.removeTenant(change.tenant)
-      case 'user-put':
-        return this.#facts.putUser(change.user, change.attributes ?? null)
-      case 'user-removed':
-        return this.#facts.removeUser(change.user)
-      case 'instance-put':
-        return this.#facts.putInstance(change.instance, change.tenant, change.attributes)
-      case 'instance-removed':
-        return this.#facts.removeInstance(change.instance)
-      case 'assignment-put':
-        return this.#facts.putAssignment(change)
-      case 'assignment-removed':
-        return this.#facts.removeAssignment(change)
-      case 'tuple-put':
-        return this.#facts.putTuple(change)
-      case 'tuple-removed':
-        return this.#facts.removeTuple(change)
-      case 'condition-set-put':
-        return this.#schema.putConditionSet(change)
-      case 'condition-set-removed':
-        return this.#schema.removeConditionSet(change.set)
-      case 'rule-put':
-        return this.#schema.putRule(change)
-      case 'rule-removed':
-        return this.#schema.removeRule(change)
-      default:
-        return unknownChange(change)
-    }
-  }
 }
 
 function runToEnd(steps: Generator<void>): void {
   while (!steps.next().done);
-}
-
-/** It throws: skipping an unknown change would leave half of the facts. */
-function unknownChange(change: never): never {
-  throw new InvariantError(`the engine cannot apply this change: ${JSON.stringify(change)}`)
 }
