@@ -10,7 +10,8 @@ import { RESULTS } from './lib/measure.ts'
 
 const PLOTS = new URL('../docs/plots/', import.meta.url)
 const SIZE = { width: 640, height: 320 }
-const GRID = { left: 70, right: 30, top: 60, bottom: 50 }
+/** Below it are the names of the axis and the legend. */
+const GRID = { left: 70, right: 30, top: 40, bottom: 80 }
 
 interface Axis {
   readonly name: string
@@ -33,11 +34,20 @@ function chart(title: string, axes: { readonly x: Axis; readonly y: Axis }, line
     animation: false,
     backgroundColor: '#ffffff',
     title: { text: title, left: 'center', textStyle: { fontSize: 14 } },
-    legend: { top: 28 },
+    legend: { top: 'auto', bottom: 6 },
     grid: GRID,
     xAxis: axis(axes.x),
-    yAxis: { ...axis(axes.y), nameGap: 48, min: 0 },
+    yAxis: { ...axis(axes.y), nameGap: 48, ...(axes.y.isLogarithmic ? decadesOf(lines) : { min: 0 }) },
     series: lines.map(({ name, points }) => ({ type: 'line', name, data: points.map(point => [...point]) })),
+  }
+}
+
+/** Whole decades around all values: left to itself a logarithmic axis begins at 1. */
+function decadesOf(lines: readonly Line[]) {
+  const values = lines.flatMap(({ points }) => points.map(([, value]) => value))
+  return {
+    min: 10 ** Math.floor(Math.log10(Math.min(...values))),
+    max: 10 ** Math.ceil(Math.log10(Math.max(...values))),
   }
 }
 
@@ -72,7 +82,7 @@ function drawPlots(): void {
     })
     const axes = {
       x: { name: 'thousands of decisions a second, one core', isLogarithmic: false },
-      y: { name: 'ms, one request at a time on each connection', isLogarithmic: true },
+      y: { name: 'ms, one at a time a connection', isLogarithmic: true },
     }
     draw('latency', chart('Latency of /allowed against load', axes, [line('p50'), line('p99'), line('p999')]))
   }
