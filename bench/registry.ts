@@ -102,6 +102,15 @@ export const BENCHES: readonly Bench[] = [
     isPinned: true,
   },
   {
+    name: 'ruled-searches',
+    shows:
+      'searches with rules over a million instances and users: by lists of owners, by a scan; what lists cost the writer',
+    takes: '2 min',
+    program: 'engine/ruled-searches.ts',
+    flags: [LARGE_HEAP],
+    isPinned: true,
+  },
+  {
     name: 'profiles',
     shows: 'a million users with five attributes each: memory, load, decisions by a rule',
     takes: '1 min',

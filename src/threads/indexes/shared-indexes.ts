@@ -125,7 +125,7 @@ const LOAD_PART_CHANGES = 1_000
 /** Work of building closures in one turn, in records: about half a millisecond. */
 const PRECOMPUTED_A_TURN = 2_000
 /** Records of lists of owners in one turn: about as long. */
-const LISTED_A_TURN = 256
+const LISTED_A_TURN = 64
 /** Records and facts from which on a warm-up is done, once. Its 0.2 s are less than the load took. */
 const WARM_UP_FROM = 100_000
 /** How long an end takes to keep the indexes, collecting what is left included: whoever ends the process has little patience. */
