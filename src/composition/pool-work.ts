@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { searchWith } from '#decisions/search-job.ts'
 import { readWith } from '#decisions/sliced-job.ts'
+import { ReadTime } from '#decisions/read-time.ts'
 import { nobodyWaits } from '#decisions/sliced-reads.ts'
 import { decidePart, isOver, type PoolAnswer, type PoolJob } from '#threads/pool/pool-jobs.ts'
 import { failed, HeldReaders } from './held-readers.ts'
@@ -27,13 +28,15 @@ export class PoolWork {
   async #readInSlices({ index, read, over }: PoolJob & { kind: 'read' }): Promise<PoolAnswer<unknown>> {
     try {
       const reading = readWith(this.#readers.of(index), read)
+      const time = new ReadTime()
       for (;;) {
         if (isOver(over)) throw nobodyWaits()
-        const until = performance.now() + SLICE_MS
+        const start = performance.now()
         do {
           const step = reading.next()
           if (step.done) return moved(step.value)
-        } while (performance.now() < until)
+        } while (performance.now() < start + SLICE_MS)
+        time.spend(performance.now() - start)
         await setImmediate()
       }
     } catch (error) {

@@ -32,6 +32,8 @@ const TENANT_TYPE = '__tenant'
 export const TENANT_PREFIX = `${TENANT_TYPE}:`
 /** Users asked for at once, and candidates tried for them. */
 const SEARCHED_AT_ONCE = { limit: 1_000, triedMax: 20_000 } as const
+/** So many that are allowed are asked about, whether by roles or by rules, before a listing is refused. */
+export const EXPLAINED_MAX = 50_000
 /** So many rules that allow are told of a decision. */
 export const RULES_TOLD_MAX = 100
 /** Entries written between two stops. */
@@ -127,6 +129,7 @@ export function* listAuthorizedUsers(
   const room = new Room(limits)
   const grants = new Grants(room, tenant)
   yield* engine.grantsOn(asked, limits.entriesMax + 1, grants)
+  room.requireEnough('page through a subject search instead')
   if (areRulesAsked) yield* addRuled(engine, { ...asked, tenant }, grants)
   room.requireEnough('page through a subject search instead')
   const ordered = yield* sortedInSlices(grants.items, byUser)
@@ -145,8 +148,11 @@ export function* listAuthorizedUsers(
 
 /** Those whom rules allow, with the sets that match: found by a user search, and explained (conditions, section 8.2). */
 function* addRuled(engine: DecisionEngine, question: UserQuestion, grants: Grants): Resumable<void> {
+  let explained = 0
   for (let after: string | null = null, hasMore = true; hasMore;) {
     const page: KeyPage = yield* engine.searchUsers(question, { after, ...SEARCHED_AT_ONCE })
+    explained += page.keys.length
+    if (explained > EXPLAINED_MAX) throw tooManyAllowed('page through a subject search instead')
     for (const user of page.keys) {
       const { rules } = yield* engine.explain({ ...question, user }, 0, 'none')
       if (rules.rules.length >= RULES_TOLD_MAX) {
@@ -190,6 +196,11 @@ export class Room {
     }
     if (this.bytes > bytesMax) throw tooLarge(`more than ${bytesMax} bytes (MAX_LISTED_BYTES)`, wayOut)
   }
+}
+
+/** Most of what is allowed may be allowed by roles, and rules are asked about each. */
+export function tooManyAllowed(wayOut: string): AuthzError {
+  return tooLarge(`more than ${EXPLAINED_MAX} entries of which rules would have to be asked`, wayOut)
 }
 
 function tooLarge(size: string, wayOut: string): AuthzError {

@@ -15,6 +15,7 @@ import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import {
   bareTenants,
+  EXPLAINED_MAX,
   instanceFilter,
   isTenantName,
   type PermissionFormat,
@@ -24,6 +25,7 @@ import {
   TENANT_PREFIX,
   tenantFilter,
   Text,
+  tooManyAllowed,
 } from './listing.ts'
 import { received } from './sendable-query.ts'
 
@@ -120,6 +122,8 @@ class RuledEntries {
   readonly #circumstances: { readonly circumstances?: Circumstances }
   readonly #ruled: readonly Permission[]
   readonly #kept: number
+  /** What searches found so far. */
+  #explained = 0
   /** By name of an instance: the actions that rules allow there. */
   readonly #allowed = new Map<string, string[]>()
 
@@ -171,6 +175,10 @@ class RuledEntries {
         limit,
         triedMax: TRIED_AT_ONCE,
       })
+      this.#explained += page.keys.length
+      if (this.#explained > EXPLAINED_MAX) {
+        throw tooManyAllowed('name resources, or page through a resource search instead')
+      }
       for (const key of page.keys) if ((yield* this.#rulesOn({ ...question, key })).allow) keys.push(key)
       ;({ hasMore, last: after } = page)
       yield

@@ -5,6 +5,7 @@
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { Waiting } from './decision-pool.ts'
+import { ReadTime } from './read-time.ts'
 
 /** How long single decisions may have to wait for a slice. */
 export const SLICE_MS = 0.25
@@ -45,8 +46,11 @@ export class SlicedReads {
 }
 
 async function drive<Answer>(read: SlicedRead<Answer>): Promise<Answer> {
+  const time = new ReadTime()
   for (;;) {
+    const start = performance.now()
     const step = takeSlice(read)
+    time.spend(performance.now() - start)
     if (step.done) return step.value
     await new Promise(resolve => setImmediate(resolve))
   }

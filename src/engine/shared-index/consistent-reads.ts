@@ -195,7 +195,8 @@ function firstSlices<T>(work: Resumable<T>, slicesMax: number): { readonly answe
   return null
 }
 
-function changesTooFast(): AuthzError {
+/** The error of what no state lasts long enough for. */
+export function changesTooFast(): AuthzError {
   return new AuthzError(
     'OVERLOADED',
     'this environment changes faster than so much of it can be looked at; ask for less at once, or try again shortly',

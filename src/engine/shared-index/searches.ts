@@ -76,7 +76,7 @@ export class Searches {
       byRoles: asked => this.#resourcesByRoles(question, asked),
       queryOf: key => ({ ...question, key }),
       decide: this.#parts.decide,
-      steps: this.#parts.steps,
+      steps: () => this.#parts.steps() + this.#finder.steps,
       lineOf: key => this.#parts.question.findInstance(this.#typeId(question.type), key),
       tenant: () => this.#tenantLine(tenant),
     }
@@ -93,7 +93,7 @@ export class Searches {
       byRoles: asked => this.#usersByRoles(question, asked),
       queryOf: user => ({ ...question, user }),
       decide: this.#parts.decide,
-      steps: this.#parts.steps,
+      steps: () => this.#parts.steps() + this.#finder.steps,
       lineOf: key => this.#parts.question.findUser(key),
       tenant: () => 0,
     }
@@ -217,7 +217,10 @@ export class Searches {
     const asked = this.#gathering.next(plan, source, 0)
     const { instance, tenant } = question
     this.#gathering.gather(asked, { regions, schema: this.#parts.schema() }, user, { instance, tenant })
-    return this.#finder.find(asked, searched)
+    const candidates = this.#finder.find(asked, searched)
+    // Nothing of the question is kept.
+    this.#gathering.end()
+    return candidates
   }
 
   #declared(type: string, action: string): { typeView?: TypeView; actionView?: ActionView } {

@@ -90,6 +90,11 @@ export class RuleEvaluation {
     return this.#values
   }
 
+  /** Steps of the budget of the question that was begun last. */
+  get spent(): number {
+    return this.#budget.spent
+  }
+
   /** Whether something of the question was left unknown because it would cost too much. */
   get isExceeded(): boolean {
     return this.#budget.isExceeded

@@ -11,7 +11,7 @@ import type { ListMemory } from '#engine/shared-index/memory/list-memory.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 
 /** Lists of an environment. What no list has is scanned. */
-export const LISTS_MAX = 256
+export const LISTS_MAX = 128
 
 /** Words of a slot. The type is its id; the name a text; `chunks` as `ordered-list.ts` has them. */
 export const SLOT = {
@@ -22,7 +22,7 @@ export const SLOT = {
   chunks: 3,
 } as const
 export const SLOT_WORDS_LOG2 = 3
-export const DIRECTORY_LOG2 = 8 + SLOT_WORDS_LOG2
+export const DIRECTORY_LOG2 = 7 + SLOT_WORDS_LOG2
 
 /** States of a slot. What is being built is written, and not read yet. */
 export const FREE = 0
@@ -43,7 +43,7 @@ export function attributeOf(name: string): string | null {
   return name.startsWith(ATTRIBUTE_PREFIX) ? name.slice(ATTRIBUTE_PREFIX.length) : null
 }
 
-/** The hash under which all owners of a type stand, and that of owners whose value has too many elements, or is too long, to be found by it. */
+/** The hash under which all owners of a type stand, and that of owners whose list has too many elements to be found by each. */
 export const HASH_OF_ALL = 0
 export const HASH_OF_UNLISTED = 1
 /** Elements of a list under which its owner is found. */

@@ -1,28 +1,50 @@
 /** Under which hashes an owner stands in a list of an attribute: that of its value, or those of the elements of a list. */
-import { findInRow, type Found, isRow, textOfBlock } from '#engine/shared-index/memory/attribute-rows.ts'
+import { countInRow, isRow, textOfBlock } from '#engine/shared-index/memory/attribute-rows.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import { attributesBlock } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import {
   forEachElement,
   hashOfScalar,
+  HEAD_BITS,
+  HEAD_MASK,
   JSON_TEXT,
   kindOf,
   LIST,
   NO_FORM,
   valueIn,
   ValueWords,
+  wordsBehind,
 } from '#engine/shared-index/memory/values.ts'
 import { ELEMENTS_LISTED_MAX, HASH_OF_UNLISTED } from './list-directory.ts'
 
 const NONE: readonly number[] = []
 const UNLISTED: readonly number[] = [HASH_OF_UNLISTED]
 
+/** Attributes by which owners of one type are listed: positions of lists by the number of a name, as far as names have one. */
+export class ListedNames {
+  readonly names: readonly string[]
+  #byNumber: ReadonlyMap<number, number> = new Map()
+  #known = -1
+
+  constructor(names: readonly string[]) {
+    this.names = names
+  }
+
+  byNumber(names: AttributeNames): ReadonlyMap<number, number> {
+    names.refresh()
+    if (names.known !== this.#known) {
+      this.#known = names.known
+      this.#byNumber = new Map(this.names.map((name, position) => [names.numberOf(name), position]))
+    }
+    return this.#byNumber
+  }
+}
+
 /** One for each thread that writes. */
 export class OwnerHashes {
   readonly #regions: Regions
   readonly #names: AttributeNames
-  readonly #found: Found = { head: 0, at: 0 }
   readonly #scratch = new ValueWords()
 
   constructor(regions: Regions) {
@@ -30,15 +52,35 @@ export class OwnerHashes {
     this.#names = regions.attributeNames
   }
 
-  /** Of the attribute of the record on that line, as it is stored. Each once. O(attributes of the owner + elements). */
-  of(line: number, name: string): readonly number[] {
+  /** Of the attributes of the record on that line, as they are stored: by position of a name, each hash once. O(size of the attributes). */
+  of(line: number, listed: ListedNames): readonly (readonly number[])[] {
     const { graph } = this.#regions
+    const hashes: (readonly number[])[] = listed.names.map(() => NONE)
     const block = attributesBlock(graph, line)
-    if (block === 0) return NONE
-    if (!isRow(graph[block]!)) return this.#ofText(block, name)
-    const number = this.#names.numberOf(name)
-    if (number < 0 || !findInRow(graph, block, number, this.#found)) return NONE
-    const { head, at } = this.#found
+    if (block === 0) return hashes
+    if (!isRow(graph[block]!)) {
+      const attributes = JSON.parse(textOfBlock(graph, block, this.#names)) as Readonly<
+        Record<string, unknown>
+      >
+      for (const [position, name] of listed.names.entries()) {
+        if (Object.hasOwn(attributes, name)) hashes[position] = this.#ofValue(attributes[name])
+      }
+      return hashes
+    }
+    const positions = listed.byNumber(this.#names)
+    const count = countInRow(graph, block)
+    let at = block + 1 + count
+    for (let index = block + 1; index <= block + count; index++) {
+      const head = graph[index]! & HEAD_MASK
+      const position = positions.get(graph[index]! >>> HEAD_BITS)
+      if (position !== undefined) hashes[position] = this.#ofWords(head, at)
+      at += wordsBehind(head, graph, at)
+    }
+    return hashes
+  }
+
+  #ofWords(head: number, at: number): readonly number[] {
+    const { graph } = this.#regions
     const kind = kindOf(head)
     if (kind < LIST) return [hashOfScalar(head, graph, at)]
     if (kind === JSON_TEXT) return this.#ofValue(valueIn(head, graph, at))
@@ -47,14 +89,6 @@ export class OwnerHashes {
       if (hashes.size <= ELEMENTS_LISTED_MAX) hashes.add(hashOfScalar(element, graph, from))
     })
     return hashes.size > ELEMENTS_LISTED_MAX ? UNLISTED : [...hashes]
-  }
-
-  /** Of attributes that are kept as a text. */
-  #ofText(block: number, name: string): readonly number[] {
-    const attributes = JSON.parse(textOfBlock(this.#regions.graph, block, this.#names)) as Readonly<
-      Record<string, unknown>
-    >
-    return Object.hasOwn(attributes, name) ? this.#ofValue(attributes[name]) : NONE
   }
 
   /** What has no form, such as an object, is found by no value: nobody looks for it. */

@@ -34,7 +34,7 @@ import {
   SLOT_WORDS_LOG2,
 } from './list-directory.ts'
 import { clear, insert, type OrderedList, remove } from './ordered-list.ts'
-import { OwnerHashes } from './owner-hashes.ts'
+import { ListedNames, OwnerHashes } from './owner-hashes.ts'
 
 /** A list of the writer. */
 interface KeptList {
@@ -42,11 +42,20 @@ interface KeptList {
   readonly name: string
   /** The attribute; `null`: it is of another kind. */
   readonly attribute: string | null
+  /** That attribute alone. */
+  readonly only: ListedNames
   readonly slot: number
   /** What is to be built yet; `null`: it can be read. */
   building: Building | null
   /** There was no room for it. */
   isGivenUp: boolean
+}
+
+/** Those of one type, and the attributes that they are by. */
+interface TypeLists {
+  readonly all: readonly KeptList[]
+  readonly byAttribute: readonly KeptList[]
+  readonly attributes: ListedNames
 }
 
 /** Where building has come to. */
@@ -59,7 +68,6 @@ interface Building {
   removals: number
 }
 
-const ALL_HASHES: readonly number[] = [HASH_OF_ALL]
 /** Chunks freed in one step. */
 const CHUNKS_FREED = 256
 
@@ -67,7 +75,7 @@ export class OwnerLists {
   readonly #regions: Regions
   readonly #hashes: OwnerHashes
   /** By type id. */
-  readonly #byType = new Map<number, KeptList[]>()
+  readonly #byType = new Map<number, TypeLists>()
   readonly #dropped: KeptList[] = []
   readonly #text = new ValueWords()
   /** Of records, by partition of the string table, while something is built. */
@@ -79,22 +87,32 @@ export class OwnerLists {
     this.#hashes = new OwnerHashes(regions)
   }
 
-  /** Keeps lists with these names, and no others. In a section. O(lists). */
-  keep(wanted: readonly { readonly type: number; readonly name: string }[]): void {
+  /**
+   * Keeps lists with these names, and no others. False: there will be room for more when what was dropped is freed. In a section.
+   * O(lists).
+   */
+  keep(wanted: readonly { readonly type: number; readonly name: string }[]): boolean {
     const names = new Set(wanted.map(nameOf))
-    for (const [type, lists] of this.#byType) {
-      const kept = lists.filter(list => names.has(nameOf(list)))
-      for (const list of lists) if (!kept.includes(list)) this.#drop(list)
-      if (kept.length === 0) this.#byType.delete(type)
-      else this.#byType.set(type, kept)
+    for (const [type, { all }] of this.#byType) {
+      const kept = all.filter(list => names.has(nameOf(list)))
+      for (const list of all) if (!kept.includes(list)) this.#drop(list)
+      this.#note(type, kept)
     }
     for (const { type, name } of wanted) {
-      const lists = this.#byType.get(type) ?? []
+      const lists = this.#byType.get(type)?.all ?? []
       if (lists.some(list => list.name === name)) continue
       const list = this.#begin(type, name)
-      if (list === null) return
-      this.#byType.set(type, [...lists, list])
+      if (list === null) return this.#dropped.length === 0
+      this.#note(type, [...lists, list])
     }
+    return true
+  }
+
+  #note(type: number, all: readonly KeptList[]): void {
+    const byAttribute = all.filter(({ attribute }) => attribute !== null)
+    const attributes = new ListedNames(byAttribute.map(({ attribute }) => attribute!))
+    if (all.length === 0) this.#byType.delete(type)
+    else this.#byType.set(type, { all, byAttribute, attributes })
   }
 
   /** Whether changes of records of the type are to be told. */
@@ -104,30 +122,39 @@ export class OwnerLists {
 
   /** Runs `change`, which changes attributes of the record, and moves it in the lists. In a section. */
   changing(line: number, change: () => void): void {
-    const lists = this.#byType.get(typeOf(this.#regions.graph, line)) ?? []
-    const before = lists.map(list => this.#hashesIn(list, line))
+    const lists = this.#byType.get(typeOf(this.#regions.graph, line))
+    if (lists === undefined) return change()
+    const before = this.#hashes.of(line, lists.attributes)
     change()
-    for (const [index, list] of lists.entries()) {
-      if (list.attribute === null) continue
-      const now = this.#hashesIn(list, line)
-      for (const hash of before[index]!) if (!now.includes(hash)) this.#remove(list, hash, line)
-      for (const hash of now) if (!before[index]!.includes(hash)) this.#insert(list, hash, line)
+    const now = this.#hashes.of(line, lists.attributes)
+    for (const [position, list] of lists.byAttribute.entries()) {
+      const gone = before[position]!
+      const found = now[position]!
+      for (const hash of gone) if (!found.includes(hash)) this.#remove(list, hash, line)
+      for (const hash of found) if (!gone.includes(hash)) this.#insert(list, hash, line)
     }
   }
 
   /** A new record, with its tenant and attributes. In a section. */
   added(line: number): void {
-    for (const list of this.#byType.get(typeOf(this.#regions.graph, line)) ?? []) {
-      for (const hash of this.#hashesIn(list, line)) this.#insert(list, hash, line)
-    }
+    this.#each(line, (list, hash) => this.#insert(list, hash, line))
   }
 
   /** The record is about to die; it can still be read. In a section. */
   removed(line: number): void {
     if (this.#byType.size === 0) return
     if (this.#isBuilding) this.#removals[this.#partitionOf(line)]! += 1
-    for (const list of this.#byType.get(typeOf(this.#regions.graph, line)) ?? []) {
-      for (const hash of this.#hashesIn(list, line)) this.#remove(list, hash, line)
+    this.#each(line, (list, hash) => this.#remove(list, hash, line))
+  }
+
+  /** Where the record stands, in all lists of its type. */
+  #each(line: number, visit: (list: KeptList, hash: number) => void): void {
+    const lists = this.#byType.get(typeOf(this.#regions.graph, line))
+    if (lists === undefined) return
+    for (const list of lists.all) if (list.attribute === null) visit(list, this.#hashOfPlace(list, line))
+    const hashes = this.#hashes.of(line, lists.attributes)
+    for (const [position, list] of lists.byAttribute.entries()) {
+      for (const hash of hashes[position]!) visit(list, hash)
     }
   }
 
@@ -141,8 +168,8 @@ export class OwnerLists {
       if (this.#freed(dropped)) this.#dropped.pop()
       return { isDone: false, publish: null }
     }
-    for (const lists of this.#byType.values()) {
-      for (const list of lists) {
+    for (const { all } of this.#byType.values()) {
+      for (const list of all) {
         if (list.building === null || list.isGivenUp) continue
         this.#isBuilding = true
         if (!this.#goOn(list, list.building, records)) return { isDone: false, publish: null }
@@ -161,9 +188,9 @@ export class OwnerLists {
     return { memory: this.#memory, at: list.slot + SLOT.chunks, graph: this.#regions.graph }
   }
 
-  #hashesIn({ attribute, name }: KeptList, line: number): readonly number[] {
-    if (attribute !== null) return this.#hashes.of(line, attribute)
-    return name === ALL ? ALL_HASHES : [this.#regions.graph[(line << L.LINE_WORDS_LOG2) + L.I_TENANT]!]
+  /** In a list that is by no attribute. */
+  #hashOfPlace({ name }: KeptList, line: number): number {
+    return name === ALL ? HASH_OF_ALL : this.#regions.graph[(line << L.LINE_WORDS_LOG2) + L.I_TENANT]!
   }
 
   #insert(list: KeptList, hash: number, line: number): void {
@@ -198,7 +225,9 @@ export class OwnerLists {
     graph[slot + SLOT.type] = type
     graph[slot + SLOT.name] = text
     const building = { partition: 0, slot: 0, ptr: 0, meta: 0, removals: -1 }
-    return { type, name, attribute: attributeOf(name), slot, building, isGivenUp: false }
+    const attribute = attributeOf(name)
+    const only = new ListedNames(attribute === null ? [] : [attribute])
+    return { type, name, attribute, only, slot, building, isGivenUp: false }
   }
 
   #freeSlot(): number {
@@ -239,7 +268,7 @@ export class OwnerLists {
   }
 
   #isKept({ type, slot }: KeptList): boolean {
-    return this.#byType.get(type)?.some(list => list.slot === slot) ?? false
+    return this.#byType.get(type)?.all.some(list => list.slot === slot) ?? false
   }
 
   /** Adds the owners in some more slots of the string table; true when it has come to its end. */
@@ -250,7 +279,8 @@ export class OwnerLists {
       const at = L.H_PARTITIONS + 2 * building.partition
       const isSame =
         header[at] === building.ptr &&
-        header[at + 1] === building.meta &&
+        // Only removals and growth move records.
+        ((header[at + 1]! ^ building.meta) & L.LOG2_MASK) === 0 &&
         building.removals === this.#removals[building.partition]
       if (!isSame) {
         Object.assign(building, {
@@ -283,7 +313,8 @@ export class OwnerLists {
     const { graph } = this.#regions
     const line = table.recordInSlot(this.#regions, partition, slot)
     if (line === 0 || typeOf(graph, line) !== list.type || isDead(graph, line)) return
-    for (const hash of this.#hashesIn(list, line)) this.#insert(list, hash, line)
+    if (list.attribute === null) return this.#insert(list, this.#hashOfPlace(list, line), line)
+    for (const hash of this.#hashes.of(line, list.only)[0]!) this.#insert(list, hash, line)
   }
 }
 

@@ -26,6 +26,16 @@ interface Attributes {
 const SETS_A_STEP = 16
 const RULES_A_STEP = 512
 
+/** No list has what the service says itself. */
+const COMPUTED = new Set([
+  'user.key',
+  'user.roles',
+  'user.tenants',
+  'resource.key',
+  'resource.id',
+  'resource.type',
+  'resource.tenant',
+])
 /** What sets say is read once. */
 const known = new WeakMap<ConditionSetPut, Attributes>()
 
@@ -65,7 +75,7 @@ function attributesIn(put: ConditionSetPut): Attributes {
     const ofUser = new Set<string>()
     const ofResource = new Set<string>()
     const note = (path: AttributePath): void => {
-      if (path.names.length > 1) return
+      if (path.names.length > 1 || COMPUTED.has(`${path.root}.${path.names[0]}`)) return
       if (path.root === 'user') ofUser.add(path.names[0]!)
       if (path.root === 'resource') ofResource.add(path.names[0]!)
     }

@@ -30,6 +30,7 @@ import {
   ValueWords,
   wordsBehind,
 } from '#engine/shared-index/memory/values.ts'
+import type { Circumstances } from '#model/decision.ts'
 import {
   HASH_OF_UNLISTED,
   listOfAttribute,
@@ -76,10 +77,12 @@ export class CandidateFinder {
   readonly #scratch = new ValueWords()
   #values: RuleValues | null = null
   #view: RulesView | null = null
-  #for: SearchedFor | null = null
+  #searched: SearchedFor | null = null
   /** What varies among the candidates. */
   #varying = 0
-  #isSentOfCandidate = false
+  #circumstances: Circumstances | undefined
+  /** What all searches have cost so far, as `RuleEvaluation.steps`. */
+  steps = 0
   /** Of lists that can be read, by name: their words; 0 where there is none. */
   readonly #slots = new Map<string, number>()
 
@@ -90,20 +93,28 @@ export class CandidateFinder {
 
   /** `asked`: what was gathered of the question, without what is searched for. O(rules that are looked at). */
   find(asked: AskedRules, searched: SearchedFor): Found {
+    try {
+      return this.#find(asked, searched)
+    } finally {
+      this.steps += this.#evaluation.spent
+      this.#evaluation.end()
+    }
+  }
+
+  #find(asked: AskedRules, searched: SearchedFor): Found {
     const { plan, source, index } = asked
-    this.#for = searched
+    this.#searched = searched
     this.#slots.clear()
     this.#view = plan.view
     this.#varying = searched.what === 'user' ? USER : RESOURCE | (searched.isTenantOpen ? TENANT : 0)
-    const circumstances = source.circumstances(index)
-    const isBare = circumstances === undefined || circumstances.isBare === true
-    this.#isSentOfCandidate = !isBare && circumstances.sent()[searched.what] !== null
+    this.#circumstances = source.circumstances(index)
     this.#values = this.#evaluation.consider(asked)
     const sources = new Map<string, Source>()
     let looked = 0
     for (const rules of this.#rulesOf(plan)) {
       for (let at = rules.from; at < rules.end; at += 2) {
         looked += 1
+        this.steps += 1
         const ofRule = this.#sourcesOfRule(plan.view.program[at]!, plan.view.program[at + 1]!)
         // What was left unknown because the budget is spent may match where less is asked.
         if (ofRule === null || looked > RULES_MAX || this.#evaluation.isExceeded) return 'all'
@@ -149,11 +160,10 @@ export class CandidateFinder {
     for (const side of [user, resource]) {
       if (side === ALL_OF_TYPE) continue
       if ((dependenceOfSide(this.#view!, side) & this.#varying) === 0) {
-        const missing = this.#values!.missing.size
         if (this.#evaluation.isSide(side)) continue
         // What has to be looked up first may match.
-        if (this.#values!.missing.size === missing) return []
-        continue
+        if (this.#isLookedUpLater()) continue
+        return []
       }
       for (let set = side; set >= 0; set = this.#view!.setParent[set]!) {
         best = this.#better(best, this.#sourcesOfCode(this.#view!.setFrom[set]!))
@@ -251,16 +261,26 @@ export class CandidateFinder {
   }
 
   #byScalar(path: number, head: number, words: Int32Array, at: number): readonly Source[] | null {
-    const { what, type } = this.#for!
+    const { what, type } = this.#searched!
     const view = this.#view!.path(path)
     if (view.text === `${what}.key`) {
       return kindOf(head) === TEXT ? [{ key: valueIn(head, words, at) as string }] : []
     }
     // What was sent counts before what is stored, and is of no list.
-    if (view.source !== SOURCE[what] || this.#isSentOfCandidate) return null
+    if (view.source !== SOURCE[what] || this.#hasSentOfCandidate()) return null
     const name = listOfAttribute(view.names[0]!)
     if (this.#slotOf(type, name) === 0) return null
     return [{ type, name, hash: hashOfScalar(head, words, at) }]
+  }
+
+  /** Asked for only here, so that attributes that cannot be read are refused where a rule asks for them. */
+  #hasSentOfCandidate(): boolean {
+    const circumstances = this.#circumstances
+    return (
+      circumstances !== undefined &&
+      circumstances.isBare !== true &&
+      circumstances.sent()[this.#searched!.what] !== null
+    )
   }
 
   #better(one: readonly Source[] | null, other: readonly Source[] | null): readonly Source[] | null {

@@ -1,7 +1,7 @@
 /** What a condition set depends on: the user, the resource, the tenant. What does not depend on what is searched for is worked out once. */
 import type { Condition } from '#conditions/condition.ts'
 import { mentions, mentionsRoot } from '#conditions/mentions.ts'
-import { ALL_OF, ANY_OF, LEAF, ROLE_SIDE, UNREADABLE } from '#engine/shared-index/rules/rule-code.ts'
+import { LEAF, ROLE_SIDE, UNREADABLE } from '#engine/shared-index/rules/rule-code.ts'
 import type { PathView, RulesView } from '#engine/shared-index/rules/rules-view.ts'
 
 export const USER = 1
@@ -56,10 +56,6 @@ function dependenceOfCode(view: RulesView, at: number): number {
 export function codeBehind(program: Int32Array, at: number): number {
   const word = program[at]!
   return word >= 0 || word === UNREADABLE ? at + 1 : at + program[at + 1]!
-}
-
-export function isConnective(word: number): word is typeof ALL_OF | typeof ANY_OF {
-  return word === ALL_OF || word === ANY_OF
 }
 
 /** Leaves that read another path, and where it stands. */

@@ -6,11 +6,11 @@
  * one state; the next ones may be of a later one.
  */
 import type { KeyPage, PageRequest } from '#engine/engine.ts'
-import type { ConsistentReads } from '#engine/shared-index/consistent-reads.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { isDead, keyText } from '#engine/shared-index/memory/records.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
+import { changesTooFast, type ConsistentReads } from '#engine/shared-index/consistent-reads.ts'
 import { ALL, BY_TENANT, HASH_OF_ALL, readyList, SLOT } from '#engine/shared-index/owners/list-directory.ts'
 import { take } from '#engine/shared-index/owners/ordered-list.ts'
 import type { Query } from '#model/decision.ts'
@@ -39,7 +39,8 @@ export interface SearchHost {
 
 /** Candidates decided at one state. */
 const DECIDED_AT_ONCE = 128
-const DECIDED_AT_ONCE_MIN = 8
+/** At first, since nobody knows yet what one of them costs; where rules are many, one at a time. */
+const DECIDED_AT_FIRST = 8
 /** Steps of rules that a page may cost, some ten milliseconds, and that one turn may. */
 const STEPS_A_PAGE = 2_000_000
 const STEPS_A_TURN = 50_000
@@ -47,6 +48,8 @@ const STEPS_A_TURN = 50_000
 const PASSED_A_CANDIDATE = 16
 /** Attempts to find candidates and decide them at one state, each of half as many as the one before. */
 const ATTEMPTS = 8
+/** The same where it changes each time whence candidates come. */
+const MODE_ATTEMPTS = 100
 const READ_ATTEMPTS = 50
 
 /** Candidates in order, at one state. */
@@ -74,6 +77,8 @@ export class RuledSearch {
   readonly #lines = new NumberList()
   /** All there are, or the first of them, as long as no list has them. */
   #unlisted: KeyPage | null = null
+  #found: Found | null = null
+  #foundAt = -1
 
   constructor(reads: ConsistentReads, host: SearchHost, type: number) {
     const { header } = reads.regions
@@ -91,10 +96,10 @@ export class RuledSearch {
     yield
     const stepsMax = this.#host.steps() + STEPS_A_PAGE
     let last = after
-    let size = DECIDED_AT_ONCE
+    let size = DECIDED_AT_FIRST
     for (let tried = 0; tried < triedMax && this.#host.steps() < stepsMax;) {
       const steps = this.#host.steps()
-      const wanted = Math.min(size, triedMax - tried, 2 * (limit - keys.length) + DECIDED_AT_ONCE_MIN)
+      const wanted = Math.min(size, triedMax - tried, 2 * (limit - keys.length) + DECIDED_AT_FIRST)
       const { batch, allowed } = this.#next(last, wanted, triedMax)
       for (const [index, key] of batch.keys.entries()) {
         if (!allowed[index]) continue
@@ -106,7 +111,7 @@ export class RuledSearch {
       last = batch.last
       // Those who wait for this thread do not wait longer because rules are many.
       const cost = this.#host.steps() - steps
-      if (cost > STEPS_A_TURN) size = Math.max(DECIDED_AT_ONCE_MIN, size >>> 1)
+      if (cost > STEPS_A_TURN) size = Math.max(1, size >>> 2)
       else if (cost < STEPS_A_TURN / 4) size = Math.min(DECIDED_AT_ONCE, 2 * size)
       yield
     }
@@ -116,12 +121,17 @@ export class RuledSearch {
   /** Candidates after a key, and which of them are allowed: of one state, if any lasts long enough. */
   #next(after: string | null, wanted: number, triedMax: number): Decided {
     for (let attempt = 0, size = wanted; ; attempt++, size = Math.max(1, size >>> 1)) {
-      const isLast = attempt === ATTEMPTS
+      const isLast = attempt >= ATTEMPTS
       const mode = this.#read(() => this.#modeNow())
       const beside = this.#beside(mode, after, { size, triedMax })
       const sequence = this.#reads.sequence
       // Something allowed throughout may be allowed by a role first and by a rule later: both are looked at as they are at one state.
-      const batch = this.#read(() => this.#batch(after, size, beside))
+      const batch = this.#read(() => (this.#modeNow() === mode ? this.#batch(after, size, beside) : null))
+      // Candidates come from elsewhere now, since the rules or their lists have changed.
+      if (batch === null) {
+        if (attempt < MODE_ATTEMPTS) continue
+        throw changesTooFast()
+      }
       if (this.#reads.sequence !== sequence && !isLast && beside !== NO_KEYS) continue
       if (batch.keys.length === 0) return { batch, allowed: [] }
       const state = this.#reads.sequence
@@ -138,13 +148,23 @@ export class RuledSearch {
     return this.#reads.read(READ_ATTEMPTS, work)
   }
 
+  /** Whom rules may allow at the state that is read: found once a state, since many rules take long. */
+  #candidatesNow(): Found {
+    const { sequence } = this.#reads
+    if (this.#found === null || this.#foundAt !== sequence) {
+      this.#found = this.#host.candidates()
+      this.#foundAt = sequence
+    }
+    return this.#found
+  }
+
   /** Where candidates come from just now. */
   #modeNow(): 'rules' | 'list' | 'unlisted' {
-    if (this.#host.candidates() !== 'all') return 'rules'
+    if (this.#candidatesNow() !== 'all') return 'rules'
     return this.#listOfAll() === null ? 'unlisted' : 'list'
   }
 
-  /** Candidates that are in no list. */
+  /** Candidates beside those of lists: whom roles allow, or all, where no list has them. */
   #beside(
     mode: 'rules' | 'list' | 'unlisted',
     after: string | null,
@@ -153,13 +173,15 @@ export class RuledSearch {
     if (mode === 'rules') return this.#host.byRoles({ after, limit: size })
     if (mode === 'list') return NO_KEYS
     // They are sorted once for the page: those that are there throughout are among them.
-    this.#unlisted ??= this.#host.all({ after, limit: triedMax })
-    return this.#unlisted
+    const known = this.#unlisted
+    const isBehind = known !== null && known.hasMore && after !== null && compareUtf8(after, known.last!) >= 0
+    if (known === null || isBehind) this.#unlisted = this.#host.all({ after, limit: triedMax })
+    return this.#unlisted!
   }
 
   /** Reads without the lock. */
   #batch(after: string | null, wanted: number, beside: KeyPage): Batch {
-    const found = this.#host.candidates()
+    const found = this.#candidatesNow()
     const all: string[] = []
     let end: string | null = null
     let passed = 0

@@ -9,6 +9,8 @@ export class OwnerListSchedule {
   readonly #schema: Schema
   /** Of the rules whose lists are kept; those of an empty environment want none. */
   #version = 0
+  #wanted: readonly { readonly type: number; readonly name: string }[] = []
+  #areAllKept = true
   #wanting: { readonly version: number; readonly work: Generator<void, readonly WantedList[]> } | null = null
 
   constructor(owners: OwnerLists, schema: Schema) {
@@ -33,15 +35,23 @@ export class OwnerListSchedule {
       const id = type === null ? L.USER_TYPE : types.get(type)?.id
       return id === undefined ? [] : [{ type: id, name }]
     })
-    inSection(() => this.#owners.keep(wanted))
+    this.#wanted = wanted
     this.#version = version
     this.#wanting = null
+    inSection(() => this.#keep())
     return true
+  }
+
+  #keep(): void {
+    this.#areAllKept = this.#owners.keep(this.#wanted)
   }
 
   #build(records: number, inSection: (work: () => void) => void): boolean {
     const { isDone, publish } = this.#owners.build(records)
     if (publish !== null) inSection(publish)
-    return !isDone
+    if (!isDone || this.#areAllKept) return !isDone
+    // What was dropped has made room.
+    inSection(() => this.#keep())
+    return true
   }
 }

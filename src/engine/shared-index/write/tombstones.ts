@@ -62,6 +62,7 @@ export class Tombstones {
 
   /** A dead tenant's record stays until no instance refers to it; see `sweep.ts`. */
   addTenant(line: number): void {
+    this.#owners.removed(line)
     const { graph } = this.#regions
     for (const annex of annexesOf(graph, line)) {
       graph[annex << L.LINE_WORDS_LOG2] = graph[annex << L.LINE_WORDS_LOG2]! | L.FLAG_DEAD

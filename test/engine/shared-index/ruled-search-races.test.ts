@@ -1,0 +1,202 @@
+/** Searches with rules while lists of owners are built or given up, rules change, and an index is restored. */
+import { expect, test, vi } from 'vitest'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { LISTS_MAX, listOfAttribute, readyList } from '#engine/shared-index/owners/list-directory.ts'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { CandidateFinder } from '#engine/shared-index/ruled-search/candidates.ts'
+import type { Attributes, Change } from '#model/change.ts'
+import { AuthzError } from '#model/errors.ts'
+import { searchResources } from '#testing/engines/listed.ts'
+import { COLLIDING, ListingEngine, restoredWriter, SharedEngine } from '#testing/engines/shared-engine.ts'
+
+const STANDING: readonly Change[] = [
+  { kind: 'type-put', type: 'document', actions: ['read'] },
+  { kind: 'type-put', type: 'team', actions: [] },
+  { kind: 'tenant-put', tenant: 'default', attributes: null },
+  { kind: 'user-put', user: 'ann', attributes: { team: 't' } },
+]
+const asked = { user: 'ann', action: 'read', type: 'document', tenant: 'default' }
+const ALL = { after: null, limit: 100 }
+
+function set(name: string, side: 'user' | 'resource', conditions: object = {}): Change {
+  return {
+    kind: 'condition-set-put',
+    set: name,
+    side,
+    type: null,
+    parent: null,
+    conditions: { ...conditions },
+  }
+}
+
+function rule(userSet: string, resourceSet: string): Extract<Change, { kind: 'rule-put' }> {
+  return { kind: 'rule-put', userSet, type: 'document', action: 'read', resourceSet }
+}
+
+function put(key: string, attributes: Attributes | null = null, type = 'document'): Change {
+  return { kind: 'instance-put', instance: { type, key }, tenant: 'default', attributes }
+}
+
+function buildAll(engine: SharedEngine): void {
+  while (engine.writer.buildLists(1_000));
+}
+
+test('an index that is restored builds its lists of what it has', () => {
+  const engine = new SharedEngine()
+  const owned = { 'resource.owner': { 'equals-ref': 'user.key' } }
+  engine.apply([...STANDING, put('d', { owner: 'ann' }), put('e', { owner: 'bob' })])
+  engine.apply([set('all', 'user'), set('owned', 'resource', owned), rule('all', 'owned')])
+  while (engine.writer.collect(1_000));
+  engine.writer = restoredWriter(engine.writer.save()!)
+  engine.reader = new SharedIndexReader(engine.writer.handle, { threadId: 2 })
+  expect(searchResources(engine, asked, ALL).keys).toEqual(['d'])
+  buildAll(engine)
+  expect(searchResources(engine, asked, ALL).keys).toEqual(['d'])
+})
+
+test('rules that share a side which looks something up are all followed', () => {
+  const engine = new ListingEngine(Infinity)
+  const led = {
+    'user.team': { object_match: { fk_resource_type: 'team', match: { lead: { equals: 'x' } } } },
+  }
+  engine.apply([
+    ...STANDING,
+    put('t', { lead: 'x' }, 'team'),
+    put('d1', { color: 'red' }),
+    put('d2', { color: 'blue' }),
+  ])
+  engine.apply([
+    set('led', 'user', led),
+    set('red', 'resource', { 'resource.color': { equals: 'red' } }),
+    set('blue', 'resource', { 'resource.color': { equals: 'blue' } }),
+    rule('led', 'red'),
+    rule('led', 'blue'),
+  ])
+  expect(searchResources(engine, asked, ALL).keys).toEqual(['d1', 'd2'])
+})
+
+test('a tenant that goes while a list is built takes no record out of it', () => {
+  const documents = Array.from({ length: 10 }, (_, n) => `d${n}`)
+  // All records are in one partition of the string table, which three lists go through: before, in and after it.
+  for (let steps = 0; steps < 3 * 300; steps += 1) {
+    const engine = new SharedEngine({ secrets: COLLIDING })
+    engine.apply([...STANDING, { kind: 'tenant-put', tenant: 'gone', attributes: null }])
+    engine.apply([
+      ...documents.map(key => put(key)),
+      set('all', 'user'),
+      set('any', 'resource'),
+      rule('all', 'any'),
+    ])
+    for (let step = 0; step < steps; step += 1) engine.writer.buildLists(1)
+    engine.apply([
+      { kind: 'tenant-removed', tenant: 'gone' },
+      { kind: 'user-put', user: 'new', attributes: null },
+    ])
+    buildAll(engine)
+    expect([steps, searchResources(engine, asked, ALL).keys]).toEqual([steps, documents])
+  }
+})
+
+test('a page during which the last rule goes still has what roles allow', () => {
+  const engine = new ListingEngine(Infinity)
+  engine.apply([
+    ...STANDING,
+    put('d'),
+    {
+      kind: 'role-put',
+      role: 'reader',
+      type: 'document',
+      permissions: [{ type: 'document', action: 'read' }],
+      extends: [],
+      derivations: [],
+    },
+    {
+      kind: 'assignment-put',
+      user: 'ann',
+      role: 'reader',
+      scope: { instance: { type: 'document', key: 'd' } },
+    },
+    set('all', 'user'),
+    set('any', 'resource'),
+    rule('all', 'any'),
+  ])
+  const find = CandidateFinder.prototype.find
+  for (const call of [1, 2, 3]) {
+    let calls = 0
+    const spy = vi.spyOn(CandidateFinder.prototype, 'find').mockImplementation(function (
+      this: CandidateFinder,
+      ...given
+    ) {
+      calls += 1
+      if (calls === call) engine.apply([{ ...rule('all', 'any'), kind: 'rule-removed' }])
+      return find.apply(this, given)
+    })
+    const { keys, hasMore } = searchResources(engine, asked, ALL)
+    spy.mockRestore()
+    expect({ call, keys, hasMore }).toEqual({ call, keys: ['d'], hasMore: false })
+    engine.apply([rule('all', 'any')])
+  }
+})
+
+test('a page without a list ends, though candidates go while it is made', () => {
+  const engine = new SharedEngine()
+  const keys = Array.from({ length: 400 }, (_, n) => `d${1_000 + n}`)
+  engine.apply([...STANDING, ...keys.map((key, n) => put(key, { n }))])
+  engine.apply([
+    set('all', 'user'),
+    set('none', 'resource', { 'resource.n': { 'greater-than': 1_000 } }),
+    rule('all', 'none'),
+  ])
+  const page = engine.searchResources(asked, { after: null, limit: 100, triedMax: 200 })
+  let turns = 0
+  for (; turns < 1_000; turns += 1) {
+    if (turns === 2) {
+      engine.apply(
+        keys
+          .slice(190, 195)
+          .map((key): Change => ({ kind: 'instance-removed', instance: { type: 'document', key } })),
+      )
+    }
+    if (page.next().done === true) break
+  }
+  expect(turns).toBeLessThan(1_000)
+})
+
+test('lists that find no slot are begun when others have left theirs', () => {
+  const engine = new SharedEngine()
+  const names = (prefix: string) => Array.from({ length: LISTS_MAX - 3 }, (_, n) => `${prefix}${n}`)
+  const sets = [...names('a'), ...names('b')].map(name =>
+    set(name, 'user', { [`user.${name}`]: { equals: 1 } }),
+  )
+  const rules = (prefix: string) => names(prefix).map(name => rule(name, '__autogen_document'))
+  engine.apply([...STANDING, ...sets, ...rules('a')])
+  buildAll(engine)
+  engine.apply([...rules('a').map((each): Change => ({ ...each, kind: 'rule-removed' })), ...rules('b')])
+  buildAll(engine)
+  const { lists } = Regions.attach(engine.writer.handle)
+  const ready = names('b').filter(name => readyList(lists, L.USER_TYPE, listOfAttribute(name)) !== 0)
+  expect(ready).toEqual(names('b'))
+})
+
+test('attributes that cannot be read are refused only where a rule asks for them', () => {
+  const engine = new ListingEngine(Infinity)
+  engine.apply([
+    ...STANDING,
+    put('d', { owner: 'ann' }),
+    set('all', 'user'),
+    set('any', 'resource'),
+    rule('all', 'any'),
+  ])
+  const refused = new AuthzError('LIMIT_EXCEEDED', 'too long')
+  const circumstances = {
+    readAt: 0,
+    sent: () => {
+      throw refused
+    },
+  }
+  const search = () => searchResources(engine, { ...asked, circumstances }, ALL).keys
+  expect(search()).toEqual(['d'])
+  engine.apply([set('any', 'resource', { 'resource.owner': { 'equals-ref': 'user.key' } })])
+  expect(search).toThrow(refused)
+})
