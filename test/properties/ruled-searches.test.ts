@@ -5,7 +5,7 @@ import type { Query } from '#model/decision.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import { type Page, searchResources, searchUsers } from '#testing/engines/listed.ts'
-import { COLLIDING, ListingEngine } from '#testing/engines/shared-engine.ts'
+import { COLLIDING, ListingEngine, SavingListingEngine } from '#testing/engines/shared-engine.ts'
 import type { History } from '#testing/oracle/random-history.ts'
 import { historiesWithRules } from '#testing/oracle/random-rules.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
@@ -24,6 +24,11 @@ afterAll(() => {
 const LISTING: readonly EngineUnderTest[] = [
   { name: 'with lists of owners', newEngine: () => new ListingEngine(Infinity), share: 1 },
   { name: 'building lists of owners bit by bit', newEngine: () => new ListingEngine(40), share: 1 },
+  {
+    name: 'with lists of owners, restored after every commit',
+    newEngine: () => new SavingListingEngine(),
+    share: 0.4,
+  },
   {
     name: 'with lists that find no room',
     newEngine: () => new ListingEngine(Infinity, { listBytesMax: 1 << 14 }),

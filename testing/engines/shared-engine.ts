@@ -159,6 +159,14 @@ export class ListingEngine extends SharedEngine {
   }
 }
 
+/** Saves and restores the index after every commit, and builds its lists of owners anew. */
+export class SavingListingEngine extends SavingEngine {
+  override apply(changes: Iterable<Change>): void {
+    super.apply(changes)
+    while (this.writer.buildLists(1_000));
+  }
+}
+
 /** Precomputes closures after every commit, some records' worth of work. */
 export class PrecomputingEngine extends SharedEngine {
   readonly #work: number
