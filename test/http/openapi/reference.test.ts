@@ -70,6 +70,18 @@ async function shownWhileScrolling(page: Page) {
   return { groups: [...groups], operations: [...operations], deprecated: [...deprecated] }
 }
 
+/** Goes down until it is drawn. */
+async function scrolledTo(page: Page, selector: string) {
+  const wanted = page.locator(selector)
+  for (let isAtEnd = false; !isAtEnd && (await wanted.count()) === 0;) {
+    isAtEnd = await page.evaluate('scrollY + innerHeight >= document.documentElement.scrollHeight - 1')
+    await page.evaluate('scrollBy(0, innerHeight / 2)')
+    await page.evaluate('new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+  }
+  expect(await wanted.count()).toBe(1)
+  return wanted
+}
+
 test('the reference shows every group of operations, and opens the one that is clicked', async () => {
   const page = await openReference()
   expect(await page.title()).toBe('Verdict: API reference')
@@ -111,7 +123,7 @@ test.each([
   ['accessEvaluation', '"decision": false'],
 ])('a decision is tried out as it stands there: %s', async (operationId, said) => {
   const page = await authorizedReference()
-  const operation = page.locator(`[id^="operations-"][id$="-${operationId}"]`)
+  const operation = await scrolledTo(page, `[id^="operations-"][id$="-${operationId}"]`)
   await operation.locator('.opblock-summary-control').click()
   await operation.locator('.try-out__btn').click()
   await operation.locator('.execute').click()
