@@ -43,7 +43,8 @@ async function keyId(verdict: Client, project = 'default', environment = 'defaul
 }
 
 test('every operation that changes something leaves one entry, with the key, the request and the commit; no other does', async () => {
-  const verdict = await startedService()
+  // A backup is of a store that is on a disk.
+  const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
   const created = await verdict.send<{ id: string }>('POST', '/v2/api-key', {
     key: ADMIN_KEY,
     body: { project_id: 'default', environment_id: 'default' },
@@ -63,7 +64,9 @@ test('every operation that changes something leaves one entry, with the key, the
       headers,
       ...(call.text === undefined ? { body: call.body } : { text: call.text }),
     })
-    expect([call.operation, answer.status < 400]).toEqual([call.operation, true])
+    // A denial is a status there.
+    const isDenial = call.operation.startsWith('isAllowedNginx') && answer.status === 403
+    expect([call.operation, answer.status < 400 || isDenial]).toEqual([call.operation, true])
     const [entry, next] = await entries(verdict, '', about)
     if (entry?.id === before?.id) continue
     audited.add(call.operation)
@@ -78,7 +81,8 @@ test('every operation that changes something leaves one entry, with the key, the
     expect([at >= calledAt, at <= Date.now()]).toEqual([true, true])
   }
   const writes = routes.filter(({ method, family }) => family === 'management' && method !== 'GET')
-  const names = writes.map(({ operationId }) => operationId)
+  // A backup changes nothing.
+  const names = writes.map(({ operationId }) => operationId).filter(name => name !== 'backUp')
   expect(names.filter(name => !audited.has(name))).toEqual([])
   expect([...audited].filter(name => !names.includes(name))).toEqual([])
 })

@@ -211,7 +211,8 @@ describe('an error', () => {
       id: expect.stringMatching(UUID),
       title: expect.any(String),
       error_code: errorCode,
-      message,
+      // Clients of the original look for these words.
+      message: code === 'NOT_FOUND' ? `The requested data could not be found: ${message}` : message,
       support_link: null,
       additional_info: null,
       ...(management === 422 && { detail: [{ loc: ['body'], msg: message, type: 'value_error' }] }),

@@ -142,8 +142,16 @@ describe('path parameters', () => {
 
 describe('query parameters', () => {
   test('arrive as the types their schema names', async () => {
-    const response = await get('/v2/things?page=2&ratio=-1.5&detailed=false&search=a%20b+c%26&unknown=1')
+    const response = await get('/v2/things?page=2&ratio=-1.5&detailed=false&search=a%20b+c%26')
     expect(await response.json()).toEqual({ page: 2, ratio: -1.5, detailed: false, search: 'a b c&' })
+  })
+
+  test('that no schema names are refused, since ignoring them would answer with more than was asked for', async () => {
+    const response = await get('/v2/things?page=2&unknown=1')
+    expect([response.status, await response.json()]).toEqual([
+      422,
+      expect.objectContaining({ detail: [expect.objectContaining({ loc: ['query', 'unknown'] })] }),
+    ])
   })
 
   test('may repeat where they are lists', async () => {
