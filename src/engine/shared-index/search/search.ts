@@ -131,7 +131,9 @@ export class Search {
   all(type: number, tenant: number): void {
     this.#begin()
     const { graph } = this.#regions
-    for (const line of this.#records()) {
+    const lines = this.#records()
+    for (let i = 0; i < lines.length; i++) {
+      const line = lines.items[i]!
       const record = line << L.LINE_WORDS_LOG2
       if (graph[record]! >>> L.TYPE_SHIFT !== type) continue
       const home = type === L.USER_TYPE ? 0 : graph[record + L.I_TENANT]!
@@ -173,7 +175,8 @@ export class Search {
   }
 
   #takeInstancesOf(type: number, tenants: ReadonlySet<number>, onlyTenant: number): void {
-    for (const line of this.#records()) this.#takeIfOf(line, type, tenants, onlyTenant)
+    const lines = this.#records()
+    for (let i = 0; i < lines.length; i++) this.#takeIfOf(lines.items[i]!, type, tenants, onlyTenant)
   }
 
   /**
@@ -181,7 +184,7 @@ export class Search {
    * records are read, and found, in the order of memory, which also makes it cheaper to sort them by key later.
    * O(records).
    */
-  #records(): Int32Array {
+  #records(): NumberList {
     const { header, graph } = this.#regions
     this.#all.clear(graph.length >>> L.LINE_WORDS_LOG2)
     for (let partition = 0; partition < L.PARTITION_COUNT; partition++) {
@@ -194,7 +197,7 @@ export class Search {
     const lines = this.#candidates
     lines.length = 0
     this.#all.appendTo(lines)
-    return lines.items.subarray(0, lines.length)
+    return lines
   }
 
   #takeIfOf(line: number, type: number, tenants: ReadonlySet<number>, onlyTenant: number): void {
