@@ -7,7 +7,8 @@ import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { CandidateFinder } from '#engine/shared-index/ruled-search/candidates.ts'
 import type { Attributes, Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
-import { searchResources } from '#testing/engines/listed.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import { searchResources, searchUsers } from '#testing/engines/listed.ts'
 import { COLLIDING, ListingEngine, restoredWriter, SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const STANDING: readonly Change[] = [
@@ -74,6 +75,24 @@ test('rules that share a side which looks something up are all followed', () => 
     rule('led', 'blue'),
   ])
   expect(searchResources(engine, asked, ALL).keys).toEqual(['d1', 'd2'])
+})
+
+test('keys in any script are found in a list of the resource', () => {
+  const engine = new ListingEngine(Infinity)
+  const editors = ['ann', '#aé', '鍵', '😀']
+  const listed = { 'resource.editors': { array_contains: { ref: 'user.key' } } }
+  engine.apply([
+    ...STANDING,
+    ...editors.map((user): Change => ({ kind: 'user-put', user, attributes: null })),
+  ])
+  engine.apply([
+    put('d', { editors }),
+    set('all', 'user'),
+    set('listed', 'resource', listed),
+    rule('all', 'listed'),
+  ])
+  const question = { action: 'read', type: 'document', key: 'd', tenant: null }
+  expect(searchUsers(engine, question, ALL).keys).toEqual(editors.toSorted(compareUtf8))
 })
 
 test('a tenant that goes while a list is built takes no record out of it', () => {

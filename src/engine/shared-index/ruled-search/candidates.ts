@@ -253,9 +253,10 @@ export class CandidateFinder {
     const scratch = this.#scratch
     return whole(
       elements.map(value => {
-        scratch.length = 0
+        // Nothing is read at 0.
+        scratch.length = 1
         const head = scratch.scalar(value)
-        return head === NO_FORM ? null : this.#byScalar(element, head, scratch.words, 0)
+        return head === NO_FORM ? null : this.#byScalar(element, head, scratch.words, 1)
       }),
     )
   }
