@@ -17,6 +17,7 @@ import type {
   UserGrant,
   UserQuestion,
 } from '#engine/engine.ts'
+import { RULES_EXPLAINED_MAX } from '#engine/explanation.ts'
 import { assert } from '#model/assert.ts'
 import type { InstanceKey } from '#model/change.ts'
 import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
@@ -34,8 +35,6 @@ export const TENANT_PREFIX = `${TENANT_TYPE}:`
 const SEARCHED_AT_ONCE = { limit: 1_000, triedMax: 20_000 } as const
 /** So many that are allowed are asked about, whether by roles or by rules, before a listing is refused. */
 export const EXPLAINED_MAX = 50_000
-/** So many rules that allow are told of a decision. */
-export const RULES_TOLD_MAX = 100
 /** Entries written between two stops. */
 const WRITTEN_ENTRIES = 256
 
@@ -155,9 +154,9 @@ function* addRuled(engine: DecisionEngine, question: UserQuestion, grants: Grant
     if (explained > EXPLAINED_MAX) throw tooManyAllowed('page through a subject search instead')
     for (const user of page.keys) {
       const { rules } = yield* engine.explain({ ...question, user }, 0, 'none')
-      if (rules.rules.length >= RULES_TOLD_MAX) {
+      if (rules.rules.length >= RULES_EXPLAINED_MAX) {
         throw tooLarge(
-          `${RULES_TOLD_MAX} rules and more that allow one user`,
+          `${RULES_EXPLAINED_MAX} rules and more that allow one user`,
           'page through a subject search instead',
         )
       }

@@ -6,7 +6,7 @@
  * alone allow something: those that a resource search finds. Only the entries of the page are explained.
  */
 import type { DecisionEngine, InstanceRoles, KeyPage, ResultSink, TenantRoles } from '#engine/engine.ts'
-import type { ExplainedByRules } from '#engine/explanation.ts'
+import { type ExplainedByRules, RULES_EXPLAINED_MAX } from '#engine/explanation.ts'
 import type { InstanceKey, Permission } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
@@ -21,17 +21,19 @@ import {
   type PermissionFormat,
   type PermissionsJob,
   Room,
-  RULES_TOLD_MAX,
   TENANT_PREFIX,
   tenantFilter,
   Text,
   tooManyAllowed,
 } from './listing.ts'
 import { received } from './sendable-query.ts'
+import { sortedInSlices } from './sliced-sort.ts'
 
 /** Keys asked for at once, and candidates tried for them. */
 const SEARCHED_AT_ONCE = 1_000
 const TRIED_AT_ONCE = 20_000
+/** Names looked up between two stops. */
+const LOOKED_UP_AT_ONCE = 256
 /** Entries written between two stops. */
 const WRITTEN_ENTRIES = 256
 
@@ -59,7 +61,7 @@ export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJ
   const entries = new Map([...tenants.items, ...instances.items].map(entry => [entry.name, entry]))
   const rules = job.said === null ? null : new RuledEntries(engine, job, kept)
   if (rules !== null) yield* rules.addInstances(entries)
-  const ordered = [...entries.values()].toSorted(byName)
+  const ordered = yield* sortedInSlices([...entries.values()], byName)
   if (page === null && ordered.length > limits.entriesMax) {
     throw new AuthzError(
       'LIMIT_EXCEEDED',
@@ -139,9 +141,19 @@ class RuledEntries {
   *addInstances(entries: Map<string, Entry>): Resumable<void> {
     const types = new Set(this.#query.resource_types)
     const { tenants } = this.#query
-    const places = tenants ? [...bareTenants(tenants)] : [null]
+    const within = tenants ? bareTenants(tenants) : null
+    const isNamed = instanceFilter(this.#query).accepts !== null
+    const named = new Map<string, readonly string[]>()
     for (const { type, action } of this.#ruled.filter(permission => types.has(permission.type))) {
-      for (const tenant of places) {
+      if (isNamed) {
+        // Once for all actions, and whatever the tenants: a request may name thousands of both.
+        const keys = named.get(type) ?? (yield* this.#namedOf(type, within))
+        named.set(type, keys)
+        const allowed = yield* this.#allowedAmong({ type, action, keys })
+        for (const key of allowed) this.#note(entries, { type, key }, action)
+        continue
+      }
+      for (const tenant of within ?? [null]) {
         for (const key of yield* this.#allowedOn(type, action, tenant))
           this.#note(entries, { type, key }, action)
       }
@@ -165,8 +177,6 @@ class RuledEntries {
   /** The first keys in order, as many as a page may need of them. */
   *#allowedOn(type: string, action: string, tenant: string | null): Resumable<string[]> {
     const question = { user: this.#query.user.key, action, type, tenant, ...this.#circumstances }
-    const { accepts } = instanceFilter(this.#query)
-    if (accepts !== null) return yield* this.#allowedAmong(question)
     const keys: string[] = []
     for (let after: string | null = null, hasMore = true; hasMore && keys.length < this.#kept;) {
       const limit = Math.min(SEARCHED_AT_ONCE, this.#kept - keys.length)
@@ -175,15 +185,19 @@ class RuledEntries {
         limit,
         triedMax: TRIED_AT_ONCE,
       })
-      this.#explained += page.keys.length
-      if (this.#explained > EXPLAINED_MAX) {
-        throw tooManyAllowed('name resources, or page through a resource search instead')
-      }
-      for (const key of page.keys) if ((yield* this.#rulesOn({ ...question, key })).allow) keys.push(key)
+      for (const key of page.keys) if (yield* this.#isAllowedOn({ ...question, key })) keys.push(key)
       ;({ hasMore, last: after } = page)
       yield
     }
     return keys
+  }
+
+  *#isAllowedOn(query: Query): Resumable<boolean> {
+    this.#explained += 1
+    if (this.#explained > EXPLAINED_MAX) {
+      throw tooManyAllowed('name resources, or fewer of them, or page through a resource search instead')
+    }
+    return (yield* this.#rulesOn(query)).allow
   }
 
   *#rulesOn(query: Query): Resumable<ExplainedByRules> {
@@ -191,23 +205,38 @@ class RuledEntries {
     return rules
   }
 
-  /** Of the instances that the filter names. */
-  *#allowedAmong(
-    question: Permission & { readonly user: string; readonly tenant: string | null },
-  ): Resumable<string[]> {
-    const { type, tenant } = question
+  /** The stored instances that the filter names, ascending; `within`: in these tenants, `null`: in any. */
+  *#namedOf(type: string, within: ReadonlySet<string> | null): Resumable<string[]> {
     const prefix = `${type}:`
-    const named = (this.#query.resources ?? []).filter(name => !isTenantName(name))
-    const keys = new Set(
-      named.flatMap(name => (name.startsWith(prefix) ? [name, name.slice(prefix.length)] : [name])),
-    )
-    const stored = [...keys].toSorted(compareUtf8).filter(key => {
+    const keys = new Set<string>()
+    for (const name of this.#query.resources ?? []) {
+      if (isTenantName(name)) continue
+      keys.add(name)
+      if (name.startsWith(prefix)) keys.add(name.slice(prefix.length))
+    }
+    const stored: string[] = []
+    let looked = 0
+    for (const key of keys) {
       const home = this.#engine.tenantOf(type, key)
-      return home !== null && (tenant === null || home === tenant)
-    })
+      if (home !== null && (within === null || within.has(home))) stored.push(key)
+      if (++looked % LOOKED_UP_AT_ONCE === 0) yield
+    }
+    return yield* sortedInSlices(stored, compareUtf8)
+  }
+
+  /** The first of these keys in order, as many as a page may need of them. */
+  *#allowedAmong({
+    type,
+    action,
+    keys,
+  }: Permission & { readonly keys: readonly string[] }): Resumable<string[]> {
     const allowed: string[] = []
-    for (const key of stored) if ((yield* this.#rulesOn({ ...question, key })).allow) allowed.push(key)
-    return allowed.slice(0, this.#kept)
+    for (const key of keys) {
+      if (allowed.length === this.#kept) break
+      const query = { user: this.#query.user.key, action, type, key, tenant: null }
+      if (yield* this.#isAllowedOn(query)) allowed.push(key)
+    }
+    return allowed
   }
 
   /** Adds to the entry what rules permit there, and says by which sets. */
@@ -233,7 +262,7 @@ class RuledEntries {
         sets.resource.add(resourceSet)
       }
       // Those that do not allow are not told here, so that there being more of them says nothing.
-      sets.hasMore ||= rules.rules.length === RULES_TOLD_MAX
+      sets.hasMore ||= rules.rules.length === RULES_EXPLAINED_MAX
     }
     return sets
   }

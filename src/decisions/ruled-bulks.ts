@@ -1,6 +1,6 @@
 /**
- * The bulks, and single questions, of environments with rules that are under way in this thread: a slice of one, whatever else has come, then a slice of another
- * environment's. An environment says what its questions cost, so it does not say how long others wait.
+ * The bulks, and single questions, of environments with rules that are under way in this thread: a slice of one, whatever else has
+ * come, then a slice of another environment's. An environment says what its questions cost, so it does not say how long others wait.
  */
 import { FairQueue } from '#model/fair-queue.ts'
 import { SLICE_MS, type SlicedRead, takeSlice, tooManyReads } from './sliced-reads.ts'

@@ -48,6 +48,9 @@ export interface Explanation {
 /** How much is told of rules: which allow and nothing else, the test that decided each side, or its whole trees. */
 export type RuleDetail = 'none' | 'leaf' | 'tree'
 
+/** Rules that an explanation lists, and sets of each side that it names. */
+export const RULES_EXPLAINED_MAX = 100
+
 export interface ExplainedByRules {
   readonly allow: boolean
   /** Why what was sent could not be read, and counts as not sent here; `null`: it was read, or no rule asks for it. */

@@ -12,6 +12,7 @@ import {
   type ExplainedRuleSide,
   NO_RULES,
   type RuleDetail,
+  RULES_EXPLAINED_MAX,
 } from '#engine/explanation.ts'
 import { ALL_OF_TYPE, PLAN, ROLE_SIDE } from '#engine/shared-index/rules/rule-code.ts'
 import type { SetText } from '#engine/shared-index/rules/rules-view.ts'
@@ -24,8 +25,6 @@ import type { Resumable } from '#model/resumable.ts'
 import type { RuledOutcome } from './rule-evaluation.ts'
 import { type AskedRules, type Lookup, mergedValues } from './rule-values.ts'
 
-/** Rules that an explanation lists, and sets of each side that it names. */
-export const RULES_EXPLAINED_MAX = 100
 /** Nodes of whole trees; behind it no further rule is listed. */
 const NODES_MAX = 50_000
 /** What a slice may do: sets read from their texts, steps of conditions, rules. */

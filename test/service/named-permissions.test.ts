@@ -1,0 +1,41 @@
+/** What a list of permissions that names resources costs, where rules are asked. */
+import { expect, test } from 'vitest'
+import { listPermissionEntries } from '#decisions/permission-entries.ts'
+import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
+
+const NAMES = 1_000
+
+test('thousands of resources and of tenants are looked up once each, and in slices', () => {
+  const engine = new SharedEngine()
+  engine.apply([
+    resourceType('document', 'read', 'write'),
+    tenant('default'),
+    conditionSet('all', {}),
+    ...['read', 'write'].map(action => {
+      const rule = { userSet: 'all', type: 'document', action, resourceSet: '__autogen_document' }
+      return { kind: 'rule-put', ...rule } as const
+    }),
+  ])
+  const tenantOf = engine.tenantOf.bind(engine)
+  let lookups = 0
+  engine.tenantOf = (type, key) => {
+    lookups += 1
+    return tenantOf(type, key)
+  }
+  const names = Array.from({ length: NAMES }, (_, n) => `n${n}`)
+  const query = { user: { key: 'ann' }, tenants: names, resources: names, resource_types: ['document'] }
+  const attributes = { user: null, resource: null, tenant: null, context: null }
+  const list = listPermissionEntries(engine, {
+    kind: 'permissions',
+    query,
+    limits: { entriesMax: 10, bytesMax: 100 },
+    format: 'action:resource',
+    page: null,
+    said: { readAt: 0, attributes },
+  })
+  let slices = 0
+  while (!list.next().done) slices += 1
+  expect(lookups).toBe(NAMES)
+  expect(slices).toBeGreaterThan(2)
+})

@@ -1,0 +1,91 @@
+/** How many entries, and rules of one of them, lists ask about where rules count: at the ceiling and above it. */
+import { beforeAll, describe, expect, test } from 'vitest'
+import { EXPLAINED_MAX, listAuthorizedUsers } from '#decisions/listing.ts'
+import { listPermissionEntries } from '#decisions/permission-entries.ts'
+import { RULES_EXPLAINED_MAX } from '#engine/explanation.ts'
+import type { Change } from '#model/change.ts'
+import { runAtOnce } from '#model/resumable.ts'
+import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import { ListingEngine, type SharedEngine } from '#testing/engines/shared-engine.ts'
+
+const limits = { entriesMax: 1_000_000, bytesMax: Infinity }
+const said = { readAt: 0, attributes: { user: null, resource: null, tenant: null, context: null } }
+
+function rule(userSet: string): Change {
+  return { kind: 'rule-put', userSet, type: 'document', action: 'read', resourceSet: '__autogen_document' }
+}
+
+function put(n: number): Change {
+  return {
+    kind: 'instance-put',
+    instance: { type: 'document', key: `d${n}` },
+    tenant: 'default',
+    attributes: null,
+  }
+}
+
+function permissionsOf(engine: SharedEngine, user: string): Record<string, object> {
+  const query = { user: { key: user }, tenants: null, resources: null, resource_types: ['document'] }
+  const job = { kind: 'permissions', query, limits, format: 'action:resource', page: null, said } as const
+  return JSON.parse(Buffer.from(runAtOnce(listPermissionEntries(engine, job))).toString()) as Record<
+    string,
+    object
+  >
+}
+
+function usersOf(engine: SharedEngine): { readonly users: object } {
+  const question = { action: 'read', type: 'document', key: 'd0', tenant: null, said }
+  const job = { kind: 'authorized-users', question, areRulesAsked: true, limits } as const
+  return JSON.parse(Buffer.from(runAtOnce(listAuthorizedUsers(engine, job))).toString()) as { users: object }
+}
+
+describe('of what is allowed, by roles or by rules', () => {
+  const engine = new ListingEngine(Infinity)
+  beforeAll(() => {
+    engine.apply([
+      resourceType('document', 'read'),
+      tenant('default'),
+      { kind: 'user-put', user: 'ann', attributes: null },
+      {
+        kind: 'role-put',
+        type: null,
+        role: 'reader',
+        permissions: [{ type: 'document', action: 'read' }],
+        extends: [],
+        derivations: [],
+      },
+      { kind: 'assignment-put', user: 'ann', role: 'reader', scope: { tenant: 'default' } },
+      conditionSet('nobody', { 'user.nothing': { equals: 1 } }),
+      rule('nobody'),
+    ])
+    engine.apply(Array.from({ length: EXPLAINED_MAX }, (_, n) => put(n)))
+  })
+
+  test('as many entries are asked about as the ceiling says, and not one more', () => {
+    expect(permissionsOf(engine, 'ann')).toEqual({})
+    engine.apply([put(EXPLAINED_MAX)])
+    expect(() => permissionsOf(engine, 'ann')).toThrow(
+      expect.objectContaining({
+        code: 'LIMIT_EXCEEDED',
+        message: expect.stringContaining('rules') as string,
+      }),
+    )
+  })
+})
+
+test('rules that allow are all told, or there are said to be more', () => {
+  const engine = new ListingEngine(Infinity)
+  const rules = (from: number, to: number): Change[] =>
+    Array.from({ length: to - from }, (_, n) => [
+      conditionSet(`s${from + n}`, {}),
+      rule(`s${from + n}`),
+    ]).flat()
+  engine.apply([resourceType('document', 'read'), tenant('default'), put(0)])
+  engine.apply([{ kind: 'user-put', user: 'ann', attributes: null }, ...rules(0, RULES_EXPLAINED_MAX - 1)])
+  const told = permissionsOf(engine, 'ann')['document:d0'] as { userset: string[]; more?: true }
+  expect([told.userset.length, told.more]).toEqual([RULES_EXPLAINED_MAX - 1, undefined])
+  expect(Object.values(usersOf(engine).users)[0]).toHaveLength(RULES_EXPLAINED_MAX - 1)
+  engine.apply(rules(RULES_EXPLAINED_MAX - 1, RULES_EXPLAINED_MAX + 1))
+  expect(permissionsOf(engine, 'ann')['document:d0']).toMatchObject({ more: true })
+  expect(() => usersOf(engine)).toThrow(expect.objectContaining({ code: 'LIMIT_EXCEEDED' }))
+})
