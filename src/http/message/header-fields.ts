@@ -74,7 +74,7 @@ export const ASKED_ACTION = askedByHeader('Permit-Action', 'The key of the actio
 export const ASKED_TYPE = askedByHeader('Permit-Resource-Type', 'The key of the resource.', true)
 export const ASKED_KEY = askedByHeader(
   'Permit-Resource-Key',
-  'The key of the instance. Absent: the question is about the type as a whole.',
+  'The key of the instance. Absent or empty: the question is about the type as a whole. A gateway sets it, also to nothing: what a client sent would name an instance.',
   false,
 )
 

@@ -80,9 +80,10 @@ export class QueryShape {
       if (problem !== null) detail.push({ loc: ['query', parameter.name], msg: problem, type: 'type' })
     }
     if (this.#prefixed.length > 0 || this.#refusesUnknown) {
-      for (const name of new Set(sent.keys())) {
+      for (const [name, pairs] of Map.groupBy(sent, ([of]) => of)) {
         if (detail.length === DETAILS_MAX) break
-        if (!this.#names.has(name)) detail.push(...this.#readOther(name, { sent, illegible, values }))
+        const texts = pairs.map(([, text]) => text)
+        if (!this.#names.has(name)) detail.push(...this.#readOther(name, { texts, illegible, values }))
       }
     }
     if (detail.length > 0) throw shapeError(detail)
@@ -94,11 +95,11 @@ export class QueryShape {
   #readOther(
     name: string,
     {
-      sent,
+      texts,
       illegible,
       values,
     }: {
-      readonly sent: URLSearchParams
+      readonly texts: readonly string[]
       readonly illegible: ReadonlySet<string>
       readonly values: Record<string, unknown>
     },
@@ -112,11 +113,11 @@ export class QueryShape {
       return isRefused ? [{ loc, msg: 'is no parameter of this list', type: 'unknown' }] : []
     }
     if (illegible.has(name)) return [{ loc, msg: 'must be percent-encoded UTF-8', type: 'encoding' }]
-    const [text, ...others] = sent.getAll(name)
+    const [text, ...others] = texts
     if (others.length > 0) return [{ loc, msg: 'must be given once', type: 'type' }]
-    // Own properties by definition: a name may be that of an accessor.
-    const known = Object.entries((values[prefixed.name] as object | undefined) ?? {})
-    values[prefixed.name] = Object.fromEntries([...known, [name.slice(prefixed.prefix.length), text]])
+    const known = (values[prefixed.name] ??= {}) as object
+    // Own by definition: a name may be that of an accessor.
+    Object.defineProperty(known, name.slice(prefixed.prefix.length), { value: text, enumerable: true })
     return []
   }
 }
