@@ -78,7 +78,7 @@ Copyright 2026 the authors of Verdict
 
 Licensed under the Apache License, Version 2.0: see LICENSE.
 
-The package holds code of typebox. What else it runs with is installed beside it, each package with its own licence. An image holds all
+The package holds code of typebox, and of yargs and what that needs (cliui, y18n, yargs-parser and others below). What else it runs with is installed beside it, each package with its own licence. An image holds all
 of it, and a Node of its own. uWebSockets.js comes as uws-pack, whose binaries are built from uWebSockets.js and uWebSockets by Alex
 Hultman and others, under the Apache License, Version 2.0.
 `

@@ -168,6 +168,11 @@ describe.skipIf(lacks('promtool'))('the files of Prometheus (skipped without pro
   })
 })
 
+test('both balancers ask the same again', () => {
+  const asks = (name: string) => /^ *acl asks .*$/m.exec(readFileSync(join(deploy, name), 'utf8'))![0]
+  expect(asks('haproxy-tls.cfg')).toBe(asks('haproxy.cfg'))
+})
+
 describe.skipIf(lacks('haproxy') || lacks('openssl'))(
   'the balancer with TLS (skipped without haproxy or openssl)',
   () => {
