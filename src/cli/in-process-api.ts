@@ -8,9 +8,10 @@ export class InProcessApi implements Api {
   /** Defects that the service met while it answered; the first is reported. */
   readonly #faults: unknown[]
 
-  static async open(): Promise<InProcessApi> {
+  /** `variables`: settings of the service. */
+  static async open(variables: Readonly<Record<string, string>> = {}): Promise<InProcessApi> {
     const faults: unknown[] = []
-    return new InProcessApi(await InProcessService.open(fault => faults.push(fault)), faults)
+    return new InProcessApi(await InProcessService.open(fault => faults.push(fault), variables), faults)
   }
 
   private constructor(service: InProcessService, faults: unknown[]) {

@@ -42,9 +42,15 @@ export class InProcessService {
   readonly #onFault: (error: unknown) => void
   readonly #close: () => Promise<void>
 
-  /** Opens an environment with the default tenant and nothing else. `onFault` is told of defects of the service. */
-  static async open(onFault: (error: unknown) => void): Promise<InProcessService> {
-    const settings = withoutSecrets(readConfig({}))
+  /**
+   * Opens an environment with the default tenant and nothing else. `onFault` is told of defects of the service. `variables`: its
+   * settings.
+   */
+  static async open(
+    onFault: (error: unknown) => void,
+    variables: Readonly<Record<string, string>> = {},
+  ): Promise<InProcessService> {
+    const settings = withoutSecrets(readConfig(variables))
     const scope = {
       organizationId: randomUUID(),
       projectId: randomUUID(),

@@ -84,7 +84,9 @@ function contradictions(config: Config): string[] {
 function read(name: string, row: SettingKind<unknown>, environment: Environment): unknown {
   const [value, file] = [environment[name], row.isSecret ? environment[fileName(name)] : undefined]
   if (file === undefined) return value === undefined ? row.fallback() : row.parse(value)
-  if (value !== undefined) throw new Error(`${fileName(name)} is set, too: one place is enough`)
+  // Empty is as good as none: a container cannot take away what its image sets.
+  if (value !== undefined && value !== '')
+    throw new Error(`${fileName(name)} is set, too: one place is enough`)
   return row.parse(contentOf(fileName(name), file))
 }
 

@@ -165,8 +165,8 @@ function addressOf(
   })
 }
 
-/** With a dot, so that it is taken for no environment. */
-const BACKUP_PREFIX = 'backup.'
+/** With a dot, so that it is taken for no environment. Nobody calls a file of his own so: what is called so goes at a start. */
+const BACKUP_PREFIX = '.verdict-backup-'
 
 /** Lists of so many rows are built in a second or two. */
 const LISTED_AT_ONCE_MAX = 50_000

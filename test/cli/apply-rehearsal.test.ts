@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
-import { neighbourOf, sharedService } from '#testing/processes/running-service.ts'
+import { API_KEY, neighbourOf, sharedService, startedService } from '#testing/processes/running-service.ts'
 import { verdictCommand } from './command-line.ts'
 
 const service = await sharedService()
@@ -146,4 +146,17 @@ tests: [{ name: nobody writes, deny: [{ user: ann, action: write, resource: 'pag
     const { code, stdout } = await apply(failing, '--dry-run', '--output', 'table')
     expect([code, stdout]).toEqual([EXIT.no, '1 not as expected. Nothing was changed.\n'])
   })
+})
+
+test('what the service takes is not refused by the rehearsal, whatever the ceilings of the service are', async () => {
+  const generous = await startedService({ attributesBytesMax: 262_144 })
+  const large = `
+users:
+  big: { attributes: { text: ${'x'.repeat(100_000)} } }
+`
+  writeFileSync(file, large)
+  const applied = await verdictCommand(['apply', file, '--yes'], {
+    env: { VERDICT_URL: generous.address, VERDICT_KEY: API_KEY },
+  })
+  expect([applied.code, applied.stderr]).toEqual([EXIT.yes, ''])
 })

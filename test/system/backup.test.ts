@@ -39,12 +39,16 @@ test('holds keys, projects and environments, and a service on what is restored g
   })
   await service.send('POST', '/v2/facts/default/staging/users', { key: key.secret, body: { key: 'zoe' } })
   const file = join(directory, 'verdict.backup')
+  // One that was begun before, which anybody may read.
+  writeFileSync(`${file}.part`, '', { mode: 0o666 })
   const backup = await backUp(service, file)
   expect(backup).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(backup.stdout)).toMatchObject({ file, environments: 2 })
   // For nobody else, and nothing is left beside the store.
   expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
-  expect(readdirSync(join(directory, 'store')).filter(name => name.startsWith('backup.'))).toEqual([])
+  expect(readdirSync(join(directory, 'store')).filter(name => name.startsWith('.verdict-backup-'))).toEqual(
+    [],
+  )
   // What comes later is not in it.
   await service.user('late')
   await service.close()
@@ -116,20 +120,27 @@ describe('is refused', () => {
 
   test('while another one is taken: one that nobody reads to its end is one until its caller leaves', async () => {
     const service = await filled(join(storeDirectory(), 'store'))
+    // More than sockets hold between the two.
+    for (let bulk = 0; bulk < 5; bulk += 1) {
+      const operations = Array.from({ length: 60 }, (_, n) => ({
+        key: `large-${bulk}-${n}`,
+        attributes: { text: 'x'.repeat(60_000) },
+      }))
+      expect((await service.post(`${FACTS}/bulk/users`, { operations })).status).toBe(200)
+    }
     const controller = new AbortController()
     onTestFinished(() => controller.abort())
-    const headers = { authorization: `Bearer ${ADMIN_KEY}` }
-    const first = fetch(`${service.address}/v2/backup`, {
-      method: 'POST',
-      headers,
-      signal: controller.signal,
-    })
-    const second = fetch(`${service.address}/v2/backup`, { method: 'POST', headers })
-    const statuses = [await first, await second].map(({ status }) => status)
-    expect(statuses.toSorted()).toEqual([200, 503])
-    await (await first).arrayBuffer()
+    const backup = { method: 'POST', headers: { authorization: `Bearer ${ADMIN_KEY}` } }
+    const url = `${service.address}/v2/backup`
+    const first = await fetch(url, { ...backup, signal: controller.signal })
+    expect([first.status, (await fetch(url, backup)).status]).toEqual([200, 503])
+    controller.abort()
     await expect
-      .poll(async () => (await fetch(`${service.address}/v2/backup`, { method: 'POST', headers })).status)
+      .poll(async () => {
+        const next = await fetch(url, backup)
+        await next.arrayBuffer()
+        return next.status
+      })
       .toBe(200)
   })
 })
@@ -197,8 +208,11 @@ test('what a crash left of a backup is gone after the next start', async () => {
   const directory = join(storeDirectory(), 'store')
   const service = await filled(directory)
   await service.close()
-  mkdirSync(join(directory, 'backup.Xy12Zz'))
-  writeFileSync(join(directory, 'backup.Xy12Zz/data.mdb'), 'half of it')
+  mkdirSync(join(directory, '.verdict-backup-Xy12Zz'))
+  writeFileSync(join(directory, '.verdict-backup-Xy12Zz/data.mdb'), 'half of it')
+  // An operator's own.
+  writeFileSync(join(directory, 'backup.verdict'), 'whole')
   await startedService({ storeUrl: `lmdb:${directory}` })
-  expect(readdirSync(directory).filter(name => name.startsWith('backup.'))).toEqual([])
+  expect(readdirSync(directory).filter(name => name.startsWith('.verdict-backup-'))).toEqual([])
+  expect(readdirSync(directory)).toContain('backup.verdict')
 })

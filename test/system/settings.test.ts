@@ -45,6 +45,8 @@ describe('a secret', () => {
     expect(() => readConfig({ API_KEY, API_KEY_FILE: file })).toThrow(
       'setting API_KEY: API_KEY_FILE is set, too: one place is enough',
     )
+    // As where an image sets what a file is to say.
+    expect(readConfig({ STORE_URL: '', STORE_URL_FILE: secretFile('memory:') }).storeUrl).toBe('memory:')
     expect(() => readConfig({ API_KEY_FILE: '/nowhere/at/all' })).toThrow(
       'setting API_KEY: API_KEY_FILE cannot be read: ENOENT',
     )

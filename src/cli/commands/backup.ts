@@ -20,7 +20,9 @@ export const backupCommand: Command = ({ usage, description }, parser, run) =>
     run(async ({ api, output }, { file }) => {
       const part = `${file}.part`
       // Opened first, so that a wrong place is reported before anything is asked for. For nobody else: it holds keys.
-      const handle = await open(part, 'w', 0o600)
+      // Made anew: one that lies there may be somebody else's, or open to all.
+      await rm(part, { force: true })
+      const handle = await open(part, 'wx', 0o600)
       try {
         await pipeline(() => api.download('/v2/backup', 'POST'), handle.createWriteStream({ flush: true }))
         const { files } = await readBackup(createReadStream(part))

@@ -2,7 +2,7 @@
 import type { Command } from '#cli/command.ts'
 import { UsageError } from '#cli/exit-codes.ts'
 import { ARGUMENT, saidArguments, saidBy } from '#cli/question.ts'
-import { search } from '#cli/search.ts'
+import { search, type SearchedPart, type SearchQuestion } from '#cli/search.ts'
 import type { Session } from '#cli/session.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 
@@ -19,18 +19,8 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
             .positional('type', ARGUMENT.type)
             .option('tenant', ARGUMENT.tenant)
             .example('$0 list resources carol read document', 'the documents carol may read'),
-        run(async (session, { user, action, type, tenant: where, ...said }) =>
-          print(
-            session,
-            'RESOURCE',
-            await search(await session.decisions(), 'resource', {
-              user,
-              action,
-              type,
-              tenant: where,
-              ...saidBy(said),
-            }),
-          ),
+        run((session, { user, action, type, tenant, attributes, context }) =>
+          printFound(session, 'resource', { user, action, type, tenant, attributes, context }),
         ),
       )
       .command(
@@ -42,17 +32,8 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
             .positional('resource', ARGUMENT.instance)
             .option('tenant', ARGUMENT.tenant)
             .example('$0 list users write document:roadmap', 'everybody who may write the roadmap'),
-        run(async (session, { action, resource, tenant: where, ...said }) =>
-          print(
-            session,
-            'USER',
-            await search(await session.decisions(), 'subject', {
-              action,
-              ...instanceOf(resource),
-              tenant: where,
-              ...saidBy(said),
-            }),
-          ),
+        run((session, { action, resource, tenant, attributes, context }) =>
+          printFound(session, 'subject', { action, ...instanceOf(resource), tenant, attributes, context }),
         ),
       )
       .command(
@@ -64,26 +45,28 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
             .positional('resource', ARGUMENT.instance)
             .option('tenant', ARGUMENT.tenant)
             .example('$0 list actions carol document:roadmap', 'what carol may do with the roadmap'),
-        run(async (session, { user, resource, tenant: where, ...said }) =>
-          print(
-            session,
-            'ACTION',
-            await search(await session.decisions(), 'action', {
-              user,
-              ...instanceOf(resource),
-              tenant: where,
-              ...saidBy(said),
-            }),
-          ),
+        run((session, { user, resource, tenant, attributes, context }) =>
+          printFound(session, 'action', { user, ...instanceOf(resource), tenant, attributes, context }),
         ),
       )
       .demandCommand(1, 'say what to list: resources, users or actions'),
   )
 
-function print({ output }: Session, header: string, found: readonly string[]): void {
-  output.result(found, () =>
-    output.table(
-      [header],
+const HEADERS = { resource: 'RESOURCE', subject: 'USER', action: 'ACTION' } as const
+
+/** Names as the search has them, and what else is said as the options have it. */
+type Asked = Omit<SearchQuestion, 'attributes' | 'context'> & Parameters<typeof saidBy>[0]
+
+async function printFound(
+  session: Session,
+  part: SearchedPart,
+  { attributes, context, ...names }: Asked,
+): Promise<void> {
+  const said = saidBy({ attributes, context })
+  const found = await search(await session.decisions(), part, { ...names, ...said })
+  session.output.result(found, () =>
+    session.output.table(
+      [HEADERS[part]],
       found.map(item => [item]),
     ),
   )

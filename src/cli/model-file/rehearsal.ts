@@ -27,6 +27,9 @@ export interface Rehearsal {
   readonly tests: readonly TestOutcome[]
 }
 
+/** What a service may have been set to take: its ceiling is its own to hold. */
+const SERVICE_CEILINGS = { MAX_ATTRIBUTES_BYTES: '16777216' }
+
 /** `present`: what the environment has of what the file mentions; `null` for a file that stands alone. */
 export async function rehearse(
   wanted: EnvironmentState,
@@ -34,7 +37,7 @@ export async function rehearse(
   present: EnvironmentState | null,
   prune: PruneOptions,
 ): Promise<Rehearsal> {
-  const api = await InProcessApi.open()
+  const api = await InProcessApi.open(present === null ? {} : SERVICE_CEILINGS)
   try {
     const empty = new EnvironmentState()
     // What every environment starts with.
