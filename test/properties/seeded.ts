@@ -11,21 +11,46 @@ export const howToRepeat = `repeat with VERDICT_SEED=${seed}`
 /** What `npm run test:long` says: each property on so many times as many values, and no engine on a share of them. */
 const times = wholeNumber('VERDICT_RUNS')
 
+/** What random runs have counted so far, and what each of these counts must come to at the least. */
+export interface Coverage {
+  readonly met: Readonly<Record<string, number>>
+  readonly least: Readonly<Record<string, number>>
+}
+
+/** Where so many runs together do not meet it, that is no bad luck: the generator is broken, or what it should meet. */
+const RUNS_FOR_COVERAGE = 10
+
 /**
- * Checks the property on `runs` values, or on a `share` of them, the first. A failure carries the smallest counterexample
- * found, and the seed.
+ * The seed of the run. Then, while one of the counts is less than it must be, the seeds of further runs of the same size:
+ * a test must not fail because chance brought too little of something into one run. Throws after ten runs.
+ */
+export function* seedsUntilMet({ met, least }: Coverage): Generator<number> {
+  for (let run = 0; run < RUNS_FOR_COVERAGE; run++) {
+    yield seed + run
+    if (Object.entries(least).every(([name, count]) => met[name]! >= count)) return
+  }
+  const counts = JSON.stringify(met)
+  throw new Error(`${RUNS_FOR_COVERAGE} runs met ${counts}, not ${JSON.stringify(least)}; ${howToRepeat}`)
+}
+
+/**
+ * Checks the property on `runs` values and on as many again until it has met what it must; or on a `share` of the first
+ * ones, whatever it meets there. A failure carries the smallest counterexample found, and the seed.
  */
 export function holdsFor<T>(
   arbitrary: Arbitrary<T>,
   runs: number,
   property: (value: T) => void,
   share = 1,
+  coverage: Coverage = { met: {}, least: {} },
 ): void {
   const numRuns = Math.ceil(runs * (times ?? share))
-  try {
-    fc.assert(fc.property(arbitrary, property), { seed, numRuns })
-  } catch (error) {
-    throw new Error(howToRepeat, { cause: error })
+  for (const each of share === 1 ? seedsUntilMet(coverage) : [seed]) {
+    try {
+      fc.assert(fc.property(arbitrary, property), { seed: each, numRuns })
+    } catch (error) {
+      throw new Error(howToRepeat, { cause: error })
+    }
   }
 }
 
