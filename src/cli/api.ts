@@ -48,7 +48,9 @@ export function resultOf<Schema extends TSchema>(
   asked: string,
 ): Static<Schema> {
   if (answer.status === 401)
-    throw new ApiError(`${messageOf(answer)}; the key is that of --key, else of VERDICT_KEY`)
+    throw new ApiError(
+      `${messageOf(answer)}; the key is that of --key, else of VERDICT_KEY or VERDICT_KEY_FILE`,
+    )
   if (answer.status >= 400 && answer.status < 500) throw new RefusedError(`${asked}: ${messageOf(answer)}`)
   if (answer.status >= 300) throw new ApiError(`${asked}: ${messageOf(answer)}`)
   // A proxy, a login page or another program at that address must not be taken for a service that says yes or no.

@@ -9,8 +9,8 @@ import { COMMANDS } from './commands.ts'
 import { ModelFileError, ApiError, defectMessage, EXIT, type ExitCode, UsageError } from './exit-codes.ts'
 import type { CommonOptions, Session, Streams } from './session.ts'
 
-const EPILOGUE = `Where and as whom: --url and --key, else VERDICT_URL and VERDICT_KEY. Output is a table on a terminal
-and JSON in a pipe; --output or VERDICT_OUTPUT says otherwise.
+const EPILOGUE = `Where and as whom: --url and --key, else VERDICT_URL and VERDICT_KEY, or VERDICT_KEY_FILE, a file that
+holds the key. Output is a table on a terminal and JSON in a pipe; --output or VERDICT_OUTPUT says otherwise.
 
 Exit codes: 0 done, or the answer is yes; 1 the answer is no: denied, a test failed, a plan not carried
 out; 2 the command or a file is wrong; 3 the service could not be reached, refused, or did not answer as one;

@@ -1,4 +1,5 @@
 /** What a command works with: the service it speaks to, the environment it is about, and where its output goes. */
+import { fileName, secretText } from '#config/secret-text.ts'
 import { ApiKeyScope } from '#model/wire/api-key.ts'
 import { ask, request } from './api.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-codes.ts'
@@ -21,6 +22,8 @@ export interface CommonOptions {
   readonly output?: string | undefined
 }
 
+/** The variable that holds the API key. */
+const KEY = 'VERDICT_KEY'
 const ADDRESS_DEFAULT = 'http://127.0.0.1:7766'
 /** Visible ASCII and blanks. */
 const KEY_TEXT = /^[ -~]*$/
@@ -44,21 +47,33 @@ export class Session {
   }
 
   get hasKey(): boolean {
-    return (this.#options.key ?? this.streams.env['VERDICT_KEY']) !== undefined
+    const { env } = this.streams
+    return [this.#options.key, env[KEY], env[fileName(KEY)]].some(place => place !== undefined)
   }
 
   /** The service that the options and the environment variables name. */
   get api(): HttpApi {
-    const { env } = this.streams
-    const address = this.#options.url ?? env['VERDICT_URL'] ?? ADDRESS_DEFAULT
+    this.#api ??= this.#open()
+    return this.#api
+  }
+
+  #open(): HttpApi {
+    const address = this.#options.url ?? this.streams.env['VERDICT_URL'] ?? ADDRESS_DEFAULT
     if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
       throw new UsageError(`--url: ${JSON.stringify(address)} is no URL of http or https`)
-    // Files end with a line break.
-    const key = (this.#options.key ?? env['VERDICT_KEY'])?.trim() ?? null
+    // What was read from a file ends with a line break.
+    const key = (this.#options.key ?? this.#keyOfEnvironment())?.trim() ?? null
     if (key !== null && !KEY_TEXT.test(key))
       throw new UsageError('--key: this is no API key, it has characters that no key has')
-    this.#api ??= new HttpApi(address, key)
-    return this.#api
+    return new HttpApi(address, key)
+  }
+
+  #keyOfEnvironment(): string | undefined {
+    try {
+      return secretText(KEY, this.streams.env)
+    } catch (error) {
+      throw new UsageError(`${KEY}: ${(error as Error).message}`)
+    }
   }
 
   /**

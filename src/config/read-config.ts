@@ -3,9 +3,9 @@
  * from files, which `NAME_FILE` names. A variable that is no setting is ignored, unless it looks like a mistyped one: that is a warning,
  * or refused where it begins as our own do.
  */
-import { readFileSync } from 'node:fs'
 import { AuthzError } from '#model/errors.ts'
 import { type Config, settings } from './config.ts'
+import { fileName, secretText } from './secret-text.ts'
 import type { SettingKind } from './setting-kinds.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -24,7 +24,7 @@ const KNOWN = [...Object.keys(settings), ...SECRETS.map(fileName)]
 
 const OWN_PREFIX = 'VERDICT_'
 /** Of the command line, of the code's form, and of tests. */
-const OTHERS_WITH_OWN_PREFIX = ['KEY', 'URL', 'OUTPUT', 'FORM', 'STARTED_AGAIN', 'RUNS'].map(
+const OTHERS_WITH_OWN_PREFIX = ['KEY', 'KEY_FILE', 'URL', 'OUTPUT', 'FORM', 'STARTED_AGAIN', 'RUNS'].map(
   name => OWN_PREFIX + name,
 )
 /** What Kubernetes sets in every container where a service is called `verdict` or `verdict-…`. */
@@ -82,25 +82,8 @@ function contradictions(config: Config): string[] {
 }
 
 function read(name: string, row: SettingKind<unknown>, environment: Environment): unknown {
-  const [value, file] = [environment[name], row.isSecret ? environment[fileName(name)] : undefined]
-  if (file === undefined) return value === undefined ? row.fallback() : row.parse(value)
-  // Empty is as good as none: a container cannot take away what its image sets.
-  if (value !== undefined && value !== '')
-    throw new Error(`${fileName(name)} is set, too: one place is enough`)
-  return row.parse(contentOf(fileName(name), file))
-}
-
-export function fileName(secret: string): string {
-  return `${secret}_FILE`
-}
-
-/** Without the end of its last line, which editors and `echo` write. */
-function contentOf(name: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
-  } catch (error) {
-    throw new Error(`${name} cannot be read: ${(error as Error).message}`, { cause: error })
-  }
+  const value = row.isSecret ? secretText(name, environment) : environment[name]
+  return value === undefined ? row.fallback() : row.parse(value)
 }
 
 /** What is strange about a variable that is no setting; null: nothing. */

@@ -1,6 +1,6 @@
 /** The settings as `npm start -- --help` prints them. */
 import { settings } from './config.ts'
-import { fileName } from './read-config.ts'
+import { fileName } from './secret-text.ts'
 import type { SettingKind } from './setting-kinds.ts'
 
 const INDENT = '    '

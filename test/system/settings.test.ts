@@ -111,6 +111,7 @@ describe('a variable that is no setting', () => {
 
   test.each([
     'VERDICT_KEY',
+    'VERDICT_KEY_FILE',
     'VERDICT_URL',
     'VERDICT_OUTPUT',
     'VERDICT_FORM',
