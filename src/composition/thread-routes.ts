@@ -98,6 +98,5 @@ export function opaThreadRoutes(parts: {
   readonly pool: DecisionPool | null
   readonly answers: AnswersOfParts
 }): Route[] {
-  const { decisions, permissions, answers } = decisionParts(parts)
-  return withBodyCeilings(opaRoutes(decisions, permissions, answers), parts.settings.attributesBytesMax)
+  return withBodyCeilings(opaRoutes(decisionParts(parts)), parts.settings.attributesBytesMax)
 }

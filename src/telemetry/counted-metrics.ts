@@ -48,7 +48,7 @@ export const COUNTED_METRICS = {
   requests: {
     name: 'verdict_http_requests_total',
     kind: 'counter',
-    help: 'requests; the endpoint as in `/openapi.json`, `isAllowedOpa` and `getUserPermissionsOpa` on `OPA_PORT`, `none` without a route; status `aborted`: the caller was gone first',
+    help: 'requests; the endpoint as in `/openapi.json`, `isAllowedOpa` and others that end in `Opa` on `OPA_PORT`, `none` without a route; status `aborted`: the caller was gone first',
     by: { endpoint: 'endpoints', status: STATUSES },
   },
   requestSeconds: {

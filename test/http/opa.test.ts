@@ -84,8 +84,9 @@ describe('a decision of the second listener', () => {
 })
 
 describe('the list of permissions of the second listener', () => {
-  const PERMISSIONS = '/v1/data/permit/user_permissions/permissions'
-  const list = (asked: unknown) => ask({ path: PERMISSIONS, text: JSON.stringify({ input: asked }) })
+  const PACKAGE = '/v1/data/permit/user_permissions'
+  const PERMISSIONS = `${PACKAGE}/permissions`
+  const list = (asked: unknown, path = PERMISSIONS) => ask({ path, text: JSON.stringify({ input: asked }) })
 
   test('is that of /user-permissions, under result, with its filters', async () => {
     for (const asked of [
@@ -95,6 +96,8 @@ describe('the list of permissions of the second listener', () => {
     ]) {
       const listed = await verdict.post('/user-permissions', asked)
       expect(await list(asked)).toMatchObject({ status: 200, body: { result: listed.body } })
+      const whole = await list(asked, PACKAGE)
+      expect([whole.status, whole.body]).toEqual([200, { result: { permissions: listed.body } }])
     }
     expect((await list({ user: { key: 'alice' } })).body).toMatchObject({
       result: { 'document:d1': { roles: ['viewer'] } },
@@ -148,6 +151,48 @@ describe('an error of the second listener has the code its clients branch on', (
     const answer = await ask(asked)
     expect([answer.status, answer.body]).toEqual([status, { code, message: expect.stringMatching(/./) }])
     expect(answer.headers.get('content-type')).toBe('application/json')
+  })
+})
+
+describe('many decisions of the second listener', () => {
+  const BULK = '/v1/data/permit/bulk'
+  const TENANTS = '/v1/data/permit/all_tenants'
+  const questions = ['read', 'update'].map(action => question('alice', action, 'document:d1'))
+
+  test('are those of /allowed/bulk, under result', async () => {
+    const answer = await ask({ path: BULK, text: JSON.stringify({ input: questions }) })
+    const { body } = await verdict.post('/allowed/bulk', questions)
+    expect([answer.status, answer.body]).toEqual([200, { result: body }])
+    expect(body).toMatchObject({ allow: [{ allow: true }, { allow: false }] })
+    expect((await ask({ path: BULK, text: '{"input":[]}' })).body).toEqual({ result: { allow: [] } })
+  })
+
+  test('are as many as one request may hold', async () => {
+    const checksMax = 3
+    const narrowHost = await loopbackWithFree(SDK_OPA_PORT)
+    await startedService({ host: narrowHost, opaPort: SDK_OPA_PORT, bulkChecksMax: checksMax })
+    const statusOf = async (checks: number) => {
+      const asked = Array.from({ length: checks }, () => questions[0])
+      const response = await fetch(`http://${narrowHost}:${SDK_OPA_PORT}${BULK}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${API_KEY}` },
+        body: JSON.stringify({ input: asked }),
+      })
+      return response.status
+    }
+    expect([await statusOf(checksMax - 1), await statusOf(checksMax), await statusOf(checksMax + 1)]).toEqual(
+      [200, 200, 400],
+    )
+  })
+
+  test('in all tenants are those of /allowed/all-tenants, under result', async () => {
+    for (const asked of questions) {
+      const answer = await ask({ path: TENANTS, text: JSON.stringify({ input: asked }) })
+      const { body } = await verdict.post('/allowed/all-tenants', asked)
+      expect([answer.status, answer.body]).toEqual([200, { result: body }])
+    }
+    const { body } = await ask({ path: TENANTS, text: JSON.stringify({ input: questions[0] }) })
+    expect(body).toMatchObject({ result: { allowed_tenants: [{ tenant: { key: 'default' } }] } })
   })
 })
 

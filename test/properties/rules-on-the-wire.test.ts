@@ -59,18 +59,18 @@ function asker(engine: () => DecisionEngine) {
   })
   const permissions = new PermissionService(decisions, settings)
   const answers = new LargeAnswers(settings.listedBytesMax)
+  const tenants = new TenantService(decisions, settings)
   const routes = decisionRoutes({
     decisions,
     access,
     permissions,
-    tenants: new TenantService(decisions, settings),
+    tenants,
     search: new SearchService(decisions, access, 20_000),
     answers,
     options: { ...settings, tokens: new PageTokens(Buffer.alloc(32)) },
   })
-  const byId = new Map(
-    [...routes, ...opaRoutes(decisions, permissions, answers)].map(route => [route.operationId, route]),
-  )
+  const opa = opaRoutes({ decisions, permissions, tenants, answers })
+  const byId = new Map([...routes, ...opa].map(route => [route.operationId, route]))
   return async <Body>(operationId: string, text: string): Promise<Body> => {
     const route = byId.get(operationId)!
     const body = readBody(route, viewOf(Buffer.from(text)), { principal, contentEncoding: undefined })
@@ -176,6 +176,11 @@ async function answersOf(ask: ReturnType<typeof asker>, queries: readonly Query[
     query => JSON.stringify({ input: native(query) }),
     ({ result }: { result: Allowed }) => result.allow,
   )
+  const { result } = await ask<{ result: { allow: Allowed[] } }>(
+    'isAllowedBulkOpa',
+    JSON.stringify({ input: twice.map(native) }),
+  )
+  answers['bulk, policy agent'] = result.allow.map(({ allow }) => allow)
   return answers
 }
 

@@ -96,3 +96,6 @@ export const OpaQuery = Type.Object({ input: AllowedQuery })
 export const OpaResult = Type.Object({ result: Type.Object({ allow: Type.Boolean() }) })
 
 export const BulkAllowedResult = Type.Object({ allow: Type.Array(AllowedResult) })
+
+export const OpaBulkQuery = Type.Object({ input: BulkAuthorizationQuery })
+export const OpaBulkResult = Type.Object({ result: BulkAllowedResult })

@@ -49,6 +49,7 @@ export const UserPermissions = Type.Record(
 /** The same in the envelopes of an Open Policy Agent. */
 export const OpaPermissionsQuery = Type.Object({ input: UserPermissionsQuery })
 export const OpaPermissions = Type.Object({ result: UserPermissions })
+export const OpaPackage = Type.Object({ result: Type.Object({ permissions: UserPermissions }) })
 
 export const AuthorizedUsersQuery = Type.Object({
   action: Type.String({ minLength: 1 }),

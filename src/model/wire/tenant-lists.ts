@@ -23,6 +23,9 @@ export const AllowedTenants = Type.Object({
   ),
 })
 
+/** The same in the envelope of an Open Policy Agent. */
+export const OpaAllowedTenants = Type.Object({ result: AllowedTenants })
+
 export const UserTenantsQuery = Type.Object({
   user: UserInQuery,
   context: optional(AttributeMap),

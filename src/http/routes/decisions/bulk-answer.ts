@@ -15,6 +15,13 @@ const BUFFER_BYTES_MIN = 16 * 1_024
 /** The answer of `/allowed/bulk`: `{"allow":[{"allow":true,"result":true},…]}`. */
 export const bulkAnswer = answerWith('{"allow":[', allow => `{"allow":${allow},"result":${allow}}`)
 
+/** The same in the envelope of an Open Policy Agent. */
+export const opaBulkAnswer = answerWith(
+  '{"result":{"allow":[',
+  allow => `{"allow":${allow},"result":${allow}}`,
+  ']}}',
+)
+
 /** The answer to a batch of evaluations: `{"evaluations":[{"decision":true},…]}`. */
 export const evaluationsAnswer = answerWith('{"evaluations":[', decision => `{"decision":${decision}}`)
 
@@ -28,9 +35,13 @@ export function replyWith(
 }
 
 /** Writes answers of one form. O(decisions). */
-function answerWith(head: string, result: (decision: boolean) => string): (decisions: Verdicts) => LentJson {
+function answerWith(
+  head: string,
+  result: (decision: boolean) => string,
+  end = ']}',
+): (decisions: Verdicts) => LentJson {
   const headBytes = Buffer.from(head)
-  const endBytes = Buffer.from(']}')
+  const endBytes = Buffer.from(end)
   const results = [Buffer.from(`,${result(false)}`), Buffer.from(`,${result(true)}`)] as const
   const resultBytesMax = Math.max(...results.map(({ length }) => length))
   // Eight results in a row, by their bits, the first one lowest.

@@ -1,30 +1,61 @@
 /**
- * What the second listener answers (contract A.7): the decision of `/allowed` and the list of `/user-permissions`, under the
- * paths and in the form in which an Open Policy Agent with the original's policy gives them. Clients that ask their policy engine
- * directly come here.
+ * What the second listener answers (contract A.7): the decisions of `/allowed`, `/allowed/bulk` and `/allowed/all-tenants` and the
+ * list of `/user-permissions`, under the paths and in the form in which an Open Policy Agent with the original's policy gives
+ * them. Clients that ask their policy engine directly come here.
  *
  * Not on the main port, and no header is required with `STRICT_HEADERS`: the protocol knows none.
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { queryOf } from '#decisions/native-query.ts'
 import type { PermissionService } from '#decisions/permission-service.ts'
+import type { TenantService } from '#decisions/tenant-service.ts'
 import type { Reply } from '#http/message/request-reply.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
-import { OpaQuery, OpaResult } from '#model/wire/decision.ts'
-import { OpaPermissions, OpaPermissionsQuery } from '#model/wire/permissions.ts'
+import { OpaBulkQuery, OpaBulkResult, OpaQuery, OpaResult } from '#model/wire/decision.ts'
+import { OpaPackage, OpaPermissions, OpaPermissionsQuery } from '#model/wire/permissions.ts'
+import { OpaAllowedTenants } from '#model/wire/tenant-lists.ts'
+import { opaBulkAnswer, replyWith } from './bulk-answer.ts'
 
 const answer = (allow: boolean): Reply => ({ status: 200, body: { result: { allow } } })
-const BEFORE = Buffer.from('{"result":')
-const BEHIND = Buffer.from('}')
 
-export function opaRoutes(
-  decisions: DecisionService,
-  permissions: PermissionService,
-  answers: AnswersOfParts,
-): Route[] {
+/** What stands around a list, that its answer need not be made a second time. */
+const RESULT = [Buffer.from('{"result":'), Buffer.from('}')] as const
+const PACKAGE = [Buffer.from('{"result":{"permissions":'), Buffer.from('}}')] as const
+
+export interface OpaSources {
+  readonly decisions: DecisionService
+  readonly permissions: PermissionService
+  readonly tenants: TenantService
+  readonly answers: AnswersOfParts
+}
+
+export function opaRoutes({ decisions, permissions, tenants, answers }: OpaSources): Route[] {
+  const within = (
+    [before, behind]: readonly [Uint8Array, Uint8Array],
+    environmentId: string,
+    listed: Uint8Array | Promise<Uint8Array>,
+  ): Reply | Promise<Reply> => {
+    const reply = (json: Uint8Array) => answers.reply(environmentId, [before, json, behind])
+    return listed instanceof Promise ? listed.then(reply) : reply(listed)
+  }
   return [
+    defineRoute({
+      method: 'POST',
+      path: '/v1/data/permit/user_permissions',
+      operationId: 'getUserPermissionsPackageOpa',
+      summary: 'What a user may do, in the package that holds it. Asked as of an Open Policy Agent',
+      family: 'opa',
+      access: 'environment',
+      body: OpaPermissionsQuery,
+      responses: { 200: { description: 'All of it; never a part.', schema: OpaPackage } },
+      handle: ({ principal, body, caller }) => {
+        const environmentId = environmentOf(principal)
+        const listed = permissions.permissionsOf(environmentId, body.input, null, caller)
+        return within(PACKAGE, environmentId, listed)
+      },
+    }),
     defineRoute({
       method: 'POST',
       path: '/v1/data/permit/user_permissions/permissions',
@@ -36,9 +67,8 @@ export function opaRoutes(
       responses: { 200: { description: 'All of it; never a part.', schema: OpaPermissions } },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
-        const reply = (json: Uint8Array) => answers.reply(environmentId, [BEFORE, json, BEHIND])
         const listed = permissions.permissionsOf(environmentId, body.input, null, caller)
-        return listed instanceof Promise ? listed.then(reply) : reply(listed)
+        return within(RESULT, environmentId, listed)
       },
     }),
     defineRoute({
@@ -55,6 +85,37 @@ export function opaRoutes(
         const query = queryOf(body.input, decisions.readAt(environmentId))
         const decided = decisions.evaluate(environmentId, query, caller)
         return decided instanceof Promise ? decided.then(answer) : answer(decided)
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/data/permit/bulk',
+      operationId: 'isAllowedBulkOpa',
+      summary: 'Many checks, answered in order. Asked as of an Open Policy Agent',
+      family: 'opa',
+      access: 'environment',
+      body: OpaBulkQuery,
+      responses: { 200: { description: 'One result for each check, in order.', schema: OpaBulkResult } },
+      handle: ({ principal, body, caller }) => {
+        const environmentId = environmentOf(principal)
+        const at = decisions.readAt(environmentId)
+        const queries = body.input.map(question => queryOf(question, at))
+        return replyWith(decisions.evaluateBulk(environmentId, queries, caller), opaBulkAnswer)
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/data/permit/all_tenants',
+      operationId: 'getAllowedTenantsOpa',
+      summary: 'In which tenants may this user do this? Asked as of an Open Policy Agent',
+      family: 'opa',
+      access: 'environment',
+      body: OpaQuery,
+      responses: { 200: { description: 'All of them; never a part.', schema: OpaAllowedTenants } },
+      handle: ({ principal, body, caller }) => {
+        const environmentId = environmentOf(principal)
+        const query = queryOf(body.input, decisions.readAt(environmentId))
+        return within(RESULT, environmentId, tenants.allowed(environmentId, query, caller))
       },
     }),
   ]
