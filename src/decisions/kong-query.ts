@@ -3,6 +3,7 @@
  * path says, in the default tenant?
  */
 import { DEFAULT_TENANT } from '#model/decision.ts'
+import { hasDotSegments } from '#model/dot-segments.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 import type { KongQuery } from '#model/wire/kong.ts'
 
@@ -10,10 +11,6 @@ const TYPE_BEHIND_VERSION = /^\/v\d+\/([^/]+)/
 const TYPE_IN_FRONT = /^\/([^/]+)/
 /** The type of the path `/`. */
 const INDEX_TYPE = 'index'
-/** What whoever is behind the gateway may take for the end of a part: some decode a path before they part it. */
-const SEPARATOR = /[/\\]|%2f|%5c/i
-/** A part that they may take for the way to another path; some leave parameters of a part out. */
-const DOTS = /^(\.|%2e){1,2}(;.*)?$/i
 
 /** Null where nothing can be asked, which is a deny: nobody asks, or the path says no type. */
 export function questionAtGateway({ input }: KongQuery): AllowedQuery | null {
@@ -28,6 +25,6 @@ export function questionAtGateway({ input }: KongQuery): AllowedQuery | null {
 function typeOfPath(path: string): string | null {
   const [plain] = path.split('?', 1) as [string]
   if (plain === '/') return INDEX_TYPE
-  if (plain.split(SEPARATOR).some(part => DOTS.test(part))) return null
+  if (hasDotSegments(plain)) return null
   return TYPE_BEHIND_VERSION.exec(plain)?.[1] ?? TYPE_IN_FRONT.exec(plain)?.[1] ?? null
 }

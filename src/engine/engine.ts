@@ -95,6 +95,11 @@ export interface DecisionEngine {
   attributesOf(type: string, key: string): string | null
   /** The types and actions that rules are on, in no particular order. O(their number). */
   ruledPermissions(): readonly Permission[]
+  /**
+   * The question that a request of that method to that URL stands for, by the mapping rules of the environment (conditions, section
+   * 10.3); null: no rule fits, or it cannot be told which. Names in it may be unknown by now.
+   */
+  mapped(method: string, url: string): MappedRequest | null
   /** What is asked about tenants themselves. */
   readonly tenants: StoredTenants
 
@@ -103,6 +108,13 @@ export interface DecisionEngine {
    * at most `stepsMax` steps. What a walk has not found by then is left out (`isCutShort`). `detail`: of rules, `leaf` by default.
    */
   explain(query: Query, stepsMax: number, detail?: RuleDetail): Resumable<Explanation>
+}
+
+export interface MappedRequest {
+  readonly type: string
+  readonly action: string
+  /** What the placeholders of the rule's URL stand for, by name. */
+  readonly attributes: Readonly<Record<string, string>>
 }
 
 export interface StoredTenants {

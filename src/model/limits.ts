@@ -61,6 +61,23 @@ export const SET_ANCESTORS_MAX = 16
 export const CONDITION_BYTES_MAX = 262_144
 /** Bytes of JSON in the conditions of all sets of an environment: every thread that decides may come to keep all of them, read. */
 export const CONDITION_BYTES_TOTAL_MAX = 16_777_216
+/** Proxy configs of an environment, mapping rules of one, and of all of them. */
+export const PROXY_CONFIGS_MAX = 1_000
+export const MAPPING_RULES_PER_CONFIG_MAX = PARTS_PER_BODY_MAX
+export const MAPPING_RULES_MAX = 10_000
+/** Characters in the URL of a mapping rule, its segments (scheme and host are three) and the members of its query. */
+export const MAPPING_URL_LENGTH_MAX = 2_048
+export const MAPPING_SEGMENTS_MAX = 32
+export const MAPPING_QUERY_MEMBERS_MAX = 16
+/** Bytes of JSON in one mapping rule, its headers included, and in all of an environment: threads that decide keep their URLs. */
+export const MAPPING_RULE_BYTES_MAX = 8_192
+export const MAPPING_BYTES_TOTAL_MAX = 4_194_304
+/** Bytes of JSON in the secret of a proxy config. */
+export const PROXY_SECRET_BYTES_MAX = 8_192
+/** Characters in a URL that is asked about: as many as servers take in a request line. */
+export const ASKED_URL_LENGTH_MAX = 8_192
+/** Members of its query that are looked at. Common frameworks read a thousand, and leave out or refuse what is behind them. */
+export const ASKED_QUERY_MEMBERS_MAX = 1_000
 /** Rows one commit may write; longer work is cut into several commits. */
 export const COMMIT_ROWS_MAX = 65_535
 /**

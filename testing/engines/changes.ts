@@ -116,6 +116,8 @@ export function removed(put: Change): Change {
       return { kind: 'condition-set-removed', set: put.set }
     case 'rule-put':
       return { ...put, kind: 'rule-removed' }
+    case 'mapping-put':
+      return { kind: 'mapping-removed', config: put.config }
     default:
       throw new Error(`${put.kind} puts nothing that could be removed`)
   }

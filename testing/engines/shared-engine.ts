@@ -53,6 +53,10 @@ export class SharedEngine implements Engine {
     return this.reader.hasRules()
   }
 
+  mapped(method: string, url: string) {
+    return this.reader.mapped(method, url)
+  }
+
   evaluateFirst(packed: PackedQueries) {
     return this.reader.evaluateFirst(packed)
   }

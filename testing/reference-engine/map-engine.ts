@@ -12,6 +12,7 @@ import type {
   InstanceFilter,
   InstanceRoles,
   KeyPage,
+  MappedRequest,
   PageRequest,
   ResourceQuestion,
   ResultSink,
@@ -34,6 +35,7 @@ import { explain } from './explain.ts'
 import { Facts } from './facts.ts'
 import { grantsOn, instanceRolesOf, tenantRolesOf } from './listings.ts'
 import type { Instance, Tenant, User } from './nodes.ts'
+import { Mapping } from './mapping.ts'
 import { type AskedOfRules, Rules } from './rules.ts'
 import { Schema } from './schema.ts'
 import { searchResources, searchUsers } from './search.ts'
@@ -43,6 +45,7 @@ const NO_KEYS: KeyPage = { keys: [], hasMore: false, last: null, total: 0 }
 export class MapEngine implements Engine {
   readonly #schema = new Schema()
   readonly #facts = new Facts(this.#schema)
+  readonly #mapping = new Mapping()
   readonly #rules = new Rules({
     hasType: type => this.#schema.types.has(type),
     hasAction: (type, action) => this.#schema.types.get(type)?.actions.has(action) ?? false,
@@ -174,6 +177,10 @@ export class MapEngine implements Engine {
     return this.#rules.permissions()
   }
 
+  mapped(method: string, url: string): MappedRequest | null {
+    return this.#mapping.find(method, url)
+  }
+
   tenantOf(type: string, key: string): string | null {
     return this.#schema.types.get(type)?.instances.get(key)?.tenant.key ?? null
   }
@@ -291,6 +298,10 @@ export class MapEngine implements Engine {
         return this.#rules.putRule(change)
       case 'rule-removed':
         return this.#rules.removeRule(change)
+      case 'mapping-put':
+        return this.#mapping.put(change)
+      case 'mapping-removed':
+        return this.#mapping.remove(change.config)
       default:
         return unknownChange(change)
     }

@@ -8,6 +8,7 @@ import type {
   InstanceFilter,
   InstanceRoles,
   KeyPage,
+  MappedRequest,
   PageRequest,
   ResourceQuestion,
   ResultSink,
@@ -58,6 +59,7 @@ import type { Query } from '#model/decision.ts'
 import { PackedQueries, type QueryTerms } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { ConsistentReads, type ReaderOptions } from './consistent-reads.ts'
+import { MappedRequests } from './mapped-requests.ts'
 import { TenantReads } from './tenant-reads.ts'
 import { Searches } from './searches.ts'
 
@@ -80,6 +82,7 @@ export class SharedIndexReader implements DecisionEngine {
   readonly #guardedGoals: GuardedGoals
   readonly #search: Search
   readonly #searches: Searches
+  readonly #mapped: MappedRequests
   #schema: SchemaView = emptySchema()
   /** The last terms and their meaning in the schema; null: none since the schema changed. */
   #terms: QueryTerms | null = null
@@ -96,6 +99,7 @@ export class SharedIndexReader implements DecisionEngine {
     const userKey = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
     this.#question = new Question(regions, { key, userKey })
     this.tenants = new TenantReads(this.#reads, this.#question, () => this.#schema)
+    this.#mapped = new MappedRequests(this.#reads, () => this.#schema)
     this.#ruled = new RuleQuestions(regions, this.#question)
     this.#builder = new ClosureBuilder(regions, schema)
     this.#walk = new ForwardWalk(regions, schema)
@@ -196,6 +200,10 @@ export class SharedIndexReader implements DecisionEngine {
 
   ruledPermissions(): readonly Permission[] {
     return this.#reads.read(ATTEMPTS, () => this.#schema.rules?.permissions() ?? [])
+  }
+
+  mapped(method: string, url: string): MappedRequest | null {
+    return this.#mapped.find(method, url)
   }
 
   tenantOf(type: string, key: string): string | null {

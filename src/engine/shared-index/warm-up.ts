@@ -6,7 +6,7 @@
  * It takes 0.2 s, in steps of some milliseconds. Only compiled code is left of it, which each thread has for
  * itself. So it must run in the thread that writes.
  */
-import type { Change, Derivation } from '#model/change.ts'
+import type { Change, Derivation, MappingRule } from '#model/change.ts'
 import { SharedIndexWriter } from './writer.ts'
 
 /** After three rounds all that counts is compiled; ten made nothing faster. */
@@ -108,10 +108,12 @@ function* workloads(): Generator<readonly Change[]> {
     role('document', 'signer', ['write']),
     { kind: 'condition-set-put', set: 'staff', side: 'user', type: null, parent: null, conditions: {} },
     { kind: 'rule-put', ...RULE },
+    { kind: 'mapping-put', config: 'gateway', createdAt: 0, rules: [MAPPING_RULE] },
     { kind: 'assignment-put', user: 'user-1', role: 'auditor', scope: { tenant: 'default' } },
   ]
   yield [role('document', 'signer', ['write'], [from('viewer', 'folder', 'parent')])]
   yield [
+    { kind: 'mapping-removed', config: 'gateway' },
     { kind: 'rule-removed', ...RULE },
     { kind: 'condition-set-removed', set: 'staff' },
     { kind: 'role-removed', type: 'document', role: 'signer' },
@@ -123,6 +125,14 @@ function* workloads(): Generator<readonly Change[]> {
 }
 
 const RULE = { userSet: 'staff', type: 'document', action: 'read', resourceSet: '__autogen_document' }
+
+const MAPPING_RULE: MappingRule = {
+  url: 'https://api.example.org/documents/{id}?view={view}',
+  method: 'get',
+  type: 'document',
+  action: 'read',
+  priority: 0,
+}
 
 type Ref = readonly [type: string, key: string]
 

@@ -25,6 +25,8 @@ const KINDS: Record<Change['kind'], true> = {
   'condition-set-removed': true,
   'rule-put': true,
   'rule-removed': true,
+  'mapping-put': true,
+  'mapping-removed': true,
 }
 
 afterEach(() => vi.restoreAllMocks())

@@ -8,10 +8,11 @@
  * -i points at `lists[i]` = [n, s1 … sn], several states at once (only beyond the cap on states, see `automaton.ts`).
  *
  * In bytes it is a *unit* for each type, which names its roles and actions and says who may what, one for the tenant roles,
- * one for condition sets and rules (`rules/rule-compiler.ts`), and the *head*, behind them, which has what is looked up all the time. Each is a row of arrays of words (`packed-arrays.ts`).
+ * one for condition sets and rules (`rules/rule-compiler.ts`), one for mapping rules (`mapping/mapping-compiler.ts`), and the *head*, behind
+ * them, which has what is looked up all the time. Each is a row of arrays of words (`packed-arrays.ts`).
  * A unit means the same wherever it stands and however often: those of types that did not change are copied as they are.
  *
- *   │ unit of the tenant roles │ unit │ unit │ … │ unit of rules │ head │
+ *   │ unit of the tenant roles │ unit │ unit │ … │ unit of rules │ unit of mapping rules │ head │
  */
 
 /**
@@ -20,7 +21,7 @@
 export const HEAD = {
   typeIds: 0,
   typeKeys: 1,
-  /** The word where the unit of a type begins. One entry more than types says where the last one ends. */
+  /** The word where the unit of a type begins. Behind those of types: where rules begin, where mapping rules do, and where they end. */
   unitsFrom: 2,
   /** By type and bank: the bits of roles that exist; from `liveFrom[type]`. */
   live: 3,

@@ -5,6 +5,7 @@
 import type { SavedRules } from '#engine/shared-index/rules/rule-book.ts'
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
 import { assert } from '#model/assert.ts'
+import type { MappingPut } from '#model/change.ts'
 import {
   bareRole,
   type Relation,
@@ -46,12 +47,13 @@ export interface SavedSchema {
   readonly tenantRoles: readonly SavedRole[]
   readonly lastRoleId: number
   readonly rules: SavedRules
+  readonly mapping: readonly MappingPut[]
 }
 
 type Roles = Map<string, Role>
 
 /** The whole schema. Call it only while nothing is retired. */
-export function saveSchema({ types, tenantRoles, lastRoleId, rules }: SchemaState): SavedSchema {
+export function saveSchema({ types, tenantRoles, lastRoleId, rules, mapping }: SchemaState): SavedSchema {
   return {
     types: [...types.values()].map(({ key, id, actions, roles, relations }) => ({
       key,
@@ -67,6 +69,7 @@ export function saveSchema({ types, tenantRoles, lastRoleId, rules }: SchemaStat
     tenantRoles: [...tenantRoles.values()].map(saveRole),
     lastRoleId,
     rules,
+    mapping,
   }
 }
 
@@ -115,7 +118,7 @@ export function restoredSchema(saved: SavedSchema): SchemaState {
     for (const role of roles) mention(known(types, key).roles, role)
   }
   for (const role of saved.tenantRoles) mention(tenantRoles, role)
-  return { types, tenantRoles, lastRoleId: saved.lastRoleId, rules: saved.rules }
+  return { types, tenantRoles, lastRoleId: saved.lastRoleId, rules: saved.rules, mapping: saved.mapping }
 }
 
 function addRelation(

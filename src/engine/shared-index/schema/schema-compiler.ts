@@ -6,6 +6,7 @@
  * It does not follow `extends` for each role and action. For each role with a permission of its own, the roles
  * that reach it (`role-masks.ts`) are united 32 at a time.
  */
+import { compileMapping } from '#engine/shared-index/mapping/mapping-compiler.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { lengthsOf, packArrays, packedWords, packTexts } from '#engine/shared-index/memory/packed-arrays.ts'
 import type { Regions, SchemaLocation } from '#engine/shared-index/memory/regions.ts'
@@ -29,8 +30,8 @@ interface CompiledType {
   readonly masks: readonly RoleMasks[]
 }
 
-/** What there is a unit of: a type, the tenant roles, which are of none, the rules. */
-type UnitOwner = ResourceType | null | 'rules'
+/** What there is a unit of: a type, the tenant roles, which are of none, the rules, the mapping rules. */
+type UnitOwner = ResourceType | null | 'rules' | 'mapping'
 /** Where a unit stands in the buffer that is being read. */
 type Units = Map<UnitOwner, { readonly from: number; readonly words: number }>
 
@@ -44,6 +45,8 @@ export class SchemaCompiler {
   readonly #changed = new Set<ResourceType>()
   /** The same of condition sets and rules. */
   #areRulesChanged = true
+  /** The same of mapping rules. */
+  #isMappingChanged = true
   #published: Units = new Map()
   #compiled: Units = new Map()
   /** All edge classes so far are below this number. */
@@ -95,6 +98,12 @@ export class SchemaCompiler {
     yield
     if (schema.takeRulesChanged()) this.#areRulesChanged = true
     if (this.#areRulesChanged) units.push(['rules', yield* this.#rulesOf(schema)])
+    if (schema.takeMappingChanged()) this.#isMappingChanged = true
+    if (this.#isMappingChanged) {
+      // The version that is to be published, so no two published ones have the same.
+      const stamp = (regions.header[L.H_SCHEMA_VERSION]! + 1) | 0
+      units.push(['mapping', yield* compileMapping(schema.mapping, stamp)])
+    }
     yield
     return yield* this.#write(schema, regions, new Map(units))
   }
@@ -104,6 +113,7 @@ export class SchemaCompiler {
     this.#published = this.#compiled
     this.#changed.clear()
     this.#areRulesChanged = false
+    this.#isMappingChanged = false
   }
 
   #rulesOf({ rules, tenantRoles }: Schema): Generator<void, Int32Array> {
@@ -157,7 +167,7 @@ export class SchemaCompiler {
     regions: Regions,
     fresh: ReadonlyMap<UnitOwner, Int32Array>,
   ): Generator<void, SchemaLocation> {
-    const owners: UnitOwner[] = [null, ...schema.types.values(), 'rules']
+    const owners: UnitOwner[] = [null, ...schema.types.values(), 'rules', 'mapping']
     const wordsOf = (owner: UnitOwner): number =>
       fresh.get(owner)?.length ?? this.#published.get(owner)!.words
     const unitsFrom = [0]

@@ -9,6 +9,7 @@ import {
   unpackArrays,
   unpackTexts,
 } from '#engine/shared-index/memory/packed-arrays.ts'
+import { MappingView } from '#engine/shared-index/mapping/mapping-view.ts'
 import { RulesView } from '#engine/shared-index/rules/rules-view.ts'
 import { HEAD, HEAD_ARRAYS, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS } from './compiled-schema.ts'
 import { RoleIndexSet } from './role-masks.ts'
@@ -75,6 +76,9 @@ export class SchemaView {
   readonly hasRules: boolean
   readonly #copyRules: () => RulesView | null
   #rules: RulesView | null = null
+  /** Whether there is some mapping rule. */
+  readonly hasMapping: boolean
+  readonly #copyMapping: (known: MappingView | null) => MappingView | null
   /** See `derivationsTo`; null until it is first called. */
   #derivationsTo: ReadonlyMap<number, readonly number[]> | null = null
 
@@ -93,10 +97,13 @@ export class SchemaView {
         unit: () => source(unitFrom!, unitTo!),
       })
     })
-    const [rulesFrom, rulesTo] = arrays[HEAD.unitsFrom]!.subarray(types.length)
+    const [rulesFrom, rulesTo, mappingTo] = arrays[HEAD.unitsFrom]!.subarray(types.length)
     this.hasRules = rulesTo! > rulesFrom!
+    this.hasMapping = mappingTo! > rulesTo!
     this.#copyRules = () =>
       RulesView.of((from, to) => source(rulesFrom! + from, rulesFrom! + to), rulesTo! - rulesFrom!)
+    this.#copyMapping = known =>
+      MappingView.of((from, to) => source(rulesTo! + from, rulesTo! + to), mappingTo! - rulesTo!, known)
     this.tenant = types[0]!
     for (const type of types) {
       this.typesById[type.id] = type
@@ -143,6 +150,11 @@ export class SchemaView {
     if (this.#rules || !this.hasRules) return this.#rules
     this.#rules = this.#copyRules()
     return this.#rules
+  }
+
+  /** The mapping rules that there are; `null` as of `rules`. `known`: the view of an earlier state. */
+  mapping(known: MappingView | null): MappingView | null {
+    return this.hasMapping ? this.#copyMapping(known) : null
   }
 
   /** The relation of the tuples of an edge class; empty for a class without one. O(types) the first time. */
@@ -303,7 +315,7 @@ export function emptySchema(): SchemaView {
   const arrays: Int32Array[] = Array.from({ length: HEAD_ARRAYS }, () => new Int32Array(1))
   arrays[HEAD.typeKeys] = packTexts([''])
   for (const from of [HEAD.liveFrom, HEAD.classesFrom, HEAD.startsFrom]) arrays[from] = new Int32Array(2)
-  arrays[HEAD.unitsFrom] = new Int32Array(3)
+  arrays[HEAD.unitsFrom] = new Int32Array(4)
   arrays[HEAD.stateIds] = new Int32Array(0)
   arrays[HEAD.derivationsFrom] = new Int32Array(2)
   return new SchemaView(packArrays(arrays), () => null)

@@ -13,10 +13,12 @@
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
+import { MappingBook } from '#engine/shared-index/mapping/mapping-book.ts'
 import { RuleBook, type SavedRules } from '#engine/shared-index/rules/rule-book.ts'
 import type {
   ConditionSetPut,
   Derivation,
+  MappingPut,
   Permission,
   RelationPut,
   RolePut,
@@ -86,6 +88,7 @@ export interface SchemaState {
   readonly tenantRoles: Map<string, Role>
   readonly lastRoleId: number
   readonly rules: SavedRules
+  readonly mapping: readonly MappingPut[]
 }
 
 const EDGE_CLASSES_MAX = 1 << 16
@@ -108,6 +111,8 @@ export class Schema {
     hasTenantRole: role => this.tenantRoles.has(role),
   })
   #areRulesChanged: boolean
+  readonly #mapping = new MappingBook()
+  #isMappingChanged: boolean
   #retired: Retired = { types: [], roles: [], relations: [] }
   #lastRoleId = 0
 
@@ -126,8 +131,11 @@ export class Schema {
     const edgeClasses = types.flatMap(type => [...type.relations.values()].map(({ edgeClass }) => edgeClass))
     this.edgeClasses = new NumberPool(1, EDGE_CLASSES_MAX, edgeClasses)
     this.#lastRoleId = standing?.lastRoleId ?? 0
-    if (standing) this.#rules.restore(standing.rules)
-    this.#isChanged = this.#areRulesChanged = standing === undefined
+    if (standing) {
+      this.#rules.restore(standing.rules)
+      this.#mapping.restore(standing.mapping)
+    }
+    this.#isChanged = this.#areRulesChanged = this.#isMappingChanged = standing === undefined
   }
 
   get isChanged(): boolean {
@@ -182,6 +190,32 @@ export class Schema {
 
   removeRule(change: RuleChange): void {
     this.#noteRules(this.#rules.removeRule(change))
+  }
+
+  /** Mapping rules, by the proxy config they are of. */
+  get mapping(): readonly MappingPut[] {
+    return this.#mapping.save()
+  }
+
+  /** Whether mapping rules are to be compiled anew, each time once. */
+  takeMappingChanged(): boolean {
+    const isChanged = this.#isMappingChanged
+    this.#isMappingChanged = false
+    return isChanged
+  }
+
+  putMapping(change: MappingPut): void {
+    this.#noteMapping(this.#mapping.put(change))
+  }
+
+  removeMapping(config: string): void {
+    this.#noteMapping(this.#mapping.remove(config))
+  }
+
+  #noteMapping(isChanged: boolean): void {
+    if (!isChanged) return
+    this.#isChanged = true
+    this.#isMappingChanged = true
   }
 
   #noteRules(areChanged: boolean): void {

@@ -50,6 +50,10 @@ export function applyChange(
       return schema.putRule(change)
     case 'rule-removed':
       return schema.removeRule(change)
+    case 'mapping-put':
+      return schema.putMapping(change)
+    case 'mapping-removed':
+      return schema.removeMapping(change.config)
     default:
       return unknownChange(change)
   }

@@ -1,0 +1,34 @@
+/** Which question a request at a gateway stands for. Every answer belongs to one state of the index. */
+import type { MappedRequest } from '#engine/engine.ts'
+import type { MappingView } from '#engine/shared-index/mapping/mapping-view.ts'
+import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
+import type { ConsistentReads } from './consistent-reads.ts'
+
+/** Optimistic attempts before a reader takes the lock. */
+const ATTEMPTS = 50
+
+export class MappedRequests {
+  readonly #reads: ConsistentReads
+  readonly #schema: () => SchemaView
+  /** The rules of the schema that was read last. */
+  #rules: { readonly of: SchemaView; readonly view: MappingView | null } | null = null
+  readonly #readRules = () => {
+    const schema = this.#schema()
+    if (this.#rules?.of !== schema) {
+      this.#rules = { of: schema, view: schema.mapping(this.#rules?.view ?? null) }
+    }
+    return this.#rules
+  }
+
+  /** `schema` is that of the state being read. */
+  constructor(reads: ConsistentReads, schema: () => SchemaView) {
+    this.#reads = reads
+    this.#schema = schema
+  }
+
+  /** O(compiled rules) where they have changed, else as `MappingView.find`. */
+  find(method: string, url: string): MappedRequest | null {
+    // A copy of the rules, so that nothing that is written meanwhile is read.
+    return this.#reads.read(ATTEMPTS, this.#readRules).view?.find(method, url) ?? null
+  }
+}

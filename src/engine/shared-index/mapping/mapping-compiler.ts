@@ -1,0 +1,234 @@
+/** Compiles mapping rules into the unit that readers use (`mapping-code.ts`), in steps. The writer's. */
+import { packArrays } from '#engine/shared-index/memory/packed-arrays.ts'
+import type { MappingPut, MappingRule } from '#model/change.ts'
+import { MAPPING_METHODS, type MappingMethod, type MappingUrl, readMappingUrl } from '#model/mapping-urls.ts'
+import { ANY, NO_NODE, NODE, placeOfMember, UNIT, UNIT_ARRAYS } from './mapping-code.ts'
+import { sortedInSteps } from './sorting.ts'
+
+/** Between two steps, which take some tenths of a millisecond. */
+const RULES_A_STEP = 64
+const NODES_A_STEP = 1_024
+const WORDS_A_STEP = 8_192
+/** More than there are atoms: an edge is known by a node and an atom in one number. */
+const ATOMS_MAX = 2 ** 24
+
+interface ReadRule {
+  readonly rule: MappingRule
+  readonly url: MappingUrl
+}
+
+/**
+ * Nothing where there are no rules. `stamp`: another one for each unit that is published. O(length of all URLs × log of their parts), in
+ * steps of some tenths of a millisecond.
+ */
+export function* compileMapping(configs: readonly MappingPut[], stamp: number): Generator<void, Int32Array> {
+  const rules = yield* inOrder(configs)
+  if (rules.length === 0) return new Int32Array(0)
+  const tree = new Tree()
+  for (const [number, { rule, url }] of rules.entries()) {
+    tree.add(rule, url)
+    if (number % RULES_A_STEP === 0) yield
+  }
+  const arrays = yield* tree.arrays()
+  arrays[UNIT.stamp] = Int32Array.of(stamp)
+  return packArrays(arrays)
+}
+
+/**
+ * The rules in the order in which they count (conditions, section 10.3): the highest priority, then the longer URL, then the older one.
+ * One that another release wrote, and which cannot be read, is left out.
+ */
+function* inOrder(configs: readonly MappingPut[]): Generator<void, ReadRule[]> {
+  const byAge = configs.toSorted(
+    (one, other) => one.createdAt - other.createdAt || (one.config < other.config ? -1 : 1),
+  )
+  const read: ReadRule[] = []
+  let seen = 0
+  for (const rule of byAge.flatMap(({ rules }) => rules)) {
+    const url = readMappingUrl(rule.url)
+    if (typeof url !== 'string' && MAPPING_METHODS.includes(rule.method)) read.push({ rule, url })
+    if (++seen % RULES_A_STEP === 0) yield
+  }
+  // Equal ones keep their order, which is that of their age.
+  return yield* sortedInSteps(
+    read,
+    ({ rule: one }, { rule: other }) => other.priority - one.priority || other.url.length - one.url.length,
+  )
+}
+
+/** Grows rule by rule, in the order of their numbers. */
+class Tree {
+  /** By text: its number, in the order in which they came. */
+  readonly #atoms = new Map<string, number>()
+  /** By node and atom: the node that the edge leads to. */
+  readonly #edges = new Map<number, number>()
+  /** By node: the node for any text, its edges as pairs of an atom and a node, the rules that end in it, and the best below it. */
+  readonly #any: number[] = []
+  readonly #edgesOf: (number[] | undefined)[] = []
+  readonly #endsOf: (number[] | undefined)[] = []
+  readonly #best: number[] = []
+  /** As in the unit, with atoms as they are numbered here. */
+  readonly #rules: { readonly words: readonly number[]; readonly isAtom: readonly boolean[] }[] = []
+
+  constructor() {
+    for (const _ of MAPPING_METHODS) this.#newNode()
+  }
+
+  add(rule: MappingRule, { segments, query }: MappingUrl): void {
+    const number = this.#rules.length
+    const captures: [name: string, place: number][] = []
+    let node = rootOf(rule.method)
+    this.#note(node, number)
+    for (const [index, part] of segments.entries()) {
+      if ('name' in part) {
+        captures.push([part.name, index])
+        if (this.#any[node] === NO_NODE) this.#any[node] = this.#newNode()
+        node = this.#any[node]!
+      } else node = this.#follow(node, this.#atomOf(part.text))
+      this.#note(node, number)
+    }
+    const ends = this.#endsOf[node]
+    if (ends === undefined) this.#endsOf[node] = [number]
+    else ends.push(number)
+    for (const [index, { value }] of query.entries()) {
+      if ('name' in value) captures.push([value.name, placeOfMember(index)])
+    }
+    const words: number[] = []
+    const isAtom: boolean[] = []
+    const put = (word: number, ofAtom: boolean): void => {
+      words.push(word)
+      isAtom.push(ofAtom)
+    }
+    put(this.#atomOf(rule.type), true)
+    put(this.#atomOf(rule.action ?? rule.method), true)
+    put(captures.length, false)
+    for (const [name, place] of captures) {
+      put(this.#atomOf(name), true)
+      put(place, false)
+    }
+    put(query.length, false)
+    for (const { member, value } of query) {
+      put(this.#atomOf(member), true)
+      if ('name' in value) put(ANY, false)
+      else put(this.#atomOf(value.text), true)
+    }
+    this.#rules.push({ words, isAtom })
+  }
+
+  /** All but the stamp. */
+  *arrays(): Generator<void, Int32Array[]> {
+    const texts = yield* sortedInSteps([...this.#atoms.keys()], (one, other) =>
+      one < other ? -1 : one > other ? 1 : 0,
+    )
+    const atomAt = new Int32Array(texts.length)
+    for (const [sorted, text] of texts.entries()) {
+      atomAt[this.#atoms.get(text)!] = sorted
+      if (sorted % WORDS_A_STEP === 0) yield
+    }
+    const arrays: Int32Array[] = Array.from({ length: UNIT_ARRAYS }, () => new Int32Array(0))
+    yield* putTexts(arrays, texts)
+    yield* this.#putNodes(arrays, atomAt)
+    yield* this.#putRules(arrays, atomAt)
+    return arrays
+  }
+
+  *#putNodes(arrays: Int32Array[], atomAt: Int32Array): Generator<void> {
+    const count = this.#any.length
+    const nodes = new Int32Array((count + 1) * NODE.words)
+    const edges = new Int32Array(this.#edges.size * 2)
+    const ends = new Int32Array(this.#rules.length)
+    let edgeCount = 0
+    let endCount = 0
+    for (let node = 0; node <= count; node++) {
+      const at = node * NODE.words
+      nodes[at + NODE.edgesFrom] = edgeCount
+      nodes[at + NODE.endsFrom] = endCount
+      if (node === count) break
+      nodes[at + NODE.any] = this.#any[node]!
+      nodes[at + NODE.best] = this.#best[node]!
+      const ofNode = this.#edgesOf[node] ?? []
+      const pairs: (readonly [atom: number, to: number])[] = []
+      for (let edge = 0; edge < ofNode.length; edge += 2) {
+        pairs.push([atomAt[ofNode[edge]!]!, ofNode[edge + 1]!])
+      }
+      const sorted = pairs.length < 2 ? pairs : yield* sortedInSteps(pairs, ([one], [other]) => one - other)
+      for (const [atom, to] of sorted) {
+        edges[2 * edgeCount] = atom
+        edges[2 * edgeCount + 1] = to
+        edgeCount += 1
+      }
+      for (const rule of this.#endsOf[node] ?? []) ends[endCount++] = rule
+      if (node % NODES_A_STEP === 0) yield
+    }
+    arrays[UNIT.nodes] = nodes
+    arrays[UNIT.edges] = edges
+    arrays[UNIT.ends] = ends
+  }
+
+  *#putRules(arrays: Int32Array[], atomAt: Int32Array): Generator<void> {
+    const from = new Int32Array(this.#rules.length)
+    const rules = new Int32Array(this.#rules.reduce((sum, { words }) => sum + words.length, 0))
+    let at = 0
+    for (const [number, { words, isAtom }] of this.#rules.entries()) {
+      from[number] = at
+      for (const [index, word] of words.entries()) rules[at++] = isAtom[index] ? atomAt[word]! : word
+      if (number % RULES_A_STEP === 0) yield
+    }
+    arrays[UNIT.ruleFrom] = from
+    arrays[UNIT.rules] = rules
+  }
+
+  #newNode(): number {
+    this.#any.push(NO_NODE)
+    this.#edgesOf.push(undefined)
+    this.#endsOf.push(undefined)
+    this.#best.push(Number.NaN)
+    return this.#any.length - 1
+  }
+
+  /** Rules come in the order of their numbers, so the first is the best. */
+  #note(node: number, rule: number): void {
+    if (Number.isNaN(this.#best[node])) this.#best[node] = rule
+  }
+
+  #follow(node: number, atom: number): number {
+    const edge = node * ATOMS_MAX + atom
+    let to = this.#edges.get(edge)
+    if (to === undefined) {
+      this.#edges.set(edge, (to = this.#newNode()))
+      const edges = this.#edgesOf[node]
+      if (edges === undefined) this.#edgesOf[node] = [atom, to]
+      else edges.push(atom, to)
+    }
+    return to
+  }
+
+  #atomOf(text: string): number {
+    let atom = this.#atoms.get(text)
+    if (atom === undefined) this.#atoms.set(text, (atom = this.#atoms.size))
+    return atom
+  }
+}
+
+function* putTexts(arrays: Int32Array[], texts: readonly string[]): Generator<void> {
+  const from = new Int32Array(texts.length + 1)
+  for (const [atom, text] of texts.entries()) from[atom + 1] = from[atom]! + text.length
+  yield
+  const characters = new Int32Array((from[texts.length]! + 1) >>> 1)
+  const units = new Uint16Array(characters.buffer)
+  let written = 0
+  for (const [atom, text] of texts.entries()) {
+    for (let index = 0; index < text.length; index++) units[from[atom]! + index] = text.charCodeAt(index)
+    written += text.length
+    if (written < WORDS_A_STEP) continue
+    written = 0
+    yield
+  }
+  arrays[UNIT.atomFrom] = from
+  arrays[UNIT.characters] = characters
+}
+
+/** The node where the rules of a method begin. */
+export function rootOf(method: MappingMethod): number {
+  return MAPPING_METHODS.indexOf(method)
+}
