@@ -264,8 +264,9 @@ export class ManagementService {
       toSkip = Math.max(0, toSkip - answered.answer.total_count)
       if (data.length === limit) break
     }
-    if (revision === null) throw new AuthzError('NOT_FOUND', 'there is no environment yet')
-    return { answer: data, revision }
+    if (revision !== null) return { answer: data, revision }
+    // There is no environment. That is a state of the organization.
+    return this.#organization.read(principal, () => data, waiting)
   }
 
   /** Null when the environment was removed meanwhile. */

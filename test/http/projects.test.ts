@@ -256,7 +256,10 @@ describe('on disk', () => {
   test('the default environment may go, and comes back only for API_KEY, empty', async () => {
     const client = await startedService({ storeUrl: `lmdb:${storeDirectory()}`, apiKey: null })
     expect((await admin('DELETE', `${PROJECTS}/default`, undefined, client)).status).toBe(204)
-    expect(refusal(await admin('GET', '/v1/users', undefined, client))).toEqual([404, 'NOT_FOUND'])
+    for (const list of ['/v1/users', '/v1/tenants']) {
+      const { status, body, headers } = await admin('GET', list, undefined, client)
+      expect([status, body, headers.has('x-revision')]).toEqual([200, [], true])
+    }
     await client.close()
     const without = await startedService(client.settings)
     expect((await admin('GET', PROJECTS, undefined, without)).body).toEqual([])
