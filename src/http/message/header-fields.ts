@@ -15,24 +15,25 @@ export interface HeaderField {
 }
 
 export interface RequestHeaderField extends HeaderField {
-  /** Documented as required; tolerated when absent unless `STRICT_HEADERS` is on (contract section 0, row 1). */
-  readonly isRequired?: boolean
+  /**
+   * Without it a request is refused: always, or with `STRICT_HEADERS` only (contract section 0, row 1). Described as required where
+   * it is.
+   */
+  readonly required?: 'always' | 'strictly'
 }
 
-const RequestId = Type.String({ minLength: 1 })
-
-/** Every request may have one. */
+/** Every request may have one. An empty one is not looked for by anybody, and is not refused. */
 export const REQUEST_ID: RequestHeaderField = {
   name: 'X-Request-ID',
   description: 'A name for this request, given back in the answer; one is made up when there is none.',
-  schema: RequestId,
+  schema: Type.String(),
 }
 
 /** Decisions must, by the contract. */
 export const REQUIRED_REQUEST_ID: RequestHeaderField = {
   ...REQUEST_ID,
   description: `${REQUEST_ID.description} Without \`STRICT_HEADERS\` a request that lacks it is served all the same.`,
-  isRequired: true,
+  required: 'strictly',
 }
 
 export const REQUIRED_CACHE_CONTROL: RequestHeaderField = {
@@ -40,7 +41,7 @@ export const REQUIRED_CACHE_CONTROL: RequestHeaderField = {
   description:
     'Answers never come from a cache, so any value will do. Without `STRICT_HEADERS` it may be left out.',
   schema: Type.String(),
-  isRequired: true,
+  required: 'strictly',
 }
 
 export const WAIT_TIMEOUT: RequestHeaderField = {
@@ -64,19 +65,20 @@ export const CLIENT_VERSION: RequestHeaderField = {
 }
 
 /** What `auth_request` of nginx is told to send (conditions, section 10.5). */
-function askedByHeader(name: string, description: string, isRequired: boolean): RequestHeaderField {
-  return { name, description, schema: Type.String({ minLength: 1 }), isRequired }
+function askedByHeader(name: string, description: string): RequestHeaderField {
+  return { name, description, schema: Type.String({ minLength: 1 }), required: 'always' }
 }
 
-export const ASKED_USER = askedByHeader('Permit-User-Key', 'The key of the user.', true)
-export const ASKED_TENANT = askedByHeader('Permit-Tenant-Id', 'The key of the tenant.', true)
-export const ASKED_ACTION = askedByHeader('Permit-Action', 'The key of the action.', true)
-export const ASKED_TYPE = askedByHeader('Permit-Resource-Type', 'The key of the resource.', true)
-export const ASKED_KEY = askedByHeader(
-  'Permit-Resource-Key',
-  'The key of the instance. Absent or empty: the question is about the type as a whole. A gateway sets it, also to nothing: what a client sent would name an instance.',
-  false,
-)
+export const ASKED_USER = askedByHeader('Permit-User-Key', 'The key of the user.')
+export const ASKED_TENANT = askedByHeader('Permit-Tenant-Id', 'The key of the tenant.')
+export const ASKED_ACTION = askedByHeader('Permit-Action', 'The key of the action.')
+export const ASKED_TYPE = askedByHeader('Permit-Resource-Type', 'The key of the resource.')
+export const ASKED_KEY: RequestHeaderField = {
+  name: 'Permit-Resource-Key',
+  description:
+    'The key of the instance. Absent or empty: the question is about the type as a whole. A gateway sets it, also to nothing: what a client sent would name an instance.',
+  schema: Type.String({ minLength: 1 }),
+}
 
 export const IF_NONE_MATCH: RequestHeaderField = {
   name: 'If-None-Match',
@@ -87,10 +89,10 @@ export const IF_NONE_MATCH: RequestHeaderField = {
 export const ANSWERED_REQUEST_ID: HeaderField = {
   name: 'X-Request-ID',
   description: "The request's name: the caller's, or one made up.",
-  schema: RequestId,
+  schema: Type.String({ minLength: 1 }),
 }
 
-const Revisions = Type.String({ pattern: '^[A-Za-z0-9-]+\\.[0-9]+( *, *[A-Za-z0-9-]+\\.[0-9]+)*$' })
+const Revisions = Type.String({ pattern: '^[A-Za-z0-9-]+\\.[0-9]+( *, *[A-Za-z0-9-]+\\.[0-9]+){0,7}$' })
 
 export const REVISION: HeaderField = {
   name: 'X-Revision',

@@ -43,9 +43,10 @@ export class ParameterComponents {
     const hasRequestId = headers.some(({ name }) => name === REQUEST_ID.name)
     const all = hasRequestId ? headers : [...headers, REQUEST_ID]
     const ofDecisions = access === 'environment' ? [MIN_REVISION] : []
-    return [...all, ...ofDecisions].map(({ name, description, schema, isRequired = false }) =>
-      this.#parameter(name, 'header', isRequired && this.#hasStrictHeaders, schema, description),
-    )
+    return [...all, ...ofDecisions].map(({ name, description, schema, required }) => {
+      const isRequired = required === 'always' || (required === 'strictly' && this.#hasStrictHeaders)
+      return this.#parameter(name, 'header', isRequired, schema, description)
+    })
   }
 
   #parameter(name: string, place: string, required: boolean, schema: TSchema, description?: string): Json {

@@ -171,7 +171,9 @@ export function defineRoute<
     requireJsonContentType: definition.requireJsonContentType ?? false,
     headers,
     ignoresHeaders: definition.ignoresHeaders ?? false,
-    strictHeaders: headers.filter(({ isRequired }) => isRequired).map(({ name }) => name.toLowerCase()),
+    strictHeaders: headers
+      .filter(({ required }) => required !== undefined)
+      .map(({ name }) => name.toLowerCase()),
     isDescribed: definition.isDescribed ?? true,
     deprecated: definition.deprecated ?? false,
     earlyAccess: definition.earlyAccess ?? false,

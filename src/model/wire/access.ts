@@ -69,14 +69,17 @@ export type Decision = Static<typeof Decision>
 export const EvaluationsResponse = Type.Union([Decision, Type.Object({ evaluations: Type.Array(Decision) })])
 
 /** Page sizes: a maximum is a maximum, so large ones are cut to the ceiling and not refused. */
-const PageSize = optional(Type.Integer({ minimum: 0 }))
+const PageSize = Type.Integer({ minimum: 0 })
 
 /** Both dialects: `token` and `limit` of the final specification, `next_token` and `size` of earlier drafts. */
 export const PageInSearch = Type.Object({
-  token: optional(Type.String()),
-  next_token: optional(Type.String()),
-  limit: PageSize,
-  size: PageSize,
+  token: optional(
+    Type.String(),
+    'What the answer before this one had as `next_token`. Absent: the first page.',
+  ),
+  next_token: optional(Type.String(), 'The same as `token`, by the name it had in drafts.'),
+  limit: optional(PageSize, 'The most results that the answer may have.'),
+  size: optional(PageSize, 'The same as `limit`, by the name it had in drafts.'),
   properties,
 })
 const Page = optional(PageInSearch)

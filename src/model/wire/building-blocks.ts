@@ -102,13 +102,14 @@ export const AttributeMap = Type.Unsafe<Record<string, unknown>>({
 /** Of a schema that refuses null where a caller may well send it: what to send instead. An extension of OpenAPI. */
 export const NULL_HINT = 'x-null-hint'
 
-/** A field that may be left out or null on input. */
-export function nullable<Schema extends TSchema>(schema: Schema) {
-  return Type.Union([schema, Type.Null()])
+/** What stands there, or null. */
+export function nullable<Schema extends TSchema>(schema: Schema, description?: string) {
+  return Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
 }
 
-export function optional<Schema extends TSchema>(schema: Schema) {
-  return Type.Optional(nullable(schema))
+/** A field that may be left out or null on input. `description`: in place of the schema's own. */
+export function optional<Schema extends TSchema>(schema: Schema, description?: string) {
+  return Type.Optional(nullable(schema, description))
 }
 
 /** The ids that say where a thing lives; in every management answer. */

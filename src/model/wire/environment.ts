@@ -86,8 +86,10 @@ export const CopyFilter = Type.Object({ include: optional(KeyPatterns), exclude:
 export type CopyFilter = Static<typeof CopyFilter>
 
 export const EnvironmentCopy = Type.Object({
-  /** One of the two. */
-  target_env: Type.Object({ existing: optional(Reference), new: optional(EnvironmentCreate) }),
+  target_env: Type.Object(
+    { existing: optional(Reference), new: optional(EnvironmentCreate) },
+    { description: 'Either an existing environment, by key or id, or a new one.' },
+  ),
   /** What becomes of objects that an existing target has by the same key. */
   conflict_strategy: Type.Optional(
     Type.Union([Type.Literal('fail'), Type.Literal('overwrite')], { default: 'fail' }),

@@ -23,8 +23,14 @@ import { TenantDetails } from './tenant.ts'
 
 const assignedFields = {
   role: Reference,
-  tenant: optional(Reference),
-  resource_instance: optional(InstanceReference),
+  tenant: optional(
+    Reference,
+    'Where a tenant role is held; required for one. For a role on an instance: the tenant of that instance, if it is named at all.',
+  ),
+  resource_instance: optional(
+    InstanceReference,
+    'What a resource role is held on: an instance, as `type:key` or by its id. Absent: it is a tenant role.',
+  ),
 }
 
 /** An assignment inside the body that creates its user. */

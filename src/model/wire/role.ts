@@ -51,10 +51,14 @@ export const DerivationRead = Type.Object({
 })
 export type DerivationRead = Static<typeof DerivationRead>
 
+/** Checked against the model, not the shape: an unknown action is 404. */
+const Permissions = Type.Array(Type.String(), {
+  description: 'Of a tenant role as `resource:action`. Of a resource role the action alone will do, too.',
+})
+
 const roleFields = {
   description: optional(Text),
-  /** Checked against the model, not the shape: an unknown action is 404. */
-  permissions: optional(Type.Array(Type.String())),
+  permissions: optional(Permissions),
   attributes: optional(AttributeMap),
   extends: optional(Type.Array(Reference, { maxItems: PARTS_PER_BODY_MAX })),
   granted_to: optional(DerivationBlock),
@@ -82,7 +86,7 @@ export const ResourceRoleUpdate = Type.Object({
 export type ResourceRoleUpdate = Static<typeof ResourceRoleUpdate>
 
 /** What is added to a role, or taken away. */
-export const PermissionList = Type.Object({ permissions: Type.Array(Type.String()) })
+export const PermissionList = Type.Object({ permissions: Permissions })
 export type PermissionList = Static<typeof PermissionList>
 
 /** Roles put at once; those with a `resource` are of that resource, the others are tenant roles. */

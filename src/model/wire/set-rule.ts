@@ -16,8 +16,10 @@ import {
 export const SetRuleCreate = Type.Object({
   /** A user set or a tenant role. */
   user_set: Reference,
-  /** `resource:action`, or the id of an action. */
-  permission: Reference,
+  permission: Type.String({
+    ...Reference,
+    description: 'An action of a resource, as `resource:action` or by the id of the action.',
+  }),
   /** A resource set or a resource. */
   resource_set: Reference,
   is_role: optional(Type.Boolean({ description: '`user_set` names a role and nothing else.' })),

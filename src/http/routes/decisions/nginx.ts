@@ -46,9 +46,9 @@ export function nginxRoutes(decisions: DecisionService, hasDebug: boolean): Rout
 
 /** Throws `MALFORMED_REQUEST` where a header is missing or empty: an empty name must not turn into another question. */
 function questionIn(headers: ReadonlyMap<string, string>): AllowedQuery {
-  const read = ({ name, isRequired }: RequestHeaderField): string | undefined => {
+  const read = ({ name, required }: RequestHeaderField): string | undefined => {
     const value = headers.get(name.toLowerCase())
-    if (value === '' || (value === undefined && isRequired)) {
+    if (value === '' || (value === undefined && required !== undefined)) {
       throw new AuthzError('MALFORMED_REQUEST', `this request needs the header ${name}, with a value`)
     }
     return value
