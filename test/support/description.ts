@@ -22,7 +22,9 @@ export interface JudgedAnswer {
   readonly body: string
 }
 
-const ID = 'description'
+/** The description, as answers and as requests have to follow it: these may bring along whatever they like. */
+const CLOSED = 'closed-description'
+const OPEN = 'open-description'
 /** Headers of ours that an answer has only if they are described. */
 const OWN_HEADERS =
   /^(x-(?!content-type-options).*|allow|cache-control|etag|retry-after|warning|www-authenticate)$/
@@ -38,7 +40,8 @@ export class Description {
     // Not strict about keywords: the document around the schemas is none.
     this.#ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
     addFormats.default(this.#ajv)
-    this.#ajv.addSchema(closed(document) as object, ID)
+    this.#ajv.addSchema(closed(document) as object, CLOSED)
+    this.#ajv.addSchema(document as object, OPEN)
     this.operations = Object.entries(document['paths'] as Json).flatMap(([path, item]) =>
       Object.entries(item as Json).map(([method, operation]) => {
         const { operationId, responses } = operation as { operationId: string; responses: Json }
@@ -61,6 +64,13 @@ export class Description {
     if (this.#at(pointer) === undefined) return [`status ${answer.status} is not described`]
     const place = this.#resolve(pointer)
     return [...this.#headerFindings(place, answer), ...this.#bodyFindings(place, answer)]
+  }
+
+  /** What is wrong with the body of a request to this operation; empty when nothing is. */
+  requestFindings(operationId: string, body: unknown): string[] {
+    const { method, path } = this.operation(operationId)
+    const content = `/paths/${escaped(path)}/${method.toLowerCase()}/requestBody/content`
+    return this.#validate(`${content}/${escaped('application/json')}/schema`, body, OPEN)
   }
 
   #bodyFindings(place: string, { headers, body }: JudgedAnswer): string[] {
@@ -97,8 +107,8 @@ export class Description {
     ]
   }
 
-  #validate(pointer: string, value: unknown): string[] {
-    const validate = this.#validators.get(pointer) ?? this.#ajv.compile({ $ref: `${ID}#${encoded(pointer)}` })
+  #validate(pointer: string, value: unknown, id = CLOSED): string[] {
+    const validate = this.#validators.get(pointer) ?? this.#ajv.compile({ $ref: `${id}#${encoded(pointer)}` })
     this.#validators.set(pointer, validate)
     if (validate(value)) return []
     return validate.errors!.map(

@@ -1,0 +1,151 @@
+/**
+ * Random requests to every operation that the service describes, made from the description that it serves. No answer is a failure of
+ * ours, and none is one that the description does not allow. What follows the description is not refused for its shape, and what
+ * does not is not accepted. Behind it all stands a service that decides as before.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { Random } from '#testing/data/random.ts'
+import { sharedService } from '#testing/processes/running-service.ts'
+import { Description, type JudgedAnswer } from '../support/description.ts'
+import { type DrawnRequest, DrawnRequests } from '../support/fuzz/drawn-requests.ts'
+import { FuzzedService, LASTING } from '../support/fuzz/fuzzed-service.ts'
+import { KnownNames } from '../support/fuzz/known-names.ts'
+import { tellNames } from '../support/fuzz/told-names.ts'
+import { howToRepeat, seed } from './seeded.ts'
+
+const times = Number(process.env['VERDICT_RUNS'] ?? 1)
+/** Each asks every operation once. */
+const ROUNDS = times * 5
+/** Requests after which what they removed is made again, so that the next ones find it. */
+const ARRANGED_FOR = 30
+/** What the HTTP library takes of a head in a test; a service that is started as usual takes more. */
+const HEAD_BYTES_MAX = 4_096
+
+/** A description cannot say it in schemas, and says it in words. */
+const SAID_IN_WORDS = [
+  /must not contain unpaired surrogates/,
+  /without control characters/,
+  /percent-encoded UTF-8/,
+  /permission of a (tenant role|rule) reads resource:action/,
+  /is required for a tenant role/,
+  /must be false or null/,
+  /expected either an existing environment or a new one/,
+  /a user set is not limited to a resource/,
+  /X-Min-Revision is of another history/,
+  /not a token of this service/,
+  /page and per_page: both are given, or neither/,
+  /limit and size mean the same and differ/,
+  /token and next_token mean the same and differ/,
+]
+
+async function storeUrl(): Promise<string> {
+  if (times === 1) return 'memory:'
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-description-'))
+  afterAll(() => rmSync(directory, { recursive: true, force: true }))
+  return `lmdb:${directory}`
+}
+
+const verdict = await sharedService({ storeUrl: await storeUrl() })
+const document = (await verdict.send<Record<string, unknown>>('GET', '/openapi.json', { key: null })).body
+const description = new Description(document)
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+afterAll(() => agent.destroy())
+
+/** As it is: `fetch` would mend some of it. */
+function send({ method, path, headers, body }: DrawnRequest): Promise<JudgedAnswer> {
+  return new Promise((resolve, reject) => {
+    const texts = Object.entries(headers).map(([name, text]) => [name, Buffer.from(text).toString('latin1')])
+    const length = body === null && method === 'GET' ? [] : [['Content-Length', String(body?.length ?? 0)]]
+    const options = {
+      agent,
+      port: verdict.port,
+      method,
+      path,
+      headers: Object.fromEntries([...texts, ...length]),
+    }
+    const sent = request(options, async answer => {
+      const pieces = await answer.toArray()
+      resolve({
+        status: answer.statusCode!,
+        headers: new Map(Object.entries(answer.headers).map(([name, value]) => [name, String(value)])),
+        body: Buffer.concat(pieces).toString(),
+      })
+    })
+    sent.on('error', reject)
+    sent.end(body ?? undefined)
+  })
+}
+
+/** What is wrong with an answer; empty when nothing is. */
+function findingsIn(drawn: DrawnRequest, answer: JudgedAnswer): string[] {
+  const { operation, isStraight } = drawn
+  const { status, body } = answer
+  if (status === 431 && isLongHead(drawn)) return []
+  const findings = description.findings(operation.operationId, answer)
+  if (status >= 500) findings.push('is a failure of ours')
+  const [refused] = status < 300 ? requestFindings(drawn) : []
+  if (refused !== undefined) findings.push(`is accepted, which by the description it is not: ${refused}`)
+  if (isStraight && isRefusedShape(drawn, status) && !SAID_IN_WORDS.some(words => words.test(body))) {
+    findings.push('is refused, which by the description it is not')
+  }
+  return findings
+}
+
+function isLongHead({ path, headers }: DrawnRequest): boolean {
+  return path.length + JSON.stringify(headers).length > HEAD_BYTES_MAX * 0.75
+}
+
+/** Management has a status of its own for it. The members of a batch are described in words. */
+function isRefusedShape({ operation }: DrawnRequest, status: number): boolean {
+  if (operation.path.startsWith('/v')) return status === 422
+  return status === 400 && operation.operationId !== 'accessEvaluations'
+}
+
+function requestFindings({ operation, body }: DrawnRequest): string[] {
+  if (body === null || body.length === 0 || operation.body?.type !== 'application/json') return []
+  return description.requestFindings(operation.operationId, JSON.parse(body.toString()))
+}
+
+/** A request and its answer, for a reader. */
+function told({ method, path, headers, body }: DrawnRequest, answer: JudgedAnswer): string {
+  const parts = [`${method} ${path}`, JSON.stringify(headers), body?.toString() ?? '', answer.body]
+  return parts.map(part => part.slice(0, 800)).join('\n  ')
+}
+
+describe('random requests from the description', () => {
+  test('are answered as described, by a service that goes on deciding', async () => {
+    const random = new Random(seed)
+    const service = new FuzzedService(verdict)
+    const names = new KnownNames(random, LASTING)
+    const requests = new DrawnRequests(document, random, names, service.keys)
+    const found = new Map<string, string>()
+    const succeeded = new Set<string>()
+    for (let round = 0; round < ROUNDS; round++) {
+      const operations = [...requests.operations]
+      random.shuffle(operations)
+      for (const [index, operation] of operations.entries()) {
+        if (index % ARRANGED_FOR === 0) await service.arrange()
+        const drawn = requests.draw(operation)
+        const answer = await send(drawn)
+        const { operationId } = operation
+        for (const finding of findingsIn(drawn, answer)) {
+          found.set(`${operationId} ${answer.status} ${finding}`, told(drawn, answer))
+        }
+        if (answer.status >= 300) continue
+        if (drawn.path.includes('/default/default/'))
+          requests.revision = answer.headers.get('x-revision') ?? null
+        succeeded.add(operationId)
+        if (answer.headers.get('content-type') === 'application/json')
+          tellNames(names, operation, JSON.parse(answer.body))
+      }
+      await service.expectRight(howToRepeat)
+    }
+    expect(Object.fromEntries(found), howToRepeat).toEqual({})
+    // Most of what is asked for is there: refusals alone would say little.
+    expect(succeeded.size, howToRepeat).toBeGreaterThan(requests.operations.length * 0.5)
+  })
+})

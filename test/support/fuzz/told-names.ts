@@ -1,0 +1,65 @@
+/** What an answer tells of what there is, for requests to come. */
+import type { Kind, KnownNames } from './known-names.ts'
+import type { Operation } from './drawn-requests.ts'
+
+/** Of which kind the items of an answer are, by the last part of the path that says so. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  action_groups: 'action group',
+  actions: 'action',
+  'api-key': 'api key',
+  attributes: 'attribute',
+  condition_sets: 'set',
+  envs: 'environment',
+  groups: 'group',
+  orgs: 'organization',
+  projects: 'project',
+  relations: 'relation',
+  resource_instances: 'instance',
+  resources: 'resource',
+  roles: 'role',
+  tenants: 'tenant',
+  users: 'user',
+}
+
+interface Item {
+  readonly id?: unknown
+  readonly key?: unknown
+  readonly type?: unknown
+  readonly resource?: unknown
+  readonly group_resource_type_key?: unknown
+  readonly group_instance_key?: unknown
+}
+
+/** Takes over the ids and keys of the items in an answer that succeeded. */
+export function tellNames(names: KnownNames, { path }: Operation, body: unknown): void {
+  const part = path.split('/').findLast(each => each in KINDS)
+  const kind = part === undefined ? undefined : KINDS[part]
+  if (kind === undefined) return
+  const ofRole = path.includes('/resources/') ? 'resource role' : 'tenant role'
+  for (const item of itemsOf(body).slice(0, 3)) {
+    if (kind === 'role' && typeof item.key === 'string') names.tell(ofRole, item.key)
+    if (typeof item.id === 'string') names.tell(kind, item.id)
+    if (kind === 'instance') tellInstance(names, item.resource, item.key)
+    else if (kind === 'group') tellInstance(names, item.group_resource_type_key, item.group_instance_key)
+    else if (typeof item.key === 'string') names.tell(kind, item.key)
+    if (kind === 'set' && typeof item.key === 'string') {
+      names.tell(item.type === 'userset' ? 'user set' : 'resource set', item.key)
+    }
+    if (kind === 'group' && typeof item.group_instance_key === 'string') {
+      names.tell('group', item.group_instance_key)
+    }
+  }
+}
+
+function tellInstance(names: KnownNames, type: unknown, key: unknown): void {
+  if (typeof type !== 'string' || typeof key !== 'string') return
+  names.tell('instance', `${type}:${key}`)
+  names.tell('instance key', key)
+}
+
+function itemsOf(body: unknown): readonly Item[] {
+  if (Array.isArray(body)) return body as Item[]
+  if (typeof body !== 'object' || body === null) return []
+  const { data } = body as { readonly data?: unknown }
+  return Array.isArray(data) ? (data as Item[]) : [body]
+}
