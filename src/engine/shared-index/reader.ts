@@ -113,7 +113,7 @@ export class SharedIndexReader implements DecisionEngine {
       search: this.#search,
       key,
       schema: () => this.#schema,
-      decide: queries => this.evaluateAll(queries),
+      decide: (queries, stepsMax) => this.#evaluateFirstOf(queries, stepsMax),
       steps: () => this.#ruled.steps,
     })
     this.#check = new InstanceCheck(regions, { schema, builder: this.#builder, walk: this.#walk })
@@ -134,6 +134,17 @@ export class SharedIndexReader implements DecisionEngine {
   evaluateAll(queries: readonly Query[]): boolean[] {
     const verdicts = this.#evaluateInBatches(new QuerySource(queries), new Uint8Array(queries.length))
     return queries.map((_, index) => verdicts[index] === ALLOW)
+  }
+
+  /** As `evaluateAll` for up to `BATCH_MAX` questions: the first of them, at least one, until rules have cost so much. */
+  #evaluateFirstOf(queries: readonly Query[], stepsMax: number): boolean[] {
+    const verdicts = new Uint8Array(queries.length)
+    const count = this.#evaluateBatch(
+      new QuerySource(queries),
+      { from: 0, count: queries.length, stepsMax },
+      verdicts,
+    )
+    return Array.from(verdicts.subarray(0, count), verdict => verdict === ALLOW)
   }
 
   evaluatePacked(packed: PackedQueries, verdicts: Uint8Array = new Uint8Array(packed.count)): Uint8Array {
@@ -358,16 +369,21 @@ export class SharedIndexReader implements DecisionEngine {
   #evaluateInBatches(source: BatchSource, answers: Uint8Array): Uint8Array {
     const { count } = source
     for (let from = 0; from < count; from += BATCH_MAX) {
-      this.#evaluateBatch(source, from, Math.min(BATCH_MAX, count - from), answers)
+      const part = { from, count: Math.min(BATCH_MAX, count - from), stepsMax: Infinity }
+      this.#evaluateBatch(source, part, answers)
     }
     return answers
   }
 
   /**
    * Answers all at one state. If no state lasts long enough it takes the lock: one by one, the answers would
-   * belong to several states.
+   * belong to several states. Returns up to which question: all, or those until rules had cost more than `stepsMax`.
    */
-  #evaluateBatch(source: BatchSource, from: number, count: number, answers: Uint8Array): void {
+  #evaluateBatch(
+    source: BatchSource,
+    { from, count, stepsMax }: { readonly from: number; readonly count: number; readonly stepsMax: number },
+    answers: Uint8Array,
+  ): number {
     const reads = this.#reads
     try {
       for (let attempt = 0; attempt < reads.attempts(BATCH_ATTEMPTS); attempt++) {
@@ -375,8 +391,7 @@ export class SharedIndexReader implements DecisionEngine {
         const isComplete = this.#decideBatch(source, from, count, answers, false)
         if (!reads.isValid()) continue
         if (isComplete) {
-          if (this.#ruled.hasAsked) this.#settleRuled(answers)
-          return
+          return this.#settleRuled(answers, from + count, stepsMax)
         }
         break
       }
@@ -384,12 +399,14 @@ export class SharedIndexReader implements DecisionEngine {
       if (reads.isValid()) throw reads.faultOf(error)
     }
     reads.locked(() => this.#decideBatch(source, from, count, answers, true))
-    if (this.#ruled.hasAsked) this.#settleRuled(answers)
+    return this.#settleRuled(answers, from + count, stepsMax)
   }
 
   /** Answers what roles have denied in the batch and rules may allow. */
-  #settleRuled(answers: Uint8Array): void {
-    this.#ruled.settle(answers, (query, lookups) => this.#evaluateRuled(query, lookups))
+  #settleRuled(answers: Uint8Array, end: number, stepsMax: number): number {
+    if (!this.#ruled.hasAsked) return end
+    const again = (query: Query, lookups: readonly Lookup[]) => this.#evaluateRuled(query, lookups)
+    return this.#ruled.settle(answers, again, stepsMax) ?? end
   }
 
   /** False if a closure must be built first. */

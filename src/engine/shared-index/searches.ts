@@ -39,7 +39,8 @@ export interface SearchParts {
   readonly key: Key
   /** The schema of the read that is under way. */
   readonly schema: () => SchemaView
-  readonly decide: (queries: readonly Query[]) => readonly boolean[]
+  /** See `SearchHost.decide`. */
+  readonly decide: (queries: readonly Query[], stepsMax: number) => readonly boolean[]
   /** See `RuleEvaluation.steps`. */
   readonly steps: () => number
 }
@@ -108,7 +109,7 @@ export class Searches {
     const queries = others.filter(action => !held.has(action)).map(action => ({ ...question, action }))
     const allowed: string[] = []
     for (const query of queries) {
-      if (this.#parts.decide([query])[0]) allowed.push(query.action)
+      if (this.#parts.decide([query], Infinity)[0]) allowed.push(query.action)
       yield
     }
     return allowed.length === 0 ? byRoles : [...byRoles, ...allowed].toSorted(compareUtf8)

@@ -117,18 +117,28 @@ export class RuleQuestions {
     }
   }
 
-  /** Answers what was gathered of a batch. `again` asks a question anew, with what has to be looked up. */
-  settle(answers: Uint8Array, again: (query: Query, lookups: readonly Lookup[]) => boolean): void {
+  /**
+   * Answers what was gathered of a batch. `again` asks a question anew, with what has to be looked up. Returns the first that is left
+   * unanswered, because those before it have cost more than `stepsMax`; `null`: none is.
+   */
+  settle(
+    answers: Uint8Array,
+    again: (query: Query, lookups: readonly Lookup[]) => boolean,
+    stepsMax: number,
+  ): number | null {
     const count = this.#askedCount
+    const { steps } = this.#evaluation
     this.#askedCount = 0
     try {
       for (let n = 0; n < count; n++) {
         const asked = this.#asked[n]!
         const { source, index } = asked
+        if (this.#evaluation.steps - steps > stepsMax) return index
         const outcome = this.#evaluation.decide(asked)
         const isAllowed = typeof outcome === 'boolean' ? outcome : again(source.query(index), outcome.lookups)
         if (isAllowed) answers[index] = ALLOW
       }
+      return null
     } finally {
       this.#asked.length = 0
       this.#batch.end()

@@ -22,9 +22,8 @@ interface Attributes {
   readonly ofResource: readonly string[]
 }
 
-/** Sets and rules between two steps. */
-const SETS_A_STEP = 16
-const RULES_A_STEP = 512
+/** Sets, rules and attributes that are looked at between two steps; a set that is read for the first time is a step of its own. */
+const LOOKED_A_STEP = 512
 
 /** No list has what the service says itself. */
 const COMPUTED = new Set([
@@ -39,31 +38,52 @@ const COMPUTED = new Set([
 /** What sets say is read once. */
 const known = new WeakMap<ConditionSetPut, Attributes>()
 
-/** At most `LISTS_MAX`, those for scans first. O(sets and rules), in steps. */
+/** At most `LISTS_MAX`, those for scans first. O(sets and rules, and attributes of sets by type), in steps. */
 export function* wantedLists({ sets, rules }: SavedRules): Generator<void, readonly WantedList[]> {
   if (rules.length === 0) return []
   const byKey = new Map<string, ConditionSetPut>()
-  for (const [index, set] of sets.entries()) {
+  let looked = 0
+  for (const set of sets) {
     byKey.set(set.set, set)
+    const isKnown = known.has(set)
     attributesIn(set)
-    if (index % SETS_A_STEP === 0) yield
+    if (isKnown && ++looked % LOOKED_A_STEP !== 0) continue
+    yield
   }
   const scans = new Map<string, WantedList>()
   const attributes = new Map<string, WantedList>()
-  const want = (into: Map<string, WantedList>, type: string | null, name: string) =>
-    into.set(JSON.stringify([type, name]), { type, name })
+  const want = (into: Map<string, WantedList>, type: string | null, name: string) => {
+    if (into.size < LISTS_MAX) into.set(JSON.stringify([type, name]), { type, name })
+  }
+  /** By type: sets that were looked at, with all above them. */
+  const seen = new Map<string, Set<string>>()
   want(scans, null, ALL)
-  for (const [index, { type, userSet, resourceSet }] of rules.entries()) {
+  looked = 0
+  for (const { type, userSet, resourceSet } of rules) {
     want(scans, type, ALL)
     want(scans, type, BY_TENANT)
+    const ofType = seen.get(type) ?? new Set()
+    seen.set(type, ofType)
     for (const side of [userSet, resourceSet]) {
-      for (let set = byKey.get(side); set !== undefined; set = byKey.get(set.parent ?? '')) {
+      for (
+        let set = byKey.get(side);
+        set !== undefined && !ofType.has(set.set);
+        set = byKey.get(set.parent ?? '')
+      ) {
+        ofType.add(set.set)
         const { ofUser, ofResource } = attributesIn(set)
         for (const name of ofUser) want(attributes, null, listOfAttribute(name))
         for (const name of ofResource) want(attributes, type, listOfAttribute(name))
+        looked += ofUser.length + ofResource.length
+        if (looked < LOOKED_A_STEP) continue
+        looked = 0
+        yield
       }
     }
-    if (index % RULES_A_STEP === 0) yield
+    looked += 1
+    if (looked < LOOKED_A_STEP) continue
+    looked = 0
+    yield
   }
   return [...scans.values(), ...attributes.values()].slice(0, LISTS_MAX)
 }

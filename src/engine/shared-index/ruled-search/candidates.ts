@@ -65,8 +65,8 @@ export interface SearchedFor {
 
 /** Different places where candidates are looked for; a search with more tries all. */
 const SOURCES_MAX = 64
-/** Rules that are looked at; where there are more, all are tried. */
-const RULES_MAX = 20_000
+/** Rules and places that are looked at, some ten milliseconds; where there are more, all are tried. */
+const LOOKED_MAX = 20_000
 
 type Source = Range | { readonly key: string }
 
@@ -83,8 +83,12 @@ export class CandidateFinder {
   #circumstances: Circumstances | undefined
   /** What all searches have cost so far, as `RuleEvaluation.steps`. */
   steps = 0
+  /** Of the search under way. */
+  #looked = 0
   /** Of lists that can be read, by name: their words; 0 where there is none. */
   readonly #slots = new Map<string, number>()
+  /** Of sets that many rules share. */
+  readonly #sourcesOfSets = new Map<number, readonly Source[] | null>()
 
   constructor(regions: Regions, evaluation: RuleEvaluation) {
     this.#regions = regions
@@ -96,7 +100,7 @@ export class CandidateFinder {
     try {
       return this.#find(asked, searched)
     } finally {
-      this.steps += this.#evaluation.spent
+      this.steps += this.#evaluation.spent + this.#looked
       this.#evaluation.end()
     }
   }
@@ -105,19 +109,22 @@ export class CandidateFinder {
     const { plan, source, index } = asked
     this.#searched = searched
     this.#slots.clear()
+    this.#sourcesOfSets.clear()
+    this.#looked = 0
     this.#view = plan.view
     this.#varying = searched.what === 'user' ? USER : RESOURCE | (searched.isTenantOpen ? TENANT : 0)
     this.#circumstances = source.circumstances(index)
     this.#values = this.#evaluation.consider(asked)
     const sources = new Map<string, Source>()
-    let looked = 0
+    const known = new Set<readonly Source[]>()
     for (const rules of this.#rulesOf(plan)) {
       for (let at = rules.from; at < rules.end; at += 2) {
-        looked += 1
-        this.steps += 1
+        this.#looked += 1
         const ofRule = this.#sourcesOfRule(plan.view.program[at]!, plan.view.program[at + 1]!)
         // What was left unknown because the budget is spent may match where less is asked.
-        if (ofRule === null || looked > RULES_MAX || this.#evaluation.isExceeded) return 'all'
+        if (ofRule === null || this.#looked > LOOKED_MAX || this.#evaluation.isExceeded) return 'all'
+        if (known.has(ofRule)) continue
+        known.add(ofRule)
         for (const each of ofRule) sources.set(JSON.stringify(each), each)
         if (sources.size > SOURCES_MAX) return 'all'
       }
@@ -166,14 +173,23 @@ export class CandidateFinder {
         return []
       }
       for (let set = side; set >= 0; set = this.#view!.setParent[set]!) {
-        best = this.#better(best, this.#sourcesOfCode(this.#view!.setFrom[set]!))
+        best = this.#better(best, this.#sourcesOfSet(set))
       }
     }
     return best
   }
 
+  #sourcesOfSet(set: number): readonly Source[] | null {
+    let sources = this.#sourcesOfSets.get(set)
+    if (sources === undefined) {
+      this.#sourcesOfSets.set(set, (sources = this.#sourcesOfCode(this.#view!.setFrom[set]!)))
+    }
+    return sources
+  }
+
   #sourcesOfCode(at: number): readonly Source[] | null {
     const { program } = this.#view!
+    this.#looked += 1
     const word = program[at]!
     if (word >= 0) return this.#sourcesOfLeaf(this.#view!.leafFrom[word]!)
     // It matches nothing.
@@ -262,6 +278,7 @@ export class CandidateFinder {
   }
 
   #byScalar(path: number, head: number, words: Int32Array, at: number): readonly Source[] | null {
+    this.#looked += 1
     const { what, type } = this.#searched!
     const view = this.#view!.path(path)
     if (view.text === `${what}.key`) {
@@ -286,11 +303,14 @@ export class CandidateFinder {
 
   #better(one: readonly Source[] | null, other: readonly Source[] | null): readonly Source[] | null {
     if (one === null || other === null) return one ?? other
+    // How few they are does not count any more.
+    if (one === other || this.#looked > LOOKED_MAX) return one
     return this.#size(other) < this.#size(one) ? other : one
   }
 
   #size(sources: readonly Source[]): number {
     let size = 0
+    this.#looked += sources.length
     for (const source of sources) size += 'key' in source ? 1 : 1 + this.#rangeSize(source)
     return size
   }

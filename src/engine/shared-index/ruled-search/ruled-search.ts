@@ -17,6 +17,7 @@ import type { Query } from '#model/decision.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import type { Found, Range } from './candidates.ts'
+import { type KeySource, mergedKeys, PASSED_A_KEY, type Stretch } from './merged-keys.ts'
 
 /** What the search asks of the thread that runs it. */
 export interface SearchHost {
@@ -27,8 +28,8 @@ export interface SearchHost {
   byRoles(page: Pick<PageRequest, 'after' | 'limit'>): KeyPage
   /** The question with this key filled in. */
   queryOf(key: string): Query
-  /** Decides up to `DECIDED_AT_ONCE` questions at one state. */
-  decide(queries: readonly Query[]): readonly boolean[]
+  /** Decides the first of up to `DECIDED_AT_ONCE` questions at one state, at least one of them, until rules have cost so much. */
+  decide(queries: readonly Query[], stepsMax: number): readonly boolean[]
   /** What rules have cost so far (`RuleEvaluation.steps`). */
   steps(): number
   /** The line of what has this key; 0: nothing is stored under it. In a read. */
@@ -44,25 +45,15 @@ const DECIDED_AT_FIRST = 8
 /** Steps of rules that a page may cost, some ten milliseconds, and that one turn may. */
 const STEPS_A_PAGE = 2_000_000
 const STEPS_A_TURN = 50_000
-/** Entries of a list that are passed over because they are of another tenant, for one that is tried. */
-const PASSED_A_CANDIDATE = 16
 /** Attempts to find candidates and decide them at one state, each of half as many as the one before. */
 const ATTEMPTS = 8
 /** The same where it changes each time whence candidates come. */
 const MODE_ATTEMPTS = 100
 const READ_ATTEMPTS = 50
 
-/** Candidates in order, at one state. */
-interface Batch {
-  readonly keys: readonly string[]
-  /** The key up to which there are no others; `null`: to the end. */
-  readonly last: string | null
-  /** Entries that were looked at in vain. */
-  readonly passed: number
-}
-
 interface Decided {
-  readonly batch: Batch
+  /** Candidates in order, at one state. */
+  readonly batch: Stretch
   readonly allowed: readonly boolean[]
 }
 
@@ -107,7 +98,7 @@ export class RuledSearch {
         if (keys.length === limit) return page(key, batch.last !== null || index < batch.keys.length - 1)
       }
       if (batch.last === null) return page(batch.keys.at(-1) ?? last, false)
-      tried += batch.keys.length + Math.ceil(batch.passed / PASSED_A_CANDIDATE)
+      tried += batch.keys.length + Math.ceil(batch.passed / PASSED_A_KEY)
       last = batch.last
       // Those who wait for this thread do not wait longer because rules are many.
       const cost = this.#host.steps() - steps
@@ -135,12 +126,14 @@ export class RuledSearch {
       if (this.#reads.sequence !== sequence && !isLast && beside !== NO_KEYS) continue
       if (batch.keys.length === 0) return { batch, allowed: [] }
       const state = this.#reads.sequence
-      const allowed = this.#host.decide(batch.keys.map(key => this.#host.queryOf(key)))
-      if (this.#reads.sequence === state) return { batch, allowed }
+      const queries = batch.keys.map(key => this.#host.queryOf(key))
+      const allowed = this.#host.decide(queries, STEPS_A_TURN)
+      const decided = firstOf(batch, allowed.length)
+      if (this.#reads.sequence === state) return { batch: decided, allowed }
       if (!isLast) continue
       // What has gone since is not named.
-      const isThere = this.#read(() => batch.keys.map(key => this.#host.lineOf(key) !== 0))
-      return { batch, allowed: allowed.map((isAllowed, index) => isAllowed && isThere[index]!) }
+      const isThere = this.#read(() => decided.keys.map(key => this.#host.lineOf(key) !== 0))
+      return { batch: decided, allowed: allowed.map((isAllowed, index) => isAllowed && isThere[index]!) }
     }
   }
 
@@ -180,30 +173,27 @@ export class RuledSearch {
   }
 
   /** Reads without the lock. */
-  #batch(after: string | null, wanted: number, beside: KeyPage): Batch {
+  #batch(after: string | null, wanted: number, beside: KeyPage): Stretch {
     const found = this.#candidatesNow()
-    const all: string[] = []
-    let end: string | null = null
-    let passed = 0
-    const endAt = (key: string | null): void => {
-      if (key !== null && (end === null || compareUtf8(key, end) < 0)) end = key
+    this.#reads.regions.lists.refresh()
+    const sources = this.#listsOf(this.#rangesOf(found))
+    sources.push(this.#sorted(beside.keys, beside.hasMore ? beside.last : null))
+    if (typeof found !== 'string') sources.push(this.#sorted(found.keys.toSorted(compareUtf8), null))
+    return mergedKeys(sources, after, wanted)
+  }
+
+  /** Those of ascending keys under which something is stored. `upTo`: there are more behind that key; `null`: there are none. */
+  #sorted(keys: readonly string[], upTo: string | null): KeySource {
+    return {
+      behind: (after, wanted) => {
+        if (upTo !== null && after !== null && compareUtf8(after, upTo) >= 0) return null
+        const from = firstAfter(keys, after)
+        const looked = keys.slice(from, from + wanted)
+        const stored = looked.filter(key => this.#host.lineOf(key) !== 0)
+        const last = from + wanted < keys.length ? looked.at(-1)! : upTo
+        return { keys: stored, last, passed: looked.length - stored.length }
+      },
     }
-    const noteSorted = (keys: readonly string[], upTo: string | null): void => {
-      const from = firstAfter(keys, after)
-      for (let at = from; at < Math.min(keys.length, from + wanted); at++) {
-        if (this.#host.lineOf(keys[at]!) !== 0) all.push(keys[at]!)
-      }
-      endAt(from + wanted < keys.length ? keys[from + wanted - 1]! : upTo)
-    }
-    for (const range of this.#rangesOf(found)) {
-      const taken = this.#take(range, after, wanted)
-      passed += taken.passed
-      for (const key of taken.keys) all.push(key)
-      endAt(taken.last)
-    }
-    noteSorted(beside.keys, beside.hasMore ? beside.last : null)
-    if (typeof found !== 'string') noteSorted(found.keys.toSorted(compareUtf8), null)
-    return cut(all, { end, wanted, passed })
   }
 
   #rangesOf(found: Found): readonly Range[] {
@@ -223,41 +213,48 @@ export class RuledSearch {
     return { type: this.#type, name, hash: tenant === 0 ? HASH_OF_ALL : tenant }
   }
 
-  #take({ type, name, hash }: Range, after: string | null, wanted: number): Batch {
+  /** In a read. */
+  #listsOf(ranges: readonly Range[]): KeySource[] {
+    const { lists } = this.#reads.regions
+    const slots = new Map<string, number>()
+    return ranges.map(range => {
+      let slot = slots.get(range.name)
+      if (slot === undefined) slots.set(range.name, (slot = readyList(lists, range.type, range.name)))
+      return { behind: (after, wanted) => this.#take(range, slot, { after, wanted }) }
+    })
+  }
+
+  #take(
+    { type, name, hash }: Range,
+    slot: number,
+    { after, wanted }: { readonly after: string | null; readonly wanted: number },
+  ): Stretch {
     const { lists, graph } = this.#reads.regions
-    lists.refresh()
     const lines = this.#lines
     lines.length = 0
-    const list = { memory: lists, at: readyList(lists, type, name) + SLOT.chunks, graph }
     // A cursor that is no key was never handed out.
     const from = after !== null && this.#after.read(after, 0) ? this.#after : null
     const isOfUsers = type === L.USER_TYPE
     const tenant = isOfUsers || name === BY_TENANT ? 0 : this.#host.tenant()
-    const limit = tenant === 0 ? wanted : wanted * PASSED_A_CANDIDATE
-    const isEnd = take(list, { hash, after: from, limit }, lines)
+    const list = { memory: lists, at: slot + SLOT.chunks, graph }
+    const isEnd = take(list, { hash, after: from, limit: wanted }, lines)
     const keys: string[] = []
     for (let at = 0; at < lines.length; at++) {
       const line = lines.items[at]!
       const home = isOfUsers ? 0 : graph[(line << L.LINE_WORDS_LOG2) + L.I_TENANT]!
       const counts = isOfUsers || (tenant === 0 ? !isDead(graph, home) : home === tenant)
       if (counts) keys.push(keyText(graph, line))
-      if (keys.length < wanted) continue
-      const isWhole = isEnd && at === lines.length - 1
-      return { keys, last: isWhole ? null : keys.at(-1)!, passed: at + 1 - keys.length }
     }
     const last = isEnd || lines.length === 0 ? null : keyText(graph, lines.items[lines.length - 1]!)
     return { keys, last, passed: lines.length - keys.length }
   }
 }
 
-function cut(
-  keys: readonly string[],
-  { end, wanted, passed }: { readonly end: string | null; readonly wanted: number; readonly passed: number },
-): Batch {
-  const sorted = [...new Set(keys)].toSorted(compareUtf8)
-  const known = end === null ? sorted : sorted.filter(key => compareUtf8(key, end) <= 0)
-  if (known.length <= wanted) return { keys: known, last: end, passed }
-  return { keys: known.slice(0, wanted), last: known[wanted - 1]!, passed }
+/** What was looked at of the first candidates. */
+function firstOf(batch: Stretch, count: number): Stretch {
+  if (count === batch.keys.length) return batch
+  const keys = batch.keys.slice(0, count)
+  return { ...batch, keys, last: keys.at(-1)! }
 }
 
 /** Of ascending keys the first one behind. */

@@ -1,0 +1,243 @@
+/** What a search with rules costs is bounded, a turn of it and what is done ahead of it as well, whatever the rules of an environment are. */
+import * as fc from 'fast-check'
+import { expect, test, vi } from 'vitest'
+import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
+import { LISTS_MAX } from '#engine/shared-index/owners/list-directory.ts'
+import { wantedLists } from '#engine/shared-index/owners/wanted-lists.ts'
+import { CandidateFinder } from '#engine/shared-index/ruled-search/candidates.ts'
+import {
+  type KeySource,
+  mergedKeys,
+  PASSED_A_KEY,
+  type Stretch,
+} from '#engine/shared-index/ruled-search/merged-keys.ts'
+import type { Change, ConditionSetPut, RuleChange } from '#model/change.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import { searchUsers } from '#testing/engines/listed.ts'
+import { ListingEngine } from '#testing/engines/shared-engine.ts'
+import { holdsFor } from '../../properties/seeded.ts'
+
+/** A source of these keys; null is an entry that is passed over. It counts what is read of it. */
+class CountedSource implements KeySource {
+  readonly #entries: readonly { readonly key: string; readonly counts: boolean }[]
+  read = 0
+
+  constructor(entries: readonly { readonly key: string; readonly counts: boolean }[]) {
+    this.#entries = entries
+  }
+
+  behind(after: string | null, wanted: number): Stretch {
+    const rest = this.#entries.filter(({ key }) => after === null || compareUtf8(key, after) > 0)
+    const looked = rest.slice(0, wanted)
+    this.read += looked.length
+    const keys = looked.filter(({ counts }) => counts).map(({ key }) => key)
+    const last = looked.length < rest.length ? looked.at(-1)!.key : null
+    return { keys, last, passed: looked.length - keys.length }
+  }
+}
+
+function sourceOf(keys: readonly string[]): CountedSource {
+  return new CountedSource(keys.map(key => ({ key, counts: true })))
+}
+
+function numbered(count: number, step = 1, from = 0): string[] {
+  return Array.from({ length: count }, (_, n) => `k${String(from + n * step).padStart(6, '0')}`)
+}
+
+test('keys of many sources are merged in order, each once, in stretches of any size', () => {
+  const key = fc.constantFrom(...numbered(30), 'é', '鍵', '😀', '')
+  const entries = fc.uniqueArray(fc.record({ key, counts: fc.boolean() }), {
+    selector: entry => entry.key,
+    maxLength: 20,
+  })
+  holdsFor(
+    fc.tuple(fc.array(entries, { maxLength: 6 }), fc.integer({ min: 1, max: 9 })),
+    500,
+    ([all, wanted]) => {
+      const sources = all.map(
+        each => new CountedSource(each.toSorted((left, right) => compareUtf8(left.key, right.key))),
+      )
+      const expected = new Set(all.flat().flatMap(({ key: name, counts }) => (counts ? [name] : [])))
+      const found: string[] = []
+      for (let after: string | null = null, turns = 0; ; turns += 1) {
+        const { keys, last } = mergedKeys(sources, after, wanted)
+        expect(keys.length).toBeLessThanOrEqual(wanted)
+        found.push(...keys)
+        if (last === null) break
+        expect(after === null || compareUtf8(last, after) > 0).toBe(true)
+        expect(turns).toBeLessThan(1_000)
+        after = last
+      }
+      expect(found).toEqual([...expected].toSorted(compareUtf8))
+    },
+  )
+})
+
+test('of many sources little more is read than is wanted', () => {
+  const apart = Array.from({ length: 100 }, (_, n) => sourceOf(numbered(1_000, 100, n)))
+  expect(mergedKeys(apart, null, 128).keys).toEqual(numbered(128))
+  expect(apart.reduce((sum, { read }) => sum + read, 0)).toBeLessThan(1_000)
+  // All that comes first is in one of them.
+  const [first, ...others] = [sourceOf(numbered(1_000)), ...numbered(99).map(() => sourceOf(['z']))]
+  expect(mergedKeys([...others, first!], null, 128).keys).toEqual(numbered(128))
+  expect(first!.read).toBeLessThan(300)
+})
+
+test('what all sources have, and what counts in none, ends a stretch early', () => {
+  const wanted = 8
+  const same = Array.from({ length: 100 }, () => sourceOf(numbered(1_000)))
+  const { keys, last } = mergedKeys(same, null, wanted)
+  expect([keys.length > 0, keys.length < wanted, last]).toEqual([true, true, keys.at(-1)])
+  expect(same.reduce((sum, { read }) => sum + read, 0)).toBeLessThan(100 * 2 * wanted)
+  const none = new CountedSource(numbered(10_000).map(key => ({ key, counts: false })))
+  const passed = mergedKeys([none], null, wanted)
+  expect(passed.keys).toEqual([])
+  expect(passed.passed).toBe(none.read)
+  expect(none.read).toBeLessThan(4 * PASSED_A_KEY * wanted)
+})
+
+const STANDING: readonly Change[] = [
+  { kind: 'type-put', type: 'document', actions: ['read'] },
+  { kind: 'tenant-put', tenant: 'default', attributes: null },
+]
+const asked = { action: 'read', type: 'document', key: null, tenant: 'default' }
+
+function set(name: string, side: 'user' | 'resource', conditions: object = {}): ConditionSetPut {
+  return {
+    kind: 'condition-set-put',
+    set: name,
+    side,
+    type: null,
+    parent: null,
+    conditions: { ...conditions },
+  }
+}
+
+function rule(
+  userSet: string,
+  resourceSet = 'any',
+  type = 'document',
+): Extract<Change, { kind: 'rule-put' }> {
+  return { kind: 'rule-put', userSet, type, action: 'read', resourceSet }
+}
+
+/** Steps of each turn of a page, and of the dearest question in it. */
+function stepsOf(page: Generator<void, unknown>): {
+  readonly turns: readonly number[]
+  readonly dearest: number
+} {
+  const turns: number[] = []
+  let dearest = 0
+  const { decide } = RuleEvaluation.prototype
+  const spy = vi.spyOn(RuleEvaluation.prototype, 'decide').mockImplementation(function (
+    this: RuleEvaluation,
+    question,
+  ) {
+    const before = this.steps
+    const outcome = decide.call(this, question)
+    dearest = Math.max(dearest, this.steps - before)
+    turns[turns.length - 1]! += this.steps - before
+    return outcome
+  })
+  try {
+    do turns.push(0)
+    while (!page.next().done)
+  } finally {
+    spy.mockRestore()
+  }
+  return { turns, dearest }
+}
+
+test('a turn ends behind a question that is dear, and so does a page, though those before it were cheap', () => {
+  const engine = new ListingEngine(Infinity)
+  const dear = Array.from({ length: 1_000 }, (_, n) => ({ n }))
+  const user = (n: number): Change => {
+    const attributes = { tags: n < 500 ? [] : dear }
+    return { kind: 'user-put', user: `u${1_000 + n}`, attributes }
+  }
+  engine.apply([
+    ...STANDING,
+    ...Array.from({ length: 700 }, (_, n) => user(n)),
+    set('any', 'resource'),
+    set('tagged', 'user', {
+      anyOf: Array.from({ length: 60 }, (_, n) => ({ 'user.tags': { array_intersect: [`w${n}`] } })),
+    }),
+    rule('tagged'),
+  ])
+  const page = engine.searchUsers(asked, { after: null, limit: 100, triedMax: 700 })
+  const { turns, dearest } = stepsOf(page)
+  expect(dearest).toBeGreaterThan(50_000)
+  expect(Math.max(...turns)).toBeLessThanOrEqual(50_000 + dearest)
+  expect(turns.reduce((sum, steps) => sum + steps, 0)).toBeLessThanOrEqual(2_000_000 + dearest)
+})
+
+/** By how many lists of owners users are found; `null`: all of them are tried. */
+function foundBy(sets: readonly ConditionSetPut[], rules: readonly Change[]): number | null {
+  const engine = new ListingEngine(Infinity)
+  engine.apply([...STANDING, { kind: 'user-put', user: 'ann', attributes: { team: 't1', age: 30 } }])
+  engine.apply([set('any', 'resource'), ...sets, ...rules])
+  const find = vi.spyOn(CandidateFinder.prototype, 'find')
+  try {
+    expect(searchUsers(engine, asked, { after: null, limit: 10 }).keys).toEqual(['ann'])
+    const { value } = find.mock.results[0]!
+    if (value === 'all') return null
+    return (value as Exclude<ReturnType<CandidateFinder['find']>, string>).ranges.length
+  } finally {
+    find.mockRestore()
+  }
+}
+
+test('rules that name more places than are looked at are not followed further: all are tried', () => {
+  const teams = Array.from({ length: 60 }, (_, n) => `t${n}`)
+  const sets = (count: number) =>
+    Array.from({ length: count }, (_, n) =>
+      set(`s${n}`, 'user', { 'user.team': { in: teams }, 'user.age': { 'greater-than': n % 20 } }),
+    )
+  const rules = (count: number) => Array.from({ length: count }, (_, n) => rule(`s${n}`))
+  // Beside them stand those whose values are in no list.
+  expect(foundBy(sets(300), rules(300))).toBe(teams.length + 1)
+  expect(foundBy(sets(400), rules(400))).toBeNull()
+})
+
+test('a set that many rules name is looked at once', () => {
+  const teams = Array.from({ length: 60 }, (_, n) => `t${n}`)
+  const resources = Array.from({ length: 1_000 }, (_, n) => set(`r${n}`, 'resource'))
+  const user = set('teams', 'user', { 'user.team': { in: teams } })
+  const rules = resources.map(({ set: resource }) => rule('teams', resource))
+  expect(foundBy([user, ...resources], rules)).toBe(teams.length + 1)
+})
+
+/** Steps in which the lists of rules are found, and how many there are. */
+function stepsToFind(
+  sets: readonly ConditionSetPut[],
+  rules: readonly RuleChange[],
+): readonly [number, number] {
+  const work = wantedLists({ sets, rules })
+  for (let steps = 0; ; steps += 1) {
+    const step = work.next()
+    if (step.done) return [steps, step.value.length]
+  }
+}
+
+test('which lists are wanted is found in short steps, of each set once', () => {
+  const attributes = (from: number) => ({
+    anyOf: Array.from({ length: 900 }, (_, n) => ({ [`user.a${from + n}`]: { equals: 1 } })),
+  })
+  const few = Array.from({ length: 20 }, (_, n) => set(`u${n}`, 'user', attributes(n)))
+  const many = Array.from({ length: 5_000 }, (_, n) => set(`r${n}`, 'resource'))
+  const sets = [...few, ...many]
+  // What the sets say is read first: a step each.
+  const [, wanted] = stepsToFind(sets, [rule('u0', 'r0')])
+  expect(wanted).toBe(LISTS_MAX)
+  const [before] = stepsToFind(sets, [rule('u0', 'r0')])
+  const [shared] = stepsToFind(
+    sets,
+    many.map(({ set: resource }) => rule('u0', resource)),
+  )
+  expect(shared - before).toBeLessThan(20)
+  const [different] = stepsToFind(
+    sets,
+    few.map(({ set: user }) => rule(user, 'r0')),
+  )
+  expect(different - before).toBeGreaterThan(15)
+})
