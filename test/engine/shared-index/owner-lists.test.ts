@@ -346,6 +346,39 @@ test('lists that find no room are given up, and nothing else is', () => {
   expect(writer.figures().records).toBe(20_000 + TENANTS.length)
 })
 
+test('a list that found no room is built when another has made some', () => {
+  const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS, listBytesMax: 1 << 17 })
+  const ruleOf = (path: string): Extract<Change, { kind: 'rule-put' }> => ({
+    kind: 'rule-put',
+    userSet: `by-${path}`,
+    type: 'document',
+    action: 'read',
+    resourceSet: '__autogen_document',
+  })
+  writer.apply([...SCHEMA, condition('user.many'), condition('user.late')])
+  const users = Array.from({ length: 500 }, (_, n): Change => {
+    const many = Array.from({ length: 20 }, (__, tag) => `t${n % 7}-${tag}`)
+    return { kind: 'user-put', user: `u${n}`, attributes: { many, late: n } }
+  })
+  writer.apply([...users, ruleOf('user.many'), ruleOf('user.late')])
+  const regions = Regions.attach(writer.handle)
+  const build = (): void => {
+    while (writer.buildLists(1_000));
+    regions.lists.refresh()
+  }
+  const isReady = (name: string): boolean =>
+    readyList(regions.lists, L.USER_TYPE, listOfAttribute(name)) !== 0
+  build()
+  expect([isReady('many'), isReady('late')]).toEqual([true, false])
+  writer.apply([{ ...ruleOf('user.many'), kind: 'rule-removed' }])
+  build()
+  expect([isReady('many'), isReady('late')]).toEqual([false, true])
+  // Nothing has made room for it, so it is not begun again.
+  writer.apply([ruleOf('user.many')])
+  build()
+  expect([isReady('many'), isReady('late')]).toEqual([false, true])
+})
+
 test('a list of thousands stays in order through random changes', () => {
   const regions = Regions.create({ start: 3, multiplier: 5 })
   const key = new Key(3, 5)

@@ -57,7 +57,7 @@ export class OwnerHashes {
     const { graph } = this.#regions
     const hashes: (readonly number[])[] = listed.names.map(() => NONE)
     const block = attributesBlock(graph, line)
-    if (block === 0) return hashes
+    if (block === 0 || hashes.length === 0) return hashes
     if (!isRow(graph[block]!)) {
       const attributes = JSON.parse(textOfBlock(graph, block, this.#names)) as Readonly<
         Record<string, unknown>

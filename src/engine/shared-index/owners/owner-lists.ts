@@ -88,13 +88,15 @@ export class OwnerLists {
   }
 
   /**
-   * Keeps lists with these names, and no others. False: there will be room for more when what was dropped is freed. In a section.
-   * O(lists).
+   * Keeps lists with these names, and no others. One that had found no room is begun anew where another makes some. False: there will be
+   * room for more when what was dropped is freed. In a section. O(lists).
    */
   keep(wanted: readonly { readonly type: number; readonly name: string }[]): boolean {
     const names = new Set(wanted.map(nameOf))
+    const before = [...this.#byType.values()].flatMap(({ all }) => all)
+    const isRoomMade = before.some(list => !list.isGivenUp && !names.has(nameOf(list)))
     for (const [type, { all }] of this.#byType) {
-      const kept = all.filter(list => names.has(nameOf(list)))
+      const kept = all.filter(list => names.has(nameOf(list)) && !(list.isGivenUp && isRoomMade))
       for (const list of all) if (!kept.includes(list)) this.#drop(list)
       this.#note(type, kept)
     }
