@@ -4,7 +4,7 @@
  *
  * A tenant is listed because a check of it allows: the list of an action is nothing but many checks. Which tenants are worth one
  * follows from what a check reads. An instance allows in its own tenant alone (contract D-14). Roles are held in tenants that the
- * user's assignments name. Rules may hold in any tenant that is stored.
+ * user's assignments name. Rules on the type and action may hold in any tenant that is stored.
  */
 import type { DecisionEngine, ResultSink } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
@@ -78,12 +78,12 @@ export function* listUserTenants(
 /** The tenants in which a check could allow, each once. Throws `LIMIT_EXCEEDED` if they are too many to try. */
 function* tenantsToTry(
   engine: DecisionEngine,
-  { user, type, key, asksRules }: Query,
+  { user, type, action, key, asksRules }: Query,
   { entriesMax }: ListingLimits,
 ): Resumable<string[]> {
   const home = key === null ? null : engine.tenantOf(type, key)
   if (home !== null) return [home]
-  if (asksRules !== false && engine.hasRules()) {
+  if (asksRules !== false && engine.hasRules() && isRuled(engine, type, action)) {
     const stored = yield* engine.tenants.keys(TRIED_TENANTS_MAX + 1)
     requireFewEnough(stored, TRIED_TENANTS_MAX)
     return stored
@@ -94,6 +94,10 @@ function* tenantsToTry(
   yield* engine.tenantRolesOf(user, null, heldMax + 1, held)
   requireFewEnough(held.items, heldMax)
   return held.items
+}
+
+function isRuled(engine: DecisionEngine, type: string, action: string): boolean {
+  return engine.ruledPermissions().some(ruled => ruled.type === type && ruled.action === action)
 }
 
 function requireFewEnough({ length }: readonly string[], most: number): void {

@@ -138,6 +138,8 @@ describe('/allowed/all-tenants', () => {
       expect(answer.body.message).toContain(part)
     const named = { ...staff, resource: { ...staff.resource, key: 'd1' } }
     expect(await keys(named, client)).toEqual(['acme'])
+    // No rule is on this action.
+    expect(await keys(question('alice', 'update', 'document'), client)).toEqual(['umbrella'])
   })
 })
 

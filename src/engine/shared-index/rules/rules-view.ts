@@ -90,6 +90,7 @@ export class RulesView {
   readonly #paths: PathView[] = []
   readonly #trees: Condition[] = []
   #texts: Int32Array | null = null
+  #permissions: readonly Permission[] | null = null
 
   /** `null`: another schema is coming into force. `source` copies words of the unit, which has as many. */
   static of(source: (from: number, to: number) => Int32Array | null, words: number): RulesView | null {
@@ -120,12 +121,12 @@ export class RulesView {
     return plan
   }
 
-  /** Types and actions with rules. O(their number). */
-  permissions(): Permission[] {
-    return Array.from(this.#arrays[UNIT.permissionFrom]!, at => {
+  /** Types and actions with rules. O(their number), once. */
+  permissions(): readonly Permission[] {
+    return (this.#permissions ??= Array.from(this.#arrays[UNIT.permissionFrom]!, at => {
       const [type, action] = JSON.parse(textAt(this.program, at)) as [string, string]
       return { type, action }
-    })
+    }))
   }
 
   path(path: number): PathView {
