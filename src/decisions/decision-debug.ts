@@ -1,5 +1,5 @@
 /** The debug output of a decision (contract A.2): the explanation in the words clients of the original read. */
-import type { Explanation } from '#engine/explanation.ts'
+import type { Explanation, NearMiss } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 import { abacPart } from './rules-told.ts'
@@ -50,8 +50,34 @@ export function reasonsOf(query: Query, explanation: Explanation, hasRules: bool
         ? { ...allowedOnInstance(explanation), ...pathOf(explanation) }
         : { ...deniedByInstanceRoles(query, explanation), allowing_roles: [], path: [] }),
       ...(isCutShort && { truncated: true }),
+      ...(!explanation.allow && nearMissesOf(explanation)),
     },
     abac: abacPart(explanation, hasRules, unaskedReason(query, explanation)),
+  }
+}
+
+function nearMissesOf({ nearMisses: { found, hasMore } }: Explanation) {
+  return {
+    ...(found.length > 0 && { near_misses: found.map(toldNearMiss) }),
+    ...(hasMore && { more_near_misses: true }),
+  }
+}
+
+function toldNearMiss(miss: NearMiss) {
+  switch (miss.kind) {
+    case 'other-role': {
+      const { kind, instance, needed, held, path } = miss
+      const held_roles = held.map(({ role, extendsNeeded }) => ({ role, extends_needed: extendsNeeded }))
+      return { kind, instance, needed_roles: needed, held_roles, path }
+    }
+    case 'guard': {
+      const { kind, instance, blocking, path } = miss
+      return { kind, instance, blocking_roles: blocking, path }
+    }
+    case 'no-tuple': {
+      const { kind, instance, role, derivation, heldOn } = miss
+      return { kind, instance, role, derivation, held_on: heldOn }
+    }
   }
 }
 

@@ -105,7 +105,8 @@ export interface DecisionEngine {
 
   /**
    * Explains the answer of `evaluate` and always agrees with it. Each of its three walks over the graph makes
-   * at most `stepsMax` steps. What a walk has not found by then is left out (`isCutShort`). `detail`: of rules, `leaf` by default.
+   * at most `stepsMax` steps. What a walk has not found by then is left out (`isCutShort`). `detail`: of rules, `leaf` by default;
+   * with `none`, near misses are not looked for either.
    */
   explain(query: Query, stepsMax: number, detail?: RuleDetail): Resumable<Explanation>
 }

@@ -34,6 +34,8 @@ export interface Explanation {
   readonly instanceRoles: { readonly held: readonly string[]; readonly allowing: readonly string[] }
   /** A shortest way that allows, from what the user holds to what was asked; empty for a deny. */
   readonly path: readonly ExplanationStep[]
+  /** What would have allowed, but for one thing, where roles deny. Not looked for with the detail `none`. */
+  readonly nearMisses: NearMisses
   /** What rules on the type and action say (conditions, section 9). Where they allow, nothing else need. */
   readonly rules: ExplainedByRules
   /**
@@ -44,6 +46,61 @@ export interface Explanation {
   /** Steps the walks made. */
   readonly steps: number
 }
+
+/** Near misses that are told; roles that one of them names; derivations between one and what was asked. */
+export const NEAR_MISSES_MAX = 3
+export const NEAR_MISS_ROLES_MAX = 20
+export const NEAR_MISS_STEPS_MAX = 32
+
+export interface NearMisses {
+  /** The nearest first: those with the fewest derivations between them and what was asked. */
+  readonly found: readonly NearMiss[]
+  /** There are more, or may be: more leads there than was walked. */
+  readonly hasMore: boolean
+}
+
+export type NearMiss = NotThatRole | VoidByGuard | NotRelated
+
+/** On another instance the user holds roles, but none of those from which a role that allows is derived. */
+export interface NotThatRole {
+  readonly kind: 'other-role'
+  readonly instance: InstanceKey
+  /** Any of them would allow, all over as few derivations. */
+  readonly needed: readonly string[]
+  readonly held: readonly RoleHeldInstead[]
+  /** From one of the needed roles to what was asked. */
+  readonly path: readonly DerivationStep[]
+}
+
+export interface RoleHeldInstead {
+  readonly role: string
+  /** It has the permissions of a needed role, since it extends it. A derivation asks for the role itself. */
+  readonly extendsNeeded: boolean
+}
+
+/** The user holds a role from which one that allows is derived, but a guard makes the derivation void. */
+export interface VoidByGuard {
+  readonly kind: 'guard'
+  /** The object of the derivation. */
+  readonly instance: InstanceKey
+  /** Roles held directly on it. */
+  readonly blocking: readonly string[]
+  /** From the role that is held to what was asked; the first step is the void one. */
+  readonly path: readonly DerivationStep[]
+}
+
+/** The user holds a role from which one that allows is derived, but no tuple of the relation leads to what was asked. */
+export interface NotRelated {
+  readonly kind: 'no-tuple'
+  readonly instance: InstanceKey
+  /** What would give `role` on the instance. */
+  readonly derivation: Derivation
+  readonly role: string
+  /** One of the instances on which the user holds the derivation's role directly. */
+  readonly heldOn: InstanceKey
+}
+
+export const NO_NEAR_MISSES: NearMisses = { found: [], hasMore: false }
 
 /** How much is told of rules: which allow and nothing else, the test that decided each side, or its whole trees. */
 export type RuleDetail = 'none' | 'leaf' | 'tree'
@@ -91,12 +148,14 @@ export const NO_RULES: ExplainedByRules = {
 export type ExplanationStep =
   | { readonly kind: 'tenant-role'; readonly tenant: string; readonly role: string }
   | { readonly kind: 'instance-role'; readonly instance: InstanceKey; readonly role: string }
-  /** The previous step's role, over this tuple and by this derivation, gives `role` on `object`. */
-  | {
-      readonly kind: 'derivation'
-      readonly subject: InstanceKey
-      readonly relation: string
-      readonly object: InstanceKey
-      readonly role: string
-      readonly derivation: Derivation
-    }
+  | DerivationStep
+
+/** The previous step's role, over this tuple and by this derivation, gives `role` on `object`. */
+export interface DerivationStep {
+  readonly kind: 'derivation'
+  readonly subject: InstanceKey
+  readonly relation: string
+  readonly object: InstanceKey
+  readonly role: string
+  readonly derivation: Derivation
+}

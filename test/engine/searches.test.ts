@@ -2,7 +2,7 @@
  * Searches, listings and explanations of an engine: its decision seen from the other sides (contract A.2, A.4,
  * A.5, D-14, D-36, D-46). Other tests compare them with the oracle at random; here each rule has a name.
  */
-import { NO_RULES } from '#engine/explanation.ts'
+import { NO_NEAR_MISSES, NO_RULES } from '#engine/explanation.ts'
 import { describe, expect, test } from 'vitest'
 import type { Engine, InstanceFilter, KeyPage } from '#engine/engine.ts'
 import type { Change } from '#model/change.ts'
@@ -601,7 +601,12 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
   })
 
   describe('an explanation', () => {
-    const WHOLE = { isCutShort: false, steps: expect.any(Number), rules: NO_RULES }
+    const WHOLE = {
+      isCutShort: false,
+      steps: expect.any(Number),
+      rules: NO_RULES,
+      nearMisses: NO_NEAR_MISSES,
+    }
 
     test('of an allow by tenant role is that role', () => {
       const asked = inOffice(assignInTenant('alice', 'lead', 'acme'))

@@ -25,6 +25,10 @@ export class StandingWorld {
     this.users = [...new Set(this.#of('user-put').map(({ user }) => user))]
   }
 
+  get instances(): InstanceKey[] {
+    return this.#of('instance-put').map(({ instance }) => instance)
+  }
+
   keysOf(type: string): string[] {
     const instances = this.#of('instance-put').map(({ instance }) => instance)
     return [...new Set(instances.filter(instance => instance.type === type).map(({ key }) => key))]
@@ -56,14 +60,41 @@ export class StandingWorld {
     return this.permissionsOf(roleType, [role]).some(each => isDeepStrictEqual(each, permission))
   }
 
-  permissionsOf(roleType: string | null, roles: readonly string[]): Permission[] {
+  rolesOf(type: string): string[] {
+    const roles = this.#of('role-put').filter(put => put.type === type)
+    return [...new Set(roles.map(({ role }) => role))]
+  }
+
+  /** The roles and all that they extend. */
+  withExtended(roleType: string | null, roles: readonly string[]): string[] {
     const reached = [...roles]
     for (const next of reached) {
       for (const extended of this.role(roleType, next)?.extends ?? []) {
         if (!reached.includes(extended)) reached.push(extended)
       }
     }
-    const permissions = reached.flatMap(role => this.role(roleType, role)?.permissions ?? [])
+    return reached
+  }
+
+  tuplesInto(on: InstanceKey) {
+    return this.#of('tuple-put').filter(({ object }) => isDeepStrictEqual(object, on))
+  }
+
+  /** What may be derived on an instance over its tuples, whether a guard blocks it or not. */
+  derivationsInto(on: InstanceKey) {
+    return this.tuplesInto(on).flatMap(({ subject, relation }) =>
+      this.rolesOf(on.type).flatMap(role =>
+        this.role(on.type, role)!
+          .derivations.filter(entry => entry.onType === subject.type && entry.relation === relation)
+          .map(derivation => ({ subject, derivation, role })),
+      ),
+    )
+  }
+
+  permissionsOf(roleType: string | null, roles: readonly string[]): Permission[] {
+    const permissions = this.withExtended(roleType, roles).flatMap(
+      role => this.role(roleType, role)?.permissions ?? [],
+    )
     return permissions
       .map(({ type, action }) => ({ type, action }))
       .filter((each, index, all) => all.findIndex(other => isDeepStrictEqual(other, each)) === index)

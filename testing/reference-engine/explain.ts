@@ -1,10 +1,11 @@
 /** Why the plain-Map engine decides as it does: names, roles, and a shortest path of facts. May be slow. */
-import { type Explanation, type ExplanationStep, NO_RULES } from '#engine/explanation.ts'
+import { type Explanation, type ExplanationStep, NO_NEAR_MISSES, NO_RULES } from '#engine/explanation.ts'
 import { holdsOnInstance } from './evaluate.ts'
-import { holdsAnyDirectly } from './forward-search.ts'
 import { findGoals, type Goal } from './goals.ts'
+import { nearMissesOf } from './near-misses.ts'
 import type { Instance, ResourceType, Role, Tenant, User } from './nodes.ts'
-import type { Grants } from './schema.ts'
+import type { Grants, Schema } from './schema.ts'
+import { derivationSteps, nameOf } from './steps-told.ts'
 
 /** A question with its names resolved; unknown ones are `undefined`. */
 export interface ResolvedQuestion {
@@ -18,9 +19,14 @@ export interface ResolvedQuestion {
   readonly tenantRoles: readonly Role[]
 }
 
-export function explain(question: ResolvedQuestion): Explanation {
+export function explain(question: ResolvedQuestion, schema: Schema): Explanation {
   const { user, tenant, type, instance, grants, isTenantMismatch } = question
   const path = user && grants && !isTenantMismatch ? pathOf(question, user, grants) : []
+  const isDenied = path.length === 0 && !isTenantMismatch
+  const nearMisses =
+    isDenied && user && instance && grants
+      ? nearMissesOf(schema, { user, instance, roles: grants.resourceRoles })
+      : NO_NEAR_MISSES
   return {
     allow: path.length > 0,
     isAllowedByRoles: path.length > 0,
@@ -44,6 +50,7 @@ export function explain(question: ResolvedQuestion): Explanation {
       allowing: keysOf(grants?.resourceRoles ?? [], () => true),
     },
     path,
+    nearMisses,
     rules: NO_RULES,
     isCutShort: false,
     steps: 0,
@@ -65,41 +72,12 @@ function pathOf(question: ResolvedQuestion, user: User, grants: Grants): Explana
 
 /** The steps from the held goal to the question, along the goals it was found from. */
 function stepsFrom(held: Goal, user: User): ExplanationStep[] {
-  const steps: ExplanationStep[] = [
-    { kind: 'instance-role', instance: nameOf(held.instance), role: held.role.key },
-  ]
-  for (let goal = held; goal.next !== null; goal = goal.next) {
-    const { role, instance } = goal.next
-    const from = goal
-    // The same two instances may also be linked for a derivation that is void for this user.
-    const isBlocked = holdsAnyDirectly(user, instance)
-    const used = role.derivations.find(
-      ({ source, relation, guarded }) =>
-        source === from.role && relation.tuples.has(from.instance, instance) && !(guarded && isBlocked),
-    )!
-    steps.push({
-      kind: 'derivation',
-      subject: nameOf(from.instance),
-      relation: used.relation.key,
-      object: nameOf(instance),
-      role: role.key,
-      derivation: {
-        role: used.source.key,
-        onType: from.instance.type.key,
-        relation: used.relation.key,
-        guarded: used.guarded,
-      },
-    })
-  }
-  return steps
+  const instance = nameOf(held.instance)
+  return [{ kind: 'instance-role', instance, role: held.role.key }, ...derivationSteps(held, user)]
 }
 
 function holds(user: User, role: Role, instance: Instance): boolean {
   return holdsOnInstance(user, instance, { tenantRoles: new Set(), resourceRoles: new Set([role]) })
-}
-
-function nameOf(instance: Instance) {
-  return { type: instance.type.key, key: instance.key }
 }
 
 function keysOf(roles: Iterable<Role>, isListed: (role: Role) => boolean): string[] {

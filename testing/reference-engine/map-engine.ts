@@ -202,7 +202,10 @@ export class MapEngine implements Engine {
   // oxlint-disable-next-line require-yield
   *explain(query: Query): Resumable<Explanation> {
     const resolved = this.#resolve(query)
-    const byRoles = explain({ ...resolved, tenantRoles: [...this.#schema.tenantRoles.values()] })
+    const byRoles = explain(
+      { ...resolved, tenantRoles: [...this.#schema.tenantRoles.values()] },
+      this.#schema,
+    )
     const { user, grants, tenant, instance, isTenantMismatch } = resolved
     if (!grants || isTenantMismatch || !tenant) return byRoles
     const rules = this.#rules.explain(this.#askedOfRules(query, { user, tenant, instance }))

@@ -1,10 +1,19 @@
 /** `verdict explain`: one question, its answer, and why. */
 import { ask } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
-import { EXIT } from '#cli/exit-codes.ts'
+import { ApiError, EXIT } from '#cli/exit-codes.ts'
 import type { Output } from '#cli/output.ts'
 import { ruleTexts } from '#cli/explained-rules.ts'
-import { questionArguments, questionBody, questionOf, saidArguments } from '#cli/question.ts'
+import { nearMissTexts } from '#cli/near-misses.ts'
+import {
+  questionArguments,
+  questionBody,
+  questionOf,
+  saidArguments,
+  type SingleQuestion,
+} from '#cli/question.ts'
+import type { Session } from '#cli/session.ts'
+import { unknownNames } from '#cli/unknown-names.ts'
 import { ExplainedResult } from '#model/wire/decision.ts'
 
 export const explainCommand: Command = ({ usage, description }, parser, run) =>
@@ -17,21 +26,36 @@ export const explainCommand: Command = ({ usage, description }, parser, run) =>
         'the way that leads to the answer',
       ),
     run(async (session, given) => {
-      const body = questionBody(questionOf(given))
+      const question = questionOf(given)
+      const body = questionBody(question)
       const answer = await ask(await session.decisions(), ExplainedResult, 'POST', '/allowed/explain', body)
-      session.output.result(answer, () => tell(session.output, answer))
+      session.output.result(answer, () => tell(session.output, question.user, answer))
+      if (!answer.allow) await tellUnknown(session, question)
       session.exitCode = answer.allow ? EXIT.yes : EXIT.no
     }),
   )
 
-function tell(output: Output, answer: ExplainedResult): string {
+/** Says which names nobody knows, on standard error. The answer stands, whether that can be found out or not. */
+async function tellUnknown(session: Session, question: SingleQuestion): Promise<void> {
+  try {
+    for (const text of await unknownNames(session.api, await session.place(), question)) {
+      session.output.note(text)
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+  }
+}
+
+function tell(output: Output, user: string, answer: ExplainedResult): string {
   const { allow, debug } = answer
   const byRules = ruleTexts(answer)
   if (!allow) {
+    const nearly = nearMissTexts(user, debug.rebac)
     return [
       output.style('red', 'deny'),
       `  by tenant roles: ${debug.rbac.reason}`,
       `  by instance roles: ${debug.rebac.reason}`,
+      ...(nearly.length === 0 ? [] : ['  nearly:', ...nearly.map(line => `    ${line}`)]),
       ...(byRules.length === 0 ? [] : ['  by rules:', ...byRules.map(line => `    ${line}`)]),
     ].join('\n')
   }

@@ -1,6 +1,7 @@
 /** Compares what a model file expects with what a service answers. */
 import { type Api, ask } from '#cli/api.ts'
 import { ruleTexts } from '#cli/explained-rules.ts'
+import { nearMissTexts } from '#cli/near-misses.ts'
 import { questionBody, type Said, type SingleQuestion } from '#cli/question.ts'
 import { search, type SearchedPart, type SearchQuestion } from '#cli/search.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
@@ -90,9 +91,13 @@ async function decisionOutcome(api: Api, single: SingleQuestion, expected: boole
   const why = allow ? [debug.rbac, debug.rebac].filter(part => part.allow) : [debug.rbac, debug.rebac]
   const byRoles = why.map(({ reason, allowing_roles }) => [reason, ...allowing_roles].join(': '))
   const byRules = (allow && byRoles.length > 0 ? [] : ruleTexts(answer)).map(text => `by rules: ${text}`)
+  const nearly = allow ? [] : nearMissTexts(user, debug.rebac).map(text => `nearly: ${text}`)
   const answered = `answered ${allow ? 'allow' : 'deny'}`
   if (byRoles.length === 0) return { question, differences: [answered, ...byRules] }
-  return { question, differences: [`${answered}: ${[...new Set(byRoles)].join('; ')}`, ...byRules] }
+  return {
+    question,
+    differences: [`${answered}: ${[...new Set(byRoles)].join('; ')}`, ...nearly, ...byRules],
+  }
 }
 
 /** What was sent with the question, in words. */

@@ -230,7 +230,7 @@ export class SharedIndexReader implements DecisionEngine {
     for (;;) {
       const known = lookups
       const { byRoles, asked, parts } = yield* this.#reads.readSliced(LISTING_ATTEMPTS, () =>
-        this.#explain(query, stepsMax, known),
+        this.#explain(query, { stepsMax, detail, lookups: known }),
       )
       const { isAllowedByRoles } = byRoles
       const how = { query, parts, detail, decider: this.#ruled, isAllowedByRoles }
@@ -243,15 +243,16 @@ export class SharedIndexReader implements DecisionEngine {
 
   *#explain(
     query: Query,
-    stepsMax: number,
-    lookups: readonly Lookup[],
+    how: { readonly stepsMax: number; readonly detail: RuleDetail; readonly lookups: readonly Lookup[] },
   ): Resumable<{ byRoles: Explanation; asked: AskedRules | null; parts: ListingParts }> {
     let verdict = this.#decideQuery(query)
     if (verdict === BUILD) verdict = yield* this.#walkedInSlices()
     const { typeView: type, actionView: action, instance, isMismatch } = this.#resolved(query)
     const { tenant } = this.#question
     const user = this.#question.findUser(query.user)
-    const names = { query, type, action, user, instance, tenant, isMismatch }
+    const { stepsMax, detail, lookups } = how
+    const asksNearMisses = detail !== 'none'
+    const names = { query, type, action, user, instance, tenant, isMismatch, asksNearMisses }
     // Kept apart, because others ask between the slices of an explanation.
     const asked = this.#schema.rules?.hasTexts() ? this.#gather(query, lookups, new Gathering()) : null
     const parts = this.#parts()

@@ -1,26 +1,13 @@
 /** The explanation of a decision on the wire: the `debug` of `/allowed` (contract A.2, D-20). */
 import { Type } from 'typebox'
 import { AttributeMap, nullable } from './building-blocks.ts'
-
-export const InstanceName = Type.Object({ type: Type.String(), key: Type.String() })
+import { DerivationStep, InstanceName, NearMiss } from './near-miss.ts'
 
 /** How a role came about: held in the tenant, held on an instance, or derived from the step before. */
 export const DecisionStep = Type.Union([
   Type.Object({ kind: Type.Literal('tenant-role'), tenant: Type.String(), role: Type.String() }),
   Type.Object({ kind: Type.Literal('instance-role'), instance: InstanceName, role: Type.String() }),
-  Type.Object({
-    kind: Type.Literal('derivation'),
-    subject: InstanceName,
-    relation: Type.String(),
-    object: InstanceName,
-    role: Type.String(),
-    derivation: Type.Object({
-      role: Type.String(),
-      onType: Type.String(),
-      relation: Type.String(),
-      guarded: Type.Boolean(),
-    }),
-  }),
+  DerivationStep,
 ])
 
 export const DecisionDebugPart = Type.Object({
@@ -33,6 +20,21 @@ export const DecisionDebugPart = Type.Object({
     Type.Boolean({
       description:
         'Only where too much leads to the resource for the reasons to be found: it may be that more roles are held on it than named, and an allow may be without roles and path. The decision is right all the same.',
+    }),
+  ),
+})
+
+export const DecisionDebugRebac = Type.Object({
+  ...DecisionDebugPart.properties,
+  near_misses: Type.Optional(
+    Type.Array(NearMiss, {
+      description:
+        'Of a deny, in `/allowed/explain`: what would have allowed, but for one thing. The nearest first, at most 3, none over more than 32 derivations; absent where there are none. What is not there, a tuple, comes last.',
+    }),
+  ),
+  more_near_misses: Type.Optional(
+    Type.Literal(true, {
+      description: 'There are more, or may be: more leads to the resource than was looked at.',
     }),
   ),
 })
@@ -71,6 +73,6 @@ export const DecisionDebug = Type.Object({
     resource: Type.Object({ type: Type.String(), key: nullable(Type.String()), attributes: AttributeMap }),
   }),
   rbac: DecisionDebugPart,
-  rebac: DecisionDebugPart,
+  rebac: DecisionDebugRebac,
   abac: DecisionDebugAbac,
 })

@@ -81,5 +81,8 @@ export const UNIT = {
   tenantSets: 6,
   relationClasses: 7,
   relationKeys: 8,
+  /** For explanations: the type at the other end of each relation, and pairs [role index, index of a role it extends]. */
+  relationEnds: 9,
+  extensions: 10,
 } as const
-export const UNIT_ARRAYS = 9
+export const UNIT_ARRAYS = 11

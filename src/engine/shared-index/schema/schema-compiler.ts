@@ -349,6 +349,12 @@ function typeUnit(
   const relations = [...type.relations.values()]
   arrays[UNIT.relationClasses] = Int32Array.from(relations, ({ edgeClass }) => edgeClass)
   arrays[UNIT.relationKeys] = packTexts(relations.map(({ key }) => key))
+  arrays[UNIT.relationEnds] = Int32Array.from(relations, ({ subjectType }) => subjectType.id)
+  arrays[UNIT.extensions] = Int32Array.from(
+    Array.from(type.roles.values(), role =>
+      Array.from(role.extends, extended => [role.roleIndex, extended.roleIndex]),
+    ).flat(2),
+  )
   return packArrays(arrays)
 }
 

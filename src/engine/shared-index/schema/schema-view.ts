@@ -242,6 +242,27 @@ export class TypeView {
     return keys
   }
 
+  /** The roles that extend one of these, themselves among them, however many are between. O(extensions of the type). */
+  extending(roleIndexes: Iterable<number>): Set<number> {
+    const pairs = this.#arrays()?.[UNIT.extensions] ?? []
+    const extending = new Map<number, number[]>()
+    for (let at = 0; at < pairs.length; at += 2) {
+      const known = extending.get(pairs[at + 1]!)
+      if (known) known.push(pairs[at]!)
+      else extending.set(pairs[at + 1]!, [pairs[at]!])
+    }
+    const reached = new Set(roleIndexes)
+    // The set is its own worklist: it iterates over late additions.
+    for (const next of reached) for (const role of extending.get(next) ?? []) reached.add(role)
+    return reached
+  }
+
+  /** The type of the subjects of a relation, by edge class; 0 for a class without one. */
+  relationEnd(edgeClass: number): number {
+    const unit = this.#arrays()
+    return unit?.[UNIT.relationEnds]![unit[UNIT.relationClasses]!.indexOf(edgeClass)] ?? 0
+  }
+
   relationKey(edgeClass: number): string {
     const unit = this.#arrays()
     if (!unit) return ''

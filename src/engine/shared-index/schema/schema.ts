@@ -411,6 +411,8 @@ export class Schema {
     for (const other of role.extends) if (!wanted.has(other)) other.extendedBy.delete(role)
     for (const other of wanted) other.extendedBy.add(role)
     role.extends = wanted
+    // Its unit names what its roles extend, whether that permits anything or not.
+    if (role.type) this.#change(role.type)
     for (const other of withExtended(role)) reached.add(other)
     // The roles that reach this role do so without what it extends, even in a cycle.
     reached.delete(role)

@@ -26,9 +26,11 @@ export interface WalkOptions {
   readonly endsAtHeld?: boolean
 }
 
-/** Called once for every step from a goal to the one it was found from, also if the goal was found before. */
 export interface StepListener {
-  step(from: number, to: number, isGuarded: boolean): void
+  /** Called once for every step from a goal to the one it was found from, also if the goal was found before. */
+  step(from: number, to: number, isGuarded: boolean, edgeClass: number): void
+  /** Called for what a guard keeps from being a step: without it, holding the role on `subject` would give `to`. */
+  blocked?(subject: number, roleIndex: number, to: number, edgeClass: number): void
 }
 
 export class BackwardWalk implements StagedWalk {
@@ -94,6 +96,13 @@ export class BackwardWalk implements StagedWalk {
    */
   nextOf(goal: number): number {
     return this.#next.items[goal]!
+  }
+
+  /** Derivations between the goal and the question, or `max` + 1 where they are more than `max`. O(that). */
+  distanceOf(goal: number, max: number): number {
+    let distance = 0
+    for (let at = this.nextOf(goal); at >= 0 && distance <= max; at = this.nextOf(at)) distance += 1
+    return distance
   }
 
   /** The edge class that leads from this goal to the next. */
@@ -201,16 +210,21 @@ export class BackwardWalk implements StagedWalk {
     for (let d = 0; d < derivations.length; d += 2) {
       const isGuarded = derivations[d + 1]!
       this.#stepsLeft -= 1
+      let isBlocked = false
       if (isGuarded === 1) {
         this.hasGuards = true
-        if (this.#user !== 0 && holdsAny(this.#regions.graph, this.#schema, this.#user, this.lineAt(goal))) {
-          continue
-        }
+        isBlocked =
+          this.#user !== 0 && holdsAny(this.#regions.graph, this.#schema, this.#user, this.lineAt(goal))
+        if (isBlocked && !this.#listener?.blocked) continue
       }
       const subject = this.#regions.graph[(container << L.LINE_WORDS_LOG2) + L.C_INSTANCE]!
       if ((this.#regions.graph[subject << L.LINE_WORDS_LOG2]! & L.FLAG_DEAD) !== 0) continue
+      if (isBlocked) {
+        this.#listener!.blocked!(subject, derivations[d]!, goal, edgeClass)
+        continue
+      }
       const from = this.#goal(subject, derivations[d]!, goal, edgeClass, isGuarded)
-      this.#listener?.step(from, goal, isGuarded === 1)
+      this.#listener?.step(from, goal, isGuarded === 1, edgeClass)
     }
   }
 

@@ -7,22 +7,23 @@
  * along the steps it took from what the user holds. If too much leads to the instance, it walks forward from
  * what the user holds instead.
  */
-import { type Explanation, type ExplanationStep, NO_RULES } from '#engine/explanation.ts'
+import { type Explanation, type ExplanationStep, NO_NEAR_MISSES, NO_RULES } from '#engine/explanation.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { isDead, keyText } from '#engine/shared-index/memory/records.ts'
 import { bankOf, lineOfBank } from '#engine/shared-index/schema/annexes.ts'
 import type { ActionView, TypeView } from '#engine/shared-index/schema/schema-view.ts'
 import { STAGE_STEPS, StepBudget } from '#engine/shared-index/schema/walk-steps.ts'
-import type { InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { BackwardWalk } from './backward-walk.ts'
 import { ForwardWalk } from './forward-walk.ts'
 import { assignmentsOf, holdsRole, maskAt, roleIndexesIn } from './holdings.ts'
-import { keysOf, type ListingParts, tenantOf, typeOf } from './listings.ts'
+import { keysOf, type ListingParts, tenantOf } from './listings.ts'
+import { nearMissesOf } from './near-misses.ts'
 import { NO_STEP, StepLists } from './step-lists.ts'
+import { derivationSteps, nameOf, roleAt } from './steps-told.ts'
 
 /** The most derivations of a path that is returned. */
 const PATH_STEPS_MAX = 1_000
@@ -39,6 +40,8 @@ export interface ResolvedQuestion {
   readonly isMismatch: boolean
   /** The decision to explain. */
   readonly isAllowed: boolean
+  /** Whether near misses are looked for. */
+  readonly asksNearMisses: boolean
 }
 
 /** The roles held, by index, and whether these are all. */
@@ -47,7 +50,10 @@ interface Held {
   readonly isWhole: boolean
 }
 
-/** Explains within three times `stepsMax` steps: one walk each way, and one for the path. */
+/**
+ * Explains within three times `stepsMax` steps: one walk each way, and one for the path. Where there is none, near misses
+ * get what the others left.
+ */
 export function* explain(
   parts: ListingParts,
   question: ResolvedQuestion,
@@ -71,8 +77,13 @@ export function* explain(
     user !== 0 && action && !isMismatch
       ? yield* pathOf(parts, { ...question, instance, action }, held, budgets[2])
       : []
-  const home = instance === 0 ? DEFAULT_TENANT : keyText(graph, tenantOf(graph, instance))
   const isAllowedByRoles = path === null ? isAllowed : path.length > 0
+  const isDenied = user !== 0 && instance !== 0 && !isAllowedByRoles
+  const nearMisses =
+    question.asksNearMisses && isDenied && type && action && !isMismatch
+      ? yield* nearMissesOf(parts, { user, instance, type, action }, [budgets[2], budgets[1]])
+      : NO_NEAR_MISSES
+  const home = instance === 0 ? DEFAULT_TENANT : keyText(graph, tenantOf(graph, instance))
   return {
     allow: isAllowedByRoles,
     isAllowedByRoles,
@@ -95,6 +106,7 @@ export function* explain(
       allowing: type ? keysOf(type, action?.roleIndexes ?? []) : [],
     },
     path: path ?? [],
+    nearMisses,
     rules: NO_RULES,
     isCutShort: !held.isWhole || path === null,
     steps: budgets.reduce((sum, { spent }) => sum + spent, 0),
@@ -227,35 +239,13 @@ function* pathOf(
   return backward.heldGoal < 0 ? [] : stepsFrom(parts, backward)
 }
 
-/** The steps from the held goal to the question, along the goals it was found from. */
+/** The steps from the held goal to the question, along the goals it was found from; null: too many. */
 function stepsFrom(parts: ListingParts, backward: BackwardWalk): ExplanationStep[] | null {
-  const { schema, regions } = parts
   const held = backward.heldGoal
-  const relations = new Map<number, string>()
-  const roleAt = (goal: number): string =>
-    typeOf(schema, regions.graph, backward.lineAt(goal))?.roleKeys[backward.roleIndexAt(goal)] ?? ''
-  const steps: ExplanationStep[] = [
-    { kind: 'instance-role', instance: nameOf(parts, backward.lineAt(held)), role: roleAt(held) },
+  if (backward.distanceOf(held, PATH_STEPS_MAX) > PATH_STEPS_MAX) return null
+  const instance = nameOf(parts, backward.lineAt(held))
+  return [
+    { kind: 'instance-role', instance, role: roleAt(parts, backward, held) },
+    ...derivationSteps(parts, backward, held),
   ]
-  for (let goal = held; backward.nextOf(goal) >= 0; goal = backward.nextOf(goal)) {
-    if (steps.length > PATH_STEPS_MAX) return null
-    const next = backward.nextOf(goal)
-    const subject = nameOf(parts, backward.lineAt(goal))
-    const edgeClass = backward.edgeClassOf(goal)
-    const relation = relations.get(edgeClass) ?? schema.relationKey(edgeClass)
-    relations.set(edgeClass, relation)
-    steps.push({
-      kind: 'derivation',
-      subject,
-      relation,
-      object: nameOf(parts, backward.lineAt(next)),
-      role: roleAt(next),
-      derivation: { role: roleAt(goal), onType: subject.type, relation, guarded: backward.isGuarded(goal) },
-    })
-  }
-  return steps
-}
-
-function nameOf({ regions, schema }: ListingParts, line: number): InstanceKey {
-  return { type: typeOf(schema, regions.graph, line)?.key ?? '', key: keyText(regions.graph, line) }
 }

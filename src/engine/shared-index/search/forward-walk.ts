@@ -65,6 +65,11 @@ export class ForwardWalk implements StagedWalk {
     return this.#items.items[index * 2 + 1]!
   }
 
+  /** Whether the role was found on an instance that may give something further. Expected O(1). */
+  has(line: number, roleIndex: number): boolean {
+    return this.#seen.numberIfThere(line, roleIndex) >= 0
+  }
+
   /** False if it stopped after `stepsMax` steps, with only a part of the items found. */
   run(user: number, { toOthers, stepsMax }: WalkScope): boolean {
     this.begin(user, toOthers)

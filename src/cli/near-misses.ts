@@ -1,0 +1,67 @@
+/** What would have allowed, but for one thing, in sentences for people. */
+import type { ExplainedResult } from '#model/wire/decision.ts'
+
+type Rebac = ExplainedResult['debug']['rebac']
+type NearMiss = NonNullable<Rebac['near_misses']>[number]
+type Step = NearMiss extends infer Miss ? (Miss extends { path: (infer Each)[] } ? Each : never) : never
+type Instance = Step['subject']
+
+/** Ways that are longer are told by their first step. */
+const STEPS_SHOWN_MAX = 4
+
+/** One line each; none where the service names none. */
+export function nearMissTexts(
+  user: string,
+  { near_misses: misses = [], more_near_misses: more }: Rebac,
+): string[] {
+  const lines = misses.map(miss => textOf(user, miss))
+  if (!more) return lines
+  const rest =
+    lines.length === 0 ? 'more leads there than was looked at' : 'and perhaps more, which is not shown'
+  return [...lines, rest]
+}
+
+function textOf(user: string, miss: NearMiss): string {
+  const on = nameOf(miss.instance)
+  switch (miss.kind) {
+    case 'other-role': {
+      const { needed_roles: needed, held_roles: held, path } = miss
+      const extending = held.filter(({ extends_needed: isExtending }) => isExtending)
+      const roles = (extending.length > 0 ? extending : held).map(({ role }) => role)
+      const extend = roles.length === 1 ? 'extends' : 'extend'
+      const it = needed.length === 1 ? 'it' : 'that'
+      const why = extending.length === 0 ? '' : `, which ${extend} ${it} for permissions only`
+      return `needs ${rolesOn(on, needed, 'or')} (${way(path)}); ${user} holds ${rolesOn(on, roles, 'and')}${why}`
+    }
+    case 'guard': {
+      const { blocking_roles: blocking, path } = miss
+      const [first] = path
+      const from = first ? `${nameOf(first.subject)}#${first.derivation.role}` : on
+      return `${user} holds ${from} (${way(path)}), which counts only without a direct role on ${on}; ${user} holds ${rolesOn(on, blocking, 'and')}`
+    }
+    case 'no-tuple': {
+      const { role, derivation, held_on: heldOn } = miss
+      const { onType, relation } = derivation
+      return `no ${onType} is ${relation} of ${on}; ${nameOf(heldOn)} would give ${on}#${role} to ${user}, who holds ${nameOf(heldOn)}#${derivation.role}`
+    }
+  }
+}
+
+/** `folder:specs#viewer or #editor`. */
+function rolesOn(instance: string, [first = '', ...others]: readonly string[], word: 'and' | 'or'): string {
+  const last = others.pop()
+  const between = others.map(role => `, #${role}`).join('')
+  return `${instance}#${first}${between}${last === undefined ? '' : ` ${word} #${last}`}`
+}
+
+function way(path: readonly Step[]): string {
+  const [last] = path.slice(-1)
+  const shown = path.length > STEPS_SHOWN_MAX ? path.slice(0, 1) : path
+  const steps = shown.map(({ relation, object, role }) => `${relation} of ${nameOf(object)}: hence #${role}`)
+  const end = shown.length < path.length && last ? `… ${nameOf(last.object)}#${last.role}` : ''
+  return [...steps, end].filter(text => text !== '').join(', ')
+}
+
+function nameOf({ type, key }: Instance): string {
+  return `${type}:${key}`
+}

@@ -1,0 +1,98 @@
+/**
+ * Which names of a question nobody knows, with the nearest that there is. A name that is unknown is denied like any other, so
+ * whoever mistyped one takes it for a missing right.
+ */
+import { type Static, type TSchema, Type } from 'typebox'
+import { nearestName } from '#model/nearest-name.ts'
+import { envelope } from '#model/wire/building-blocks.ts'
+import { parseInstanceReference } from '#model/instance-reference.ts'
+import { type Api, ask, resultOf } from './api.ts'
+import { suggestion } from './model-file/findings.ts'
+import type { SingleQuestion } from './question.ts'
+
+/** A page of what may be near. */
+const PAGE_SIZE = 100
+
+const Named = Type.Object({ key: Type.String() })
+const NamedList = Type.Union([Type.Array(Named), envelope(Named)])
+const ResourceActions = Type.Object({
+  key: Type.String(),
+  actions: Type.Record(Type.String(), Type.Unknown()),
+})
+
+/**
+ * One sentence each: `there is no user "ana"; did you mean "anna"?`. `place`: project and environment, as a path names them.
+ * Some requests, however much is stored. Throws `ApiError` where the service does not answer them.
+ */
+export async function unknownNames(
+  api: Api,
+  place: string,
+  { user, action, resource, tenant }: SingleQuestion,
+): Promise<string[]> {
+  const instance = parseInstanceReference(resource)
+  const type = instance?.type ?? resource
+  const types = `/v2/schema/${place}/resources`
+  const facts = `/v2/facts/${place}`
+  const known = await found(api, `${types}/${encodeURIComponent(type)}`, ResourceActions, type)
+  const sentences: (string | null)[] = []
+  if (known === null) {
+    const names = await namesIn(api, types, '')
+    sentences.push(`there is no resource ${JSON.stringify(type)}${suggestion(type, names)}`)
+  } else if (!Object.hasOwn(known.actions, action)) {
+    const near = suggestion(action, Object.keys(known.actions))
+    sentences.push(`there is no action ${JSON.stringify(action)} of ${type}${near}`)
+  }
+  sentences.push(await unknownFact(api, `${facts}/users`, { what: 'user', key: user, name: user }))
+  if (tenant !== undefined) {
+    sentences.push(await unknownFact(api, `${facts}/tenants`, { what: 'tenant', key: tenant, name: tenant }))
+  }
+  if (known !== null && instance !== null) {
+    const { key } = instance
+    const list = `${facts}/resource_instances?resource=${encodeURIComponent(type)}`
+    sentences.push(await unknownFact(api, list, { what: 'instance', key, name: resource }))
+  }
+  return sentences.filter(text => text !== null)
+}
+
+interface Fact {
+  readonly what: string
+  readonly key: string
+  /** As a path refers to it, and as people do. */
+  readonly name: string
+}
+
+/** What to say of a fact that is not there; null where it is. `list`: the path of its kind, perhaps with a filter. */
+async function unknownFact(api: Api, list: string, { what, key, name }: Fact): Promise<string | null> {
+  const [path = ''] = list.split('?', 1)
+  if ((await found(api, `${path}/${encodeURIComponent(name)}`, Named, key)) !== null) return null
+  const prefix = name.slice(0, name.length - key.length)
+  // One slip, of two letters at most, leaves one third as it is: so what is near is found among many. The first page is for few.
+  const third = Math.ceil(key.length / 3)
+  const thirds = [key.slice(0, third), key.slice(third, 2 * third), key.slice(2 * third)]
+  const parts = ['', ...thirds.filter(part => part !== '')]
+  const pages = await Promise.all(parts.map(part => namesIn(api, list, part)))
+  const near = nearestName(key, pages.flat())
+  const hint = near === null ? '' : `; did you mean ${JSON.stringify(`${prefix}${near}`)}?`
+  return `there is no ${what} ${JSON.stringify(name)}${hint}`
+}
+
+/** What stands under a reference, which may be an id as well: null unless its key is this one. */
+async function found<Schema extends TSchema>(
+  api: Api,
+  path: string,
+  schema: Schema,
+  key: string,
+): Promise<Static<Schema> | null> {
+  const answer = await api.send('GET', path)
+  if (answer.status === 404) return null
+  const result = resultOf(schema, answer, `GET ${path}`)
+  return (result as { readonly key: string }).key === key ? result : null
+}
+
+/** The first keys of a list in which the text occurs. */
+async function namesIn(api: Api, list: string, text: string): Promise<string[]> {
+  const search = text === '' ? '' : `&search=${encodeURIComponent(text)}`
+  const path = `${list}${list.includes('?') ? '&' : '?'}per_page=${PAGE_SIZE}${search}`
+  const answer = await ask(api, NamedList, 'GET', path)
+  return (Array.isArray(answer) ? answer : answer.data).map(({ key }) => key)
+}

@@ -1,0 +1,151 @@
+/** Why something is denied, as people see it: what would have allowed, and which names nobody knows. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
+import { EXIT } from '../../src/cli/exit-codes.ts'
+import { verdictCommand } from './command-line.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'verdict-denies-'))
+const file = join(directory, 'model.yaml')
+const service = await sharedService()
+
+const MODEL = `
+resources:
+  folder:
+    actions: [read, write]
+    relations: { parent: folder }
+    roles:
+      owner: { extends: [editor] }
+      editor: { permissions: [write], extends: [viewer] }
+      viewer: { permissions: [read] }
+      guest: {}
+    inherited_roles: { parent: [viewer] }
+  document:
+    actions: [read, write, list]
+    relations: { parent: folder }
+    roles:
+      guest: {}
+      viewer: { permissions: [read] }
+      lister:
+        permissions: [list]
+        granted_to:
+          when: { no_direct_roles_on_object: true }
+          users_with_role: [{ role: viewer, on_resource: folder, linked_by_relation: parent }]
+    inherited_roles: { parent: [viewer] }
+tenants: { acme: }
+users: { anna: , bert: , carl: , dora: }
+instances: { 'document:alone': }
+role_assignments:
+  - { user: anna, role: editor, resource_instance: 'folder:specs' }
+  - { user: anna, role: owner, resource_instance: 'folder:specs' }
+  - { user: anna, role: guest, resource_instance: 'folder:root' }
+  - { user: bert, role: viewer, resource_instance: 'folder:specs' }
+  - { user: bert, role: guest, resource_instance: 'document:plan' }
+  - { user: carl, role: editor, resource_instance: 'folder:specs' }
+relationship_tuples:
+  - { subject: 'folder:root', relation: parent, object: 'folder:specs' }
+  - { subject: 'folder:specs', relation: parent, object: 'document:plan' }
+`
+
+beforeAll(async () => {
+  writeFileSync(file, MODEL)
+  expect((await run(['apply', file, '--yes'])).code).toBe(EXIT.yes)
+})
+
+afterAll(() => rmSync(directory, { recursive: true }))
+
+function run(args: readonly string[]) {
+  return verdictCommand(args, { env: { VERDICT_URL: service.address, VERDICT_KEY: API_KEY } })
+}
+
+async function explained(...question: readonly string[]) {
+  const { code, stdout, stderr } = await run(['explain', ...question, '--output', 'table'])
+  expect(code).toBe(EXIT.no)
+  const lines = stdout.trimEnd().split('\n')
+  const nearly = lines.indexOf('  nearly:')
+  return { nearly: nearly < 0 ? [] : lines.slice(nearly + 1), hints: stderr.split('\n').slice(0, -1) }
+}
+
+describe('a deny', () => {
+  test('names the derivation that would have helped, and what is held instead', async () => {
+    expect(await explained('carl', 'read', 'document:plan')).toEqual({
+      nearly: [
+        '    needs folder:specs#viewer (parent of document:plan: hence #viewer); carl holds folder:specs#editor, which extends it for permissions only',
+      ],
+      hints: [],
+    })
+    expect((await explained('anna', 'read', 'document:plan')).nearly).toEqual([
+      '    needs folder:specs#viewer (parent of document:plan: hence #viewer); anna holds folder:specs#editor and #owner, which extend it for permissions only',
+      '    needs folder:root#viewer (parent of folder:specs: hence #viewer, parent of document:plan: hence #viewer); anna holds folder:root#guest',
+    ])
+  })
+
+  test('names the direct role that a guard does not bear', async () => {
+    expect((await explained('bert', 'list', 'document:plan')).nearly).toEqual([
+      '    bert holds folder:specs#viewer (parent of document:plan: hence #lister), which counts only without a direct role on document:plan; bert holds document:plan#guest',
+    ])
+  })
+
+  test('names the tuple that is not there', async () => {
+    expect((await explained('bert', 'read', 'document:alone')).nearly).toEqual([
+      '    no folder is parent of document:alone; folder:specs would give document:alone#viewer to bert, who holds folder:specs#viewer',
+    ])
+  })
+
+  test('says nothing of the kind where nothing is near', async () => {
+    expect(await explained('dora', 'read', 'document:plan')).toEqual({ nearly: [], hints: [] })
+  })
+
+  test('is explained so by a test that expected an allow', async () => {
+    const cases = "tests: [{ name: n, allow: [{ user: carl, action: read, resource: 'document:plan' }] }]\n"
+    writeFileSync(file, MODEL + cases)
+    const { code, stdout } = await run(['test', file, '--output', 'table'])
+    expect([code, stdout]).toEqual([EXIT.no, expect.stringContaining('nearly: needs folder:specs#viewer (')])
+  })
+})
+
+describe('a name that nobody knows is told on standard error, with the nearest one', () => {
+  test.each([
+    [['dorra', 'read', 'document:plan'], ['there is no user "dorra"; did you mean "dora"?']],
+    [['dora', 'raed', 'document:plan'], ['there is no action "raed" of document; did you mean "read"?']],
+    [['dora', 'read', 'docment:plan'], ['there is no resource "docment"; did you mean "document"?']],
+    [['dora', 'read', 'docment'], ['there is no resource "docment"; did you mean "document"?']],
+    [
+      ['dora', 'read', 'document:pland'],
+      ['there is no instance "document:pland"; did you mean "document:plan"?'],
+    ],
+    [['dora', 'read', 'document', '--tenant', 'amce'], ['there is no tenant "amce"; did you mean "acme"?']],
+    [
+      ['Dora', 'x', 'document:zzz'],
+      [
+        'there is no action "x" of document; expected one of "read", "write", "list"',
+        'there is no user "Dora"; did you mean "dora"?',
+        'there is no instance "document:zzz"',
+      ],
+    ],
+  ])('explain %j', async (question, hints) => {
+    expect((await explained(...question)).hints).toEqual(hints)
+  })
+
+  test('but not what rules or roles allow', async () => {
+    const { code, stderr } = await run(['explain', 'bert', 'read', 'document:plan'])
+    expect([code, stderr]).toEqual([EXIT.yes, ''])
+  })
+
+  test('among many names as well', async () => {
+    const users = Array.from(
+      { length: 1_200 },
+      (_, n) => `{"kind":"user","key":"agent-${n}-of-many"}\n`,
+    ).join('')
+    const loaded = await verdictCommand(['load', '-'], {
+      env: { VERDICT_URL: service.address, VERDICT_KEY: API_KEY },
+      stdin: users,
+    })
+    expect(loaded.code).toBe(EXIT.yes)
+    expect((await explained('agent-1117-of-mnay', 'read', 'document:plan')).hints).toEqual([
+      expect.stringMatching(/^there is no user "agent-1117-of-mnay"; did you mean "agent-1\d*7-of-many"\?$/),
+    ])
+  })
+})
