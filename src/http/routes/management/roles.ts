@@ -106,6 +106,15 @@ function resourceRoleRoutes(gateway: ManagementGateway): Route[] {
 function derivationRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
   const path = `${RESOURCE_ROLES}/{role_id}/implicit_grants`
+  const setConditions = manage({
+    operation: 'setImplicitGrantConditions',
+    method: 'PUT',
+    path: `${path}/conditions`,
+    params: ResourceRolePath,
+    summary: 'Say when the derivations of a role of a resource are void',
+    body: GrantConditions,
+    answer: GrantConditions,
+  })
   return [
     manage({
       operation: 'addImplicitGrant',
@@ -124,15 +133,9 @@ function derivationRoutes(gateway: ManagementGateway): Route[] {
       summary: 'No longer derive a role of a resource from another role along a relation',
       body: DerivationCreate,
     }),
-    manage({
-      operation: 'setImplicitGrantConditions',
-      method: 'PUT',
-      path: `${path}/conditions`,
-      params: ResourceRolePath,
-      summary: 'Say when the derivations of a role of a resource are void',
-      body: GrantConditions,
-      answer: GrantConditions,
-    }),
+    setConditions,
+    // The Java client sends it so.
+    { ...setConditions, method: 'POST', isDescribed: false },
   ]
 }
 
