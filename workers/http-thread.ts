@@ -2,15 +2,17 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { collectGarbage } from '#composition/collect-garbage.ts'
 import { HttpThread } from '#composition/http-thread.ts'
+import { loadOpenTracing } from '#composition/open-tracing.ts'
 import type { ThreadSettings } from '#config/config.ts'
 import { assert } from '#model/assert.ts'
 import type { HttpThreadOptions } from '#threads/channel/messages.ts'
 
 assert(parentPort, 'an HTTP thread is started by the main thread')
 const options = workerData as HttpThreadOptions<ThreadSettings>
-// OpenTelemetry is a megabyte of objects in each thread, which most do without. Awaited before anything is at work.
-const tracing = options.settings.hasTracing ? new (await import('#telemetry/tracing.ts')).Tracing() : null
-const thread = new HttpThread(parentPort, options, { tracing, onFault: endAfterFault })
+const openTracing = await loadOpenTracing(options.settings)
+const thread = new HttpThread(parentPort, options, { openTracing, onFault: endAfterFault })
+// Closed when all is done. Spans that the collector did not take are tried again, for which the thread would go on for seconds.
+if (openTracing !== null) parentPort.once('close', () => process.exit())
 // A message that could not be handled, too: what an engine missed it will never hear of again.
 process.on('uncaughtException', endAfterFault)
 // Half of what loading modules leaves is garbage, and would stay: hardly anything joins the old objects from now on, so that they

@@ -14,7 +14,6 @@ import { LargeAnswers } from '#http/routing/large-answers.ts'
 import { LargeBodies } from '#http/routing/large-bodies.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { Principal } from '#model/principal.ts'
-import type { Tracing } from '#telemetry/tracing.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 import { KeyRates } from '#threads/channel/key-rates.ts'
 import { ManagementClient } from '#threads/channel/management-client.ts'
@@ -27,6 +26,7 @@ import type {
 import { SharedCount } from '#threads/channel/shared-count.ts'
 import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
+import type { OpenTracing } from './open-tracing.ts'
 import { ThreadPools } from './thread-pools.ts'
 import { kongThreadRoutes, opaThreadRoutes, threadRoutes } from './thread-routes.ts'
 import { ThreadTelemetry } from './thread-telemetry.ts'
@@ -60,14 +60,14 @@ export class HttpThread {
     main: MessagePort,
     options: Options,
     {
-      tracing,
+      openTracing,
       onFault,
-    }: { readonly tracing: Tracing | null; readonly onFault: (error: InvariantError) => void },
+    }: { readonly openTracing: OpenTracing; readonly onFault: (error: InvariantError) => void },
   ) {
     const { counts, settings, tokenSecret } = options
     this.#main = main
     this.#options = options
-    const telemetry = new ThreadTelemetry(settings, tracing)
+    const telemetry = new ThreadTelemetry(settings, openTracing)
     this.#telemetry = telemetry
     this.#deadline = new StalenessDeadline(options.deadline)
     this.#engines = new EngineReaders(

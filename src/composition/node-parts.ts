@@ -6,7 +6,6 @@ import type { Logger } from '#telemetry/log.ts'
 import { LoopMeter } from '#telemetry/loop-meter.ts'
 import { Metrics } from '#telemetry/metrics-scrape.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
-import { Tracing } from '#telemetry/tracing.ts'
 import { HttpThreads } from '#threads/channel/http-threads.ts'
 import { createSharedCounts, SharedCount } from '#threads/channel/shared-count.ts'
 import { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
@@ -17,6 +16,7 @@ import { createIndexes } from './node-indexes.ts'
 import { NodeStanding } from './node-standing.ts'
 import { surroundingsOf } from './node-surroundings.ts'
 import { openNodeStore } from './open-node-store.ts'
+import { loadOpenTracing, tracingOf } from './open-tracing.ts'
 import { WORKER_URLS } from './worker-urls.ts'
 
 export interface StartEvents {
@@ -57,7 +57,6 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   })
   const deadlines = new StalenessDeadlines()
   const freshness = new FreshnessWatch()
-  const entrance = new ManagementEntrance(config.hasTracing ? new Tracing() : null)
   const counts = createSharedCounts()
   const managementInFlight = new SharedCount(counts, 'management')
   const metrics = new Metrics({
@@ -74,6 +73,8 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     ],
   })
   const mainCounters = ThreadCounters.create([], 0)
+  const tracing = tracingOf(config, await loadOpenTracing(config), { log, counters: mainCounters })
+  const entrance = new ManagementEntrance(tracing)
   const loopMeter = new LoopMeter(mainCounters)
   metrics.addThread('main', mainCounters.handle)
   const threads = new HttpThreads({
@@ -103,6 +104,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     entrance,
     counts,
     loopMeter,
+    tracing,
     threads,
     standing,
     indexes,

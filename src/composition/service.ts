@@ -109,11 +109,15 @@ async function stop(parts: NodeParts, delayMs = 0): Promise<void> {
     await threads.close()
     // Decisions are made up to here, and their deadlines must be moved on.
     parts.freshness.close()
-    await parts.environments.close()
-    await store.close()
-    await parts.largeWrites.close()
+    await Promise.all([parts.tracing?.close(), closeStore(parts)])
   } finally {
     stopLooking()
     parts.loopMeter.close()
   }
+}
+
+async function closeStore({ environments, store, largeWrites }: NodeParts): Promise<void> {
+  await environments.close()
+  await store.close()
+  await largeWrites.close()
 }

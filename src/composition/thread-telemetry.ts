@@ -10,6 +10,7 @@ import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import type { Tracing } from '#telemetry/tracing.ts'
 import { observeBoth } from './decision-observers.ts'
+import { type OpenTracing, tracingOf } from './open-tracing.ts'
 
 /** Ceiling of endpoints that are counted. There are some 150. */
 const ENDPOINTS_MAX = 255
@@ -29,7 +30,7 @@ export class ThreadTelemetry {
   readonly tracing: Tracing | null
   #loopMeter: LoopMeter | null = null
 
-  constructor(settings: ThreadSettings, tracing: Tracing | null) {
+  constructor(settings: ThreadSettings, open: OpenTracing) {
     const log = createLog(settings.logLevel)
     const counters = settings.metrics === 'on' ? ThreadCounters.create(LIMIT_NAMES, ENDPOINTS_MAX) : null
     const decisionLog =
@@ -52,7 +53,7 @@ export class ThreadTelemetry {
       settings.slowRequestMs > 0
         ? { ms: settings.slowRequestMs, onSlow: request => slowRequests.write(request) }
         : null
-    this.tracing = tracing
+    this.tracing = tracingOf(settings, open, { log, counters })
   }
 
   /** Counts how busy the thread is from now on. `onTick` may count more at the same moments. */
@@ -63,6 +64,6 @@ export class ThreadTelemetry {
 
   async close(): Promise<void> {
     this.#loopMeter?.close()
-    await this.decisionLog?.close()
+    await Promise.all([this.decisionLog?.close(), this.tracing?.close()])
   }
 }

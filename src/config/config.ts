@@ -10,6 +10,7 @@ import {
   integer,
   nonEmpty,
   parseEnvironment,
+  parseHeaders,
   parseInteger,
   parseList,
   parseOrigins,
@@ -291,7 +292,41 @@ export const settings = {
     parse: parseShare,
     fallback: () => 1,
   }),
-  TRACING: setting('hasTracing', flag('make OpenTelemetry spans; needs an SDK, see docs/operations.md')),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting('otlpEndpoint', {
+    shownDefault: 'off',
+    meaning:
+      'makes OpenTelemetry spans of requests, and sends them to this collector as OTLP over HTTP, such as `http://127.0.0.1:4318`',
+    // Empty is unset, as OpenTelemetry has it.
+    parse: value => (value === '' ? null : parseUrl(value)),
+    fallback: () => null,
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: setting('otlpHeaders', {
+    shownDefault: 'none',
+    meaning: 'headers for the collector, such as a token: `name=value`, with commas between several',
+    isSecret: true,
+    parse: parseHeaders,
+    fallback: () => null,
+  }),
+  OTEL_TRACES_SAMPLER: setting(
+    'tracesSampler',
+    choice(
+      [
+        'parentbased_always_on',
+        'parentbased_always_off',
+        'parentbased_traceidratio',
+        'always_on',
+        'always_off',
+        'traceidratio',
+      ],
+      'which requests have spans; with `parentbased_…` whoever began a trace has decided that for all of it',
+    ),
+  ),
+  OTEL_TRACES_SAMPLER_ARG: setting('tracesShare', {
+    shownDefault: '`1`',
+    meaning: 'the part of the traces that `traceidratio` keeps, above 0 and up to 1',
+    parse: parseShare,
+    fallback: () => 1,
+  }),
   LOG_LEVEL: setting(
     'logLevel',
     choice(['info', 'debug', 'warn', 'error', 'silent'], 'least severe log line written'),

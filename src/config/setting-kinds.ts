@@ -133,6 +133,18 @@ export function parseUrl(text: string): string {
   return text
 }
 
+/** `name=value` with commas between them, for the headers of a request. Nothing of it is shown. */
+export function parseHeaders(text: string): string {
+  const isHeader = (entry: string): boolean => /^\s*[\w!#$&'*+.^`|~-]+=[\x21-\x7e ]+$/.test(entry)
+  if (!text.split(',').every(isHeader)) throw new Error('expected name=value, with commas between several')
+  try {
+    decodeURIComponent(text)
+  } catch {
+    throw new Error('expected name=value; a % in a value is written as %25')
+  }
+  return text
+}
+
 /** A share of a whole: more than 0, at most 1. */
 export function parseShare(text: string): number {
   const share = Number(text)

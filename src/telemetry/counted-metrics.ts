@@ -94,6 +94,12 @@ export const COUNTED_METRICS = {
     help: 'records of the decision log, by what became of them: `written` or `dropped`',
     by: { result: ['written', 'dropped'] },
   },
+  spans: {
+    name: 'verdict_spans_total',
+    kind: 'counter',
+    help: 'spans of traced requests, by what became of them: `sent`, `dropped` (the queue was full), `failed` (the collector did not take them)',
+    by: { result: ['sent', 'dropped', 'failed'] },
+  },
   loopDelaySeconds: {
     name: 'verdict_event_loop_delay_seconds',
     kind: 'histogram',

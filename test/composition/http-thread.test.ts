@@ -61,7 +61,7 @@ function madeThread({ host = '127.0.0.1' } = {}) {
       deadline: new StalenessDeadline().handle,
       settings: withoutSecrets(readConfig({ LOG_LEVEL: 'silent', POOL_THREADS: '0', HTTP_THREADS: '1' })),
     },
-    { tracing: null, onFault: () => {} },
+    { openTracing: null, onFault: () => {} },
   )
   const tell = (message: ToHttpThread): void => main.postMessage(message)
   const told = <Kind extends FromHttpThread['kind']>(kind: Kind): Promise<Said<Kind>> =>

@@ -60,6 +60,37 @@ describe('a secret', () => {
   })
 })
 
+describe('a collector of spans', () => {
+  test('is named by a URL; none, and an empty one, is none', () => {
+    const endpointOf = (text: string) => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: text }).otlpEndpoint
+    expect(readConfig({}).otlpEndpoint).toBe(null)
+    expect(endpointOf('')).toBe(null)
+    expect(endpointOf('http://127.0.0.1:4318')).toBe('http://127.0.0.1:4318')
+    expect(() => endpointOf('127.0.0.1:4318')).toThrow('setting OTEL_EXPORTER_OTLP_ENDPOINT: expected')
+  })
+
+  test('may want headers, from a file, too', () => {
+    const headers = 'authorization=Bearer%20a=b,x-scope=c'
+    expect(readConfig({ OTEL_EXPORTER_OTLP_HEADERS: headers }).otlpHeaders).toBe(headers)
+    expect(readConfig({ OTEL_EXPORTER_OTLP_HEADERS_FILE: secretFile(`${headers}\n`) }).otlpHeaders).toBe(
+      headers,
+    )
+  })
+
+  test.each(['hunter2', 'a=', 'a=hunter2,', 'a b=hunter2', 'a=hunter2\r\nx: y', 'a=hunter2%', '=hunter2'])(
+    'headers that are none are refused without being shown: %j',
+    text => {
+      const refused = () => readConfig({ OTEL_EXPORTER_OTLP_HEADERS: text })
+      expect(refused).toThrow('setting OTEL_EXPORTER_OTLP_HEADERS: expected name=value')
+      expect(refused).not.toThrow('hunter2')
+    },
+  )
+
+  test.each(['0', '1.5', 'half'])('a part of %s of the traces is refused', text => {
+    expect(() => readConfig({ OTEL_TRACES_SAMPLER_ARG: text })).toThrow('setting OTEL_TRACES_SAMPLER_ARG')
+  })
+})
+
 describe('the password of Redis beside its URL', () => {
   const login = { redisPassword: 'a', redisSentinelPassword: 'b' }
   test.each([

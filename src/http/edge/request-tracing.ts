@@ -1,4 +1,5 @@
-/** Spans of requests as the edge uses them: where they begin and end. The tracing library is plugged in. */
+/** Spans of requests as the edge uses them: where they begin and end. The tracing library is plugged in. Probes have none. */
+import type { Route } from '#http/routing/route.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
 
 /** One request that is traced. */
@@ -10,10 +11,14 @@ export interface RequestSpan {
 }
 
 export interface RequestTracing {
-  /** Continues the trace that the headers name, or begins one. `operation` is null where there is no route. */
+  /** Continues the trace that the headers name, or begins one. `route` is null where there is none. */
   begin(
-    operation: string | null,
-    request: { readonly method: string; readonly headers: ReadonlyMap<string, string> },
+    route: Route | null,
+    request: {
+      readonly method: string
+      readonly path: string
+      readonly headers: ReadonlyMap<string, string>
+    },
   ): RequestSpan
 }
 
@@ -27,7 +32,7 @@ interface Named {
   readonly requestId: string
 }
 
-/** Null where nothing is traced, or the span could not be begun. Without closures, which would be made for each request. */
+/** Null where nothing is traced, of a probe, or where the span could not be begun. Without closures, which would be made for each request. */
 export function beginSpan(
   by: TracedBy,
   match: RouteMatch | null,
@@ -35,7 +40,8 @@ export function beginSpan(
   names: Named,
 ): RequestSpan | null {
   try {
-    return by.tracing && by.tracing.begin(match?.route.operationId ?? null, head)
+    const route = match === null ? null : match.route
+    return by.tracing === null || route?.isProbe ? null : by.tracing.begin(route, head)
   } catch (error) {
     by.report(error, names.requestId)
     return null

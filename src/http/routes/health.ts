@@ -26,6 +26,7 @@ export function healthRoutes(source: HealthSource): Route[] {
       summary: 'Whether the process lives',
       family: 'native',
       access: 'public',
+      isProbe: true,
       responses: { 200: { description: 'It does.', schema: Health } },
       handle: () => ({ status: 200, body: { status: 'healthy', version: VERSION } }),
     }),
@@ -36,6 +37,7 @@ export function healthRoutes(source: HealthSource): Route[] {
       summary: 'Whether decisions can be made here',
       family: 'native',
       access: 'public',
+      isProbe: true,
       refusals: [503],
       responses: { 200: { description: 'Loaded and answering.', schema: Health } },
       handle: () => {
@@ -52,6 +54,7 @@ export function healthRoutes(source: HealthSource): Route[] {
       summary: 'Whether this node hears what other nodes change',
       family: 'native',
       access: 'public',
+      isProbe: true,
       refusals: [503],
       responses: { 200: { description: 'It does, or there are no others.', schema: Health } },
       handle: () => {

@@ -22,6 +22,7 @@ export function metricsRoute(source: MetricsSource, token: string | null): Route
     summary: 'Metrics in the text format of Prometheus; with `METRICS_TOKEN` set, for its bearer alone',
     family: 'native',
     access: 'public',
+    isProbe: true,
     refusals: [401, 503],
     responses: { 200: { description: 'All there are.', schema: Type.String(), contentType: 'text/plain' } },
     handle: async ({ headers, names }) => {

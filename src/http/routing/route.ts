@@ -85,6 +85,8 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
    * another one is an `InvariantError`. Default: false. For a path with parameters all are kept.
    */
   readonly ignoresHeaders?: boolean
+  /** Asked every few seconds by what watches the service, which a trace would drown in. Default: false. */
+  readonly isProbe?: boolean
   /** Whether the description tells of it. Default: true. */
   readonly isDescribed?: boolean
   readonly deprecated?: boolean
@@ -121,6 +123,7 @@ export interface Route {
   readonly ignoresHeaders: boolean
   /** Lower-case names of the required headers; enforced with `STRICT_HEADERS` only. */
   readonly strictHeaders: readonly string[]
+  readonly isProbe: boolean
   readonly isDescribed: boolean
   readonly deprecated: boolean
   readonly earlyAccess: boolean
@@ -174,6 +177,7 @@ export function defineRoute<
     strictHeaders: headers
       .filter(({ required }) => required !== undefined)
       .map(({ name }) => name.toLowerCase()),
+    isProbe: definition.isProbe ?? false,
     isDescribed: definition.isDescribed ?? true,
     deprecated: definition.deprecated ?? false,
     earlyAccess: definition.earlyAccess ?? false,

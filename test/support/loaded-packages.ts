@@ -1,0 +1,11 @@
+/** To be loaded with `--import` into every thread of a process: writes each package that is asked for to the file in `LOADED`. */
+import { appendFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+
+const path = process.env['LOADED']!
+registerHooks({
+  resolve(specifier, context, next) {
+    if (!/^[./#]|^(node|file):/.test(specifier)) appendFileSync(path, `${specifier}\n`)
+    return next(specifier, context)
+  },
+})
