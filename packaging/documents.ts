@@ -9,7 +9,7 @@ import { format, getFileInfo, resolveConfig } from 'prettier'
 import { settings } from '../src/config/config.ts'
 import { fileName } from '../src/config/secret-text.ts'
 import type { SettingKind } from '../src/config/setting-kinds.ts'
-import { ModelFile } from '../src/model/model-file.ts'
+import { modelFileSchema } from '../src/model/model-file.ts'
 import { COUNTED_METRICS, type CountedRow, type MetricRow } from '../src/telemetry/counted-metrics.ts'
 import { SAMPLED_METRICS } from '../src/telemetry/sampled-metrics.ts'
 import { noticeText } from './notice.ts'
@@ -45,7 +45,7 @@ const DOCUMENTS: Readonly<Record<string, (text: string) => string>> = {
     ),
   'docs/grafana-dashboard.json': text => JSON.stringify(withGraphs(JSON.parse(text) as Dashboard), null, 2),
   NOTICE: noticeText,
-  'docs/model-file.schema.json': () => JSON.stringify(ModelFile, null, 2),
+  'docs/model-file.schema.json': modelFileSchema,
 }
 
 export const DOCUMENT_PATHS = Object.keys(DOCUMENTS)

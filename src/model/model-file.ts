@@ -14,6 +14,7 @@ import {
   optional,
   ShortKey,
   Text,
+  withDescribedPattern,
 } from '#model/wire/building-blocks.ts'
 import {
   ConditionSetCreate,
@@ -312,6 +313,15 @@ export const ModelFile = Type.Object(
   },
 )
 export type ModelFile = Static<typeof ModelFile>
+
+/** The JSON Schema of model files, for editors. */
+export function modelFileSchema(): string {
+  const described = (_: string, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? withDescribedPattern(value as Record<string, unknown>)
+      : value
+  return JSON.stringify(ModelFile, described, 2)
+}
 
 /** The parts of a model file that say how things are, without what is expected of them. */
 export type Model = Omit<ModelFile, 'tests' | '$schema'>

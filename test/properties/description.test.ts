@@ -84,8 +84,8 @@ function send({ method, path, headers, body }: DrawnRequest): Promise<JudgedAnsw
 function findingsIn(drawn: DrawnRequest, answer: JudgedAnswer): string[] {
   const { operation, isStraight } = drawn
   const { status, body } = answer
-  if (status === 431 && isLongHead(drawn)) return []
   const findings = description.findings(operation.operationId, answer)
+  if (status === 431 && !isLongHead(drawn)) findings.push('is for a head that is longer')
   if (status >= 500) findings.push('is a failure of ours')
   const [refused] = status < 300 ? requestFindings(drawn) : []
   if (refused !== undefined) findings.push(`is accepted, which by the description it is not: ${refused}`)

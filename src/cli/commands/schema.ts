@@ -1,6 +1,6 @@
 /** `verdict schema`: the JSON Schema of model files, for editors. */
 import type { Command } from '#cli/command.ts'
-import { ModelFile } from '#model/model-file.ts'
+import { modelFileSchema } from '#model/model-file.ts'
 
 export const schemaCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
@@ -9,6 +9,6 @@ export const schemaCommand: Command = ({ usage, description }, parser, run) =>
     command =>
       command.example('$0 schema > model-file.schema.json', 'for editors that complete and check YAML'),
     run(async session => {
-      session.streams.stdout.write(`${JSON.stringify(ModelFile, null, 2)}\n`)
+      session.streams.stdout.write(`${modelFileSchema()}\n`)
     }),
   )

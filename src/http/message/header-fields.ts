@@ -49,7 +49,7 @@ export const WAIT_TIMEOUT: RequestHeaderField = {
   description:
     'Seconds to wait until decisions see the change; empty or negative: without limit. Checked, without effect: the ' +
     'change is in force before its answer leaves.',
-  schema: Type.String(),
+  schema: Type.String({ pattern: '^([+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?)?$' }),
 }
 
 export const TIMEOUT_POLICY: RequestHeaderField = {

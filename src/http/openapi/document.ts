@@ -19,8 +19,7 @@ counts as absent where a field is optional. A change is in force when its answer
 
 Errors have one form in each family of paths: text under \`/access/v1\` and for the AuthZEN metadata, the management error
 under \`/v1\`, \`/v2\` and \`/facts\`, \`{code, message}\` everywhere else. A path that is not described here is 404 in that form.
-What is no HTTP that can be read, or has a longer head than \`MAX_HEADER_BYTES\` (16 KiB), is answered 400 or 431 before a path is
-known: in HTML, without a request id, and the connection ends. Texts are Unicode: half of a surrogate pair is refused anywhere.
+What is no HTTP is answered 400 in HTML. Texts are Unicode: half of a surrogate pair is refused anywhere.
 
 An operation with \`x-also-at\` has a second path, which takes keys of environments only: what the first path names of project and
 environment, the key says there.`

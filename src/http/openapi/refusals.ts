@@ -34,11 +34,20 @@ export function refusalStatuses(route: Route): number[] {
     [413, body !== null],
     [422, isManagement && (hasPlace || query !== null || body !== null)],
     [429, access !== 'public'],
+    [LONG_HEAD, true],
     [500, true],
     [503, !isForAll],
   ]
   const all = [...statuses.flatMap(([status, applies]) => (applies ? [status] : [])), ...refusals]
   return [...new Set(all)].toSorted((left, right) => left - right)
+}
+
+/** What the HTTP library answers to a head that it does not read to its end. */
+const LONG_HEAD = 431
+const LONG_HEAD_ANSWER = {
+  description:
+    'The line and the headers of the request are longer than `MAX_HEADER_BYTES`. In HTML, without a content type and a request id; ' +
+    'the connection ends.',
 }
 
 const HEADERS: Readonly<Record<number, HeaderField>> = {
@@ -71,8 +80,11 @@ export class RefusalComponents {
   }
 
   #refer(family: ErrorFamily, status: number): Json {
-    const name = `${family}-${status}`
-    if (!this.#components.has(name)) this.#components.set(name, this.#refusal(family, status))
+    const isOfFamily = status !== LONG_HEAD
+    const name = isOfFamily ? `${family}-${status}` : `any-${status}`
+    if (!this.#components.has(name)) {
+      this.#components.set(name, isOfFamily ? this.#refusal(family, status) : LONG_HEAD_ANSWER)
+    }
     return { $ref: `#/components/responses/${name}` }
   }
 

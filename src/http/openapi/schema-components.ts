@@ -9,7 +9,7 @@
  */
 import type { TSchema } from 'typebox'
 import { assert } from '#model/assert.ts'
-import { UNDESCRIBED } from '#model/wire/building-blocks.ts'
+import { NAME_PREFIX, UNDESCRIBED, withDescribedPattern } from '#model/wire/building-blocks.ts'
 import { type Json, withEnumeration, withNullType, withoutConstant, withType } from './portable-forms.ts'
 
 export type { Json }
@@ -87,7 +87,8 @@ export class SchemaComponents {
       keyword,
       this.#keyword(keyword, value, place),
     ])
-    const open = withoutUndescribed(withOpenMap(Object.fromEntries(translated)))
+    const described = withPrefixedNames(withDescribedPattern(Object.fromEntries(translated)))
+    const open = withoutUndescribed(withOpenMap(described))
     return withNullType(withEnumeration(withType(withoutConstant(open))), reference => {
       const component = this.#components.get(reference.slice(REFERENCE.length))
       return component ?? {}
@@ -128,6 +129,13 @@ function withOpenMap(schema: Json): Json {
     return { ...rest, propertyNames: { type: 'string', pattern }, additionalProperties: value }
   }
   return schema
+}
+
+/** An object in a query is as many parameters as it has members, by their names: these are what begins alike. */
+function withPrefixedNames(schema: Json): Json {
+  const { [NAME_PREFIX]: prefix, ...rest } = schema
+  if (prefix === undefined) return schema
+  return { ...rest, propertyNames: { type: 'string', pattern: `^${String(prefix)}.` } }
 }
 
 /** Leaves out the properties that are accepted and not described. Whatever else is sent is accepted as well. */

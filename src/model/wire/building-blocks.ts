@@ -31,6 +31,23 @@ export const QualifiedShortKey = Type.String({
   description: 'A key, or `type:key`.',
 })
 
+/**
+ * Of a text that code checks: the pattern that comes nearest to what it checks, for the description. As a pattern of the schema
+ * it would be reported beside it. In classes and escapes that all dialects of regular expressions have.
+ */
+const DESCRIBED_PATTERN = 'x-described-pattern'
+
+/** The schema as it is described: that pattern is then one of its own. */
+export function withDescribedPattern(
+  schema: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const { [DESCRIBED_PATTERN]: pattern, ...rest } = schema
+  return pattern === undefined ? schema : { ...rest, pattern }
+}
+
+const LONG_KEY = `[^\\x00-\\x1f\\x7f-\\x9f]{1,${LONG_KEY_BYTES_MAX}}`
+const LONG_KEY_WITHOUT_COLON = LONG_KEY.replace('[^', '[^:')
+
 const encoder = new TextEncoder()
 
 /** Whether a text may be the key of a user or an instance: 1 to 512 bytes of UTF-8 without control characters. */
@@ -47,6 +64,7 @@ export function isLongKey(text: string): boolean {
 export const LongKey = Type.Refine(
   Type.String({
     minLength: 1,
+    [DESCRIBED_PATTERN]: `^${LONG_KEY}$`,
     description: `A key of your own: 1 to ${LONG_KEY_BYTES_MAX} bytes of UTF-8 without control characters.`,
   }),
   isLongKey,
@@ -72,6 +90,7 @@ export const InstanceReference = Type.Refine(
   Type.String({
     minLength: 1,
     maxLength: SHORT_KEY_LENGTH_MAX + 1 + LONG_KEY_BYTES_MAX,
+    [DESCRIBED_PATTERN]: `^(${SHORT_KEY}:${LONG_KEY}|${LONG_KEY_WITHOUT_COLON})$`,
     description: 'An instance, as `type:key` or by its id.',
   }),
   isInstanceReference,
@@ -142,7 +161,7 @@ export const SearchText = Type.String({
 /** Of a property that is accepted for the sake of older clients, and described under another spelling. An extension of OpenAPI. */
 export const UNDESCRIBED = 'x-undescribed'
 
-/** Of a schema that stands for all parameters of a query whose names begin so. An extension of OpenAPI. */
+/** Of a schema that stands for all parameters of a query whose names begin so. */
 export const NAME_PREFIX = 'x-name-prefix'
 
 /** Filters of lists: `attr_plan=gold` lets through what has the attribute `plan` with that value. By name without the prefix. */

@@ -266,6 +266,16 @@ describe('refusals', () => {
     expect(await call(each.call, { text: '{}'.padEnd(BODY_BYTES_MAX + 1) })).toBe(413)
   })
 
+  test.each(those(() => true))('431: $operationId, with a head without end', async each => {
+    const { method, path } = each.call
+    const connection = await RawConnection.open(verdict.port)
+    await connection.send(requestText(`${method} ${path}`, [`X-Long: ${'x'.repeat(20_000)}`]))
+    const answer = await connection.answer()
+    connection.destroy()
+    expect(answer?.status).toBe(431)
+    judge(each.operationId, answer!)
+  })
+
   test.each(
     those(
       ({ family, paramNames, query, body }) =>

@@ -1,6 +1,8 @@
 /** The OpenAPI document as it is served: well formed by a linter's judgement, complete by the route table's. */
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, test } from 'vitest'
+import { Compile } from 'typebox/compile'
+import { InstanceReference, isLongKey } from '#model/wire/building-blocks.ts'
 import { VERSION } from '#model/version.ts'
 import { routes as table } from '#testing/requests/routes.ts'
 import { API_KEY, sharedService, startedService } from '#testing/processes/running-service.ts'
@@ -178,6 +180,29 @@ describe('the description', () => {
       ]
       expect(described.map(({ name }) => name).toSorted(), operationId).toEqual(read.toSorted())
     }
+  })
+
+  test('has filters by attributes as the parameters that are sent: with their prefix', () => {
+    const [filters] = parametersOf('listTenants').filter(({ name }) => name === 'attributes')
+    expect(filters).toMatchObject({
+      schema: {
+        type: 'object',
+        propertyNames: { pattern: '^attr_.' },
+        additionalProperties: { type: 'string' },
+      },
+    })
+  })
+
+  test.each([
+    ['LongKey', ['a', 'a:b', '計画', ' ', 'x'.repeat(512)], ['', 'a\nb', '\u0085', 'x'.repeat(513)]],
+    ['InstanceReference', ['a', 'a:b', 'a:b:c', `a:${'x'.repeat(512)}`], ['', 'a:', ':a', 'é:a', 'a:\0']],
+  ])('has a pattern for %s, whose texts code checks', (name, good, bad) => {
+    const { pattern } = served.components.schemas[name] as { pattern: string }
+    const fitting = [...good, ...bad].filter(text => new RegExp(pattern, 'u').test(text))
+    expect(fitting).toEqual(good)
+    const checked = name === 'LongKey' ? isLongKey : (text: string) => Compile(InstanceReference).Check(text)
+    expect(fitting.filter(text => !checked(text))).toEqual([])
+    expect(bad.filter(text => text !== '' && checked(text))).toEqual([])
   })
 
   test('names the body of bulk checks BulkAuthorizationQuery', () => {

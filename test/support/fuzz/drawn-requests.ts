@@ -307,12 +307,9 @@ function waysOf(path: string): string[] {
   return path.split('/').filter(part => part !== '' && !part.startsWith('{'))
 }
 
-/** A parameter that stands for all whose names begin alike is as many. */
+/** An object is as many parameters as it has members. */
 function pairsOf(name: string, schema: Schema, value: unknown): [string, string][] {
-  const prefix = (schema as { readonly 'x-name-prefix'?: string })['x-name-prefix']
-  if (prefix !== undefined) {
-    return Object.entries(value as Json).map(([of, text]) => [prefix + of, String(text)])
-  }
+  if (schema.type === 'object') return Object.entries(value as Json).map(([of, text]) => [of, String(text)])
   return (Array.isArray(value) ? value : [value]).map(each => [name, String(each)])
 }
 

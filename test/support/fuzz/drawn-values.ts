@@ -191,10 +191,15 @@ export class DrawnValues {
     if (schema.properties !== undefined) return Object.fromEntries(members)
     const value = additionalProperties === undefined ? true : additionalProperties
     const others = this.#times(isOdd ? 4 : 2, () => [
-      propertyNames ? this.#text(this.resolve(propertyNames), way, isOdd) : this.#attributeName(),
+      propertyNames ? this.#memberName(this.resolve(propertyNames), way, isOdd) : this.#attributeName(),
       typeof value === 'object' ? this.of(value, way, isOdd) : this.any(isOdd ? 0 : 3),
     ])
     return Object.fromEntries(others)
+  }
+
+  #memberName(schema: Schema, way: readonly string[], isOdd: boolean): string {
+    const beginning = /^\^(\w+)\.$/.exec(schema.pattern ?? '')
+    return beginning ? `${beginning[1]}${this.#attributeName()}x` : this.#text(schema, way, isOdd)
   }
 
   #attributeName(): string {
