@@ -1,0 +1,99 @@
+/** Pages of searches with rules during which facts, sets and attributes change, between any two looks at the index. */
+import { expect, test, vi } from 'vitest'
+import type { KeyPage } from '#engine/engine.ts'
+import { ConsistentReads } from '#engine/shared-index/consistent-reads.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { type Page, searchResources, searchUsers } from '#testing/engines/listed.ts'
+import { ListingEngine, SharedEngine } from '#testing/engines/shared-engine.ts'
+import type { History } from '#testing/oracle/random-history.ts'
+import { historiesWithRules } from '#testing/oracle/random-rules.ts'
+import { StandingWorld } from '#testing/oracle/standing-world.ts'
+import { holdsFor, howToRepeat, onceFor } from './seeded.ts'
+import { momentsOf } from './walks.ts'
+
+/** For each question every key and user there ever is, and those that the oracle allows and are there, by moment. */
+const right = onceFor((history: History) => {
+  const all = new StandingWorld([...history.load, ...history.commits.flat()])
+  const moments = Array.from(momentsOf(history), ({ world, oracle }) =>
+    history.queries.map(query => ({
+      keys: world.keysOf(query.type).filter(key => oracle.evaluate({ ...query, key })),
+      users: world.users.filter(user => oracle.evaluate({ ...query, user })),
+    })),
+  )
+  return {
+    candidates: history.queries.map(({ type }) => ({ keys: all.keysOf(type), users: all.users })),
+    moments,
+  }
+})
+
+/** Runs `change` before every so many looks at the index, but for those with the lock, which no change comes between. */
+function changingEvery<Answer>(looks: number, change: () => void, work: () => Answer): Answer {
+  const { begin } = ConsistentReads.prototype
+  let count = 0
+  const spy = vi.spyOn(ConsistentReads.prototype, 'begin').mockImplementation(function (
+    this: ConsistentReads,
+  ) {
+    count += 1
+    if (count % looks === 0 && this.regions.header[L.H_LOCK] === 0) change()
+    begin.call(this)
+  })
+  try {
+    return work()
+  } finally {
+    spy.mockRestore()
+  }
+}
+
+test.each([
+  ['with lists of owners', () => new ListingEngine(Infinity)],
+  ['building lists of owners bit by bit', () => new ListingEngine(40)],
+  ['without lists', () => new SharedEngine()],
+] as const)('%s, what is true throughout is found once, and nothing that never is', (_, newEngine) => {
+  let changes = 0
+  let found = 0
+  holdsFor(historiesWithRules({ commits: 4, queries: 3 }, true), 15, history => {
+    const { candidates, moments } = right(history)
+    for (const [index, query] of history.queries.entries()) {
+      for (const what of ['keys', 'users'] as const) {
+        for (const looks of [1, 2, 3, 5]) {
+          const engine = newEngine()
+          engine.apply(history.load)
+          const always = new Set(candidates[index]![what])
+          const never = new Set(always)
+          let moment = 0
+          const note = (): void => {
+            const isTrue = new Set(moments[moment]![index]![what])
+            for (const key of candidates[index]![what]) (isTrue.has(key) ? never : always).delete(key)
+          }
+          const change = (): void => {
+            if (moment === history.commits.length) return
+            engine.apply(history.commits[moment]!)
+            moment += 1
+            changes += 1
+            note()
+          }
+          const seen: string[] = []
+          note()
+          changingEvery(looks, change, () => {
+            for (let after: string | null = null, hasMore = true; hasMore;) {
+              const page: Page = { after, limit: 2, triedMax: 5 }
+              const { keys, ...rest }: KeyPage =
+                what === 'keys' ? searchResources(engine, query, page) : searchUsers(engine, query, page)
+              seen.push(...keys)
+              ;({ hasMore, last: after } = rest)
+            }
+          })
+          found += always.size
+          expect({
+            looks,
+            what,
+            twice: seen.length - new Set(seen).size,
+            wrong: seen.filter(key => never.has(key)),
+            missed: [...always].filter(key => !seen.includes(key)),
+          }).toEqual({ looks, what, twice: 0, wrong: [], missed: [] })
+        }
+      }
+    }
+  })
+  expect([changes > 50, found > 0], howToRepeat).toEqual([true, true])
+})
