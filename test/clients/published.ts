@@ -12,7 +12,8 @@ import { expect, onTestFinished } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** The head of the table of clients in docs/compatibility.md. */
-const TABLE = /^\| Subject +\| Methods that work/
+const TABLE = /^\| Subject +\| What works/
+const TOLD_MAX = 4_000
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
 interface RunOptions {
@@ -22,18 +23,25 @@ interface RunOptions {
 
 const execute = promisify(execFile)
 
-/** What a program printed; an error with what it wrote to its standard error when it fails. */
+/** What a program printed; an error with all that it wrote when it fails. */
 export async function run(
   program: string,
   words: readonly string[],
   options: RunOptions = {},
 ): Promise<string> {
-  const { stdout } = await execute(program, words, {
-    cwd: options.in ?? ROOT,
-    env: { ...process.env, ...options.env },
-    maxBuffer: OUTPUT_BYTES_MAX,
-  })
-  return stdout
+  try {
+    const { stdout } = await execute(program, words, {
+      cwd: options.in ?? ROOT,
+      env: { ...process.env, ...options.env },
+      maxBuffer: OUTPUT_BYTES_MAX,
+    })
+    return stdout
+  } catch (error) {
+    // Compilers tell what is wrong on their standard output, which the message has not.
+    if (error instanceof Error && 'stdout' in error)
+      error.message += `\n${String(error.stdout).slice(0, TOLD_MAX)}`
+    throw error
+  }
 }
 
 /** Takes what a test needs from a registry. The reason, in a line, why that cannot be had here; null when it is there. */

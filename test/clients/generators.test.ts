@@ -1,0 +1,231 @@
+/**
+ * Clients that are generated from the running service's `/openapi.json`: each is compiled, and makes the same calls. The programs
+ * stand under `generators`, one for each generator, and share a story in each language.
+ */
+import { cpSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+import { describe, expect, test, type TestContext } from 'vitest'
+import { besideSuites, expectRow, keptFolder, ownFolder, reasonAgainst, run } from './published.ts'
+import { API_KEY, startedService } from '#testing/processes/running-service.ts'
+
+const OPENAPI_GENERATOR = '7.17.0'
+const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1'
+const DOCUMENTS = ['d1', 'd2', 'd3']
+
+/** A folder with the description, and the service that it is of. */
+interface Ground {
+  readonly folder: string
+  readonly description: string
+  readonly address: string
+}
+
+async function ground(): Promise<Ground> {
+  const service = await startedService()
+  await service.createDocumentModel()
+  for (const user of ['alice', 'bob']) await service.user(user)
+  for (const document of DOCUMENTS) await service.assign('alice', 'viewer', `document:${document}`)
+  const folder = ownFolder()
+  const description = join(folder, 'openapi.json')
+  const response = await fetch(`${service.address}/openapi.json`)
+  writeFileSync(description, await response.text())
+  return { folder, description, address: service.address }
+}
+
+/** What the program of a generated client printed is what the calls answer. */
+function expectStory(generator: string, printed: string, left = ''): void {
+  expect(JSON.parse(printed)).toEqual({
+    check: true,
+    bulk: [true, false],
+    before: false,
+    after: true,
+    pages: DOCUMENTS.map(document => [document]),
+  })
+  expectRow([
+    generator,
+    'compiles; a check, a bulk, the story of a group, a search in pages',
+    left,
+    '[generators](../test/clients/generators.test.ts)',
+  ])
+}
+
+/** Skips the test where something cannot be had. */
+async function need(context: TestContext, what: string, install: () => Promise<unknown>): Promise<void> {
+  const reason = await reasonAgainst(install)
+  if (reason !== null) context.skip(`no ${what} here: ${reason}`)
+}
+
+describe(`openapi-generator ${OPENAPI_GENERATOR}`, () => {
+  /** Generates, and gives the folder of what was made. */
+  async function generate(context: TestContext, { folder, description }: Ground, language: string) {
+    const kept = keptFolder('openapi-generator')
+    const jar = join(kept, `openapi-generator-cli-${OPENAPI_GENERATOR}.jar`)
+    await need(context, 'openapi-generator', async () => {
+      await run('java', ['-version'])
+      const artifact = `-Dartifact=org.openapitools:openapi-generator-cli:${OPENAPI_GENERATOR}`
+      const fetched = ['--batch-mode', '--quiet', `${COPY}:copy`, artifact, `-DoutputDirectory=${kept}`]
+      if (!existsSync(jar)) await run('mvn', fetched, { in: folder })
+    })
+    const made = join(folder, 'made')
+    const named = ['--additional-properties', 'packageName=generated']
+    const words = ['generate', '-i', description, '-g', language, '-o', made]
+    await run('java', ['-jar', jar, ...words, ...(language === 'go' ? named : [])])
+    return made
+  }
+
+  const nameOf = (language: string) => `openapi-generator ${OPENAPI_GENERATOR}, ${language}`
+
+  test('go', async context => {
+    const at = await ground()
+    await need(context, 'Go', () => run('go', ['version']))
+    const made = await generate(context, at, 'go')
+    cpSync(made, join(goModule(at), 'openapi-generator', 'generated'), {
+      recursive: true,
+      filter: path => !/\/test$|go\.mod$|go\.sum$/.test(path),
+    })
+    expectStory(nameOf('Go'), await runGo(context, at, 'openapi-generator'))
+  })
+
+  test('java', async context => {
+    const at = await ground()
+    const made = await generate(context, at, 'java')
+    cpSync(besideSuites('generators/java/Story.java'), join(made, 'src/main/java/Story.java'))
+    const quiet = ['--batch-mode', '--quiet', '-DskipTests']
+    await need(context, 'libraries of the Java client', () =>
+      run('mvn', [...quiet, `${COPY}:copy-dependencies`, '-DoutputDirectory=libraries'], { in: made }),
+    )
+    await run('mvn', [...quiet, 'compile'], { in: made })
+    const classes = `${join(made, 'target/classes')}:${join(made, 'libraries', '*')}`
+    expectStory(nameOf('Java'), await run('java', ['-cp', classes, 'Story', at.address, API_KEY]))
+  })
+
+  test('typescript-fetch', async context => {
+    const at = await ground()
+    const made = await generate(context, at, 'typescript-fetch')
+    renameSync(made, join(at.folder, 'generated'))
+    expectStory(nameOf('TypeScript'), await runTypeScript(context, at, 'openapi-generator'))
+  })
+
+  test('python', async context => {
+    const at = await ground()
+    const made = await generate(context, at, 'python')
+    const python = await pythonWithLibraries(context)
+    expectStory(nameOf('Python'), await runPython(python, at, 'openapi_generator', made))
+  })
+})
+
+test('oapi-codegen', async context => {
+  const at = await ground()
+  const folder = goModule(at)
+  await need(context, 'oapi-codegen', () => run('go', ['mod', 'download'], { in: folder }))
+  const words = ['-generate', 'types,client', '-package', 'generated', at.description]
+  const code = await run('go', ['tool', 'oapi-codegen', ...words], { in: folder })
+  mkdirSync(join(folder, 'oapi-codegen/generated'))
+  writeFileSync(join(folder, 'oapi-codegen/generated/api.go'), code)
+  expectStory('oapi-codegen 2.8.2', await runGo(context, at, 'oapi-codegen'))
+})
+
+test('orval', async context => {
+  const at = await ground()
+  const input = at.description
+  const output = { target: 'generated.ts', client: 'fetch', mode: 'single', baseUrl: at.address }
+  const configuration = `export default ${JSON.stringify({ verdict: { input, output } })}`
+  writeFileSync(join(at.folder, 'orval.config.mjs'), configuration)
+  await runNode(context, at, 'orval/dist/bin/orval.mjs', ['--config', 'orval.config.mjs'])
+  expectStory('orval 8.38.0', await runTypeScript(context, at, 'orval'))
+})
+
+test('openapi-typescript', async context => {
+  const at = await ground()
+  await runNode(context, at, 'openapi-typescript/bin/cli.js', [at.description, '-o', 'generated.ts'])
+  expectStory('openapi-typescript 7.13.0', await runTypeScript(context, at, 'openapi-typescript'))
+})
+
+test('@hey-api/openapi-ts', async context => {
+  const at = await ground()
+  await runNode(context, at, '@hey-api/openapi-ts/bin/run.js', ['-i', at.description, '-o', 'generated'])
+  expectStory('@hey-api/openapi-ts 0.99.0', await runTypeScript(context, at, 'hey-api'))
+})
+
+test('openapi-python-client', async context => {
+  const at = await ground()
+  const python = await pythonWithLibraries(context)
+  const made = join(at.folder, 'generated')
+  const words = ['generate', '--path', at.description, '--output-path', made, '--meta', 'none']
+  await run(join(python, '../openapi-python-client'), words)
+  const left = 'the two calls that carry lines of JSON are left out: it knows no `application/x-ndjson`'
+  const printed = await runPython(python, at, 'openapi_python_client', at.folder)
+  expectStory('openapi-python-client 0.29.1', printed, left)
+})
+
+// Go.
+
+/** A copy of the module with the programs; what is generated goes into it. */
+function goModule({ folder }: Ground): string {
+  const module = join(folder, 'go')
+  cpSync(besideSuites('generators/go'), module, { recursive: true })
+  return module
+}
+
+async function runGo(context: TestContext, at: Ground, name: string): Promise<string> {
+  const folder = join(at.folder, 'go')
+  await need(context, 'modules of Go', () => run('go', ['mod', 'download'], { in: folder }))
+  await run('go', ['build', '-o', 'program', `./${name}`], { in: folder })
+  return run(join(folder, 'program'), [at.address, API_KEY])
+}
+
+// TypeScript.
+
+/** The packages of the generators, installed once, and within reach of what is generated. */
+async function packages(context: TestContext, { folder }: Ground): Promise<string> {
+  const kept = keptFolder('generators-typescript')
+  await need(context, 'npm packages', async () => {
+    cpSync(besideSuites('generators/typescript/package.json'), join(kept, 'package.json'))
+    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'], {
+      in: kept,
+    })
+  })
+  const modules = join(kept, 'node_modules')
+  if (!existsSync(join(folder, 'node_modules'))) symlinkSync(modules, join(folder, 'node_modules'))
+  return modules
+}
+
+/** Runs a program of a package, in the folder of the test. */
+async function runNode(context: TestContext, at: Ground, program: string, words: string[]): Promise<void> {
+  const modules = await packages(context, at)
+  await run(process.execPath, [join(modules, program), ...words], { in: at.folder })
+}
+
+async function runTypeScript(context: TestContext, at: Ground, name: string): Promise<string> {
+  const modules = await packages(context, at)
+  const { folder } = at
+  const programs = besideSuites('generators/typescript')
+  for (const file of ['story.ts', 'tsconfig.json']) cpSync(join(programs, file), join(folder, file))
+  cpSync(join(programs, `${name}.ts`), join(folder, 'main.ts'))
+  await run(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', folder])
+  const bundle = await rolldown({ input: join(folder, 'main.ts'), platform: 'node', logLevel: 'silent' })
+  await bundle.write({ file: join(folder, 'main.mjs') })
+  await bundle.close()
+  return run(process.execPath, [join(folder, 'main.mjs'), at.address, API_KEY])
+}
+
+// Python.
+
+/** The interpreter of an environment that has the generator, and the libraries of what is generated. */
+async function pythonWithLibraries(context: TestContext): Promise<string> {
+  const kept = keptFolder('generators-python')
+  const python = join(kept, 'bin/python')
+  await need(context, 'Python packages', async () => {
+    if (!existsSync(python)) await run('python3', ['-m', 'venv', kept])
+    const requirements = besideSuites('generators/python/requirements.txt')
+    await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements])
+  })
+  return python
+}
+
+/** `made` has the generated package. */
+function runPython(python: string, at: Ground, name: string, made: string): Promise<string> {
+  cpSync(besideSuites('generators/python'), at.folder, { recursive: true })
+  const env = { PYTHONPATH: `${at.folder}:${made}`, PYTHONDONTWRITEBYTECODE: '1' }
+  return run(python, [join(at.folder, `${name}.py`), at.address, API_KEY], { env })
+}

@@ -1,0 +1,62 @@
+// Package story is what every generated Go client is asked to do: a check, a bulk of checks, a group that is given a
+// member and a role, and a search in pages. Arguments of the programs: the address, the key of an environment.
+package story
+
+import (
+	"encoding/json"
+	"os"
+)
+
+// Question asks about the document d1.
+type Question struct{ User, Action string }
+
+// Calls are the calls of one generated client. Search answers the documents of one page, and the token of the next.
+type Calls interface {
+	Check(question Question) (bool, error)
+	Bulk(questions []Question) ([]bool, error)
+	CreateGroup(group, tenant string) error
+	AddMember(group, user, tenant string) error
+	AddRole(group, role, document, tenant string) error
+	Search(user, token string) (ids []string, next string, err error)
+}
+
+type told struct {
+	Check  bool       `json:"check"`
+	Bulk   []bool     `json:"bulk"`
+	Before bool       `json:"before"`
+	After  bool       `json:"after"`
+	Pages  [][]string `json:"pages"`
+}
+
+// Arguments of the program.
+func Arguments() (address, key string) { return os.Args[1], os.Args[2] }
+
+// Tell prints what came of the calls, as JSON.
+func Tell(calls Calls) {
+	var all told
+	var err error
+	all.Check, err = calls.Check(Question{"alice", "read"})
+	expect(err)
+	all.Bulk, err = calls.Bulk([]Question{{"alice", "read"}, {"alice", "update"}})
+	expect(err)
+	all.Before, err = calls.Check(Question{"bob", "read"})
+	expect(err)
+	expect(calls.CreateGroup("staff", "default"))
+	expect(calls.AddMember("staff", "bob", "default"))
+	expect(calls.AddRole("staff", "viewer", "d1", "default"))
+	all.After, err = calls.Check(Question{"bob", "read"})
+	expect(err)
+	for token, isLast := "", false; !isLast; isLast = token == "" {
+		var ids []string
+		ids, token, err = calls.Search("alice", token)
+		expect(err)
+		all.Pages = append(all.Pages, ids)
+	}
+	expect(json.NewEncoder(os.Stdout).Encode(all))
+}
+
+func expect(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
