@@ -64,9 +64,13 @@ export const CLIENT_VERSION: RequestHeaderField = {
   schema: Type.String(),
 }
 
+/** A name in a header. The library cuts off what is not ASCII at both ends, as it does blanks (docs/operations.md). */
+const NameInHeader = Type.String({ pattern: '^[!-~](.*[!-~])?$' })
+const ENDS = 'Only with ASCII at both ends: other characters there are cut off, which leaves another key.'
+
 /** What `auth_request` of nginx is told to send (conditions, section 10.5). */
 function askedByHeader(name: string, description: string): RequestHeaderField {
-  return { name, description, schema: Type.String({ minLength: 1 }), required: 'always' }
+  return { name, description: `${description} ${ENDS}`, schema: NameInHeader, required: 'always' }
 }
 
 export const ASKED_USER = askedByHeader('Permit-User-Key', 'The key of the user.')
@@ -76,8 +80,9 @@ export const ASKED_TYPE = askedByHeader('Permit-Resource-Type', 'The key of the 
 export const ASKED_KEY: RequestHeaderField = {
   name: 'Permit-Resource-Key',
   description:
-    'The key of the instance. Absent or empty: the question is about the type as a whole. A gateway sets it, also to nothing: what a client sent would name an instance.',
-  schema: Type.String({ minLength: 1 }),
+    'The key of the instance. Absent: the question is about the type as a whole. A gateway sets it, also to nothing: what a client ' +
+    `sent would name an instance. ${ENDS}`,
+  schema: NameInHeader,
 }
 
 export const IF_NONE_MATCH: RequestHeaderField = {
