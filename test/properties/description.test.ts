@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Random } from '#testing/data/random.ts'
 import { sharedService } from '#testing/processes/running-service.ts'
@@ -34,7 +35,8 @@ const SAID_IN_WORDS = [
   /is required for a tenant role/,
   /must be false or null/,
   /expected either an existing environment or a new one/,
-  /a user set is not limited to a resource/,
+  // Conditions are a language of their own.
+  /"type":"condition"/,
   /X-Min-Revision is of another history/,
   /not a token of this service/,
   /page and per_page: both are given, or neither/,
@@ -68,11 +70,12 @@ function send({ method, path, headers, body }: DrawnRequest): Promise<JudgedAnsw
       headers: Object.fromEntries([...texts, ...length]),
     }
     const sent = request(options, async answer => {
-      const pieces = await answer.toArray()
+      const bytes = Buffer.concat(await answer.toArray())
+      const isPacked = answer.headers['content-encoding'] === 'gzip'
       resolve({
         status: answer.statusCode!,
         headers: new Map(Object.entries(answer.headers).map(([name, value]) => [name, String(value)])),
-        body: Buffer.concat(pieces).toString(),
+        body: (isPacked ? gunzipSync(bytes) : bytes).toString(),
       })
     })
     sent.on('error', reject)
@@ -105,9 +108,16 @@ function isRefusedShape({ operation }: DrawnRequest, status: number): boolean {
   return status === 400 && operation.operationId !== 'accessEvaluations'
 }
 
-function requestFindings({ operation, body }: DrawnRequest): string[] {
-  if (body === null || body.length === 0 || operation.body?.type !== 'application/json') return []
-  return description.requestFindings(operation.operationId, JSON.parse(body.toString()))
+function requestFindings({ operation, path, body }: DrawnRequest): string[] {
+  const { operationId } = operation
+  const findings = description.queryFindings(operationId, path.split('?')[1] ?? '')
+  if (body === null || body.length === 0 || operation.body?.type !== 'application/json') return findings
+  return [...findings, ...description.bodyFindings(operationId, JSON.parse(textOf(body)))]
+}
+
+/** A byte order mark at the beginning is no part of a text. */
+function textOf(body: Buffer): string {
+  return new TextDecoder().decode(body)
 }
 
 /** A request and its answer, for a reader. */

@@ -69,10 +69,37 @@ export class Description {
   }
 
   /** What is wrong with the body of a request to this operation; empty when nothing is. */
-  requestFindings(operationId: string, body: unknown): string[] {
+  bodyFindings(operationId: string, body: unknown): string[] {
     const { method, path } = this.operation(operationId)
     const content = `/paths/${escaped(path)}/${method.toLowerCase()}/requestBody/content`
     return this.#validate(`${content}/${escaped('application/json')}/schema`, body, OPEN)
+  }
+
+  /** What is wrong with the query of a request to this operation, as far as its parameters are described. */
+  queryFindings(operationId: string, query: string): string[] {
+    const { method, path } = this.operation(operationId)
+    const parameters = `/paths/${escaped(path)}/${method.toLowerCase()}/parameters`
+    const sent = new URLSearchParams(query)
+    return (this.#at(parameters) as Json[]).flatMap((_, index) => {
+      const place = this.#resolve(`${parameters}/${index}`)
+      const { name, in: where } = this.#at(place) as { name: string; in: string }
+      const texts = sent.getAll(name)
+      if (where !== 'query' || texts.length === 0) return []
+      const { type, items } = this.#at(this.#resolve(`${place}/schema`)) as { type?: string; items?: Json }
+      if (type === 'object') return []
+      if (type === 'array') {
+        const { type: each } = (
+          items && '$ref' in items ? this.#at(String(items['$ref']).slice(1)) : items
+        ) as Json
+        return this.#validate(
+          `${place}/schema`,
+          texts.map(text => valueOf(text, each)),
+          OPEN,
+        )
+      }
+      if (texts.length > 1) return [`${name} is sent ${texts.length} times`]
+      return this.#validate(`${place}/schema`, valueOf(texts[0]!, type), OPEN)
+    })
   }
 
   #bodyFindings(place: string, { status, headers, body }: JudgedAnswer): string[] {
@@ -147,6 +174,13 @@ function closed(node: unknown): unknown {
   const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]))
   const isObjectSchema = copy['type'] === 'object' && typeof copy['properties'] === 'object'
   return isObjectSchema && !('additionalProperties' in copy) ? { ...copy, additionalProperties: false } : copy
+}
+
+/** What a text in a query stands for, in the one way to write each value. A text that stands for none is a finding. */
+function valueOf(text: string, type: unknown): unknown {
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  if (type === 'integer' && /^-?\d+$/.test(text)) return Number(text)
+  return text
 }
 
 function escaped(step: string): string {
