@@ -242,6 +242,12 @@ export const BENCHES: readonly Bench[] = [
     program: 'redis/propagation.ts',
   },
   {
+    name: 'running-service',
+    shows: 'autocannon on a service that runs, every answer looked at; needs --url and --key',
+    takes: '40 s',
+    program: 'load/load.ts',
+  },
+  {
     name: 'soak',
     shows: '85 % of the peak, every answer compared, parts killed',
     takes: '10 min',

@@ -1,0 +1,115 @@
+/** One mode against the service, by autocannon in this thread: every answer is looked at, and so is how busy the client was. */
+import autocannon from 'autocannon'
+import type { LoadModel } from './load-model.ts'
+import type { Asked, Mode } from './modes.ts'
+
+/** A service that is gone ends a run. */
+const ERRORS_MAX = 1_000
+/** Wrong answers that are told word by word. */
+const TOLD_MAX = 3
+
+export interface DriveOptions {
+  readonly address: string
+  readonly connections: number
+  readonly seconds: number
+  /** Requests in place of seconds; null: as many as there are in that time. */
+  readonly amount: number | null
+}
+
+export interface Driven {
+  readonly result: autocannon.Result
+  readonly wrong: WrongAnswers
+  /** The part of the time for which the client's thread had something to do. */
+  readonly busy: number
+  /** Processors that the client took, on average. */
+  readonly cpus: number
+}
+
+/** Answers that were not what they had to be. */
+export class WrongAnswers {
+  count = 0
+  readonly told: string[] = []
+
+  note({ method, path, body }: Asked, status: number, text: string): void {
+    this.count += 1
+    const cut = (long: string) => (long.length > 300 ? `${long.slice(0, 300)}…` : long)
+    if (this.told.length < TOLD_MAX)
+      this.told.push(`${method} ${path} ${cut(body)}\n    ${status} ${cut(text)}`)
+  }
+}
+
+/** Whether an answer is right. Of a body that was right before nothing is read again. */
+class Judge {
+  readonly #right = new Map<Asked, string>()
+
+  isRight(asked: Asked, status: number, text: string): boolean {
+    if (status < 200 || status > 299) return false
+    if (this.#right.get(asked) === text) return true
+    const isRight = asked.isRight(parsed(text))
+    if (isRight) this.#right.set(asked, text)
+    return isRight
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Asks everything once, on the state that has all of the model. */
+export async function verify(mode: Mode, model: LoadModel): Promise<WrongAnswers> {
+  const [wrong, judge] = [new WrongAnswers(), new Judge()]
+  for (const asked of mode.requests(model, 0)) {
+    const { method, path, body } = asked
+    const { status, text } = await model.decider.ask(method, path, { body, minRevision: model.revision })
+    if (!judge.isRight(asked, status, text)) wrong.note(asked, status, text)
+  }
+  return wrong
+}
+
+/** Runs until the time is over, the requests are answered, or `signal` says so. */
+export async function drive(
+  mode: Mode,
+  model: LoadModel,
+  { address, connections, seconds, amount }: DriveOptions,
+  signal: AbortSignal,
+): Promise<Driven> {
+  const [wrong, judge] = [new WrongAnswers(), new Judge()]
+  const requestsOf = (connection: number): autocannon.Request[] =>
+    mode.requests(model, connection).map(asked => ({
+      method: asked.method,
+      path: asked.path,
+      body: asked.body,
+      onResponse: (status, text) => {
+        if (!judge.isRight(asked, status, text)) wrong.note(asked, status, text)
+      },
+    }))
+  let connection = 0
+  const began = { loop: performance.eventLoopUtilization(), cpu: process.cpuUsage(), at: performance.now() }
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const run = autocannon(
+      {
+        url: address,
+        title: mode.title,
+        connections,
+        ...(amount === null ? { duration: seconds } : { amount }),
+        bailout: ERRORS_MAX,
+        headers: model.decider.headers(),
+        requests: requestsOf(0),
+        setupClient: client => client.setRequests(requestsOf(connection++)),
+      },
+      (error: unknown, done) => (error ? reject(error as Error) : resolve(done)),
+    )
+    signal.addEventListener('abort', () => run.stop())
+  })
+  const { user, system } = process.cpuUsage(began.cpu)
+  return {
+    result,
+    wrong,
+    busy: performance.eventLoopUtilization(began.loop).utilization,
+    cpus: (user + system) / 1_000 / (performance.now() - began.at),
+  }
+}

@@ -1,0 +1,136 @@
+/** What a load test asks: requests whose right answers are known. */
+import type { LoadModel, Question } from './load-model.ts'
+
+/** One request, and the judge of what comes back. */
+export interface Asked {
+  readonly method: 'POST' | 'PATCH'
+  readonly path: string
+  readonly body: string
+  /** Whether that JSON is right; false for a form that is none. */
+  isRight(answer: unknown): boolean
+}
+
+export interface Mode {
+  readonly name: ModeName
+  readonly title: string
+  /** Questions in one request. */
+  readonly checks: number
+  /** What a connection asks, again and again; each begins elsewhere. */
+  requests(model: LoadModel, connection: number): Asked[]
+}
+
+export type ModeName = 'single' | 'bulk' | 'evaluations' | 'mixed'
+
+const CHECKS = 100
+/** Requests that a connection goes through. */
+const ROUND = 64
+/** One request of so many is a change. */
+const WRITE_EVERY = 16
+
+function native({ user, action, type, key, tenant }: Question) {
+  return { user: { key: user }, action, resource: { type, key, tenant } }
+}
+
+function evaluation({ user, action, type, key, tenant }: Question) {
+  return {
+    subject: { type: 'user', id: user },
+    action: { name: action },
+    resource: { type, id: key, properties: { tenant } },
+  }
+}
+
+/** The value of a field of whatever came. */
+function field(of: unknown, name: string): unknown {
+  return (of as Readonly<Record<string, unknown>> | null)?.[name]
+}
+
+function single(question: Question): Asked {
+  return {
+    method: 'POST',
+    path: '/allowed',
+    body: JSON.stringify(native(question)),
+    isRight: answer => field(answer, 'allow') === question.isAllowed,
+  }
+}
+
+/** Whether a list of decisions says of each question what it must. */
+function areRight(list: unknown, name: string, questions: readonly Question[]): boolean {
+  return (
+    Array.isArray(list) &&
+    list.length === questions.length &&
+    questions.every(({ isAllowed }, at) => field(list[at], name) === isAllowed)
+  )
+}
+
+function bulk(questions: readonly Question[]): Asked {
+  return {
+    method: 'POST',
+    path: '/allowed/bulk',
+    body: JSON.stringify(questions.map(native)),
+    isRight: answer => areRight(field(answer, 'allow'), 'allow', questions),
+  }
+}
+
+function evaluations(questions: readonly Question[]): Asked {
+  return {
+    method: 'POST',
+    path: '/access/v1/evaluations',
+    body: JSON.stringify({ evaluations: questions.map(evaluation) }),
+    isRight: answer => areRight(field(answer, 'evaluations'), 'decision', questions),
+  }
+}
+
+function write(model: LoadModel, connection: number, at: number): Asked {
+  const path = model.writerPath(connection)
+  return {
+    method: 'PATCH',
+    path,
+    body: JSON.stringify({ attributes: { seen: at } }),
+    isRight: answer => path.endsWith(`/${String(field(answer, 'key'))}`),
+  }
+}
+
+/** So that not all connections ask the same at the same time. */
+function turned<Item>(items: readonly Item[], by: number): Item[] {
+  const at = by % items.length
+  return [...items.slice(at), ...items.slice(0, at)]
+}
+
+function pages(questions: readonly Question[], size: number): Question[][] {
+  return Array.from({ length: questions.length / size }, (_, at) =>
+    questions.slice(at * size, (at + 1) * size),
+  )
+}
+
+export const MODES: readonly Mode[] = [
+  {
+    name: 'single',
+    title: 'single decisions',
+    checks: 1,
+    requests: (model, connection) => turned(model.questions(ROUND), connection).map(single),
+  },
+  {
+    name: 'bulk',
+    title: `bulks of ${CHECKS}`,
+    checks: CHECKS,
+    requests: (model, connection) => turned(pages(model.questions(8 * CHECKS), CHECKS), connection).map(bulk),
+  },
+  {
+    name: 'evaluations',
+    title: `AuthZEN evaluations of ${CHECKS}`,
+    checks: CHECKS,
+    requests: (model, connection) =>
+      turned(pages(model.questions(8 * CHECKS), CHECKS), connection).map(evaluations),
+  },
+  {
+    name: 'mixed',
+    title: `single decisions, and one change in ${WRITE_EVERY} requests`,
+    checks: 1,
+    requests: (model, connection) => {
+      const requests = model
+        .questions(ROUND)
+        .map((question, at) => (at % WRITE_EVERY === 0 ? write(model, connection, at) : single(question)))
+      return turned(requests, connection)
+    },
+  },
+]
