@@ -464,19 +464,6 @@ export class Schema {
 }
 
 /**
- * The scope that a role is stored under, on an instance or on the tenant's line that has its bank. Only the low
- * bits of the bank count.
- */
-export function scopeOf(role: Role, line: number): number {
-  return line | ((role.roleIndex >>> 5) << L.BANK_SHIFT)
-}
-
-/** The role's bit in that scope's mask. */
-export function maskOf(role: Role): number {
-  return 1 << (role.roleIndex & 31)
-}
-
-/**
  * The role and all it extends, transitively. The set is its own worklist: a `Set` iterates over late additions.
  */
 export function withExtended(role: Role): Set<Role> {

@@ -24,7 +24,7 @@ import { addEdge, addMember, deleteEdge, entryCount, pairFor } from '#engine/sha
 import * as table from '#engine/shared-index/memory/string-table.ts'
 import type { OwnerLists } from '#engine/shared-index/owners/owner-lists.ts'
 import { lineOfBank, makeLineOfBank } from '#engine/shared-index/schema/annexes.ts'
-import { maskOf, scopeOf } from '#engine/shared-index/schema/schema.ts'
+import { maskOf, scopeOf } from '#engine/shared-index/schema/role-places.ts'
 import type { AssignmentChange, Attributes, InstanceKey, TupleChange } from '#model/change.ts'
 import type { Tombstones } from './tombstones.ts'
 import type { Names } from './names.ts'

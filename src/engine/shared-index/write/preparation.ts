@@ -17,7 +17,7 @@ import { findMember, findPair, hasPair, isFull, PAIRS, SET } from '#engine/share
 import type { Width } from '#engine/shared-index/memory/slab.ts'
 import { partitionOf } from '#engine/shared-index/memory/string-table.ts'
 import { lineOfBank } from '#engine/shared-index/schema/annexes.ts'
-import { scopeOf } from '#engine/shared-index/schema/schema.ts'
+import { scopeOf } from '#engine/shared-index/schema/role-places.ts'
 import type { Relation, Role } from '#engine/shared-index/schema/schema.ts'
 import type { AssignmentChange, Attributes, Change, InstanceKey, TupleChange } from '#model/change.ts'
 import type { Names } from './names.ts'
