@@ -47,10 +47,7 @@ export function resultOf<Schema extends TSchema>(
   answer: ApiAnswer,
   asked: string,
 ): Static<Schema> {
-  if (answer.status === 401)
-    throw new ApiError(
-      `${messageOf(answer)}; the key is that of --key, else of VERDICT_KEY or VERDICT_KEY_FILE`,
-    )
+  if (answer.status === 401) throw keyRefused(answer)
   if (answer.status >= 400 && answer.status < 500) throw new RefusedError(`${asked}: ${messageOf(answer)}`)
   if (answer.status >= 300) throw new ApiError(`${asked}: ${messageOf(answer)}`)
   // A proxy, a login page or another program at that address must not be taken for a service that says yes or no.
@@ -58,8 +55,17 @@ export function resultOf<Schema extends TSchema>(
   return answer.body
 }
 
+/** The service knows no such key. */
+export function keyRefused(answer: ApiAnswer): ApiError {
+  return new ApiError(
+    `${messageOf(answer)}; the key is that of --key, else of VERDICT_KEY or VERDICT_KEY_FILE`,
+  )
+}
+
 export function foreignAnswer(asked: string): ApiError {
-  return new ApiError(`${asked}: what came is no answer of a Verdict service`)
+  return new ApiError(
+    `${asked}: what came is no answer of a Verdict service; is one at the address of --url, else of VERDICT_URL?`,
+  )
 }
 
 /** What a service says as text: one line, and no page for people. */
@@ -70,7 +76,7 @@ export function messageOf({ status, body }: ApiAnswer): string {
   if (typeof body === 'string' && SENTENCE.test(body)) return body.trim()
   if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message)
   return typeof body === 'string' && body.trim() !== ''
-    ? `status ${status} and a page that is none of a Verdict service`
+    ? `status ${status} and a page that is none of a Verdict service; is one at the address of --url, else of VERDICT_URL?`
     : `status ${status}`
 }
 

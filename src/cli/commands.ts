@@ -71,9 +71,24 @@ export const COMMANDS: readonly CommandListing[] = [
     load: async () => (await import('#cli/commands/keys.ts')).keysCommand,
   },
   {
+    usage: 'project',
+    description: 'Lists, makes, renames and deletes projects',
+    load: async () => (await import('#cli/commands/project.ts')).projectCommand,
+  },
+  {
+    usage: 'env',
+    description: 'Lists, makes, copies, renames and deletes environments of a project',
+    load: async () => (await import('#cli/commands/env.ts')).envCommand,
+  },
+  {
     usage: 'schema',
     description: 'Prints the JSON Schema of model files',
     load: async () => (await import('#cli/commands/schema.ts')).schemaCommand,
+  },
+  {
+    usage: 'completion [shell]',
+    description: 'Prints a script that makes bash, zsh or fish complete commands and options',
+    load: async () => (await import('#cli/commands/completion.ts')).completionCommand,
   },
   {
     usage: 'serve',

@@ -21,6 +21,28 @@ export function defectMessage(error: unknown): string {
   return `verdict: a defect of Verdict itself: ${inspect(error)}\n`
 }
 
+/** What a call of the system about a file came to; its own words where they are not about one, or are rare. */
+export function fileMessage(error: Error): string {
+  const { code = '', path } = error as NodeJS.ErrnoException
+  if (path === undefined) return error.message
+  switch (code) {
+    case 'ENOENT':
+      return `${path}: there is no such file or directory (${code})`
+    case 'EISDIR':
+      return `${path}: this is a directory; expected a file (${code})`
+    case 'ENOTDIR':
+      return `${path}: a part of this path is no directory (${code})`
+    case 'EACCES':
+    case 'EPERM':
+      return `${path}: this may not be read or written by this user (${code})`
+    case 'EEXIST':
+      return `${path}: this is there already (${code})`
+    case 'ENOSPC':
+      return `${path}: the disk is full (${code})`
+  }
+  return `${path}: ${error.message}`
+}
+
 /** The command line has no meaning; the message says how the command is called. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'

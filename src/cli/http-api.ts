@@ -5,7 +5,7 @@
 import { type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { type Api, type ApiAnswer, bodyOf, messageOf, warningOf } from './api.ts'
+import { type Api, type ApiAnswer, bodyOf, keyRefused, messageOf, warningOf } from './api.ts'
 import { ApiError } from './exit-codes.ts'
 
 type Body = string | AsyncIterable<Uint8Array> | null
@@ -33,7 +33,10 @@ export class HttpApi implements Api {
   async *download(path: string, method: 'GET' | 'POST' = 'GET'): AsyncIterable<Uint8Array> {
     const response = await this.#request(method, path, null, '')
     if (response.statusCode === 200) yield* this.#pieces(response)
-    else throw new ApiError(messageOf(await this.#whole(response)))
+    else {
+      const answer = await this.#whole(response)
+      throw answer.status === 401 ? keyRefused(answer) : new ApiError(messageOf(answer))
+    }
   }
 
   async #whole(response: IncomingMessage): Promise<ApiAnswer> {
@@ -61,6 +64,12 @@ export class HttpApi implements Api {
       if (body === null || typeof body === 'string') request.end(body ?? undefined)
       else pipeline(unspoiled(body, reject), request).catch(fail)
     })
+    if (response.statusCode === 401 && this.#key === null) {
+      response.destroy()
+      throw new ApiError(
+        `${this.address} asks for an API key: say which with VERDICT_KEY, VERDICT_KEY_FILE or --key`,
+      )
+    }
     const { location } = response.headers
     if (response.statusCode! < 300 || response.statusCode! >= 400 || location === undefined) return response
     response.destroy()
@@ -98,9 +107,16 @@ function reasonOf(error: unknown, url: URL): string {
     case 'ECONNREFUSED':
       return 'the connection is refused; does the service run there? (ECONNREFUSED)'
     case 'ENOTFOUND':
-      return `there is no host ${url.hostname} (ENOTFOUND)`
+      return `there is no host ${url.hostname} (ENOTFOUND); --url or VERDICT_URL names it`
+    case 'EAI_AGAIN':
+      return `who ${url.hostname} is could not be asked (EAI_AGAIN): no name server answers`
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return `nothing answers there (${code}); is --url or VERDICT_URL right, and a firewall between?`
     case 'ECONNRESET':
-      return `the connection ended without an answer (ECONNRESET)`
+    case 'EPIPE':
+      return `the connection ended without an answer (${code}); is it ${other}://${url.host}?`
     case 'EPROTO':
       return `it does not speak TLS as it should; is it ${other}://${url.host}?`
   }

@@ -1,5 +1,6 @@
-/** Files that are read line by line, without being held in memory as a whole. */
+/** Files that are read: line by line, without being held in memory as a whole, or as one text. */
 import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { UsageError } from './exit-codes.ts'
 
 /** A positional argument that is a file. `-`, which the parser does not take for a text, is standard input or output. */
@@ -19,11 +20,32 @@ export async function* linesOf(
   onBytes: (read: number) => void = () => {},
 ): AsyncIterable<InputLine> {
   let number = 0
-  for await (const line of linesIn(counted(file === '-' ? stdin : createReadStream(file), onBytes))) {
+  for await (const line of linesIn(counted(file === '-' ? stdin : named(file), onBytes))) {
     number += 1
     const text = line.trim()
     if (text !== '' && !text.startsWith('#')) yield { text, number }
   }
+}
+
+/** The text of a whole file. */
+export async function textOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: Error) => {
+    throw about(file, error)
+  })
+}
+
+/** The pieces of a file. */
+async function* named(file: string): AsyncIterable<Uint8Array> {
+  try {
+    yield* createReadStream(file) as AsyncIterable<Uint8Array>
+  } catch (error) {
+    throw about(file, error as Error)
+  }
+}
+
+/** Calls of the system that read what is open already do not say which file they were about. */
+function about(file: string, error: Error): Error {
+  return Object.assign(error, { path: file })
 }
 
 async function* counted(

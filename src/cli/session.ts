@@ -106,6 +106,15 @@ export class Session {
     return named.map(name => encodeURIComponent(name!)).join('/')
   }
 
+  /** The project that the options name, by key or id, else that of the key. Throws `UsageError` for a key that is no single one's. */
+  async project(): Promise<string> {
+    const named =
+      this.#options.project ?? (await ask(this.api, ApiKeyScope, 'GET', '/v2/api-key/scope')).project_id
+    if (named === null)
+      throw new UsageError("this key is no single project's: say with --project which one is meant")
+    return named
+  }
+
   /** The same below `/v2/projects/`. */
   async environmentPath(): Promise<string> {
     return (await this.place()).replace('/', '/envs/')

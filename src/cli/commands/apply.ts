@@ -1,11 +1,10 @@
 /** `verdict apply`: brings an environment to the state of a model file, and shows first what that takes. */
-import { readFile } from 'node:fs/promises'
-import { createInterface } from 'node:readline/promises'
 import { foreignAnswer } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
+import { isAgreed } from '#cli/consent.ts'
 import { contentLineOf, ContentLineError } from '#cli/content-line.ts'
 import { ApiError, EXIT } from '#cli/exit-codes.ts'
-import { linesIn } from '#cli/input.ts'
+import { linesIn, textOf } from '#cli/input.ts'
 import { applyPlan, warningsText } from '#cli/model-file/apply-plan.ts'
 import { formFindings } from '#cli/model-file/checks/check-form.ts'
 import { EnvironmentState } from '#cli/model-file/environment-state.ts'
@@ -55,7 +54,7 @@ export const applyCommand: Command = ({ usage, description }, parser, run) =>
         .example('$0 apply model.yaml --prune --yes', 'and nothing else but what the file names'),
     run(async (session, { file, yes, dryRun, prune, pruneFacts }) => {
       const pruned = { model: prune, facts: pruneFacts }
-      const source = ModelSource.read(await readFile(file, 'utf8'), file)
+      const source = ModelSource.read(await textOf(file), file)
       const { tests: expected = [], wanted, present } = await statesOf(session, source, pruned)
       const steps = plannedSteps(source, present, wanted, pruned)
       const { refusals, tests } = await rehearse(wanted, expected, present, pruned)
@@ -79,7 +78,7 @@ export const applyCommand: Command = ({ usage, description }, parser, run) =>
         return
       }
       if (output.isHuman) output.note(planText(output, steps))
-      if (dryRun || !(yes || (await isAgreed(session)))) {
+      if (dryRun || !(yes || (await isAgreed(session, 'Apply?')))) {
         output.result({ steps: shown(steps), applied: false }, () => UNCHANGED)
         session.exitCode = EXIT.no
         return
@@ -197,15 +196,4 @@ function planText(output: Output, steps: readonly Step[]): string {
   }
   const count = (mark: Step['mark']) => steps.filter(step => step.mark === mark).length
   return [...lines, '', `${count('+')} to add, ${count('~')} to change, ${count('-')} to remove`].join('\n')
-}
-
-/** Asks the person at the terminal. Without a terminal nobody is asked. */
-async function isAgreed({ streams }: Session): Promise<boolean> {
-  if (streams.stdin.isTTY !== true || streams.stderr.isTTY !== true) return false
-  const prompt = createInterface({ input: streams.stdin, output: streams.stderr })
-  try {
-    return /^y(es)?$/i.test((await prompt.question('Apply? [y/N] ')).trim())
-  } finally {
-    prompt.close()
-  }
 }

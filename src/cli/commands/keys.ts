@@ -1,6 +1,7 @@
 /** `verdict keys`: the API keys that the caller's own may manage. */
 import { ask, request } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
+import { namesOfPlaces } from '#cli/named-places.ts'
 import type { Session } from '#cli/session.ts'
 import { ApiKey, ApiKeyEnvelope } from '#model/wire/api-key.ts'
 
@@ -17,8 +18,11 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
         what => what.example('$0 keys list', 'every key that this one may manage'),
         run(async session => {
           const keys = await allKeys(session)
-          const rows = keys.map(key => [key.id, opens(key), key.name, key.created_at])
-          session.output.result(keys, () => session.output.table(['ID', 'OPENS', 'NAME', 'MADE'], rows))
+          const named = await withNames(session, keys)
+          session.output.result(named, () => {
+            const rows = named.map(key => [key.name, opens(key), key.id, key.created_at])
+            return session.output.table(['NAME', 'OPENS', 'ID', 'MADE'], rows)
+          })
         }),
       )
       .command(
@@ -69,11 +73,37 @@ async function allKeys(session: Session): Promise<ApiKey[]> {
   }
 }
 
-function opens({ object_type, project_id, environment_id }: ApiKey): string {
-  if (object_type === 'org') return 'everything'
-  return object_type === 'project' ? `project ${project_id}` : `environment ${environment_id}`
+/** A key with what people call what it opens, as far as that is known. */
+interface NamedKey extends ApiKey {
+  readonly project: string | null
+  readonly environment: string | null
 }
 
+async function withNames({ api }: Session, keys: readonly ApiKey[]): Promise<NamedKey[]> {
+  const ofEnvironments = keys.filter(({ environment_id }) => environment_id !== null)
+  const names = await namesOfPlaces(
+    api,
+    ofEnvironments.flatMap(({ project_id }) => project_id ?? []),
+  )
+  return keys.map(key => ({
+    ...key,
+    project: names.projects.get(key.project_id ?? '') ?? null,
+    environment: names.environments.get(key.environment_id ?? '') ?? null,
+  }))
+}
+
+function opens({ object_type, project_id, environment_id, project, environment }: NamedKey): string {
+  if (object_type === 'org') return 'everything'
+  const ofProject = project ?? project_id
+  return object_type === 'project'
+    ? `project ${ofProject}`
+    : `${environment ?? environment_id} of project ${ofProject}`
+}
+
+/** Asks for nothing more before the secret is shown, which would be lost with an error. */
 function show({ output }: Session, key: ApiKey): void {
-  output.result(key, () => output.table(['ID', 'OPENS', 'SECRET'], [[key.id, opens(key), key.secret]]))
+  output.result(key, () => {
+    const opened = opens({ ...key, project: null, environment: null })
+    return output.table(['OPENS', 'ID', 'SECRET'], [[opened, key.id, key.secret]])
+  })
 }

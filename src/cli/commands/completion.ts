@@ -1,0 +1,35 @@
+/** `verdict completion`: the script that makes a shell complete commands and options. */
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Command } from '#cli/command.ts'
+import { UsageError } from '#cli/exit-codes.ts'
+import { completionScript, type Shell, SHELLS } from '#cli/shell-scripts.ts'
+
+export const completionCommand: Command = ({ usage, description }, parser, run) =>
+  parser.command(
+    usage,
+    description,
+    command =>
+      command
+        .positional('shell', { choices: SHELLS, describe: 'which one; that of SHELL unless named' })
+        .example('$0 completion bash >> ~/.bashrc', 'in the next shell')
+        .example('$0 completion zsh >> ~/.zshrc', 'the same for zsh')
+        .example('$0 completion fish >> ~/.config/fish/config.fish', 'the same for fish'),
+    run(async (session, { shell }) => {
+      const { env, stdout } = session.streams
+      const own = basename(env['SHELL'] ?? '')
+      const wanted = shell ?? SHELLS.find(each => each === own)
+      if (wanted === undefined) {
+        throw new UsageError(
+          `say for which shell: ${SHELLS.map(each => `verdict completion ${each}`).join(', ')}`,
+        )
+      }
+      stdout.write(`${completionScript(wanted satisfies Shell, thisProgram())}\n`)
+    }),
+  )
+
+/** With this runtime: the one that is found by its name may be too old. */
+function thisProgram(): string[] {
+  const entry = new URL('bin/verdict.js', import.meta.resolve('#package.json'))
+  return [process.execPath, '--disable-warning=ExperimentalWarning', fileURLToPath(entry)]
+}

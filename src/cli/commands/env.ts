@@ -1,0 +1,144 @@
+/** `verdict env`: the environments of a project. */
+import { ask } from '#cli/api.ts'
+import type { Command } from '#cli/command.ts'
+import { deleteNamed, YES_OPTION } from '#cli/deletion.ts'
+import { environmentsIn } from '#cli/named-places.ts'
+import type { Session } from '#cli/session.ts'
+import { ApiKey } from '#model/wire/api-key.ts'
+import { Environment, EnvironmentStats } from '#model/wire/environment.ts'
+
+const ENVIRONMENT = {
+  type: 'string',
+  demandOption: true,
+  describe: 'the environment, by key or id',
+} as const
+const NAME = { type: 'string', describe: 'what people call it; its key unless said' } as const
+
+/** What is counted in an environment, as the service calls it. */
+const COUNTED = ['resources', 'roles', 'tenants', 'users', 'condition_sets', 'set_rules'] as const
+
+export const envCommand: Command = ({ usage, description }, parser, run) =>
+  parser.command(usage, description, command =>
+    command
+      .command(
+        'list',
+        'Lists the environments of a project',
+        what => what.example('$0 env list --project shop', 'with a key of the organization'),
+        run(async session => show(session, await environmentsIn(session.api, await session.project()))),
+      )
+      .command(
+        'create <environment>',
+        'Makes an empty environment, with a first key to it',
+        what =>
+          what
+            .positional('environment', { ...ENVIRONMENT, describe: 'its key' })
+            .option('name', NAME)
+            .example('$0 env create staging', 'in the project of the key')
+            .example('$0 env key staging', 'then shows the first key to it'),
+        run(async (session, { environment: key, name = key }) => {
+          const path = await environmentsPath(session)
+          show(session, await ask(session.api, Environment, 'POST', path, { key, name }))
+        }),
+      )
+      .command(
+        'show <environment>',
+        'Shows an environment, and how much is in it',
+        what => what.positional('environment', ENVIRONMENT).example('$0 env show staging', 'with counts'),
+        run(async (session, { environment }) => {
+          const path = `${await environmentPath(session, environment)}/stats`
+          const found = await ask(session.api, EnvironmentStats, 'GET', path)
+          const { output } = session
+          output.result(found, () => {
+            const rows = COUNTED.map(what => [what.replace('_', ' '), found.stats[what]])
+            return [tableOf(session, [found]), '', output.table(['WHAT', 'COUNT'], rows)].join('\n')
+          })
+        }),
+      )
+      .command(
+        'key <environment>',
+        'Shows the first key to an environment, with its secret',
+        what => what.positional('environment', ENVIRONMENT).example('$0 env key staging', 'for VERDICT_KEY'),
+        run(async (session, { environment }) => {
+          const place = [await session.project(), environment].map(encodeURIComponent).join('/')
+          const key = await ask(session.api, ApiKey, 'GET', `/v2/api-key/${place}`)
+          session.output.result(key, () => key.secret ?? 'its secret cannot be shown any more: rotate it')
+        }),
+      )
+      .command(
+        'copy <environment> <target>',
+        'Copies the model of an environment, without its facts, into a new one',
+        what =>
+          what
+            .positional('environment', ENVIRONMENT)
+            .positional('target', { ...ENVIRONMENT, describe: 'key of the new environment' })
+            .option('name', NAME)
+            .option('existing', {
+              type: 'boolean',
+              default: false,
+              describe: 'the target is there already; refused where both have something by the same key',
+            })
+            .option('overwrite', {
+              type: 'boolean',
+              default: false,
+              describe: 'the target is there already; what both have becomes as in the source',
+            })
+            .example('$0 env copy production staging', 'makes staging, with the same model')
+            .example('$0 env copy staging production --overwrite', 'brings its model to what is there'),
+        run(async (session, { environment, target, name = target, existing, overwrite }) => {
+          const isThere = existing || overwrite
+          const body = {
+            target_env: isThere ? { existing: target } : { new: { key: target, name } },
+            conflict_strategy: overwrite ? 'overwrite' : 'fail',
+          }
+          const path = `${await environmentPath(session, environment)}/copy`
+          show(session, await ask(session.api, Environment, 'POST', path, body))
+        }),
+      )
+      .command(
+        'rename <environment> <name>',
+        'Changes the name of an environment; its key stays',
+        what =>
+          what
+            .positional('environment', ENVIRONMENT)
+            .positional('name', { ...NAME, demandOption: true, describe: 'the new name' })
+            .example('$0 env rename staging "Before production"', 'its key is staging as before'),
+        run(async (session, { environment, name }) => {
+          const path = await environmentPath(session, environment)
+          show(session, await ask(session.api, Environment, 'PATCH', path, { name }))
+        }),
+      )
+      .command(
+        'delete <environment>',
+        'Deletes an environment with all that is in it and all keys to it; asks for its key',
+        what =>
+          what
+            .positional('environment', ENVIRONMENT)
+            .option('yes', YES_OPTION)
+            .example('$0 env delete staging', 'after its key was typed'),
+        run(async (session, { environment, yes }) => {
+          const path = await environmentPath(session, environment)
+          const { key, stats } = await ask(session.api, EnvironmentStats, 'GET', `${path}/stats`)
+          const counts = `${stats.users} users and ${stats.tenants} tenants`
+          const what = `environment ${key} of project ${await session.project()} with ${counts}, all else that is in it and all keys to it`
+          await deleteNamed(session, { path, name: key, what, isAgreed: yes })
+        }),
+      )
+      .demandCommand(1, 'say what to do with environments: list, create, show, key, copy, rename or delete'),
+  )
+
+async function environmentsPath(session: Session): Promise<string> {
+  return `/v2/projects/${encodeURIComponent(await session.project())}/envs`
+}
+
+async function environmentPath(session: Session, environment: string): Promise<string> {
+  return `${await environmentsPath(session)}/${encodeURIComponent(environment)}`
+}
+
+function show(session: Session, found: Environment | readonly Environment[]): void {
+  session.output.result(found, () => tableOf(session, [found].flat()))
+}
+
+function tableOf({ output }: Session, environments: readonly Environment[]): string {
+  const rows = environments.map(({ key, name, id, created_at }) => [key, name, id, created_at])
+  return output.table(['ENVIRONMENT', 'NAME', 'ID', 'MADE'], rows)
+}

@@ -1,0 +1,90 @@
+/** `verdict project`: the projects that the caller's key opens. */
+import { ask } from '#cli/api.ts'
+import type { Command } from '#cli/command.ts'
+import { deleteNamed, YES_OPTION } from '#cli/deletion.ts'
+import { environmentsIn, projectsIn } from '#cli/named-places.ts'
+import type { Session } from '#cli/session.ts'
+import { Project } from '#model/wire/project.ts'
+
+const PROJECT = { type: 'string', demandOption: true, describe: 'the project, by key or id' } as const
+
+export const projectCommand: Command = ({ usage, description }, parser, run) =>
+  parser.command(usage, description, command =>
+    command
+      .command(
+        'list',
+        'Lists projects',
+        what => what.example('$0 project list', 'those that this key opens'),
+        run(async session => show(session, await projectsIn(session.api))),
+      )
+      .command(
+        'create <project>',
+        'Makes a project',
+        what =>
+          what
+            .positional('project', { ...PROJECT, describe: 'its key' })
+            .option('name', { type: 'string', describe: 'what people call it; its key unless said' })
+            .example('$0 project create shop --name "The shop"', 'with a key of the organization'),
+        run(async (session, { project: key, name = key }) => {
+          show(session, await ask(session.api, Project, 'POST', '/v2/projects', { key, name }))
+        }),
+      )
+      .command(
+        'show <project>',
+        'Shows a project and its environments',
+        what => what.positional('project', PROJECT).example('$0 project show shop', 'with what is in it'),
+        run(async (session, { project }) => {
+          const found = await ask(session.api, Project, 'GET', pathOf(project))
+          const environments = await environmentsIn(session.api, found.id)
+          const { output } = session
+          output.result({ ...found, environments }, () => {
+            const rows = environments.map(({ key, name, id }) => [key, name, id])
+            return [tableOf(session, [found]), '', output.table(['ENVIRONMENT', 'NAME', 'ID'], rows)].join(
+              '\n',
+            )
+          })
+        }),
+      )
+      .command(
+        'rename <project> <name>',
+        'Changes the name of a project; its key stays',
+        what =>
+          what
+            .positional('project', PROJECT)
+            .positional('name', { type: 'string', demandOption: true, describe: 'the new name' })
+            .example('$0 project rename shop "The old shop"', 'its key is shop as before'),
+        run(async (session, { project, name }) => {
+          show(session, await ask(session.api, Project, 'PATCH', pathOf(project), { name }))
+        }),
+      )
+      .command(
+        'delete <project>',
+        'Deletes a project with its environments and all keys to them; asks for its key',
+        what =>
+          what
+            .positional('project', PROJECT)
+            .option('yes', YES_OPTION)
+            .example('$0 project delete shop', 'after its key was typed'),
+        run(async (session, { project, yes }) => {
+          const { key } = await ask(session.api, Project, 'GET', pathOf(project))
+          const keys = (await environmentsIn(session.api, project)).map(environment => environment.key)
+          const within = keys.length === 0 ? '' : ` with ${keys.join(', ')}`
+          const what = `project ${key}${within}, all that is in it and all keys to it`
+          await deleteNamed(session, { path: pathOf(project), name: key, what, isAgreed: yes })
+        }),
+      )
+      .demandCommand(1, 'say what to do with projects: list, create, show, rename or delete'),
+  )
+
+function pathOf(project: string): string {
+  return `/v2/projects/${encodeURIComponent(project)}`
+}
+
+function show(session: Session, found: Project | readonly Project[]): void {
+  session.output.result(found, () => tableOf(session, [found].flat()))
+}
+
+function tableOf({ output }: Session, projects: readonly Project[]): string {
+  const rows = projects.map(({ key, name, id, created_at }) => [key, name, id, created_at])
+  return output.table(['PROJECT', 'NAME', 'ID', 'MADE'], rows)
+}

@@ -1,0 +1,28 @@
+/** Deletes what cannot be brought back: whoever does it types its name, or says so in the command. */
+import { request } from './api.ts'
+import { isNameTyped } from './consent.ts'
+import { EXIT } from './exit-codes.ts'
+import type { Session } from './session.ts'
+
+export const YES_OPTION = { alias: 'y', type: 'boolean', default: false, describe: 'do not ask' } as const
+
+interface Deletion {
+  readonly path: string
+  /** To be typed. */
+  readonly name: string
+  /** Everything that goes with it, in words. */
+  readonly what: string
+  readonly isAgreed: boolean
+}
+
+export async function deleteNamed(session: Session, { path, name, what, isAgreed }: Deletion): Promise<void> {
+  const { output } = session
+  if (!isAgreed && !(await isNameTyped(session, name, `delete ${what}`))) {
+    output.note(`to delete ${what}, type its name when asked, or say --yes`)
+    output.result({ deleted: null }, () => 'Nothing was deleted.')
+    session.exitCode = EXIT.no
+    return
+  }
+  await request(session.api, 'DELETE', path)
+  output.result({ deleted: name }, () => `deleted ${name}`)
+}

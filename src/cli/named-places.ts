@@ -1,0 +1,41 @@
+/** Projects and environments by the names that people give them, as lists and messages show them. */
+import type { Static, TSchema } from 'typebox'
+import { EnvironmentList } from '#model/wire/environment.ts'
+import { ProjectList } from '#model/wire/project.ts'
+import { type Api, ask } from './api.ts'
+
+/** Ceiling of a page of either. */
+const PAGE_SIZE = 100
+
+export const projectsIn = (api: Api) => allOf(api, ProjectList, '/v2/projects')
+
+/** `project`: by key or id. */
+export const environmentsIn = (api: Api, project: string) =>
+  allOf(api, EnvironmentList, `/v2/projects/${encodeURIComponent(project)}/envs`)
+
+/** What projects and environments are called, by id. */
+export interface PlaceNames {
+  readonly projects: ReadonlyMap<string, string>
+  readonly environments: ReadonlyMap<string, string>
+}
+
+/** The names of what these ids stand for, as far as the caller's key opens it. One request for each project, and some. */
+export async function namesOfPlaces(api: Api, projectIds: Iterable<string>): Promise<PlaceNames> {
+  const projects = new Map((await projectsIn(api)).map(({ id, key }) => [id, key]))
+  const environments = new Map<string, string>()
+  for (const id of new Set(projectIds)) {
+    if (!projects.has(id)) continue
+    for (const environment of await environmentsIn(api, id)) environments.set(environment.id, environment.key)
+  }
+  return { projects, environments }
+}
+
+/** All pages of a list that is a bare array. */
+async function allOf<Schema extends TSchema>(api: Api, list: Schema, path: string): Promise<Static<Schema>> {
+  const all: unknown[] = []
+  for (let page = 1; ; page += 1) {
+    const some = (await ask(api, list, 'GET', `${path}?page=${page}&per_page=${PAGE_SIZE}`)) as unknown[]
+    all.push(...some)
+    if (some.length < PAGE_SIZE) return all as Static<Schema>
+  }
+}

@@ -1,0 +1,58 @@
+/** The scripts that make a shell complete `verdict`. What may stand next they ask the command line itself (`completion.ts`). */
+import { COMPLETION_FLAG } from './completion.ts'
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const
+export type Shell = (typeof SHELLS)[number]
+
+/** The words with which this very program is started, for where no `verdict` is installed. */
+export type Program = readonly string[]
+
+export function completionScript(shell: Shell, program: Program): string {
+  const started = program.map(word => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')
+  return SCRIPTS[shell](started)
+}
+
+const SCRIPTS: Readonly<Record<Shell, (started: string) => string>> = {
+  bash: started => String.raw`# Completion of verdict for bash, as "verdict completion bash" printed it; for the end of ~/.bashrc.
+command -v verdict > /dev/null || verdict() { ${started} "$@"; }
+_verdict_complete() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    COMPREPLY+=("${'$'}{line%%$'\t'*}")
+  done < <("${'$'}{COMP_WORDS[0]}" ${COMPLETION_FLAG} "${'$'}{COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null)
+}
+complete -o default -F _verdict_complete verdict verdict-authz`,
+
+  zsh: started => String.raw`# Completion of verdict for zsh, as "verdict completion zsh" printed it; for the end of ~/.zshrc.
+(( $+commands[verdict] )) || verdict() { ${started} "$@"; }
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
+_verdict_complete() {
+  local line
+  local -a lines
+  while IFS= read -r line; do
+    lines+=("${'$'}{${'$'}{line//:/\\:}/$'\t'/:}")
+  done < <("${'$'}{words[1]}" ${COMPLETION_FLAG} "${'$'}{(@)words[2,CURRENT]}" 2> /dev/null)
+  if (( $#lines )); then _describe verdict lines; else _default; fi
+}
+compdef _verdict_complete verdict verdict-authz`,
+
+  fish: started => String.raw`# Completion of verdict for fish, as "verdict completion fish" printed it; for the end of ~/.config/fish/config.fish.
+if not type -q verdict
+    function verdict
+        ${started} $argv
+    end
+end
+function __verdict_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l lines ($words[1] ${COMPLETION_FLAG} $words[2..-1] "$current" 2> /dev/null)
+    if test (count $lines) -gt 0
+        printf '%s\n' $lines
+    else
+        __fish_complete_path "$current"
+    end
+end
+complete -c verdict -f -a '(__verdict_complete)'
+complete -c verdict-authz -f -a '(__verdict_complete)'`,
+}

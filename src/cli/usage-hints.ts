@@ -1,0 +1,57 @@
+/** What is wrong with a command, in words: the parser counts arguments and knows no near names. */
+import { nearestName } from '#model/nearest-name.ts'
+
+const TOO_FEW = /^Not enough non-option arguments: got (\d+), need at least \d+$/
+const UNKNOWN = /^Unknown (?:argument|command)s?: (.*)$/s
+
+const INVALID = /^ {2}Argument: (\S+), Given: (.*), Choices: (.*)$/m
+
+/** `help`: that of the command which was called, as far as it was found. Returns the parser's own message where that says it all. */
+export function usageMessage(message: string, args: readonly string[], help: string): string {
+  // Its first line: the command and its arguments.
+  const usage = help.trimStart().split('\n', 1)[0] ?? ''
+  const words = usage.split(' ').filter(word => /^\w/.test(word))
+  const called = words.join(' ')
+  const tooFew = TOO_FEW.exec(message)
+  if (tooFew) {
+    const missing = [...usage.matchAll(/<[^>]+>/g)].map(([name]) => name).slice(Number(tooFew[1]))
+    if (missing.length > 0) return `${usage}: ${listed(missing)} missing; see ${called} --help`
+  }
+  const [, name, given, choices] = INVALID.exec(message) ?? []
+  if (name !== undefined) {
+    const option = help.includes(`--${name}`) ? `--${name}` : name
+    return `${option}: expected one of ${choices}, got ${given}; see ${called} --help`
+  }
+  const [first] = UNKNOWN.exec(message)?.[1]?.split(', ') ?? []
+  return first === undefined ? message : unknownMessage(first, args, { usage, called, help })
+}
+
+interface Called {
+  readonly usage: string
+  /** The words of the command. */
+  readonly called: string
+  readonly help: string
+}
+
+function unknownMessage(given: string, args: readonly string[], { usage, called, help }: Called): string {
+  if (args.some(arg => arg === `--${given}` || arg.startsWith(`--${given}=`))) {
+    const options = Array.from(help.matchAll(/^ .*?--([\w-]+)/gm), ([, name = '']) => `--${name}`)
+    const near = nearestName(`--${given}`, options)
+    return `--${given}: ${called} has no such option${hint(near, called)}`
+  }
+  if (!help.includes('\nCommands:\n')) return `${JSON.stringify(given)} is one argument too many: ${usage}`
+  const start = `  ${called} `
+  const names = help
+    .split('\n')
+    .flatMap(line => (line.startsWith(start) ? line.slice(start.length).split(' ', 1) : []))
+  return `${called} ${given}: there is no such command${hint(nearestName(given, names), called)}`
+}
+
+function listed(names: readonly string[]): string {
+  const [last = ''] = names.slice(-1)
+  return names.length === 1 ? `${last} is` : `${names.slice(0, -1).join(', ')} and ${last} are`
+}
+
+function hint(near: string | null, called: string): string {
+  return near === null ? `; see ${called} --help` : `; did you mean ${near}?`
+}

@@ -1,0 +1,163 @@
+/** `verdict project` and `verdict env`: what is made, shown, copied, renamed and deleted, and what is asked before. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { ADMIN_KEY, API_KEY, sharedService } from '#testing/processes/running-service.ts'
+import { EXIT } from '../../src/cli/exit-codes.ts'
+import { shellCommand, verdictCommand } from './command-line.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'verdict-places-'))
+const service = await sharedService()
+
+afterAll(() => rmSync(directory, { recursive: true }))
+
+function run(args: readonly string[], key = ADMIN_KEY) {
+  return verdictCommand(args, { env: { VERDICT_URL: service.address, VERDICT_KEY: key } })
+}
+
+/** What a command that is done says, as a program reads it. */
+async function done<Result>(...args: readonly string[]): Promise<Result> {
+  const { code, stdout, stderr } = await run(args)
+  expect([args, code, stderr]).toEqual([args, EXIT.yes, ''])
+  return JSON.parse(stdout) as Result
+}
+
+interface Place {
+  readonly id: string
+  readonly key: string
+  readonly name: string
+}
+
+const keysOf = (places: readonly Place[]) => places.map(({ key }) => key)
+
+describe('a project', () => {
+  test('is made, listed, shown with its environments, renamed and deleted', async () => {
+    expect(await done('project', 'create', 'shop', '--name', 'The shop')).toMatchObject({ name: 'The shop' })
+    expect(await done('project', 'create', 'plain')).toMatchObject({ key: 'plain', name: 'plain' })
+    expect(keysOf(await done('project', 'list'))).toEqual(
+      expect.arrayContaining(['default', 'shop', 'plain']),
+    )
+    await done('env', 'create', 'live', '--project', 'shop')
+    const shown = await done<{ environments: Place[] }>('project', 'show', 'shop')
+    expect(keysOf(shown.environments)).toEqual(['live'])
+    const { stdout } = await run(['project', 'show', 'shop', '--output', 'table'])
+    expect(stdout).toMatch(
+      /^PROJECT +NAME +ID +MADE\nshop +The shop +\S+ +\S+\n\nENVIRONMENT +NAME +ID\nlive +live +\S+\n$/,
+    )
+    expect(await done('project', 'rename', 'shop', 'Closed')).toMatchObject({ key: 'shop', name: 'Closed' })
+    expect(await done('project', 'delete', 'shop', '--yes')).toEqual({ deleted: 'shop' })
+    expect(keysOf(await done('project', 'list'))).not.toContain('shop')
+  })
+
+  test('that is not there is exit code 3 and a sentence', async () => {
+    for (const words of ['show', 'rename', 'delete']) {
+      const args = ['project', words, 'nowhere', ...(words === 'rename' ? ['x'] : [])]
+      const { code, stdout, stderr } = await run(args)
+      expect([args, code, stdout]).toEqual([args, EXIT.service, ''])
+      expect(stderr).toMatch(/^verdict: [^\n]*nowhere[^\n]*\n$/)
+    }
+  })
+})
+
+describe('an environment', () => {
+  test('is made with a first key, listed, shown with counts, renamed and deleted', async () => {
+    const made = await done<Place>('env', 'create', 'staging', '--project', 'default')
+    const { secret } = await done<{ secret: string }>('env', 'key', 'staging', '--project', 'default')
+    expect((await run(['check', 'a', 'read', 'document:d'], secret)).code).toBe(EXIT.no)
+    const shown = (await run(['env', 'key', 'staging', '--project', 'default', '--output', 'table'])).stdout
+    expect(shown).toBe(`${secret}\n`)
+    expect(keysOf(await done('env', 'list', '--project', 'default'))).toContain('staging')
+    const counts = await done<{ stats: object }>('env', 'show', 'staging', '--project', 'default')
+    expect(counts).toMatchObject({ id: made.id, stats: { users: 0, tenants: 1 } })
+    const table = (await run(['env', 'show', 'staging', '--project', 'default', '-o', 'table'])).stdout
+    expect(table).toMatch(/\nusers +0\n/)
+    const renamed = await done('env', 'rename', 'staging', 'Before', '--project', 'default')
+    expect(renamed).toMatchObject({ key: 'staging', name: 'Before' })
+    expect(await done('env', 'delete', 'staging', '--project', 'default', '--yes')).toEqual({
+      deleted: 'staging',
+    })
+    expect(keysOf(await done('env', 'list', '--project', 'default'))).not.toContain('staging')
+  })
+
+  test('gets the model of another, and is never changed without being named as one that is there', async () => {
+    const model = join(directory, 'model.yaml')
+    const apply = async (text: string, env: string) => {
+      writeFileSync(model, text)
+      await done('apply', model, '--yes', '--project', 'default', '--env', env)
+    }
+    await done('env', 'create', 'source', '--project', 'default')
+    await apply('resources: { page: { actions: [read] } }\nusers: { anna: }\n', 'source')
+    const copy = (...args: readonly string[]) => [
+      'env',
+      'copy',
+      'source',
+      'target',
+      '--project',
+      'default',
+      ...args,
+    ]
+    expect(await done(...copy('--name', 'The target'))).toMatchObject({ key: 'target', name: 'The target' })
+    const stats = (await done<{ stats: object }>('env', 'show', 'target', '--project', 'default')).stats
+    expect(stats).toMatchObject({ resources: 1, users: 0 })
+    expect((await run(copy())).code).toBe(EXIT.service)
+    expect((await run(copy('--existing'))).code).toBe(EXIT.service)
+    await apply('resources: { page: { actions: [read, write] } }\n', 'source')
+    await done(...copy('--overwrite'))
+    const target = ['--project', 'default', '--env', 'target']
+    expect(JSON.parse((await run(['apply', model, '--dry-run', ...target])).stdout)).toMatchObject({
+      steps: [],
+    })
+  })
+
+  test('is looked for in the project of the key, unless another is named', async () => {
+    const { secret } = await done<{ secret: string }>('keys', 'create', '--project', 'default')
+    const { code, stdout } = await run(['env', 'list'], secret)
+    expect([code, keysOf(JSON.parse(stdout))]).toEqual([EXIT.yes, expect.arrayContaining(['default'])])
+    expect(await run(['env', 'list'])).toMatchObject({
+      code: EXIT.usage,
+      stderr: expect.stringContaining('say with --project which one is meant'),
+    })
+  })
+})
+
+describe('a deletion', () => {
+  test('that nobody agreed to does nothing, and says how', async () => {
+    await done('env', 'create', 'kept', '--project', 'default')
+    for (const args of [
+      ['env', 'delete', 'kept', '--project', 'default'],
+      ['project', 'delete', 'default'],
+    ]) {
+      const { code, stdout, stderr } = await run(args)
+      expect([args, code, JSON.parse(stdout)]).toEqual([args, EXIT.no, { deleted: null }])
+      expect(stderr).toMatch(
+        /^to delete (environment kept of project|project) default with .*, type its name when asked, or say --yes\n$/,
+      )
+    }
+    expect(keysOf(await done('env', 'list', '--project', 'default'))).toEqual(
+      expect.arrayContaining(['default', 'kept']),
+    )
+  })
+
+  test.each([
+    ['kep', EXIT.no],
+    ['yes', EXIT.no],
+    ['kept', EXIT.yes],
+  ])('asks for the name on a terminal: %s', async (typed, code) => {
+    const command = 'verdict env delete kept --project default'
+    const line = `echo ${typed} | script --quiet --return --command '${command}' /dev/null`
+    const env = { VERDICT_URL: service.address, VERDICT_KEY: ADMIN_KEY }
+    const answer = await shellCommand(line, env)
+    expect([answer.code, answer.stdout]).toEqual([
+      code,
+      expect.stringContaining('Type kept to delete environment kept'),
+    ])
+    const left = keysOf(await done('env', 'list', '--project', 'default'))
+    expect(left.includes('kept')).toBe(code === EXIT.no)
+  })
+
+  test('needs a key that may', async () => {
+    const { code, stdout } = await run(['project', 'delete', 'default', '--yes'], API_KEY)
+    expect([code, stdout]).toEqual([EXIT.service, ''])
+  })
+})

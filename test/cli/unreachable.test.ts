@@ -1,0 +1,125 @@
+/** What people read when no service answers: one sentence with what to do, never a page or a line of a library. */
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { EXIT } from '../../src/cli/exit-codes.ts'
+import { makeCertificates } from '../faults/topologies/certificates.ts'
+import { verdictCommand } from './command-line.ts'
+
+const PAGE = '<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head></html>\n'
+const directory = mkdtempSync(join(tmpdir(), 'verdict-unreachable-'))
+const servers: Server[] = []
+
+afterAll(() => {
+  for (const server of servers) server.close()
+  rmSync(directory, { recursive: true })
+})
+
+async function portOf(server: Server | HttpServer): Promise<number> {
+  servers.push(server)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+const httpPort = await portOf(
+  createHttpServer((_request, response) => {
+    response.writeHead(502, { 'content-type': 'text/html' }).end(PAGE)
+  }),
+)
+const pagePort = await portOf(
+  createHttpServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE)
+  }),
+)
+const closingPort = await portOf(createTcpServer(socket => socket.destroy()))
+const otherPort = await portOf(createTcpServer(socket => socket.end('220 mail ready\r\n')))
+
+/** The sentence of a command, which must be one; and its exit code must say that no service answered. */
+async function saidOf(url: string, key = 'secret'): Promise<string> {
+  const env = { VERDICT_URL: url, ...(key !== '' && { VERDICT_KEY: key }) }
+  const { code, stdout, stderr } = await verdictCommand(['check', 'anna', 'read', 'document:plan'], { env })
+  expect([url, code, stdout]).toEqual([url, EXIT.service, ''])
+  expect(stderr).toMatch(/^verdict: [^\n]+\n$/)
+  expect(stderr).not.toMatch(/<|SSL routines|error:[0-9A-F]+|openssl|\.c:\d+|undefined|Error:/i)
+  return stderr.slice('verdict: '.length, -1)
+}
+
+describe('a service that does not answer is said in one sentence', () => {
+  test('where nothing listens', async () => {
+    expect(await saidOf('http://127.0.0.1:9')).toBe(
+      'http://127.0.0.1:9 cannot be reached: the connection is refused; does the service run there? (ECONNREFUSED)',
+    )
+  })
+
+  test('where no host has that name', async () => {
+    // What answers there is up to the machine: with a name server or without one.
+    expect(await saidOf('http://nowhere.invalid')).toMatch(
+      /^http:\/\/nowhere\.invalid cannot be reached: .*nowhere\.invalid.* \((ENOTFOUND|EAI_AGAIN)\)[;:] .*(VERDICT_URL|name server)/,
+    )
+  })
+
+  test('where a connection ends at once', async () => {
+    expect(await saidOf(`http://127.0.0.1:${closingPort}`)).toBe(
+      `http://127.0.0.1:${closingPort} cannot be reached: the connection ended without an answer (ECONNRESET); is it https://127.0.0.1:${closingPort}?`,
+    )
+  })
+
+  test('where something else speaks', async () => {
+    expect(await saidOf(`http://127.0.0.1:${otherPort}`)).toContain('it does not speak HTTP')
+  })
+
+  test('where HTTP is spoken to https', async () => {
+    expect(await saidOf(`https://127.0.0.1:${httpPort}`)).toBe(
+      `https://127.0.0.1:${httpPort} cannot be reached: it does not speak TLS as it should; is it http://127.0.0.1:${httpPort}?`,
+    )
+  })
+
+  test('where a proxy shows a page instead', async () => {
+    expect(await saidOf(`http://127.0.0.1:${httpPort}`)).toBe(
+      'POST /allowed: status 502 and a page that is none of a Verdict service; is one at the address of --url, else of VERDICT_URL?',
+    )
+    expect(await saidOf(`http://127.0.0.1:${pagePort}`)).toBe(
+      'POST /allowed: what came is no answer of a Verdict service; is one at the address of --url, else of VERDICT_URL?',
+    )
+  })
+
+  test('where a key is asked for and none was given', async () => {
+    const port = await portOf(
+      createHttpServer((_request, response) => {
+        response.writeHead(401, { 'content-type': 'text/html' }).end(PAGE)
+      }),
+    )
+    expect(await saidOf(`http://127.0.0.1:${port}`, '')).toBe(
+      `http://127.0.0.1:${port} asks for an API key: say which with VERDICT_KEY, VERDICT_KEY_FILE or --key`,
+    )
+    expect(await saidOf(`http://127.0.0.1:${port}`)).toContain(
+      'the key is that of --key, else of VERDICT_KEY',
+    )
+  })
+})
+
+describe.skipIf(spawnSync('openssl', ['version']).status !== 0)(
+  'over TLS (skipped without openssl)',
+  async () => {
+    const certificates = makeCertificates()
+    afterAll(() => certificates.remove())
+    const part = (name: string) => readFileSync(join(certificates.directory, name))
+    const port = await portOf(createHttpsServer({ key: part('redis.key'), cert: part('redis.crt') }))
+
+    test('a certificate that is not trusted is named, with how it could be', async () => {
+      expect(await saidOf(`https://127.0.0.1:${port}`)).toMatch(
+        /: its certificate is not trusted \([A-Z_]+\); NODE_EXTRA_CA_CERTS names a file of authorities that are$/,
+      )
+    })
+
+    test('https that is spoken to as http is asked for', async () => {
+      expect(await saidOf(`http://127.0.0.1:${port}`)).toContain(`is it https://127.0.0.1:${port}?`)
+    })
+  },
+)
