@@ -44,6 +44,7 @@ async function fill(url: string, dataset: Dataset): Promise<void> {
     newId,
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),
+    seal: () => null,
     attributesBytesMax: 65_536,
     onCommit: () => {},
     onBackgroundFault: (error: unknown) => {

@@ -28,6 +28,7 @@ async function serviceOf(environmentId: string): Promise<EnvironmentService> {
       newId: randomUUID,
       newCommitId: () => randomBytes(16),
       newSecret: () => randomBytes(32).toString('hex'),
+      seal: () => null,
       attributesBytesMax: 65_536,
       onCommit: () => {},
       onBackgroundFault: error => {

@@ -82,6 +82,7 @@ export class InProcessService {
         newId: () => ids.next(),
         newCommitId: () => randomBytes(16),
         newSecret: () => randomBytes(32).toString('hex'),
+        seal: () => null,
         attributesBytesMax: settings.attributesBytesMax,
         onCommit: () => {},
         onBackgroundFault: onFault,

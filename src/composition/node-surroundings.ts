@@ -2,19 +2,22 @@
 import { randomBytes } from 'node:crypto'
 import type { Config } from '#config/config.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
+import { PURPOSE, Seal } from '#secrets/seal.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
 
 export function surroundingsOf(
-  { attributesBytesMax }: Pick<Config, 'attributesBytesMax'>,
+  { attributesBytesMax, adminApiKey }: Pick<Config, 'attributesBytesMax' | 'adminApiKey'>,
   events: Pick<Surroundings, 'onCommit' | 'onBackgroundFault'>,
 ): Surroundings {
   const ids = new TimeOrderedIds(Date.now)
+  const secrets = new Seal(adminApiKey, PURPOSE.proxyConfigs)
   return {
     now: Date.now,
     elapsedMs: () => performance.now(),
     newId: () => ids.next(),
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),
+    seal: (ownerId, secret) => secrets.seal(ownerId, secret),
     attributesBytesMax,
     ...events,
   }

@@ -5,7 +5,9 @@
  */
 import type { ApiKeyOwnerType } from '#model/wire/api-key.ts'
 import type { AttributeType } from '#model/wire/attribute.ts'
+import type { AuthMechanism } from '#model/wire/proxy-config.ts'
 import type { Attributes, RuleSide } from './change.ts'
+import type { MappingMethod } from './mapping-urls.ts'
 
 /** Milliseconds since 1970. */
 export type Instant = number
@@ -186,6 +188,30 @@ export interface RuleRecord {
   readonly actionId: string
 }
 
+/** Mapping rules, and a secret that nobody is told (conditions, section 10.4). */
+export interface ProxyConfigRecord extends Dated {
+  readonly kind: 'proxy-config'
+  readonly id: string
+  readonly key: string
+  readonly name: string
+  readonly authMechanism: AuthMechanism
+  /** As JSON, sealed under the organization's key for this config alone; null: there was none, or it was not copied along. */
+  readonly sealedSecret: Uint8Array | null
+  readonly mappingRules: readonly MappingRuleRecord[]
+}
+
+/** Names resource and action by key: it stays as it is when they are gone. */
+export interface MappingRuleRecord {
+  readonly url: string
+  readonly method: MappingMethod
+  readonly type: string
+  /** Null: the method. */
+  readonly action: string | null
+  /** Null: 0. */
+  readonly priority: number | null
+  readonly headers: Readonly<Record<string, string>>
+}
+
 /**
  * What a removal leaves to be done: rows of dependants that are still there. They mean nothing any more; each is known
  * by an id of its own that is among `deadIds`, and readers leave it out.
@@ -219,6 +245,9 @@ export interface SchemaSizeRecord {
   readonly derivations: number
   /** Bytes of JSON in the conditions of all sets; rows of older releases have no such field. */
   readonly conditionBytes: number | null
+  /** Mapping rules of all proxy configs, and their bytes of JSON; rows of older releases have no such fields. */
+  readonly mappingRules: number | null
+  readonly mappingBytes: number | null
 }
 
 /** One management call that changed something; written with the change, in the same commit. */
@@ -319,6 +348,7 @@ export type StoredRecord =
   | TupleRecord
   | ConditionSetRecord
   | RuleRecord
+  | ProxyConfigRecord
   | PurgeRecord
   | AuditRecord
   | SchemaRecord

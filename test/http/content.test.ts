@@ -72,6 +72,19 @@ async function fill(verdict: Client): Promise<void> {
   await made('POST', sets, { key: 'gone-set', name: 'Gone' })
   await made('POST', rules, { user_set: 'gone-set', permission: 'document:read', resource_set: 'docs' })
   await made('DELETE', `${sets}/gone-set`, undefined)
+  const rule = { url: 'https://a.org/{id}', http_method: 'get', resource: 'document' }
+  const configs = `${facts}/proxy_configs`
+  await made('POST', configs, { key: 'z', name: 'Z', secret: 'not-told', mapping_rules: [rule] })
+  await made('POST', `${schema}/resources`, { key: 'gone-type', name: 'G', actions: {} })
+  await made('POST', configs, {
+    key: 'a',
+    name: 'A',
+    secret: { not: 'not-told' },
+    auth_mechanism: 'Headers',
+    mapping_rules: [{ ...rule, action: 'read', priority: 2, headers: { __proto__: 'x', 'X-A': 'b' } }],
+  })
+  await made('PATCH', `${configs}/z`, { mapping_rules: [rule, { ...rule, resource: 'gone-type' }] })
+  await made('DELETE', `${schema}/resources/gone-type`, undefined)
   await made('POST', `${facts}/tenants`, {
     key: 'acme',
     name: 'Acme',
@@ -113,7 +126,11 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
     expect(exported).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-4/)
     const users = lines.filter(line => line.kind === 'user').map(line => line['key'])
     expect(users).toEqual(['alice', 'bob', 'žluťoučký "kůň"', 'a:b#c'])
-    expect(exported).not.toContain('gone')
+    // A mapping rule names what is gone all the same.
+    expect(exported.replace('"resource":"gone-type"', '')).not.toContain('gone')
+    const configs = lines.filter(line => line.kind === 'proxy_config').map(line => line['key'])
+    expect(configs).toEqual(['z', 'a'])
+    expect(exported).not.toContain('not-told')
     const sets = lines.filter(line => line.kind === 'condition_set').map(line => line['key'])
     expect(sets).toEqual(['early', 'late', 'docs', 'any'])
     const ruled = lines.filter(line => line.kind === 'rule').map(line => line['user_set'])
@@ -124,7 +141,7 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
     const key = await neighbourOf(verdict, 'twin')
     const answer = await importInto(verdict, 'twin', exported, key)
     expect(answer.body).toMatchObject({
-      counts: { user: 4, resource: 2, role: 1, condition_set: 4, rule: 3 },
+      counts: { user: 4, resource: 2, role: 1, condition_set: 4, rule: 3, proxy_config: 2 },
     })
     expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/twin'), key)).toBe(exported)
     for (const user of ['alice', 'bob', 'žluťoučký "kůň"', 'nobody']) {

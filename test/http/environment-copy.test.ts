@@ -71,6 +71,12 @@ for (const [user_set, permission, resource_set] of [
 ]) {
   await verdict.post(RULES, { user_set, permission, resource_set })
 }
+const CONFIGS = '/v2/facts/default/default/proxy_configs'
+for (const [key, ...resources] of [['z', 'document'], ['a', 'folder', 'document'], ['m']]) {
+  const rule = { url: 'https://a.org/{id}', http_method: 'get', action: 'read' }
+  const mapping_rules = resources.map(resource => ({ ...rule, resource }))
+  await verdict.post(CONFIGS, { key, name: key, secret: 'not-told', mapping_rules })
+}
 // Facts, which are not copied, and what the groups API makes for them.
 await verdict.user('alice')
 await verdict.group('team')
@@ -98,7 +104,10 @@ async function schemaOf(environment: string): Promise<unknown> {
   const rules = await verdict.send<unknown[]>('GET', `/v2/facts/default/${environment}/set_rules`, {
     key: ADMIN_KEY,
   })
-  return [...found, sorted, rules].map(({ body }) => withoutIds(body))
+  const configs = await verdict.send<unknown[]>('GET', `/v2/facts/default/${environment}/proxy_configs`, {
+    key: ADMIN_KEY,
+  })
+  return [...found, sorted, rules, configs].map(({ body }) => withoutIds(body))
 }
 
 function withoutIds(value: unknown): unknown {
@@ -196,6 +205,13 @@ describe('a copy into a new environment', () => {
     expect(sets.map(set => set.key)).toEqual(['staff', 'low', 'any', '__autogen_folder'])
     const rules = await read<{ user_set: string }>(`facts/default/${key}/set_rules`)
     expect(rules.map(rule => rule.user_set)).toEqual(['staff'])
+    const none = { include: [] }
+    const nothing = { resources: none, roles: none, user_sets: none, resource_sets: none }
+    const [bare] = fresh('bare')
+    expect((await copy({ target_env: { new: { key: bare, name: bare } }, scope: nothing })).status).toBe(201)
+    const configs = await read<{ key: string }>(`facts/default/${bare}/proxy_configs`)
+    // The others have rules on resources that are not there.
+    expect(configs.map(config => config.key)).toEqual(['m'])
     // What the sets say decides there.
     const facts = `/v2/facts/default/${key}/users`
     const body = { key: 'sue', attributes: { staff: true } }

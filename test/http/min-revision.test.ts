@@ -36,6 +36,7 @@ const DECISIONS: readonly (readonly [path: string, body: object | undefined])[] 
   ['/user-permissions', { user: { key: 'alice' } }],
   ['/user-tenants', { user: { key: 'alice' } }],
   ['/local/role_assignments', undefined],
+  ['/allowed_url', { user: { key: 'alice' }, http_method: 'GET', url: 'https://a.org', tenant: 'default' }],
   [
     '/kong',
     { input: { request: { http: { method: 'GET', path: '/document' } }, consumer: { username: 'alice' } } },

@@ -82,8 +82,15 @@ async function world(place: string, key: string): Promise<Ids> {
   const resource_set_id = await make(sets, { key: 'docs', name: 'Docs', type: 'resourceset', resource_id })
   const rule = { user_set: 'staff', permission: 'doc:read', resource_set: 'docs' }
   await made('POST', `${facts}/set_rules`, rule, key)
+  const proxy_config_id = await make(`${facts}/proxy_configs`, {
+    key: 'gateway',
+    name: 'Gateway',
+    secret: 'x',
+    mapping_rules: [{ url: 'https://a.org', http_method: 'get', resource: 'doc' }],
+  })
   const ids = {
     condition_set_id,
+    proxy_config_id,
     resource_set_id,
     resource_id,
     action_id,
@@ -112,6 +119,7 @@ const KEYS: Ids = {
   group_instance_key: 'team',
   condition_set_id: 'staff',
   resource_set_id: 'docs',
+  proxy_config_id: 'gateway',
 }
 
 /** The kind of thing a parameter stands for: two names are used for two kinds each. */
@@ -299,6 +307,14 @@ const setRuleOf = (name: Ids) => {
     { ...rule, resource_set: name['resource_id'], is_resource: true },
   ]
 }
+const proxyConfigOf = (name: Ids) => {
+  const rule = { url: 'https://a.org', http_method: 'get', resource: 'doc' }
+  const config = { key: 'new', name: 'New', secret: 'x' }
+  return [
+    { ...config, mapping_rules: [{ ...rule, resource: name['resource_id'] }] },
+    { ...config, mapping_rules: [{ ...rule, action: name['action_id'] }] },
+  ]
+}
 const permissionsOf = (name: Ids) => [{ permissions: [name['action_id']] }]
 const operations = (bodies: readonly unknown[]) => bodies.map(body => ({ operations: [body] }))
 const idents = (...names: readonly (string | undefined)[]) => [{ idents: names }]
@@ -344,6 +360,8 @@ const BODIES: Readonly<Record<string, (name: Ids) => unknown[]>> = {
   updateConditionSet: name => [{ parent_id: name['condition_set_id'] }],
   createSetRule: setRuleOf,
   deleteSetRule: setRuleOf,
+  createProxyConfig: proxyConfigOf,
+  updateProxyConfig: proxyConfigOf,
   createTenant: nothing,
   updateTenant: nothing,
   createTenantUser: newcomer,
@@ -398,8 +416,8 @@ describe('a decision', () => {
     searchActions: { subject, resource },
   }
 
-  // What gateways ask has other answers: nginx.test.ts, kong.test.ts.
-  const ofGateways = ['/nginx_allowed', '/kong']
+  // What gateways ask has other answers: nginx.test.ts, kong.test.ts, allowed-url.test.ts.
+  const ofGateways = ['/nginx_allowed', '/kong', '/allowed_url']
   const asking = routes.filter(({ access, path }) => access === 'environment' && !ofGateways.includes(path))
 
   test.each(asking.map(named))('of $name is about the environment of the key alone', async ({ route }) => {

@@ -16,6 +16,7 @@ const schema: ExportedSchema = {
   builtInTypes: [],
   conditionSets: [],
   rules: [],
+  proxyConfigs: [],
 }
 const copy = { schema, conflictStrategy: 'overwrite' } as const
 

@@ -95,6 +95,7 @@ beforeAll(async () => {
       newId,
       newCommitId: () => randomBytes(16),
       newSecret: () => '',
+      seal: () => null,
       attributesBytesMax: 65_536,
       onCommit: () => {},
       onBackgroundFault: error => {

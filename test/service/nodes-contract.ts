@@ -62,6 +62,30 @@ export function describeNodes(name: string, redis: Pick<RedisUnderTest, 'url'>):
       expect((await other.get(`${FACTS}/set_rules`)).body).toEqual([])
     })
 
+    test('mapping rules of one node are held against URLs by another, changed and removed, too', async () => {
+      const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
+      await one.resource({ key: 'page', actions: { get: {} } })
+      await one.tenantRole('reader', ['page:get'])
+      await one.user('ann')
+      await one.assign('ann', 'reader', 'default')
+      const rule = (path: string) => ({ url: `https://a.org/${path}`, http_method: 'get', resource: 'page' })
+      const allowsUrlAt = async (client: Client, revision: string, path: string) => {
+        const body = { user: { key: 'ann' }, ...rule(path), tenant: 'default' }
+        const headers = { 'x-min-revision': revision }
+        const answer = await client.send<{ allow: boolean }>('POST', '/allowed_url', { body, headers })
+        expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+        return answer.body.allow
+      }
+      const config = { key: 'gateway', name: 'G', secret: 'x', mapping_rules: [rule('a')] }
+      const made = await one.post(`${FACTS}/proxy_configs`, config)
+      expect(await allowsUrlAt(other, revisionOf(made), 'a')).toBe(true)
+      const changed = await other.patch(`${FACTS}/proxy_configs/gateway`, { mapping_rules: [rule('b')] })
+      expect(await allowsUrlAt(one, revisionOf(changed), 'a')).toBe(false)
+      expect(await allowsUrlAt(one, revisionOf(changed), 'b')).toBe(true)
+      const removed = await one.delete(`${FACTS}/proxy_configs/gateway`)
+      expect(await allowsUrlAt(other, revisionOf(removed), 'b')).toBe(false)
+    })
+
     test('what one node answered, another decides by, if it is asked for that revision', async () => {
       const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
       await one.createDocumentModel()

@@ -21,6 +21,7 @@ const surroundings = {
   newId: randomUUID,
   newCommitId: () => randomBytes(16),
   newSecret: () => '',
+  seal: () => null,
   attributesBytesMax: 65_536,
   onCommit: () => {},
   onBackgroundFault: (error: unknown) => {

@@ -40,7 +40,14 @@ function addRule(environment: Environment, set: number, action = 'read') {
 }
 
 function copyOf(parts: Partial<ExportedSchema>) {
-  const nothing = { resources: [], tenantRoles: [], builtInTypes: [], conditionSets: [], rules: [] }
+  const nothing = {
+    resources: [],
+    tenantRoles: [],
+    builtInTypes: [],
+    conditionSets: [],
+    rules: [],
+    proxyConfigs: [],
+  }
   return { schema: { ...nothing, ...parts }, conflictStrategy: 'overwrite' } as const
 }
 

@@ -38,7 +38,7 @@ async function prepared(): Promise<RunningEnvironment> {
     { user_set: '__autogen_auditor', permission, resource_set: `r${n}` },
     { user_set: 'everybody', permission, resource_set: `r${n}` },
   ])
-  const schema = { resources: [], tenantRoles: [], builtInTypes: [], conditionSets, rules }
+  const schema = { resources: [], tenantRoles: [], builtInTypes: [], conditionSets, rules, proxyConfigs: [] }
   await environment.execute('importSchema', { schema, conflictStrategy: 'fail' })
   return environment
 }

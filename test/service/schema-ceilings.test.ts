@@ -17,6 +17,7 @@ const LOW: SchemaCeilings = {
   conditionSets: 5,
   rules: 6,
   rulesPerAction: 3,
+  proxyConfigs: 10,
 }
 
 function keyed<Part>(count: number, part: Part): Record<string, Part> {
@@ -44,7 +45,7 @@ function copyOf(
     actionGroups: [],
   }))
   return {
-    schema: { resources, tenantRoles: [], builtInTypes: [], conditionSets: [], rules: [] },
+    schema: { resources, tenantRoles: [], builtInTypes: [], conditionSets: [], rules: [], proxyConfigs: [] },
     conflictStrategy: 'fail',
   }
 }

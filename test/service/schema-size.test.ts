@@ -19,6 +19,8 @@ const LOW: SizeCeilings = {
   permissionsPerRole: 6,
   derivations: 4,
   conditionBytes: 200,
+  mappingRules: 3,
+  mappingBytes: 400,
 }
 const REFUSED = { code: 'LIMIT_EXCEEDED' }
 
@@ -40,7 +42,7 @@ function copyOf(roles: readonly (readonly [string, Partial<RoleBlock>])[]): {
 } {
   const tenantRoles = roles.map(([key, block]) => [key, { name: 'X', ...block }] as const)
   return {
-    schema: { resources: [], tenantRoles, builtInTypes: [], conditionSets: [], rules: [] },
+    schema: { resources: [], tenantRoles, builtInTypes: [], conditionSets: [], rules: [], proxyConfigs: [] },
     conflictStrategy: 'overwrite',
   }
 }

@@ -67,6 +67,7 @@ function copyOf(key: string, roles: Readonly<Record<string, { readonly name: str
     builtInTypes: [],
     conditionSets: [],
     rules: [],
+    proxyConfigs: [],
   }
 }
 

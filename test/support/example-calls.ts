@@ -42,6 +42,17 @@ const DECISION_CALLS: readonly Call[] = [
       input: { request: { http: { method: 'GET', path: '/document' } }, consumer: { username: 'alice' } },
     },
   },
+  {
+    operation: 'isAllowedUrl',
+    method: 'POST',
+    path: '/allowed_url',
+    body: {
+      user: { key: 'alice' },
+      http_method: 'GET',
+      url: 'https://api.example.org/document',
+      tenant: 'default',
+    },
+  },
   { operation: 'listLocalRoleAssignments', method: 'GET', path: '/local/role_assignments' },
   ...ENDPOINTS.map(path => ({
     operation: routes.find(route => route.path === path)!.operationId,

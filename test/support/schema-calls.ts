@@ -17,6 +17,7 @@ const ORDER = `${RESOURCES}/order`
 const SETS = `${SCHEMA}/condition_sets`
 const RULES = `${FACTS}/set_rules`
 const RULE = { user_set: 'chiefs', permission: 'order:ship', resource_set: 'open' }
+const CONFIGS = `${FACTS}/proxy_configs`
 const ENTRY = { role: 'clerk', on_resource: 'shop', linked_by_relation: 'of' }
 
 export const SCHEMA_CALLS: readonly Call[] = [
@@ -208,10 +209,45 @@ export const SCHEMA_CALLS: readonly Call[] = [
     path: `${SETS}/chiefs`,
     body: { name: 'Heads', conditions: { 'user.level': { 'greater-than': 3 } }, parent_id: null },
   },
+  {
+    operation: 'createProxyConfig',
+    method: 'POST',
+    path: CONFIGS,
+    body: {
+      key: 'gateway',
+      name: 'Gateway',
+      secret: { header: 'x' },
+      auth_mechanism: 'Headers',
+      mapping_rules: [
+        {
+          url: 'https://api.example.org/orders/{id}?by={who}',
+          http_method: 'post',
+          resource: 'order',
+          action: 'ship',
+          headers: { 'X-Via': 'gateway' },
+          priority: 3,
+        },
+      ],
+    },
+  },
+  { operation: 'listProxyConfigs', method: 'GET', path: `${CONFIGS}?page=1&per_page=5` },
+  { operation: 'getProxyConfig', method: 'GET', path: `${CONFIGS}/gateway` },
+  {
+    operation: 'updateProxyConfig',
+    method: 'PATCH',
+    path: `${CONFIGS}/gateway`,
+    body: {
+      name: 'Front door',
+      secret: 'y',
+      auth_mechanism: 'Basic',
+      mapping_rules: [{ url: 'https://api.example.org/orders', http_method: 'get', resource: 'order' }],
+    },
+  },
 ]
 
 /** What undoes them; behind these a purge may write on its own. */
 export const SCHEMA_DELETIONS: readonly Call[] = [
+  { operation: 'deleteProxyConfig', method: 'DELETE', path: `${CONFIGS}/gateway` },
   { operation: 'deleteSetRule', method: 'DELETE', path: RULES, body: RULE },
   { operation: 'deleteConditionSet', method: 'DELETE', path: `${SETS}/chiefs` },
   { operation: 'deleteAction', method: 'DELETE', path: `${ORDER}/actions/pay` },

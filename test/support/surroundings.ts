@@ -10,6 +10,7 @@ export function surroundingsWith(others: Partial<Surroundings> = {}): Surroundin
     newId: randomUUID,
     newCommitId: () => randomBytes(16),
     newSecret: () => randomBytes(32).toString('hex'),
+    seal: () => null,
     attributesBytesMax: 65_536,
     onCommit: () => {},
     onBackgroundFault: () => {},

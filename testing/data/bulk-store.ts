@@ -49,6 +49,7 @@ export class BulkStore {
         newId,
         newCommitId: () => randomBytes(16),
         newSecret: () => randomBytes(32).toString('hex'),
+        seal: () => null,
         attributesBytesMax: 65_536,
         onCommit: () => {},
         onBackgroundFault: error => {

@@ -5,6 +5,7 @@
 import { assert } from '#model/assert.ts'
 import * as access from '#model/wire/access.ts'
 import * as action from '#model/wire/action.ts'
+import * as allowedUrl from '#model/wire/allowed-url.ts'
 import * as apiKey from '#model/wire/api-key.ts'
 import * as attribute from '#model/wire/attribute.ts'
 import * as audit from '#model/wire/audit.ts'
@@ -23,6 +24,7 @@ import * as organization from '#model/wire/organization.ts'
 import * as permissions from '#model/wire/permissions.ts'
 import * as problem from '#model/wire/problem.ts'
 import * as project from '#model/wire/project.ts'
+import * as proxyConfig from '#model/wire/proxy-config.ts'
 import * as relation from '#model/wire/relation.ts'
 import * as relationshipTuple from '#model/wire/relationship-tuple.ts'
 import * as resourceInstance from '#model/wire/resource-instance.ts'
@@ -37,6 +39,7 @@ import * as user from '#model/wire/user.ts'
 const FILES: readonly Readonly<Record<string, unknown>>[] = [
   access,
   action,
+  allowedUrl,
   apiKey,
   attribute,
   audit,
@@ -55,6 +58,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   permissions,
   problem,
   project,
+  proxyConfig,
   relation,
   relationshipTuple,
   resource,

@@ -18,6 +18,7 @@ const TAGS: readonly Tag[] = [
     description: 'May this user do this on that resource? What may they do? Who may?',
     paths: [
       '/allowed',
+      '/allowed_url',
       '/user-permissions',
       '/authorized_users',
       '/user-tenants',
@@ -75,6 +76,11 @@ const TAGS: readonly Tag[] = [
     name: 'Relationship tuples',
     description: 'Which instance is related to which.',
     paths: [`${FACTS}/relationship_tuples`],
+  },
+  {
+    name: 'Proxy configs',
+    description: 'Which requests at a gateway stand for which questions.',
+    paths: [`${FACTS}/proxy_configs`],
   },
   {
     name: 'Organization',

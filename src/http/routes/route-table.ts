@@ -10,6 +10,7 @@ import { SingleReader } from '#http/bytes/single-reader.ts'
 import { createDocument } from '#http/openapi/document.ts'
 import { accessSearchRoutes, type SearchOptions } from '#http/routes/decisions/access-search.ts'
 import { type AccessRouteOptions, accessRoutes } from '#http/routes/decisions/access.ts'
+import { allowedUrlRoute } from '#http/routes/decisions/allowed-url.ts'
 import { allowedRoutes } from '#http/routes/decisions/allowed.ts'
 import { kongRoute } from '#http/routes/decisions/kong.ts'
 import { nginxRoutes } from '#http/routes/decisions/nginx.ts'
@@ -87,6 +88,7 @@ function accessReaders(options: DecisionRouteParts['options']): AccessRouteOptio
 export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route[] {
   return [
     ...allowedRoutes(parts.decisions, options, parts.answers),
+    allowedUrlRoute(parts.decisions, options.hasDebug),
     ...nginxRoutes(parts.decisions, options.hasDebug),
     kongRoute(parts.decisions),
     ...permissionRoutes(parts.permissions, parts.answers),

@@ -15,7 +15,7 @@ import type { Route } from './route.ts'
 /** Fields that list the elements of a bulk or batch. */
 const ELEMENTS = ['operations', 'idents', 'evaluations']
 /** Fields that hold things which are written together with the subject of the body. */
-const PARTS = ['actions', 'roles', 'permissions', 'role_assignments', 'granted_to']
+const PARTS = ['actions', 'roles', 'permissions', 'role_assignments', 'granted_to', 'mapping_rules']
 /** A field that holds a condition. */
 const CONDITIONS = ['conditions']
 /** Bytes of a body for each byte that is kept of it: room for escapes and blanks. */

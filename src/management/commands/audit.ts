@@ -69,15 +69,34 @@ function addEntry({ records, now, newId }: AuditedContext, call: AuditedCall, lo
   if (records.isEmpty) return
   const { keyId, operation } = call
   const called = { keyId, requestId: call.requestId.slice(0, KEPT_REQUEST_ID_LENGTH_MAX) }
-  const kept = keptInput(call.input, log)
+  const kept = keptInput(call, log)
   records.put({ kind: 'audit', id: newId(), createdAt: now, ...called, operation, ...kept, sequence: null })
 }
 
-function keptInput(input: unknown, log: AuditedLog): Pick<AuditRecord, 'input' | 'isInputCut'> {
-  const { params = {}, query = {}, body } = (input ?? {}) as Record<string, Attributes | undefined>
+/** Members of a body that nobody is to read again, by the operation. */
+const SECRETS: Readonly<Partial<Record<string, string>>> = {
+  createProxyConfig: 'secret',
+  updateProxyConfig: 'secret',
+}
+/** Stands for them. */
+const NOT_TOLD = '***'
+
+function withoutSecret(operation: string, body: unknown): unknown {
+  const member = SECRETS[operation]
+  const isThere =
+    member !== undefined && typeof body === 'object' && body !== null && Object.hasOwn(body, member)
+  return isThere ? { ...body, [member]: NOT_TOLD } : body
+}
+
+function keptInput(
+  { operation, input }: AuditedCall,
+  log: AuditedLog,
+): Pick<AuditRecord, 'input' | 'isInputCut'> {
+  const { params = {}, query = {}, body: sent } = (input ?? {}) as Record<string, Attributes | undefined>
   const { proj_id: _project, env_id: _environment, ...others } = params
   const named = log === 'environment' ? others : params
   const bare: Attributes = { ...named, ...(Object.keys(query).length > 0 && { query }) }
+  const body = withoutSecret(operation, sent)
   if (body === undefined) return { input: bare, isInputCut: false }
   const isShort = elementsIn(body) <= ELEMENTS_MAX && isShortJson(body)
   return isShort ? { input: { ...bare, body }, isInputCut: false } : { input: bare, isInputCut: true }

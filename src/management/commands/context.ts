@@ -26,6 +26,11 @@ export interface WriteContext extends OperationContext {
   readonly records: Draft
 }
 
+export interface SealingContext extends WriteContext {
+  /** A secret, sealed for the thing of that id alone; null where the organization has no key to seal it under. */
+  seal(ownerId: string, secret: string): Uint8Array | null
+}
+
 /** The scope as every management answer carries it. */
 export function presentScope(scope: EnvironmentScope) {
   return {

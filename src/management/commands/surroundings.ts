@@ -13,6 +13,8 @@ export interface Surroundings {
   newCommitId(): Uint8Array
   /** 32 fresh random bytes in lower-case hex. */
   newSecret(): string
+  /** A secret of an environment, sealed under the organization's key for the thing of that id alone; null without such a key. */
+  seal(ownerId: string, secret: string): Uint8Array | null
   /** Ceiling of the attributes of one thing, in bytes of JSON. */
   readonly attributesBytesMax: number
   /** What became of an attempt to commit, and how long the store took. `failed` comes with the reason. */

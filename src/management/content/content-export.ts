@@ -8,6 +8,7 @@ import { presentInstant } from '#management/commands/context.ts'
 import { type DeadIds, isDead, pendingDeadIds } from '#management/commands/dead-ids.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
 import { exportedRules, exportedSets } from '#management/schema/condition-sets/exported-sets.ts'
+import { exportedProxyConfigs } from '#management/schema/proxy-configs/copied-proxy-configs.ts'
 import { type ExportedResource, resourceOf, roleOf } from '#management/schema/schema-export.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import {
@@ -100,6 +101,9 @@ class ContentOf {
     }
     for (const set of exportedSets(this.#records)) yield { kind: 'condition_set', ...set }
     for (const rule of exportedRules(this.#records)) yield { kind: 'rule', ...rule }
+    for (const { mapping_rules, ...config } of exportedProxyConfigs(this.#records)) {
+      yield { kind: 'proxy_config', ...config, mapping_rules: [...mapping_rules] }
+    }
   }
 
   /** The records of these kinds in creation order, without those that await their purge. */

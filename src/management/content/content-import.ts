@@ -6,6 +6,7 @@
  * O(1) a line, with a table from key to id of every user and instance while it runs. What it and whoever takes its rows keep is
  * counted, and has a ceiling.
  */
+import { presentInstant } from '#management/commands/context.ts'
 import { checkAttributes } from '#management/commands/attribute-ceilings.ts'
 import { Draft } from '#management/commands/draft.ts'
 import { checkSchemaCeilings } from '#management/schema/schema-ceilings.ts'
@@ -26,6 +27,7 @@ import {
   type ContentConditionSet,
   type ContentKind,
   type ContentLine,
+  type ContentProxyConfig,
   type ContentResource,
   type ContentRole,
   type ContentRule,
@@ -69,12 +71,13 @@ const SECTION: Readonly<Record<ContentKind, number>> = {
   role: 4,
   condition_set: 5,
   rule: 6,
-  tenant: 7,
-  user: 8,
-  instance: 8,
-  assignment: 9,
-  tuple: 9,
-  end: 10,
+  proxy_config: 7,
+  tenant: 8,
+  user: 9,
+  instance: 9,
+  assignment: 10,
+  tuple: 10,
+  end: 11,
 }
 const FIRST_OF_FACTS = SECTION.tenant
 /** Bytes of an entry in a table of names, about, besides the name itself. */
@@ -95,6 +98,7 @@ export class ContentImport {
   #roles: ContentRole[] = []
   readonly #conditionSets: ContentConditionSet[] = []
   readonly #rules: ContentRule[] = []
+  readonly #proxyConfigs: ContentProxyConfig[] = []
   readonly #builtInTypes: AttributesLine[] = []
   #hasSchema = false
   /** By key; a resource's role by `type#key`. */
@@ -203,6 +207,9 @@ export class ContentImport {
       case 'rule':
         this.#rules.push(line)
         return null
+      case 'proxy_config':
+        this.#proxyConfigs.push(line)
+        return null
       case 'tenant':
         return this.#tenant(line)
       case 'user':
@@ -226,6 +233,7 @@ export class ContentImport {
     requireUnique('resource', this.#resources)
     requireUnique('role', this.#roles)
     requireUnique('condition set', this.#conditionSets)
+    requireUnique('proxy config', this.#proxyConfigs)
     const records = new Draft(NOTHING, attributesBytesMax)
     // Nothing is presented. The built-in resources get ids of their own, which are not those of any environment.
     const scope = { organizationId: '', projectId: '', environmentId: newId(), createdAt: now }
@@ -233,6 +241,7 @@ export class ContentImport {
       ...schemaOf(this.#resources, this.#roles, this.#builtInTypes),
       conditionSets: this.#conditionSets.map(exportedSetOf),
       rules: this.#rules.map(({ kind: _kind, ...rule }) => rule),
+      proxyConfigs: this.#proxyConfigs.map(config => this.#exportedProxyConfig(config)),
     }
     runAtOnce(importSchema({ records, scope, now, newId }, { schema, conflictStrategy: 'fail' }))
     runAtOnce(checkSchemaCeilings({ records, newId }))
@@ -262,7 +271,20 @@ export class ContentImport {
     defined.push(...records.list('condition-set', lists.all('condition-set')))
     // One by one: as arguments they could be too many.
     for (const rule of records.list('rule', lists.all('rule'))) defined.push(rule)
+    defined.push(...records.list('proxy-config', lists.all('proxy-config')))
     return defined
+  }
+
+  #exportedProxyConfig({ key, name, auth_mechanism, mapping_rules, ...line }: ContentProxyConfig) {
+    const { createdAt, updatedAt } = this.#times(line)
+    return {
+      key,
+      name,
+      auth_mechanism: auth_mechanism ?? 'Bearer',
+      mapping_rules: mapping_rules ?? [],
+      created_at: presentInstant(createdAt),
+      updated_at: presentInstant(updatedAt),
+    } as const
   }
 
   #tenant(line: Line<'tenant'>): StoredRecord {
@@ -379,7 +401,7 @@ function schemaOf(
   resources: readonly ContentResource[],
   roles: readonly ContentRole[],
   builtInTypes: readonly AttributesLine[],
-): Omit<ExportedSchema, 'conditionSets' | 'rules'> {
+): Pick<ExportedSchema, 'resources' | 'tenantRoles' | 'builtInTypes'> {
   // Parts get their ids and times where they are put.
   const part = { id: '', createdAt: 0, updatedAt: 0 }
   return {

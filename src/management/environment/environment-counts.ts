@@ -12,6 +12,7 @@ export interface EnvironmentCounts {
   readonly tenants: number
   readonly condition_sets: number
   readonly set_rules: number
+  readonly proxy_configs: number
 }
 
 /**
@@ -33,6 +34,7 @@ export function* countEnvironment({ records }: ReadContext): Resumable<Environme
     tenants: records.count(lists.all('tenant')),
     condition_sets: records.count(lists.all('condition-set')),
     set_rules: rules,
+    proxy_configs: records.count(lists.all('proxy-config')),
   }
 }
 

@@ -277,8 +277,8 @@ export class EnvironmentService {
   }
 
   #operationContext() {
-    const { newId, now } = this.#surroundings
-    return { scope: this.#scope, now: now(), newId }
+    const { newId, now, seal } = this.#surroundings
+    return { scope: this.#scope, now: now(), newId, seal }
   }
 }
 

@@ -32,6 +32,7 @@ import * as attributes from '#management/schema/attributes.ts'
 import * as bulkRoles from '#management/schema/bulk-roles.ts'
 import * as conditionSetLists from '#management/schema/condition-sets/condition-set-lists.ts'
 import * as conditionSets from '#management/schema/condition-sets/condition-sets.ts'
+import * as proxyConfigs from '#management/schema/proxy-configs/proxy-configs.ts'
 import * as resourceRelations from '#management/schema/resource-relations.ts'
 import * as resourceRoles from '#management/schema/resource-roles.ts'
 import * as resources from '#management/schema/resources.ts'
@@ -55,6 +56,7 @@ export const readOperations = {
   ...groupNesting.reads,
   ...groupRoles.reads,
   ...groups.reads,
+  ...proxyConfigs.reads,
   ...relationshipTupleLists.reads,
   ...resourceInstanceLists.reads,
   ...resourceInstances.reads,
@@ -81,6 +83,7 @@ export const writeOperations = {
   ...groupNesting.writes,
   ...groupRoles.writes,
   ...groups.writes,
+  ...proxyConfigs.writes,
   ...relationshipTupleBulk.writes,
   ...relationshipTuples.writes,
   ...resourceInstanceBulk.writes,

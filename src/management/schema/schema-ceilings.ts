@@ -1,5 +1,5 @@
 /**
- * How many parts a schema may have, condition sets and rules included. The parts of one resource must fit one removal, which is one
+ * How many parts a schema may have, condition sets, rules and proxy configs included. The parts of one resource must fit one removal, which is one
  * commit. All parts together must fit the numbers of an index and the compiled schema. Checked for every command's draft before it becomes a commit,
  * whichever way the parts come.
  *
@@ -14,6 +14,7 @@ import { AuthzError } from '#model/errors.ts'
 import {
   CONDITION_SETS_MAX,
   PARTS_PER_RESOURCE_MAX,
+  PROXY_CONFIGS_MAX,
   RELATIONS_MAX,
   RESOURCES_MAX,
   ROLES_MAX,
@@ -36,6 +37,7 @@ export interface SchemaCeilings {
   readonly conditionSets: number
   readonly rules: number
   readonly rulesPerAction: number
+  readonly proxyConfigs: number
 }
 
 export const SCHEMA_CEILINGS: SchemaCeilings = {
@@ -47,6 +49,7 @@ export const SCHEMA_CEILINGS: SchemaCeilings = {
   conditionSets: CONDITION_SETS_MAX,
   rules: RULES_MAX,
   rulesPerAction: RULES_PER_ACTION_MAX,
+  proxyConfigs: PROXY_CONFIGS_MAX,
 }
 
 /**
@@ -99,7 +102,8 @@ export function* checkSchemaCeilings(
   }
 }
 
-type PartKind = 'type' | 'role' | 'relation' | 'condition-set' | 'rule'
+const PART_KINDS = ['type', 'role', 'relation', 'condition-set', 'rule', 'proxy-config'] as const
+type PartKind = (typeof PART_KINDS)[number]
 
 interface Ceiling {
   readonly kind: PartKind
@@ -123,7 +127,7 @@ function* growthsOf(records: Draft, ceilings: SchemaCeilings): Resumable<Growth[
       else growths.set(name, { ...ceiling, more: by })
     }
   }
-  for (const kind of ['type', 'role', 'relation', 'condition-set', 'rule'] as const) {
+  for (const kind of PART_KINDS) {
     for (const [before, after] of records.written(kind)) {
       yield
       // The same part in another state, which counts where it counted before.
@@ -172,6 +176,8 @@ function ceilingsOn(record: StoredRecord, ceilings: SchemaCeilings): readonly Ce
         ofAll('rule', lists.all('rule'), ceilings.rules, 'rules'),
         ofAction(record, ceilings.rulesPerAction),
       ]
+    case 'proxy-config':
+      return [ofAll('proxy-config', lists.all('proxy-config'), ceilings.proxyConfigs, 'proxy configs')]
     default:
       return []
   }

@@ -20,6 +20,7 @@ import {
   type ExportedRule,
   exportedSets,
 } from './condition-sets/exported-sets.ts'
+import { type ExportedProxyConfig, exportedProxyConfigs } from './proxy-configs/copied-proxy-configs.ts'
 import { findBuiltInRow } from './types.ts'
 
 export interface ExportedSchema {
@@ -30,6 +31,8 @@ export interface ExportedSchema {
   /** Each behind the one above it. */
   readonly conditionSets: readonly ExportedConditionSet[]
   readonly rules: readonly ExportedRule[]
+  /** In creation order. */
+  readonly proxyConfigs: readonly ExportedProxyConfig[]
 }
 
 export interface ExportedBuiltInType {
@@ -53,7 +56,7 @@ export interface RelationText {
   readonly groupUse: GroupUse | null
 }
 
-/** Which resources, tenant roles and condition sets, by key; of rules those of which all is there. */
+/** Which resources, tenant roles and condition sets, by key; of rules and proxy configs those of which all is there. */
 export interface SchemaScope {
   readonly resources?: CopyFilter | null | undefined
   readonly roles?: CopyFilter | null | undefined
@@ -103,7 +106,14 @@ function* readSchema(records: RecordReader, scope: SchemaScope): Resumable<Expor
     if (isRuleWanted(scope, rule)) rules.push(rule)
     if (++rows % YIELD_ROWS === 0) yield
   }
-  return { resources, tenantRoles, builtInTypes, conditionSets, rules }
+  const proxyConfigs: ExportedProxyConfig[] = []
+  for (const config of exportedProxyConfigs(records)) {
+    // Whole or not at all: without some of its rules, wider ones would take their places.
+    const isWhole = config.mapping_rules.every(({ resource }) => isWanted(scope.resources, resource))
+    if (isWhole) proxyConfigs.push(config)
+    yield
+  }
+  return { resources, tenantRoles, builtInTypes, conditionSets, rules, proxyConfigs }
 }
 
 /** What is limited to a resource belongs to it. */

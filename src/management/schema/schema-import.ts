@@ -10,6 +10,7 @@ import type { DerivationRecord, RelationRecord, RoleRecord, TypeRecord } from '#
 import type { RoleBlock } from '#model/wire/role.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { putConditionSets, putRules } from './condition-sets/copied-sets.ts'
+import { putProxyConfigs } from './proxy-configs/copied-proxy-configs.ts'
 import { defineType } from './resources.ts'
 import { type ReplacedRole, replaceRole, updateRole } from './roles.ts'
 import { type ExportedResource, type ExportedSchema, grantedToOf } from './schema-export.ts'
@@ -50,11 +51,12 @@ export function* importSchema(context: WriteContext, input: SchemaImport): Resum
   putBuiltInTypes(context, schema)
   yield* putConditionSets(context, schema.conditionSets)
   yield* putRules(context, schema.rules)
+  yield* putProxyConfigs(context, schema.proxyConfigs)
 }
 
 function requireNoConflict(
   context: WriteContext,
-  { resources, tenantRoles, builtInTypes, conditionSets }: ExportedSchema,
+  { resources, tenantRoles, builtInTypes, conditionSets, proxyConfigs }: ExportedSchema,
 ) {
   const { records } = context
   for (const { key } of resources) {
@@ -63,6 +65,9 @@ function requireNoConflict(
   for (const [key] of tenantRoles) if (findRole(records, null, key)) throw conflict('role', key)
   for (const { key } of conditionSets) {
     if (records.get('condition-set', rowKeys.conditionSet(key))) throw conflict('condition set', key)
+  }
+  for (const { key } of proxyConfigs) {
+    if (records.get('proxy-config', rowKeys.proxyConfig(key))) throw conflict('proxy config', key)
   }
   for (const { key: carrier, attributes } of builtInTypes) {
     const there = new Set(findBuiltInRow(records, carrier)?.attributes.map(({ key }) => key))

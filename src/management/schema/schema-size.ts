@@ -1,5 +1,5 @@
 /**
- * How much a schema may say: actions, permissions, derivations and conditions, of one part and of all together. The compiled schema of an
+ * How much a schema may say: actions, permissions, derivations, conditions and mapping rules, of one part and of all together. The compiled schema of an
  * environment is bounded by these and by how many parts there may be (docs/engine.md), and so is the work of a change.
  * Asked of every command's draft before it becomes a commit, whichever way it comes.
  *
@@ -20,16 +20,26 @@ import {
   ACTIONS_PER_RESOURCE_MAX,
   CONDITION_BYTES_TOTAL_MAX,
   DERIVATIONS_MAX,
+  MAPPING_BYTES_TOTAL_MAX,
+  MAPPING_RULES_MAX,
   PERMISSIONS_MAX,
   PERMISSIONS_PER_ROLE_MAX,
 } from '#model/limits.ts'
-import type { ConditionSetRecord, RoleRecord, SchemaSizeRecord, TypeRecord } from '#model/records.ts'
+import type {
+  ConditionSetRecord,
+  ProxyConfigRecord,
+  RoleRecord,
+  SchemaSizeRecord,
+  TypeRecord,
+} from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import { checkExtendsReach } from './extends/extends-ceiling.ts'
 
 interface Sums extends Pick<SchemaSizeRecord, 'actions' | 'permissions' | 'derivations'> {
   readonly conditionBytes: number
+  readonly mappingRules: number
+  readonly mappingBytes: number
 }
 
 export interface SizeCeilings extends Sums {
@@ -44,16 +54,36 @@ export const SIZE_CEILINGS: SizeCeilings = {
   permissionsPerRole: PERMISSIONS_PER_ROLE_MAX,
   derivations: DERIVATIONS_MAX,
   conditionBytes: CONDITION_BYTES_TOTAL_MAX,
+  mappingRules: MAPPING_RULES_MAX,
+  mappingBytes: MAPPING_BYTES_TOTAL_MAX,
 }
 
-const SUMS = ['actions', 'permissions', 'derivations', 'conditionBytes'] as const
-const NOTHING: Sums = { actions: 0, permissions: 0, derivations: 0, conditionBytes: 0 }
+const SUMS = [
+  'actions',
+  'permissions',
+  'derivations',
+  'conditionBytes',
+  'mappingRules',
+  'mappingBytes',
+] as const satisfies readonly (keyof Sums)[]
+const NOTHING = sumsFrom(() => 0)
 /** What is said of each in a refusal. */
 const NAMES = {
   actions: 'actions',
   permissions: 'permissions',
   derivations: 'derivations',
   conditionBytes: 'bytes of conditions',
+  mappingRules: 'mapping rules',
+  mappingBytes: 'bytes of mapping rules',
+}
+/** What says it. */
+const SPEAKERS = {
+  actions: 'all resources and roles',
+  permissions: 'all resources and roles',
+  derivations: 'all resources and roles',
+  conditionBytes: 'all condition sets',
+  mappingRules: 'all proxy configs',
+  mappingBytes: 'all proxy configs',
 }
 
 type Command<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
@@ -87,19 +117,23 @@ export function* checkSchemaSize(
     more = plus(plus(more, sumsOf(after)), sumsOf(before), -1)
     yield
   }
-  for (const [before, after] of records.written('condition-set')) {
-    more = plus(plus(more, sumsOf(after)), sumsOf(before), -1)
-    yield
+  for (const kind of ['condition-set', 'proxy-config'] as const) {
+    for (const [before, after] of records.written(kind)) {
+      more = plus(plus(more, sumsOf(after)), sumsOf(before), -1)
+      yield
+    }
   }
   if (SUMS.some(sum => more[sum] !== 0)) {
     const known = records.get('schema-size', rowKeys.schemaSize())
     const sums = known
-      ? plus({ ...known, conditionBytes: known.conditionBytes ?? 0 }, more)
+      ? plus(
+          sumsFrom(sum => known[sum] ?? 0),
+          more,
+        )
       : yield* counted(records)
     for (const sum of SUMS) {
       if (more[sum] <= 0 || sums[sum] <= ceilings[sum]) continue
-      const whole = sum === 'conditionBytes' ? 'all condition sets' : 'all resources and roles'
-      const message = `${whole} together would have ${sums[sum]} ${NAMES[sum]}, and may have ${ceilings[sum]}`
+      const message = `${SPEAKERS[sum]} together would have ${sums[sum]} ${NAMES[sum]}, and may have ${ceilings[sum]}`
       throw new AuthzError('LIMIT_EXCEEDED', message)
     }
     records.put({ kind: 'schema-size', id: known?.id ?? newId(), ...sums })
@@ -107,7 +141,7 @@ export function* checkSchemaSize(
   yield* checkExtendsReach(records)
 }
 
-type Part = TypeRecord | RoleRecord | ConditionSetRecord
+type Part = TypeRecord | RoleRecord | ConditionSetRecord | ProxyConfigRecord
 
 function checkPart(
   what: 'actions' | 'permissions',
@@ -129,22 +163,33 @@ function sumsOf(part: Part | null): Sums {
   if (part.kind === 'condition-set') {
     return { ...NOTHING, conditionBytes: jsonBytes(part.conditions, Number.POSITIVE_INFINITY) }
   }
+  if (part.kind === 'proxy-config') {
+    const { mappingRules } = part
+    const mappingBytes = jsonBytes(mappingRules, Number.POSITIVE_INFINITY)
+    return { ...NOTHING, mappingRules: mappingRules.length, mappingBytes }
+  }
   return { ...NOTHING, permissions: part.permissions.length, derivations: part.grantedTo.entries.length }
 }
 
 function plus(sums: Sums, other: Sums, times = 1): Sums {
+  return sumsFrom(sum => sums[sum] + times * other[sum])
+}
+
+function sumsFrom(of: (sum: keyof Sums) => number): Sums {
   return {
-    actions: sums.actions + times * other.actions,
-    permissions: sums.permissions + times * other.permissions,
-    derivations: sums.derivations + times * other.derivations,
-    conditionBytes: sums.conditionBytes + times * other.conditionBytes,
+    actions: of('actions'),
+    permissions: of('permissions'),
+    derivations: of('derivations'),
+    conditionBytes: of('conditionBytes'),
+    mappingRules: of('mappingRules'),
+    mappingBytes: of('mappingBytes'),
   }
 }
 
 /** The sums as this draft leaves them. */
 function* counted(records: Draft): Resumable<Sums> {
   let sums = NOTHING
-  for (const kind of ['type', 'role', 'condition-set'] as const) {
+  for (const kind of ['type', 'role', 'condition-set', 'proxy-config'] as const) {
     for (const [, after] of records.written(kind)) sums = plus(sums, sumsOf(after))
     for (const row of records.storedRows(lists.all(kind))) {
       sums = plus(sums, sumsOf(decodeAs(kind, row)))

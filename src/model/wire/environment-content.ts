@@ -2,7 +2,7 @@
  * What is in an environment, as lines of JSON: what an export answers and an import takes. One thing a line, in an order in
  * which everything is named after it was told; keys in place of ids, so that a line means the same in any environment.
  *
- *     environment, user_attributes?, tenant_attributes?, resource…, role…, condition_set…, rule…,
+ *     environment, user_attributes?, tenant_attributes?, resource…, role…, condition_set…, rule…, proxy_config…,
  *     tenant…, (user | instance)…, (assignment | tuple)…, end
  *
  * The last line says how many came before it, so that what was cut off is known as such.
@@ -21,6 +21,7 @@ import {
   Timestamp,
 } from './building-blocks.ts'
 import { ConditionSetCreate, ConditionSetKey, ConditionSetType, Conditions } from './condition-set.ts'
+import { AuthMechanism, ProxyConfigCreate } from './proxy-config.ts'
 import { AttributeBlock, ResourceReplace } from './resource.ts'
 import { RoleBlock } from './role.ts'
 
@@ -118,6 +119,18 @@ export const ContentRule = Type.Object({
 })
 export type ContentRule = Static<typeof ContentRule>
 
+/** Without its secret, which is told to nobody. */
+export const ContentProxyConfig = Type.Object({
+  kind: Type.Literal('proxy_config'),
+  key: ShortKey,
+  name: Name,
+  auth_mechanism: Type.Optional(AuthMechanism),
+  /** Their resources and actions by key; they may be gone. */
+  mapping_rules: Type.Optional(ProxyConfigCreate.properties.mapping_rules),
+  ...times,
+})
+export type ContentProxyConfig = Static<typeof ContentProxyConfig>
+
 export const ContentTenant = Type.Object({
   kind: Type.Literal('tenant'),
   key: ShortKey,
@@ -185,6 +198,7 @@ export const CONTENT_LINES = {
   role: ContentRole,
   condition_set: ContentConditionSet,
   rule: ContentRule,
+  proxy_config: ContentProxyConfig,
   tenant: ContentTenant,
   user: ContentUser,
   instance: ContentInstance,

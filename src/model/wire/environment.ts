@@ -71,6 +71,7 @@ export const EnvironmentStats = Type.Object({
     condition_sets: Count,
     /** Rules on condition sets. */
     set_rules: Count,
+    proxy_configs: Count,
     /** Always 0: nothing is written down of who was decided on. */
     mau: Count,
     has_decision_logs: Type.Literal(false),

@@ -14,6 +14,7 @@
  * instance 6 │ type id │ key       environment 18 │ project id │ key      api-key 19 │ id
  * schema  11
  * schema-size 12
+ * proxy-config 15 │ key
  * condition-set 13 │ key            rule 14 │ user side id │ resource side id │ action id
  *                                  removed-environment 20 │ id
  * ```
@@ -68,6 +69,7 @@ export const rowKeys = {
   conditionSet: (key: string) => joinIds(KIND_BYTES['condition-set'], [], key),
   rule: (userSideId: string, resourceSideId: string, actionId: string) =>
     joinIds(KIND_BYTES.rule, [userSideId, resourceSideId, actionId]),
+  proxyConfig: (key: string) => joinIds(KIND_BYTES['proxy-config'], [], key),
   schema: () => joinIds(KIND_BYTES.schema, []),
   schemaSize: () => joinIds(KIND_BYTES['schema-size'], []),
   organization: () => joinIds(KIND_BYTES.organization, []),
@@ -115,6 +117,8 @@ export function rowKeyOf(record: StoredRecord): Uint8Array {
       return rowKeys.conditionSet(record.key)
     case 'rule':
       return rowKeys.rule(record.userSideId, record.resourceSideId, record.actionId)
+    case 'proxy-config':
+      return rowKeys.proxyConfig(record.key)
     case 'purge':
       return rowKeys.purge(record.id)
     case 'audit':
@@ -235,6 +239,7 @@ const FOUND_BY_ID: ReadonlySet<RecordKind> = new Set<RecordKind>([
   'user',
   'instance',
   'condition-set',
+  'proxy-config',
   'project',
   'environment',
 ])

@@ -29,6 +29,7 @@ export const KIND_BYTES = {
   'schema-size': 12,
   'condition-set': 13,
   rule: 14,
+  'proxy-config': 15,
   organization: 16,
   project: 17,
   environment: 18,
@@ -86,7 +87,15 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
   purge: ['id', 'deadIds', 'lists'],
   audit: ['id', 'createdAt', 'keyId', 'requestId', 'operation', 'input', 'isInputCut', 'sequence'],
   schema: ['id'],
-  'schema-size': ['id', 'actions', 'permissions', 'derivations', 'conditionBytes'],
+  'schema-size': [
+    'id',
+    'actions',
+    'permissions',
+    'derivations',
+    'conditionBytes',
+    'mappingRules',
+    'mappingBytes',
+  ],
   'condition-set': [
     'id',
     'createdAt',
@@ -100,6 +109,16 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
     'conditions',
   ],
   rule: ['id', 'createdAt', 'typeId'],
+  'proxy-config': [
+    'id',
+    'createdAt',
+    'updatedAt',
+    'key',
+    'name',
+    'authMechanism',
+    'sealedSecret',
+    'mappingRules',
+  ],
   organization: ['id', 'tokenSecret', 'isSetUp'],
   project: [
     'id',
@@ -169,6 +188,7 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
   'jwks',
   'input',
   'conditions',
+  'mappingRules',
 ])
 
 /** The ids that a fact's key holds behind its kind byte, in order. The scope is the instance, or the tenant where there is none. */

@@ -144,7 +144,7 @@ describe('the description', () => {
     const decisions = operations.filter(
       ({ path, method }) => method === 'POST' && !path.startsWith('/v2') && !ofGateways.includes(path),
     )
-    expect(decisions).toHaveLength(12)
+    expect(decisions).toHaveLength(13)
     for (const { operationId } of operations) {
       const isDecision = decisions.some(decision => decision.operationId === operationId)
       expect([operationId, headersOf(operationId, described)['X-Request-ID']]).toEqual([

@@ -2,6 +2,7 @@
 import type { Route } from '#http/routing/route.ts'
 import { managed, type ManagementGateway } from './managed.ts'
 import { setRuleRoutes } from './condition-sets.ts'
+import { proxyConfigRoutes } from './proxy-configs.ts'
 import { relationshipTupleRoutes } from './relationship-tuples.ts'
 import { resourceInstanceRoutes } from './resource-instances.ts'
 import { roleAssignmentRoutes } from './role-assignments.ts'
@@ -18,5 +19,6 @@ export function factRoutes(gateway: ManagementGateway): Route[] {
     ...resourceInstanceRoutes(manage),
     ...relationshipTupleRoutes(manage),
     ...setRuleRoutes(manage),
+    ...proxyConfigRoutes(manage),
   ]
 }

@@ -1,0 +1,34 @@
+/** `/allowed_url` (conditions, section 10.3): may this user send this request? What it stands for is said by mapping rules. */
+import type { DecisionService } from '#decisions/decision-service.ts'
+import { questionOfUrl } from '#decisions/url-query.ts'
+import { StandingReply } from '#http/message/answer.ts'
+import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
+import { environmentOf } from '#http/routing/route-access.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import { AllowedUrlQuery, AllowedUrlResult, NO_MATCHING_RULE } from '#model/wire/allowed-url.ts'
+import { decided } from './allowed.ts'
+
+const DENIED = { allow: false, result: false }
+const NO_RULE = new StandingReply(200, DENIED)
+const NO_RULE_TOLD = new StandingReply(200, { ...DENIED, debug: { reason: NO_MATCHING_RULE } })
+
+export function allowedUrlRoute(decisions: DecisionService, hasDebug: boolean): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/allowed_url',
+    operationId: 'isAllowedUrl',
+    summary:
+      'May this user send this request? What it asks for is said by the mapping rules of proxy configs',
+    family: 'native',
+    access: 'environment',
+    headers: [REQUIRED_REQUEST_ID],
+    body: AllowedUrlQuery,
+    responses: { 200: { description: 'The decision; a deny is one too.', schema: AllowedUrlResult } },
+    handle: ({ principal, body, caller }) => {
+      const environmentId = environmentOf(principal)
+      const question = questionOfUrl(body, decisions.engine(environmentId))
+      if (question === null) return hasDebug ? NO_RULE_TOLD : NO_RULE
+      return decided({ decisions, hasDebug }, environmentId, question, caller)
+    },
+  })
+}

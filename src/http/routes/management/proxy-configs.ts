@@ -1,0 +1,62 @@
+/** Proxy configs with their mapping rules (conditions, section 10.4). */
+import { Type } from 'typebox'
+import type { Route } from '#http/routing/route.ts'
+import {
+  ProxyConfig,
+  ProxyConfigCreate,
+  ProxyConfigPath,
+  ProxyConfigsPath,
+  ProxyConfigsQuery,
+  ProxyConfigUpdate,
+} from '#model/wire/proxy-config.ts'
+import { FACTS_BASE, type Manage } from './managed.ts'
+
+const CONFIGS = `${FACTS_BASE}/proxy_configs`
+const CONFIG = `${CONFIGS}/{proxy_config_id}`
+
+export function proxyConfigRoutes(manage: Manage): Route[] {
+  return [
+    manage({
+      operation: 'listProxyConfigs',
+      method: 'GET',
+      path: CONFIGS,
+      summary: 'List proxy configs',
+      params: ProxyConfigsPath,
+      query: ProxyConfigsQuery,
+      answer: Type.Array(ProxyConfig),
+    }),
+    manage({
+      operation: 'createProxyConfig',
+      method: 'POST',
+      path: CONFIGS,
+      summary: 'Create a proxy config, with the rules that say which questions requests stand for',
+      params: ProxyConfigsPath,
+      body: ProxyConfigCreate,
+      answer: ProxyConfig,
+    }),
+    manage({
+      operation: 'getProxyConfig',
+      method: 'GET',
+      path: CONFIG,
+      summary: 'Read a proxy config, without its secret',
+      params: ProxyConfigPath,
+      answer: ProxyConfig,
+    }),
+    manage({
+      operation: 'updateProxyConfig',
+      method: 'PATCH',
+      path: CONFIG,
+      summary: 'Change a proxy config; each given field replaces the old value whole',
+      params: ProxyConfigPath,
+      body: ProxyConfigUpdate,
+      answer: ProxyConfig,
+    }),
+    manage({
+      operation: 'deleteProxyConfig',
+      method: 'DELETE',
+      path: CONFIG,
+      summary: 'Delete a proxy config with its mapping rules',
+      params: ProxyConfigPath,
+    }),
+  ]
+}

@@ -1,0 +1,72 @@
+/**
+ * Proxy configs as values that mean the same in any environment, out of one and into another. Their secrets stay where they are: a
+ * copied config has none until somebody sets one.
+ */
+import type { WriteContext } from '#management/commands/context.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import { presentInstant } from '#management/commands/context.ts'
+import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import type { ProxyConfigRecord } from '#model/records.ts'
+import type { AuthMechanism, MappingRuleCreate } from '#model/wire/proxy-config.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { putProxyConfig } from './proxy-configs.ts'
+
+export interface ExportedProxyConfig {
+  readonly key: string
+  readonly name: string
+  readonly auth_mechanism: AuthMechanism
+  /** What they name may be gone: it is not looked up. */
+  readonly mapping_rules: readonly MappingRuleCreate[]
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** In creation order. */
+export function* exportedProxyConfigs(records: RecordReader): Iterable<ExportedProxyConfig> {
+  for (const config of records.list('proxy-config', lists.all('proxy-config'))) {
+    yield {
+      key: config.key,
+      name: config.name,
+      auth_mechanism: config.authMechanism,
+      mapping_rules: config.mappingRules.map(({ url, method, type, action, priority, headers }) => ({
+        url,
+        http_method: method,
+        resource: type,
+        action,
+        priority,
+        headers,
+      })),
+      created_at: presentInstant(config.createdAt),
+      updated_at: presentInstant(config.updatedAt),
+    }
+  }
+}
+
+/** One that is there under the same key is made what the copied one says; it keeps its id, its secret and its age. */
+export function* putProxyConfigs(
+  context: WriteContext,
+  configs: readonly ExportedProxyConfig[],
+): Resumable<void> {
+  const { records } = context
+  for (const { key, name, auth_mechanism, mapping_rules, created_at, updated_at } of configs) {
+    const standing = records.get('proxy-config', rowKeys.proxyConfig(key))
+    const mappingRules: ProxyConfigRecord['mappingRules'][number][] = []
+    for (const { url, http_method, resource, action, priority, headers } of mapping_rules) {
+      const rest = { action: action ?? null, priority: priority ?? null, headers: headers ?? {} }
+      mappingRules.push({ url, method: http_method, type: resource, ...rest })
+      if (mappingRules.length % YIELD_ROWS === 0) yield
+    }
+    putProxyConfig(context, {
+      kind: 'proxy-config',
+      id: standing?.id ?? context.newId(),
+      key,
+      name,
+      authMechanism: auth_mechanism,
+      sealedSecret: standing?.sealedSecret ?? null,
+      mappingRules,
+      createdAt: standing?.createdAt ?? Date.parse(created_at),
+      updatedAt: standing ? context.now : Date.parse(updated_at),
+    })
+    yield
+  }
+}

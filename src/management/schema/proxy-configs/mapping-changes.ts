@@ -1,0 +1,18 @@
+/** Mapping rules in the form in which the engine is told of them. */
+import type { MappingPut } from '#model/change.ts'
+import type { ProxyConfigRecord } from '#model/records.ts'
+
+export function mappingChange({ id, createdAt, mappingRules }: ProxyConfigRecord): MappingPut {
+  return {
+    kind: 'mapping-put',
+    config: id,
+    createdAt,
+    rules: mappingRules.map(({ url, method, type, action, priority }) => ({
+      url,
+      method,
+      type,
+      action,
+      priority: priority ?? 0,
+    })),
+  }
+}

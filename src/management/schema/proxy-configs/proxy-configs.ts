@@ -1,0 +1,138 @@
+/**
+ * Proxy configs (conditions, section 10.4): mapping rules, and a secret with which a proxy would call what is behind it. The proxy itself
+ * is not offered, so the secret is kept sealed and told to nobody.
+ */
+import {
+  presentScope,
+  presentTimes,
+  type ReadContext,
+  type SealingContext,
+  type WriteContext,
+} from '#management/commands/context.ts'
+import { notFound } from '#management/commands/lookups.ts'
+import { pageOfLists } from '#management/commands/paging.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { AuthzError } from '#model/errors.ts'
+import { isUuid } from '#model/instance-reference.ts'
+import type { ProxyConfigRecord } from '#model/records.ts'
+import type {
+  ProxyConfig,
+  ProxyConfigCreate,
+  ProxyConfigsQuery,
+  ProxyConfigUpdate,
+  ProxySecret,
+} from '#model/wire/proxy-config.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { mappingChange } from './mapping-changes.ts'
+import { namedRules, presentMappingRule } from './mapping-rules.ts'
+
+interface ConfigParams {
+  readonly proxy_config_id: string
+}
+
+/** In creation order, a bare array. */
+export function* listProxyConfigs(
+  context: ReadContext,
+  input: { readonly query: ProxyConfigsQuery },
+): Resumable<ProxyConfig[]> {
+  const page = yield* pageOfLists(context.records, {
+    kind: 'proxy-config',
+    lists: [lists.all('proxy-config')],
+    paging: input.query,
+    matches: null,
+    hasTotal: false,
+    present: config => presentProxyConfig(context, config),
+  })
+  return page.data
+}
+
+export function* createProxyConfig(
+  context: SealingContext,
+  input: { readonly body: ProxyConfigCreate },
+): Resumable<ProxyConfig> {
+  const { records } = context
+  const { key, name, secret, auth_mechanism, mapping_rules = [] } = input.body
+  const mappingRules = yield* namedRules(records, mapping_rules)
+  if (records.get('proxy-config', rowKeys.proxyConfig(key))) {
+    throw new AuthzError('DUPLICATE_ENTITY', `there is a proxy config ${JSON.stringify(key)} already`)
+  }
+  const id = context.newId()
+  const config: ProxyConfigRecord = {
+    kind: 'proxy-config',
+    id,
+    key,
+    name,
+    authMechanism: auth_mechanism ?? 'Bearer',
+    sealedSecret: sealed(context, id, secret),
+    mappingRules,
+    createdAt: context.now,
+    updatedAt: context.now,
+  }
+  putProxyConfig(context, config)
+  return presentProxyConfig(context, config)
+}
+
+export function getProxyConfig(context: ReadContext, input: { readonly params: ConfigParams }): ProxyConfig {
+  return presentProxyConfig(context, requireProxyConfig(context.records, input.params.proxy_config_id))
+}
+
+/** Each given field replaces the old value whole. */
+export function* updateProxyConfig(
+  context: SealingContext,
+  input: { readonly params: ConfigParams; readonly body: ProxyConfigUpdate },
+): Resumable<ProxyConfig> {
+  const { records } = context
+  const { name, secret, auth_mechanism, mapping_rules } = input.body
+  const config = requireProxyConfig(records, input.params.proxy_config_id)
+  const updated: ProxyConfigRecord = {
+    ...config,
+    name: name ?? config.name,
+    authMechanism: auth_mechanism ?? config.authMechanism,
+    sealedSecret: secret === undefined ? config.sealedSecret : sealed(context, config.id, secret),
+    mappingRules: mapping_rules ? yield* namedRules(records, mapping_rules) : config.mappingRules,
+    updatedAt: context.now,
+  }
+  putProxyConfig(context, updated)
+  return presentProxyConfig(context, updated)
+}
+
+export function deleteProxyConfig(context: WriteContext, input: { readonly params: ConfigParams }): void {
+  const { records } = context
+  const config = requireProxyConfig(records, input.params.proxy_config_id)
+  records.delete(config, { kind: 'mapping-removed', config: config.id })
+}
+
+/** Writes a config and tells the engine. */
+export function putProxyConfig({ records }: WriteContext, config: ProxyConfigRecord): void {
+  records.put(config, mappingChange(config))
+}
+
+/** Null where there is no key of the organization to seal it under: then it is not kept. */
+function sealed(context: SealingContext, id: string, secret: ProxySecret): Uint8Array | null {
+  return context.seal(id, JSON.stringify(secret))
+}
+
+function requireProxyConfig(records: RecordReader, reference: string): ProxyConfigRecord {
+  const config =
+    records.get('proxy-config', rowKeys.proxyConfig(reference)) ??
+    (isUuid(reference) ? records.byId('proxy-config', reference.toLowerCase()) : null)
+  if (config === null) throw notFound('proxy config', reference)
+  return config
+}
+
+function presentProxyConfig(context: ReadContext, config: ProxyConfigRecord): ProxyConfig {
+  return {
+    id: config.id,
+    key: config.key,
+    ...presentScope(context.scope),
+    ...presentTimes(config),
+    name: config.name,
+    auth_mechanism: config.authMechanism,
+    mapping_rules: config.mappingRules.map(presentMappingRule),
+  }
+}
+
+export const reads = { getProxyConfig, listProxyConfigs }
+
+export const writes = { createProxyConfig, deleteProxyConfig, updateProxyConfig }

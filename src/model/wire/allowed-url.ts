@@ -1,0 +1,54 @@
+/** Decisions about requests by their URLs on the wire (conditions, section 10.3). Members not named here are ignored. */
+import { type Static, Type } from 'typebox'
+import { ASKED_URL_LENGTH_MAX } from '#model/limits.ts'
+import { AttributeMap, optional, UNDESCRIBED } from './building-blocks.ts'
+import { DecisionDebug } from './decision-debug.ts'
+import { AllowedResult, QuestionTold, UserInQuery } from './decision.ts'
+
+export const NO_MATCHING_RULE = 'no_matching_mapping_rule'
+
+const Method = Type.String({ minLength: 1, description: 'The method of the request, in any case.' })
+
+export const AllowedUrlQuery = Type.Object(
+  {
+    user: UserInQuery,
+    http_method: Type.Optional(Method),
+    httpMethod: Type.Optional(Type.Union([Method, Type.Null()], { [UNDESCRIBED]: true })),
+    url: Type.String({
+      minLength: 1,
+      maxLength: ASKED_URL_LENGTH_MAX,
+      description: 'The whole URL of the request, scheme and host included.',
+    }),
+    tenant: Type.String({ minLength: 1 }),
+    context: optional(AttributeMap),
+    sdk: optional(Type.String()),
+  },
+  {
+    examples: [
+      {
+        user: { key: 'carol' },
+        http_method: 'GET',
+        url: 'https://api.example.org/documents/roadmap',
+        tenant: 'default',
+      },
+    ],
+  },
+)
+export type AllowedUrlQuery = Static<typeof AllowedUrlQuery>
+
+export const AllowedUrlResult = Type.Object({
+  allow: AllowedResult.properties.allow,
+  result: AllowedResult.properties.result,
+  /** With `DEBUG_DECISIONS`. */
+  debug: Type.Optional(
+    Type.Union([
+      DecisionDebug,
+      Type.Object(
+        { reason: Type.Literal(NO_MATCHING_RULE) },
+        { description: 'No mapping rule fits the request, or it cannot be told which.' },
+      ),
+    ]),
+  ),
+  /** With `DEBUG_DECISIONS`: the question that the request stands for. */
+  query: Type.Optional(QuestionTold),
+})

@@ -1,0 +1,155 @@
+/** Proxy configs and the mapping rules in them on the wire (conditions, sections 10.3 and 10.4). */
+import { type Static, Type } from 'typebox'
+import { jsonBytes } from '#model/json-text.ts'
+import {
+  MAPPING_RULE_BYTES_MAX,
+  MAPPING_RULES_PER_CONFIG_MAX,
+  MAPPING_URL_LENGTH_MAX,
+  PROXY_SECRET_BYTES_MAX,
+} from '#model/limits.ts'
+import { MAPPING_METHODS, readMappingUrl } from '#model/mapping-urls.ts'
+import {
+  environmentPath,
+  Name,
+  nullable,
+  optional,
+  pagingQuery,
+  Reference,
+  scopeFields,
+  ShortKey,
+  timeFields,
+  Uuid,
+} from './building-blocks.ts'
+
+/** What is wrong with it is said where it is read. */
+const MappingRuleUrl = Type.Refine(
+  Type.String({
+    minLength: 1,
+    maxLength: MAPPING_URL_LENGTH_MAX,
+    description:
+      'The whole URL of the requests that are meant, scheme and host included. `{name}` stands for a segment, or for the value of a ' +
+      'query member; what it stands for is the attribute `name` of the resource.',
+  }),
+  url => typeof readMappingUrl(url) !== 'string',
+  url => {
+    const finding = readMappingUrl(url)
+    return typeof finding === 'string' ? finding : 'must be a URL'
+  },
+)
+
+const NoRegularExpression = Type.Refine(
+  Type.String({ description: 'Regular expressions are refused: leave it out.' }),
+  () => false,
+  () => 'must be left out: regular expressions are refused, since one of them can stop a thread',
+)
+
+export const MappingMethodName = Type.Enum([...MAPPING_METHODS], {
+  description: 'The method of the requests that are meant.',
+})
+
+/** A header that a proxy would add; kept, without effect. */
+const Headers = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  description: 'Kept for you, without effect here.',
+})
+
+const ruleFields = {
+  http_method: MappingMethodName,
+  headers: optional(Headers),
+  /** Of the resource. Absent: the method in lower case. */
+  action: optional(Reference),
+  priority: optional(
+    Type.Integer({
+      minimum: Number.MIN_SAFE_INTEGER,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Of several rules that fit the highest counts. Absent: 0.',
+    }),
+  ),
+}
+
+function heldToBytes<Schema extends Parameters<typeof Type.Refine>[0]>(schema: Schema) {
+  return Type.Refine(
+    schema,
+    rule => jsonBytes(rule, MAPPING_RULE_BYTES_MAX) <= MAPPING_RULE_BYTES_MAX,
+    () => `must have at most ${MAPPING_RULE_BYTES_MAX} bytes as JSON`,
+  )
+}
+
+export const MappingRuleCreate = heldToBytes(
+  Type.Object({
+    url: MappingRuleUrl,
+    url_type: optional(NoRegularExpression),
+    /** By key or id. */
+    resource: Reference,
+    ...ruleFields,
+  }),
+)
+export type MappingRuleCreate = Static<typeof MappingRuleCreate>
+
+/** As it is kept: the resource and the action by their keys. */
+export const MappingRuleRead = Type.Object({
+  url: Type.String(),
+  http_method: MappingMethodName,
+  resource: Type.String(),
+  headers: Headers,
+  action: nullable(Type.String()),
+  priority: nullable(Type.Integer()),
+})
+export type MappingRuleRead = Static<typeof MappingRuleRead>
+
+export const AuthMechanism = Type.Enum(['Bearer', 'Basic', 'Headers'], {
+  description: 'How the secret would be sent.',
+})
+export type AuthMechanism = Static<typeof AuthMechanism>
+
+export const ProxySecretObject = Type.Object(
+  {},
+  { additionalProperties: true, description: 'A secret of several parts.' },
+)
+
+export const ProxySecret = Type.Refine(
+  Type.Union([Type.String({ minLength: 1 }), ProxySecretObject], {
+    description: `A text or an object, at most ${PROXY_SECRET_BYTES_MAX} bytes as JSON. It is sealed, and told to nobody.`,
+  }),
+  secret => jsonBytes(secret, PROXY_SECRET_BYTES_MAX) <= PROXY_SECRET_BYTES_MAX,
+  () => `must have at most ${PROXY_SECRET_BYTES_MAX} bytes as JSON`,
+)
+export type ProxySecret = Static<typeof ProxySecret>
+
+const MappingRules = Type.Array(MappingRuleCreate, { maxItems: MAPPING_RULES_PER_CONFIG_MAX })
+
+export const ProxyConfigCreate = Type.Object({
+  key: ShortKey,
+  name: Name,
+  secret: ProxySecret,
+  auth_mechanism: Type.Optional(AuthMechanism),
+  mapping_rules: Type.Optional(MappingRules),
+})
+export type ProxyConfigCreate = Static<typeof ProxyConfigCreate>
+
+export const ProxyConfigUpdate = Type.Object({
+  name: Type.Optional(Name),
+  secret: Type.Optional(ProxySecret),
+  auth_mechanism: Type.Optional(AuthMechanism),
+  mapping_rules: Type.Optional(MappingRules),
+})
+export type ProxyConfigUpdate = Static<typeof ProxyConfigUpdate>
+
+/** Without its secret. */
+export const ProxyConfig = Type.Object({
+  id: Uuid,
+  key: Type.String(),
+  ...scopeFields,
+  ...timeFields,
+  name: Type.String(),
+  auth_mechanism: AuthMechanism,
+  mapping_rules: Type.Array(MappingRuleRead),
+})
+export type ProxyConfig = Static<typeof ProxyConfig>
+
+export const ProxyConfigsPath = Type.Object(environmentPath)
+export const ProxyConfigPath = Type.Object({ ...environmentPath, proxy_config_id: Reference })
+
+export const ProxyConfigsQuery = Type.Object(pagingQuery)
+export type ProxyConfigsQuery = Static<typeof ProxyConfigsQuery>

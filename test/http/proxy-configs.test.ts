@@ -1,0 +1,356 @@
+/** Proxy configs over HTTP (conditions, section 10.4): what they say, what is refused, and that nobody is told their secrets. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import {
+  MAPPING_QUERY_MEMBERS_MAX,
+  MAPPING_RULE_BYTES_MAX,
+  MAPPING_RULES_PER_CONFIG_MAX,
+  MAPPING_SEGMENTS_MAX,
+  MAPPING_URL_LENGTH_MAX,
+  PROXY_SECRET_BYTES_MAX,
+} from '#model/limits.ts'
+import type { ProxyConfig } from '#model/wire/proxy-config.ts'
+import { PURPOSE, Seal } from '#secrets/seal.ts'
+import { listRule, lists } from '#store/keyspace/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import { RecordReader } from '#management/commands/record-reader.ts'
+import {
+  ADMIN_KEY,
+  FACTS,
+  fresh,
+  type Problem,
+  refusal,
+  RESOURCES,
+  revisionOf,
+  sharedService,
+  startedService,
+  storeDirectory,
+} from '#testing/processes/running-service.ts'
+
+const verdict = await sharedService()
+const CONFIGS = `${FACTS}/proxy_configs`
+const RULE = { url: 'https://a.org/pages/{id}', http_method: 'get', resource: 'page' }
+const { id: pageId } = await verdict.resource({ key: 'page', actions: { read: {}, write: {} } })
+
+function bodyWith(fields: object = {}) {
+  const [key] = fresh('gateway')
+  return { key, name: 'Gateway', secret: 'hush', ...fields }
+}
+
+const post = (fields: object) => verdict.post<ProxyConfig>(CONFIGS, bodyWith(fields))
+
+async function made(fields: object = {}): Promise<ProxyConfig> {
+  const answer = await post(fields)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return answer.body
+}
+
+/** The places of what is wrong with a rule. */
+async function findings(rule: object) {
+  const answer = await post({ mapping_rules: [RULE, { ...RULE, ...rule }] })
+  expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
+  return (answer.body as unknown as Problem).detail!.map(({ loc, msg }) => [loc.join('.'), msg])
+}
+
+describe('a proxy config', () => {
+  test('is created with all it says, and read by key or id, without its secret', async () => {
+    const [key] = fresh('full')
+    const answer = await verdict.post<ProxyConfig>(CONFIGS, {
+      key,
+      name: 'Front door',
+      secret: { 'X-Key': 'hush' },
+      auth_mechanism: 'Headers',
+      mapping_rules: [
+        { ...RULE, action: 'write', priority: -3, headers: { 'X-A': 'b' }, url_type: null, color: 'ignored' },
+        { ...RULE, http_method: 'options', resource: pageId, action: null, headers: null, priority: null },
+      ],
+    })
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+    expect(revisionOf(answer)).toMatch(/^[\w-]+\.\d+$/u)
+    expect(answer.body).toEqual({
+      id: expect.any(String),
+      key,
+      organization_id: expect.any(String),
+      project_id: expect.any(String),
+      environment_id: expect.any(String),
+      created_at: expect.any(String),
+      updated_at: answer.body.created_at,
+      name: 'Front door',
+      auth_mechanism: 'Headers',
+      mapping_rules: [
+        { ...RULE, action: 'write', priority: -3, headers: { 'X-A': 'b' } },
+        { ...RULE, http_method: 'options', action: null, priority: null, headers: {} },
+      ],
+    })
+    expect((await verdict.get(`${CONFIGS}/${key}`)).body).toEqual(answer.body)
+    expect((await verdict.get(`${CONFIGS}/${answer.body.id.toUpperCase()}`)).body).toEqual(answer.body)
+    // Where a decision point has its facts, too.
+    expect((await verdict.get(`/facts/proxy_configs/${key}`)).body).toEqual(answer.body)
+  })
+
+  test('is a bearer without rules unless it says otherwise', async () => {
+    expect(await made()).toMatchObject({ auth_mechanism: 'Bearer', mapping_rules: [] })
+  })
+
+  test('takes the id of an action, and keeps its key', async () => {
+    const { body: page } = await verdict.get<{ actions: Record<string, { id: string }> }>(`${RESOURCES}/page`)
+    const config = await made({ mapping_rules: [{ ...RULE, action: page.actions['write']!.id }] })
+    expect(config.mapping_rules[0]!.action).toBe('write')
+  })
+
+  test('is changed field by field, its rules as a whole', async () => {
+    const config = await made({ mapping_rules: [RULE, { ...RULE, url: 'https://a.org/b' }] })
+    const path = `${CONFIGS}/${config.key}`
+    const renamed = await verdict.patch<ProxyConfig>(path, { name: 'Other', key: 'ignored', secret: 'new' })
+    expect(renamed.body).toEqual({ ...config, name: 'Other', updated_at: renamed.body.updated_at })
+    const { body } = await verdict.patch<ProxyConfig>(`${CONFIGS}/${config.id}`, {
+      auth_mechanism: 'Basic',
+      mapping_rules: [{ ...RULE, url: 'https://a.org/c' }],
+    })
+    expect([body.auth_mechanism, body.mapping_rules.map(({ url }) => url)]).toEqual([
+      'Basic',
+      ['https://a.org/c'],
+    ])
+    expect((await verdict.get(path)).body).toEqual(body)
+    expect((await verdict.patch<ProxyConfig>(path, { mapping_rules: [] })).body.mapping_rules).toEqual([])
+  })
+
+  test('is gone when it was deleted', async () => {
+    const { key } = await made()
+    expect((await verdict.delete(`${CONFIGS}/${key}`)).status).toBe(204)
+    for (const method of ['GET', 'DELETE'])
+      expect(refusal(await verdict.send(method, `${CONFIGS}/${key}`))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.patch(`${CONFIGS}/${key}`, {}))).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test('stands in lists in creation order, in pages, and is counted', async () => {
+    const client = await startedService()
+    for (const key of ['c', 'a', 'b'])
+      expect((await client.post(CONFIGS, { key, name: 'X', secret: 'x' })).status).toBe(200)
+    const keys = async (query: string) =>
+      (await client.get<ProxyConfig[]>(`${CONFIGS}${query}`)).body.map(({ key }) => key)
+    expect(await keys('')).toEqual(['c', 'a', 'b'])
+    expect(await keys('?per_page=2')).toEqual(['c', 'a'])
+    expect(await keys('?page=2&per_page=2')).toEqual(['b'])
+    expect(refusal(await client.get(`${CONFIGS}?per_page=101`))).toEqual([422, 'INVALID_INPUT'])
+    const stats = await client.send('GET', '/v2/projects/default/envs/default/stats', { key: ADMIN_KEY })
+    expect(stats.body).toMatchObject({ stats: { proxy_configs: 3 } })
+  })
+
+  test('is refused under a key that is taken, after what is not there', async () => {
+    const { key } = await made()
+    expect(refusal(await post({ key }))).toEqual([409, 'DUPLICATE_ENTITY'])
+    const nowhere = { key, mapping_rules: [{ ...RULE, resource: 'nowhere' }] }
+    expect(refusal(await post(nowhere))).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test.each([
+    ['a resource that is not there', { resource: 'nowhere' }, 'there is no resource "nowhere"'],
+    ['a resource that is built in', { resource: '__user' }, 'there is no resource "__user"'],
+    ['an action that is not declared', { action: 'fly' }, 'there is no action "page:fly"'],
+  ])('is refused with %s: 404, and nothing is made or changed', async (_what, rule, message) => {
+    const mapping_rules = [RULE, { ...RULE, ...rule }]
+    const refused = bodyWith({ mapping_rules })
+    const answer = await verdict.post(CONFIGS, refused)
+    expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
+    expect((answer.body as Problem).message).toContain(message)
+    expect((await verdict.get(`${CONFIGS}/${refused.key}`)).status).toBe(404)
+    const config = await made({ mapping_rules: [RULE] })
+    const path = `${CONFIGS}/${config.key}`
+    expect(refusal(await verdict.patch(path, { name: 'Other', mapping_rules }))).toEqual([404, 'NOT_FOUND'])
+    expect((await verdict.get(path)).body).toEqual(config)
+  })
+
+  test('keeps rules whose resource or action is removed, and can be changed beside them', async () => {
+    const [gone] = fresh('gone')
+    await verdict.resource({ key: gone, actions: { read: {} } })
+    const config = await made({ mapping_rules: [{ ...RULE, resource: gone, action: 'read' }] })
+    expect((await verdict.delete(`${RESOURCES}/${gone}/actions/read`)).status).toBe(204)
+    expect((await verdict.delete(`${RESOURCES}/${gone}`)).status).toBe(204)
+    const renamed = await verdict.patch<ProxyConfig>(`${CONFIGS}/${config.key}`, { name: 'Other' })
+    expect(renamed.body.mapping_rules).toEqual(config.mapping_rules)
+  })
+})
+
+describe('refused with its place', () => {
+  test.each([
+    ['url_type', 'regex', /regular expressions/u],
+    ['url_type', 'glob', /regular expressions/u],
+    ['http_method', 'GET', /must be "get"/u],
+    ['http_method', 'link', /must be "get"/u],
+    ['http_method', null, /must be/u],
+    ['priority', 1.5, /integer/u],
+    ['priority', '1', /integer/u],
+    ['resource', '', /./u],
+    ['headers', { a: 1 }, /string/u],
+    ['headers', [], /object/u],
+    ['url', '', /./u],
+    ['url', 'https://a.org/#top', /fragment/u],
+    ['url', 'https://a.org/%zz', /hexadecimal/u],
+    ['url', 'https://a.org/%C3', /hexadecimal/u],
+    ['url', 'https://a.org/a/../b', /\. and \.\./u],
+    ['url', 'https://a.org/%2e', /\. and \.\./u],
+    ['url', 'https://a.org/a\nb', /control/u],
+    ['url', 'https://a.org/x-{id}', /around a name only/u],
+    ['url', 'https://a.org/{}', /around a name only/u],
+    ['url', 'https://a.org/{a}{b}', /around a name only/u],
+    ['url', 'https://{host}:80/', /around a name only/u],
+    ['url', 'https://a.org/?a=x{b}', /around a name only/u],
+    ['url', 'https://a.org/?{a}=b', /must name each/u],
+    ['url', 'https://a.org/?=b', /must name each/u],
+    ['url', 'https://a.org/{a}/{a}', /\{a\} once/u],
+    ['url', 'https://a.org/{a}?x={a}', /\{a\} once/u],
+    ['url', 'https://a.org/?a=1&%61=2', /"a" once/u],
+  ])('is %s %j', async (field, value, message) => {
+    const [[loc, msg] = []] = await findings({ [field]: value })
+    expect([loc, msg]).toEqual([
+      expect.stringMatching(new RegExp(`^body\\.mapping_rules\\.1\\.${field}`, 'u')),
+      expect.stringMatching(message),
+    ])
+  })
+
+  test.each([['url'], ['http_method'], ['resource']])('is a rule without %s', async field => {
+    expect(await findings({ [field]: undefined })).toEqual([[`body.mapping_rules.1.${field}`, 'is required']])
+  })
+
+  test.each([
+    { key: undefined },
+    { key: 'a b' },
+    { name: undefined },
+    { secret: undefined },
+    { secret: null },
+    { secret: '' },
+    { secret: 7 },
+    { secret: ['hush'] },
+    { auth_mechanism: 'Digest' },
+    { mapping_rules: {} },
+    { mapping_rules: null },
+  ])('is a config with %j', async fields => {
+    expect(refusal(await post(fields))).toEqual([422, 'INVALID_INPUT'])
+  })
+})
+
+describe('ceilings, below, at and above', () => {
+  const ofLength = (length: number): string => {
+    const start = 'https://a.org/'
+    return start + 'x'.repeat(length - start.length)
+  }
+  const statusOf = async (fields: object) => {
+    const answer = await post(fields)
+    if (answer.status !== 200) expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
+    return answer.status
+  }
+  /** Statuses with one less than the most, the most, and one more. */
+  const statusesAround = async (most: number, fieldsOf: (count: number) => object) => {
+    const statuses: number[] = []
+    for (const count of [most - 1, most, most + 1]) statuses.push(await statusOf(fieldsOf(count)))
+    return statuses
+  }
+  const AROUND = [200, 200, 422]
+  const withRule = (rule: object) => ({ mapping_rules: [{ ...RULE, ...rule }] })
+
+  test('of the length of a URL', async () => {
+    expect(
+      await statusesAround(MAPPING_URL_LENGTH_MAX, length => withRule({ url: ofLength(length) })),
+    ).toEqual(AROUND)
+  })
+
+  test('of its segments', async () => {
+    const url = (count: number) => Array.from({ length: count }, () => 's').join('/')
+    expect(await statusesAround(MAPPING_SEGMENTS_MAX, count => withRule({ url: url(count) }))).toEqual(AROUND)
+  })
+
+  test('of its query members', async () => {
+    const url = (count: number) =>
+      `https://a.org/?${Array.from({ length: count }, (_, index) => `m${index}`).join('&')}`
+    expect(await statusesAround(MAPPING_QUERY_MEMBERS_MAX, count => withRule({ url: url(count) }))).toEqual(
+      AROUND,
+    )
+  })
+
+  test('of the bytes of a rule', async () => {
+    const ruleOf = (bytes: number) => {
+      const rule = { ...RULE, headers: { a: '' } }
+      return { ...RULE, headers: { a: 'x'.repeat(bytes - JSON.stringify(rule).length) } }
+    }
+    expect(await statusesAround(MAPPING_RULE_BYTES_MAX, bytes => withRule(ruleOf(bytes)))).toEqual(AROUND)
+  })
+
+  test('of the rules of a config', async () => {
+    const rules = (count: number) => ({
+      mapping_rules: Array.from({ length: count }, (_, index) => ({
+        ...RULE,
+        url: `https://a.org/${index}`,
+      })),
+    })
+    expect(await statusesAround(MAPPING_RULES_PER_CONFIG_MAX, rules)).toEqual(AROUND)
+  })
+
+  test('of the bytes of a secret, text or object, made and changed', async () => {
+    const text = (bytes: number) => 'x'.repeat(bytes - 2)
+    const object = (bytes: number) => ({ a: 'x'.repeat(bytes - JSON.stringify({ a: '' }).length) })
+    for (const of of [text, object]) {
+      expect(await statusesAround(PROXY_SECRET_BYTES_MAX, bytes => ({ secret: of(bytes) }))).toEqual(AROUND)
+    }
+    const { key } = await made()
+    const change = (bytes: number) => verdict.patch(`${CONFIGS}/${key}`, { secret: text(bytes) })
+    expect((await change(PROXY_SECRET_BYTES_MAX)).status).toBe(200)
+    expect(refusal(await change(PROXY_SECRET_BYTES_MAX + 1))).toEqual([422, 'INVALID_INPUT'])
+  })
+})
+
+describe('a secret', () => {
+  const [FIRST, SECOND, INNER] = ['hush-hush-first', 'hush-hush-second', 'hush-hush-inner']
+
+  test('is sealed in the store, opens under the key of the organization alone, and is told to nobody', async () => {
+    const directory = storeDirectory()
+    const client = await startedService({ storeUrl: `lmdb:${directory}` })
+    const told: unknown[] = []
+    const tell = async (method: string, path: string, body?: unknown, key?: string) => {
+      const answer = await client.send(method, path, { body, ...(key !== undefined && { key }) })
+      told.push(answer.body)
+      return answer
+    }
+    await client.resource({ key: 'page', actions: { get: {} } })
+    const body = { name: 'X', mapping_rules: [RULE] }
+    await tell('POST', CONFIGS, { ...body, key: 'one', secret: FIRST })
+    await tell('POST', CONFIGS, { ...body, key: 'two', secret: { header: INNER } })
+    await tell('PATCH', `${CONFIGS}/one`, { secret: SECOND })
+    // Refusals say what is wrong, and not what was sent.
+    expect((await tell('POST', CONFIGS, { ...body, key: 'one', secret: FIRST })).status).toBe(409)
+    expect((await tell('POST', CONFIGS, { ...body, key: 'b d', secret: FIRST })).status).toBe(422)
+    expect((await tell('POST', CONFIGS, { ...body, key: 'three', secret: [FIRST] })).status).toBe(422)
+    for (const path of [CONFIGS, `${CONFIGS}/one`, '/v2/projects/default/envs/default/export'])
+      expect((await tell('GET', path)).status).toBe(200)
+    const log = await tell('GET', '/v2/audit-log/default/default')
+    expect(JSON.stringify(log.body)).toContain('"secret":"***"')
+    expect(JSON.stringify(told)).not.toContain('hush')
+    await client.close()
+    const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(file =>
+      file.isFile(),
+    )
+    expect(files.length).toBeGreaterThan(0)
+    for (const { parentPath, name } of files) {
+      expect([name, readFileSync(join(parentPath, name)).includes('hush')]).toEqual([name, false])
+    }
+    const store = await openStore(`lmdb:${directory}`, listRule)
+    const { environment_id } = (told[0] as ProxyConfig) ?? {}
+    const { view } = await store.environment(environment_id, { begin: 'never' })
+    const [one, two] = [...new RecordReader(view).list('proxy-config', lists.all('proxy-config'))]
+    await store.close()
+    const seal = new Seal(ADMIN_KEY, PURPOSE.proxyConfigs)
+    expect(seal.unseal(one!.id, one!.sealedSecret!)).toBe(JSON.stringify(SECOND))
+    expect(seal.unseal(two!.id, two!.sealedSecret!)).toBe(JSON.stringify({ header: INNER }))
+    // Each under its own id, and for this purpose alone.
+    expect(seal.unseal(two!.id, one!.sealedSecret!)).toBeNull()
+    expect(new Seal(ADMIN_KEY, PURPOSE.apiKeys).unseal(one!.id, one!.sealedSecret!)).toBeNull()
+    expect(new Seal('another', PURPOSE.proxyConfigs).unseal(one!.id, one!.sealedSecret!)).toBeNull()
+  })
+
+  test('is not kept where the organization has no key to seal it under', async () => {
+    const client = await startedService({ adminApiKey: null })
+    expect((await client.post(CONFIGS, { key: 'one', name: 'X', secret: FIRST })).status).toBe(200)
+    expect((await client.patch(`${CONFIGS}/one`, { secret: SECOND })).status).toBe(200)
+  })
+})
