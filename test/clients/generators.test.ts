@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { describe, expect, test, type TestContext } from 'vitest'
 import { besideSuites, expectRow, keptFolder, ownFolder, reasonAgainst, run } from './published.ts'
+import { pythonWith } from './python-environment.ts'
 import { API_KEY, startedService } from '#testing/processes/running-service.ts'
 
 const OPENAPI_GENERATOR = '7.17.0'
@@ -212,15 +213,9 @@ async function runTypeScript(context: TestContext, at: Ground, name: string): Pr
 // Python.
 
 /** The interpreter of an environment that has the generator, and the libraries of what is generated. */
-async function pythonWithLibraries(context: TestContext): Promise<string> {
-  const kept = keptFolder('generators-python')
-  const python = join(kept, 'bin/python')
-  await need(context, 'Python packages', async () => {
-    if (!existsSync(python)) await run('python3', ['-m', 'venv', kept])
-    const requirements = besideSuites('generators/python/requirements.txt')
-    await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements])
-  })
-  return python
+function pythonWithLibraries(context: TestContext): Promise<string> {
+  const requirements = ['-r', besideSuites('generators/python/requirements.txt')]
+  return pythonWith(context, 'generators-python', requirements)
 }
 
 /** `made` has the generated package. */

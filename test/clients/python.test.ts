@@ -2,10 +2,9 @@
  * The published Python client, as it is in its registry, against a running service: every method it has. What becomes of each is
  * what docs/compatibility.md says, or this fails.
  */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, test } from 'vitest'
-import { besideSuites, expectReport, keptFolder, reasonAgainst, run } from './published.ts'
+import { besideSuites, expectReport, run } from './published.ts'
+import { pythonWith } from './python-environment.ts'
 import { ADMIN_KEY, API_KEY, startedService } from '#testing/processes/running-service.ts'
 
 /** What does not work although it is called as it should be, by version. */
@@ -20,14 +19,7 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 describe.each(Object.entries(KNOWN))('permit %s', (version, known) => {
   test('works with every method, but for those that are known not to', async context => {
-    const folder = keptFolder(`python-${version}`)
-    const python = join(folder, 'bin', 'python')
-    const reason = await reasonAgainst(async () => {
-      if (!existsSync(python)) await run('python3', ['-m', 'venv', folder])
-      const quietly = ['--quiet', '--disable-pip-version-check']
-      await run(python, ['-m', 'pip', 'install', ...quietly, `permit==${version}`])
-    })
-    if (reason !== null) return context.skip(`no Python client here: ${reason}`)
+    const python = await pythonWith(context, `python-${version}`, [`permit==${version}`])
     const service = await startedService()
     const report = await run(python, [besideSuites('python/drive.py'), service.address, API_KEY, ADMIN_KEY])
     const subject = { name: `Python, \`permit\` ${version}`, suite: 'Python', file: 'python.test.ts', known }

@@ -12,7 +12,8 @@ const documents = [
   'SECURITY.md',
   'CONTRIBUTING.md',
   'bench/README.md',
-  ...readdirSync(join(root, 'docs'))
+  ...readdirSync(join(root, 'docs'), { recursive: true })
+    .map(String)
     .filter(name => name.endsWith('.md'))
     .map(name => `docs/${name}`),
 ]

@@ -1,6 +1,8 @@
-// Calls every method of the published Go client against a running service, and tells as JSON what became of each.
+// Calls every method of the published Go client against a running service, and tells as JSON what became of each. Or does by it
+// what the Terraform provider does, which stands on that client.
 //
-// Arguments: the address, the key of an environment, the key of the organization, the address of the OPA listener.
+// Arguments: `methods` or `terraform`, the address, the key of an environment; for methods also the key of the organization and
+// the address of the OPA listener.
 package main
 
 import (
@@ -309,8 +311,7 @@ func objects(permits *permit.Client) map[string]any {
 	return found
 }
 
-func main() {
-	address, key, adminKey, opa := os.Args[1], os.Args[2], os.Args[3], os.Args[4]
+func methods(address, key, adminKey, opa string) {
 	permits := client(address, key, plain)
 	schema(permits.Api)
 	facts(permits.Api)
@@ -322,5 +323,13 @@ func main() {
 	undo(permits.Api)
 	organization(client(address, adminKey, plain).Api)
 	expectAll(objects(permits))
+}
+
+func main() {
+	if os.Args[1] == "terraform" {
+		terraform(client(os.Args[2], os.Args[3], plain))
+	} else {
+		methods(os.Args[2], os.Args[3], os.Args[4], os.Args[5])
+	}
 	printOutcomes()
 }
