@@ -255,6 +255,32 @@ func factKinds(client *api.PermitApiClient) []kind {
 			destroy: func() error { return client.ResourceInstances.Delete(ctx, "document:d9") },
 		},
 		{
+			name: "permitio_proxy_config",
+			create: func() error {
+				config := *models.NewProxyConfigCreate("secret", "gate", "Gate")
+				rule := *models.NewMappingRule("https://shop.example.com/documents/{id}", models.GET, "document")
+				rule.Action = pointer("read")
+				config.MappingRules = []models.MappingRule{rule}
+				_, err := client.ProxyConfigs.Create(ctx, config)
+				return err
+			},
+			read: func() (string, error) {
+				found, err := client.ProxyConfigs.Get(ctx, "gate")
+				if err != nil {
+					return "", err
+				}
+				rule := found.GetMappingRules()[0]
+				return told(nil, found.GetName(), found.GetAuthMechanism(), rule.Url, rule.HttpMethod, rule.Resource, *rule.Action)
+			},
+			want:    "Gate Basic https://shop.example.com/documents/{id} get document read",
+			changed: "Door Basic https://shop.example.com/documents/{id} get document read",
+			change: func() error {
+				_, err := client.ProxyConfigs.Update(ctx, "gate", models.ProxyConfigUpdate{Name: pointer("Door")})
+				return err
+			},
+			destroy: func() error { return client.ProxyConfigs.Delete(ctx, "gate") },
+		},
+		{
 			name: "permitio_role_assignment",
 			create: func() error {
 				_, err := client.Users.AssignRole(ctx, "ann", "editor", "acme")
