@@ -3,12 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { answerFindings } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
+  API_KEY,
   FACTS,
   neighbourOf,
   SCHEMA,
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
+import { RawConnection } from '#testing/requests/raw-connection.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()
@@ -113,4 +115,26 @@ test('is about the environment of the key, at the revision that it asks for', as
   const at = async (revision: string) =>
     (await verdict.send('GET', PATH, { headers: { ...ASKED, 'x-min-revision': revision } })).status
   expect([await at(await verdict.revision()), await at('another.1')]).toEqual([200, 400])
+})
+
+test('what is not ASCII at an end of a name is cut off by the HTTP library: the question is about another user', async () => {
+  const asks = async (user: string): Promise<[byHeader: unknown, byBody: unknown]> => {
+    const connection = await RawConnection.open(Number(new URL(verdict.address).port))
+    const headers = Object.entries({ ...ASKED, 'permit-user-key': user }).map(each => each.join(': '))
+    const head = [`GET ${PATH} HTTP/1.1`, 'host: h', `authorization: Bearer ${API_KEY}`, ...headers, '', '']
+    await connection.send(Buffer.from(head.join('\r\n'), 'utf8'))
+    const byHeader = (await connection.answer())?.status
+    connection.destroy()
+    const question = { user: { key: user }, action: 'read', resource: { type: 'document', tenant: 'acme' } }
+    const byBody = ((await verdict.post('/allowed', question)).body as { allow: boolean }).allow
+    return [byHeader, byBody]
+  }
+  await verdict.users('jos', 'josé', 'élan', 'zoë b')
+  await verdict.assign('jos', 'reader', 'acme')
+  await verdict.assign('élan', 'reader', 'acme')
+  await verdict.assign('zoë b', 'reader', 'acme')
+  expect(await asks('josé')).toEqual([200, false])
+  expect(await asks('élan')).toEqual([403, true])
+  // Within a name it stays.
+  expect(await asks('zoë b')).toEqual([200, true])
 })
