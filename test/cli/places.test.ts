@@ -72,6 +72,7 @@ describe('an environment', () => {
     expect(counts).toMatchObject({ id: made.id, stats: { users: 0, tenants: 1 } })
     const table = (await run(['env', 'show', 'staging', '--project', 'default', '-o', 'table'])).stdout
     expect(table).toMatch(/\nusers +0\n/)
+    expect(table).toMatch(/\nproxy configs +0\n/)
     const renamed = await done('env', 'rename', 'staging', 'Before', '--project', 'default')
     expect(renamed).toMatchObject({ key: 'staging', name: 'Before' })
     expect(await done('env', 'delete', 'staging', '--project', 'default', '--yes')).toEqual({

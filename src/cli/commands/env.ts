@@ -15,7 +15,15 @@ const ENVIRONMENT = {
 const NAME = { type: 'string', describe: 'what people call it; its key unless said' } as const
 
 /** What is counted in an environment, as the service calls it. */
-const COUNTED = ['resources', 'roles', 'tenants', 'users', 'condition_sets', 'set_rules'] as const
+const COUNTED = [
+  'resources',
+  'roles',
+  'tenants',
+  'users',
+  'condition_sets',
+  'set_rules',
+  'proxy_configs',
+] as const
 
 export const envCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(usage, description, command =>
