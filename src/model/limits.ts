@@ -69,7 +69,7 @@ export const MAPPING_RULES_MAX = 10_000
 export const MAPPING_URL_LENGTH_MAX = 2_048
 export const MAPPING_SEGMENTS_MAX = 32
 export const MAPPING_QUERY_MEMBERS_MAX = 16
-/** Bytes of JSON in one mapping rule, its headers included, and in all of an environment: threads that decide keep their URLs. */
+/** Bytes of JSON in the URL and the headers of one mapping rule, and in all rules of an environment: threads that decide keep their URLs. */
 export const MAPPING_RULE_BYTES_MAX = 8_192
 export const MAPPING_BYTES_TOTAL_MAX = 4_194_304
 /** Bytes of JSON in the secret of a proxy config. */

@@ -269,12 +269,22 @@ describe('ceilings, below, at and above', () => {
     )
   })
 
-  test('of the bytes of a rule', async () => {
-    const ruleOf = (bytes: number) => {
-      const rule = { ...RULE, headers: { a: '' } }
-      return { ...RULE, headers: { a: 'x'.repeat(bytes - JSON.stringify(rule).length) } }
-    }
-    expect(await statusesAround(MAPPING_RULE_BYTES_MAX, bytes => withRule(ruleOf(bytes)))).toEqual(AROUND)
+  const ruleOfBytes = (bytes: number) => {
+    const { url, ...rest } = RULE
+    const empty = JSON.stringify({ url, headers: { a: '' } })
+    return { url, ...rest, headers: { a: 'x'.repeat(bytes - empty.length) } }
+  }
+
+  test('of the bytes of the URL and the headers of a rule', async () => {
+    expect(await statusesAround(MAPPING_RULE_BYTES_MAX, bytes => withRule(ruleOfBytes(bytes)))).toEqual(
+      AROUND,
+    )
+  })
+
+  test('a rule as large as may be is taken again as it is shown, where more stands in it', async () => {
+    const { key, mapping_rules } = await made(withRule(ruleOfBytes(MAPPING_RULE_BYTES_MAX)))
+    expect(mapping_rules).toMatchObject([{ priority: null }])
+    expect((await verdict.patch(`${CONFIGS}/${key}`, { mapping_rules })).status).toBe(200)
   })
 
   test('of the rules of a config', async () => {

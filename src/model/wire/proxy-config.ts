@@ -68,15 +68,11 @@ const ruleFields = {
   ),
 }
 
-function heldToBytes<Schema extends Parameters<typeof Type.Refine>[0]>(schema: Schema) {
-  return Type.Refine(
-    schema,
-    rule => jsonBytes(rule, MAPPING_RULE_BYTES_MAX) <= MAPPING_RULE_BYTES_MAX,
-    () => `must have at most ${MAPPING_RULE_BYTES_MAX} bytes as JSON`,
-  )
-}
-
-export const MappingRuleCreate = heldToBytes(
+/**
+ * What is kept as it was sent counts. The rest is short, and is shown and exported in another form: keys in place of ids, null in place
+ * of nothing. So a rule that was taken once is taken again as it is shown.
+ */
+export const MappingRuleCreate = Type.Refine(
   Type.Object({
     url: MappingRuleUrl,
     url_type: optional(NoRegularExpression),
@@ -84,6 +80,9 @@ export const MappingRuleCreate = heldToBytes(
     resource: Reference,
     ...ruleFields,
   }),
+  ({ url, headers }) =>
+    jsonBytes({ url, headers: headers ?? {} }, MAPPING_RULE_BYTES_MAX) <= MAPPING_RULE_BYTES_MAX,
+  () => `must have at most ${MAPPING_RULE_BYTES_MAX} bytes of url and headers as JSON`,
 )
 export type MappingRuleCreate = Static<typeof MappingRuleCreate>
 
