@@ -1,0 +1,44 @@
+/**
+ * No URL keeps a thread that decides for long, however it is made, among as many mapping rules as an environment may have. In processor
+ * time: others on the machine do not count.
+ */
+import { expect, test } from 'vitest'
+import type { MappingRule } from '#model/change.ts'
+import { ASKED_URL_LENGTH_MAX, MAPPING_RULES_MAX } from '#model/limits.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
+
+function rule(url: string): MappingRule {
+  return { url, method: 'get', type: 'page', action: 'read', priority: 0 }
+}
+
+test('URLs as long as they may be, made to be hard, cost little among as many rules as may be', () => {
+  const paths = Array.from({ length: MAPPING_RULES_MAX / 2 }, (_, n) =>
+    rule(`https://a.org/t${n % 99}/x${n}/{id}`),
+  )
+  const queries = Array.from({ length: MAPPING_RULES_MAX / 2 }, (_, n) =>
+    rule(`https://a.org/q?a=${n}&b={b}`),
+  )
+  const engine = new SharedEngine()
+  engine.apply([{ kind: 'mapping-put', config: 'a', createdAt: 1, rules: [...paths, ...queries] }])
+  const filled = (start: string, part: string) => {
+    const count = Math.floor((ASKED_URL_LENGTH_MAX - start.length) / part.length)
+    return start + part.repeat(count)
+  }
+  const hostile = [
+    filled('https://a.org/', '/'),
+    filled('https://a.org/', 'a/'),
+    filled('https://a.org/', '%61'),
+    filled('https://a.org/', '/..a'),
+    filled('https://a.org/', '%2e%2'),
+    filled('https://a.org/q?', 'z&'),
+    filled('https://a.org/q?', 'a=1&'),
+    filled('https://a.org/q?', '%61=%31&'),
+  ]
+  const rounds = 40
+  for (const url of hostile) engine.mapped('get', url)
+  const before = process.cpuUsage()
+  for (let round = 0; round < rounds; round++) for (const url of hostile) engine.mapped('get', url)
+  const { user: us, system } = process.cpuUsage(before)
+  // A tenth of a millisecond each, about. Looking at every rule takes ten and more.
+  expect((us + system) / (rounds * hostile.length)).toBeLessThan(2_000)
+})
