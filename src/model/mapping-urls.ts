@@ -4,7 +4,8 @@
  * `%2F` stays within its segment.
  *
  * What two programs could read differently fits no rule, since whoever is behind the gateway may read it the other way: segments that
- * lead elsewhere (`.`, `..`), escapes that are none, control characters.
+ * lead elsewhere (`.`, `..`), parameters of segments (`;`), `\`, fragments, escapes that are none, control characters. In the query `+` is
+ * a space, as servers read it.
  */
 import { hasDotSegments } from './dot-segments.ts'
 import { ASKED_QUERY_MEMBERS_MAX, MAPPING_QUERY_MEMBERS_MAX, MAPPING_SEGMENTS_MAX } from './limits.ts'
@@ -29,23 +30,28 @@ export interface RequestUrl {
 }
 
 // oxlint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f]/
+const NO_PART_OF_URLS = /[\u0000-\u0020\u007f]|%00/
+/** What others take for the end of a segment, or leave out. */
+const READ_IN_TWO_WAYS = /[;\\]|%[01][0-9a-f]|%7f/i
 const PLACEHOLDER = /^\{([^{}]+)\}$/
 const BRACE = /[{}]/
 
 /** The URL of a rule; a text says what is wrong with it. O(length). */
 export function readMappingUrl(url: string): MappingUrl | string {
   if (url.includes('#')) return 'must have no fragment (#…), which no request has'
-  if (CONTROL.test(url)) return 'must have no control characters'
+  if (NO_PART_OF_URLS.test(url)) return 'must have no control characters and no spaces: a space is %20'
   if (!hasGoodEscapes(url)) return 'must have % only before two hexadecimal digits, which are UTF-8 together'
   const [path, query] = partedAtQuery(url)
   if (hasDotSegments(path)) return 'must have no segments . and .., which fit no request'
+  if (READ_IN_TWO_WAYS.test(path)) {
+    return String.raw`must have no ;, no \ and no control characters in its path, which fit no request`
+  }
   const raw = segmentsIn(path, MAPPING_SEGMENTS_MAX)
   if (raw === null) return `must have at most ${MAPPING_SEGMENTS_MAX} segments`
   const names = new Set<string>()
   const segments: MappingPart[] = []
   for (const [index, part] of raw.entries()) {
-    const read = readPart(part, names)
+    const read = readPart(part, names, decoded)
     if (typeof read === 'string') return read
     segments.push('text' in read && isAnyCase(raw, index) ? { text: read.text.toLowerCase() } : read)
   }
@@ -53,10 +59,10 @@ export function readMappingUrl(url: string): MappingUrl | string {
   for (const part of query.split('&')) {
     if (part === '') continue
     const [name, value] = partedAtEquals(part)
-    const read = readPart(value, names)
+    const read = readPart(value, names, decodedOfQuery)
     if (typeof read === 'string') return read
     if (name === '' || BRACE.test(name)) return 'must name each member of its query'
-    const member = decoded(name)
+    const member = decodedOfQuery(name)
     if (members.has(member)) return `must have the query member ${JSON.stringify(member)} once`
     members.set(member, read)
     if (members.size > MAPPING_QUERY_MEMBERS_MAX) {
@@ -67,8 +73,8 @@ export function readMappingUrl(url: string): MappingUrl | string {
 }
 
 /** Notes the name of a placeholder in `names`. */
-function readPart(raw: string, names: Set<string>): MappingPart | string {
-  if (!BRACE.test(raw)) return { text: decoded(raw) }
+function readPart(raw: string, names: Set<string>, decode: (raw: string) => string): MappingPart | string {
+  if (!BRACE.test(raw)) return { text: decode(raw) }
   const name = PLACEHOLDER.exec(raw)?.[1]
   if (name === undefined) return 'must have { and } around a name only, as a whole segment or a whole value'
   if (names.has(name)) return `must have the name {${name}} once`
@@ -81,11 +87,10 @@ function readPart(raw: string, names: Set<string>): MappingPart | string {
  * ours: no rule has more segments than are looked at.
  */
 export function readRequestUrl(url: string): RequestUrl | null {
-  const fragmentAt = url.indexOf('#')
-  const whole = fragmentAt < 0 ? url : url.slice(0, fragmentAt)
-  if (CONTROL.test(whole) || !hasGoodEscapes(whole)) return null
-  const [path, query] = partedAtQuery(whole)
-  if (hasDotSegments(path)) return null
+  // Some servers leave a fragment out, and others have it for a part of the path.
+  if (url.includes('#') || NO_PART_OF_URLS.test(url) || !hasGoodEscapes(url)) return null
+  const [path, query] = partedAtQuery(url)
+  if (hasDotSegments(path) || READ_IN_TWO_WAYS.test(path)) return null
   const raw = segmentsIn(path, MAPPING_SEGMENTS_MAX)
   if (raw === null) return null
   const segments = raw.map((part, index) => {
@@ -107,7 +112,7 @@ export function visitMembers(query: string, visit: (name: string, rawValue: stri
     if (end > from) {
       if (++count > ASKED_QUERY_MEMBERS_MAX) return false
       const [name, value] = partedAtEquals(query.slice(from, end))
-      visit(decoded(name), value)
+      visit(decodedOfQuery(name), value)
     }
     from = end + 1
   }
@@ -131,8 +136,13 @@ function hasGoodEscapes(text: string): boolean {
 }
 
 /** A part with its escapes decoded. Throws where one is none: `readRequestUrl` looks at all of them before. */
-export function decoded(part: string): string {
+function decoded(part: string): string {
   return part.includes('%') ? decodeURIComponent(part) : part
+}
+
+/** The same for a name or a value in the query. */
+export function decodedOfQuery(part: string): string {
+  return decoded(part.replaceAll('+', ' '))
 }
 
 function partedAtQuery(url: string): readonly [path: string, query: string] {

@@ -62,15 +62,20 @@ function fitOf(rule: MappingRule, url: string): Record<string, string> | 'ambigu
   let isAmbiguous = false
   for (const [rawName, raw] of wanted.query) {
     const values = asked.query
-      .filter(([name]) => decodeURIComponent(name) === decodeURIComponent(rawName))
-      .map(([, value]) => decodeURIComponent(value))
+      .filter(([name]) => fromForm(name) === fromForm(rawName))
+      .map(([, value]) => fromForm(value))
     const name = placeholderIn(raw)
-    const isThere = name === null ? values.includes(decodeURIComponent(raw)) : values.length > 0
+    const isThere = name === null ? values.includes(fromForm(raw)) : values.length > 0
     if (!isThere) return null
     if (new Set(values).size > 1) isAmbiguous = true
     if (name !== null) captured.push([name, values[0]!])
   }
   return isAmbiguous ? 'ambiguous' : Object.fromEntries(captured)
+}
+
+/** A name or a value in a query, as forms send it. */
+function fromForm(raw: string): string {
+  return decodeURIComponent(raw.replaceAll('+', ' '))
 }
 
 function placeholderIn(raw: string): string | null {
@@ -79,15 +84,18 @@ function placeholderIn(raw: string): string | null {
 
 /** Not decoded yet; null: two programs could read it differently. */
 function partsOf(url: string): Parts | null {
-  const [whole = ''] = url.split('#')
-  if ([...whole].some(character => character < ' ' || character === '\u007f')) return null
+  if (/[#\s]/.test(url) || /%00/.test(url)) return null
   try {
-    decodeURIComponent(whole)
+    decodeURIComponent(url)
   } catch {
     return null
   }
-  const [path = '', ...more] = whole.split('?')
-  const isElsewhere = path.split(/[/\\]|%2f|%5c/i).some(part => /^(\.|%2e){1,2}(;.*)?$/i.test(part))
+  const [path = '', ...more] = url.split('?')
+  if ([...decodeURIComponent(path)].some(character => character < ' ' || character === '\u007f')) return null
+  if (path.includes(';') || path.includes('\\')) return null
+  const isElsewhere = path
+    .split(/\/|%(?:25)*(?:2f|5c)/i)
+    .some(part => /^(\.|%(?:25)*2e){1,2}(%(?:25)*(3b|00).*)?$/i.test(part))
   if (isElsewhere) return null
   const members = more
     .join('?')

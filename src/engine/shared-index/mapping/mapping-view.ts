@@ -8,7 +8,7 @@ import type { MappedRequest } from '#engine/engine.ts'
 import { unpackArrays } from '#engine/shared-index/memory/packed-arrays.ts'
 import {
   MAPPING_METHODS,
-  decoded,
+  decodedOfQuery,
   readRequestUrl,
   type RequestUrl,
   visitMembers,
@@ -203,7 +203,7 @@ class Match {
     const isWhole = visitMembers(this.#url.query, (name, rawValue) => {
       const atom = this.#view.atomOf(name)
       if (atom === NOT_FOUND) return
-      const value = decoded(rawValue)
+      const value = decodedOfQuery(rawValue)
       const known = query.get(atom)
       const said = known ?? { value, atoms: new Set<number>(), isAmbiguous: false }
       if (known === undefined) query.set(atom, said)
