@@ -11,6 +11,10 @@ try {
   const { build } = await import('./build.ts')
   await build()
 } catch (error) {
-  // A bundler without a binary for this platform, as one: the service does not need it.
-  process.stderr.write(`not built, the sources run: ${error}\n`)
+  // npm leaves the bundler's binary out where its own Node is older than the bundler wants. The service does not need it.
+  const { node } = process.versions
+  process.stderr.write(
+    `verdict: all is there to run it, from its sources. Not built, since npm runs on Node ${node}: to make a package, or to run the ` +
+      `tests, run npm ci again with Node 22 first on the PATH. (${String(error).split('\n', 1)[0]})\n`,
+  )
 }

@@ -27,6 +27,7 @@ function runtimeProblem() {
 
 /** That it has: the C library takes its own variable away from processes that may do more than their user. */
 const STARTED_AGAIN = 'VERDICT_STARTED_AGAIN'
+const QUIET = '--disable-warning=ExperimentalWarning'
 
 function startAgain() {
   const { platform, execPath, execArgv, argv, env, connected } = process
@@ -39,6 +40,8 @@ function startAgain() {
   const tunables = env.GLIBC_TUNABLES ?? 'glibc.malloc.hugetlb=1'
   const isSnapshotDecided = [...execArgv, env.NODE_OPTIONS].some(flag => flag?.includes('node-snapshot'))
   const flags = isSnapshotDecided ? [] : ['--no-node-snapshot']
+  // Whoever came by `verdict serve` has not said it.
+  if (!execArgv.includes(QUIET)) flags.push(QUIET)
   if (tunables === env.GLIBC_TUNABLES && flags.length === 0) return
   process.execve(execPath, [execPath, ...flags, ...execArgv, ...argv.slice(1)], {
     ...env,

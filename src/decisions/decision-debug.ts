@@ -122,8 +122,9 @@ function deniedByTenantRoles(query: Query, explanation: Explanation): Part {
   const byNames = deniedByNames(query, explanation)
   if (byNames) return byNames
   const { held, allowing, isHeldAnywhere } = explanation.tenantRoles
-  if (!isHeldAnywhere) return denied('no_user_roles', 'the user holds no tenant role')
-  if (held.length === 0) return denied('no_role_in_tenant', `the user holds no role in ${explanation.tenant}`)
+  if (!isHeldAnywhere) return denied('no_user_roles', `the user holds no tenant role${wanted(allowing)}`)
+  if (held.length === 0)
+    return denied('no_role_in_tenant', `the user holds no role in ${explanation.tenant}${wanted(allowing)}`)
   return denied('no_permission', `held: ${named(held)}; would allow: ${named(allowing)}`)
 }
 
@@ -132,11 +133,18 @@ function deniedByInstanceRoles(query: Query, explanation: Explanation): Part {
   if (byNames) return byNames
   const { instanceRoles, isCutShort } = explanation
   const { held, allowing } = instanceRoles
-  if (held.length === 0 && !isCutShort)
-    return denied('no_graph_roles', 'the user holds no role on the instance')
+  if (query.key === null) return denied('no_graph_roles', 'the question names no instance')
+  if (held.length === 0 && !isCutShort) {
+    return denied('no_graph_roles', `the user holds no role on the instance${wanted(allowing)}`)
+  }
   if (explanation.isAllowedByRoles) return denied('no_permission', 'not needed: a tenant role allows it')
   const others = isCutShort ? ' and perhaps others, which would take too long to find' : ''
   return denied('no_permission', `held: ${named(held)}${others}; would allow: ${named(allowing)}`)
+}
+
+/** For whoever holds nothing: which roles to ask for, if there are any. */
+function wanted(allowing: readonly string[]): string {
+  return allowing.length === 0 ? '' : `; would allow: ${named(allowing)}`
 }
 
 function named(roles: readonly string[]): string {

@@ -120,6 +120,17 @@ describe('with DEBUG_DECISIONS a deny has the first code that holds', () => {
   })
 })
 
+test('a deny of somebody who holds nothing says which roles would allow, and of a type that no instance is named', async () => {
+  const unheld = await explained('carol', 'read', 'document:other')
+  expect(unheld.debug.rbac.reason).toMatch(/^the user holds no tenant role; would allow: .*reader/)
+  expect(unheld.debug.rebac.reason).toMatch(/^the user holds no role on the instance; would allow: .*viewer/)
+  expect((await explained('dave', 'read', 'document:d1')).debug.rbac.reason).toMatch(
+    /; would allow: .*reader/,
+  )
+  const ofType = await explained('bob', 'update', 'document')
+  expect(ofType.debug.rebac.reason).toBe('the question names no instance')
+})
+
 test('without DEBUG_DECISIONS answers hold the decision and nothing else', async () => {
   const body = question('alice', 'read', 'document:d1')
   expect(await textOf(silent, '/allowed', body)).toBe('{"allow":true,"result":true}')

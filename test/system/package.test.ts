@@ -1,8 +1,8 @@
 /** The package: what runs and what its readers need, nothing else; it installs and runs where there is no checkout. */
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -19,6 +19,12 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 
 /** What npm tells the programs that it runs is about another directory. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')))
+
+/** npm puts the folder of our Node first. */
+function pathOfTheMachine(): string {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return folders.filter(folder => !folder.includes('node_modules') && existsSync(folder)).join(delimiter)
+}
 
 interface Packed {
   readonly filename: string
@@ -53,6 +59,14 @@ test('holds the built code, and no more than a hundred files beside it: no sourc
 describe('installed in an empty directory', () => {
   test.each(['verdict', manifest.name])('npx %s --version says which release it is', async name => {
     const { stdout } = await run('npx', [name, '--version'], { cwd: elsewhere, env })
+    expect(stdout).toBe(`${manifest.version}\n`)
+  })
+
+  test('verdict runs on the Node that came along, where the one on the PATH is too old', async () => {
+    const { stdout } = await run(join(elsewhere, 'node_modules/.bin/verdict'), ['--version'], {
+      cwd: elsewhere,
+      env: { ...env, PATH: pathOfTheMachine() },
+    })
     expect(stdout).toBe(`${manifest.version}\n`)
   })
 

@@ -47,7 +47,10 @@ function requireKind(access: RouteAccess, kind: Principal['kind']): void {
     throw new AuthzError('FORBIDDEN', 'this request needs the API key of an environment')
   }
   if (access === 'organization' && kind !== 'organization') {
-    throw new AuthzError('FORBIDDEN', 'this request needs a key of the organization')
+    throw new AuthzError(
+      'FORBIDDEN',
+      'this request needs a key of the organization: the one in ADMIN_API_KEY, or one that it made',
+    )
   }
   if (access === 'project' && kind === 'environment') {
     throw new AuthzError('FORBIDDEN', 'this request needs a key of the project or of the organization')
