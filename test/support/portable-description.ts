@@ -100,6 +100,18 @@ export const portability: Readonly<Record<string, (document: Json) => string[]>>
       return 'properties' in node || 'enum' in node || 'anyOf' in node || node['type'] === 'object'
     }),
 
+  'an object of any content as one of several alternatives': document => {
+    const schemas = componentsOf(document, 'schemas')
+    return found(document, ({ node }) => {
+      const alternatives = [node['anyOf'] ?? node['oneOf'] ?? []].flat() as Json[]
+      const values = alternatives.filter(({ type }) => type !== 'null')
+      if (values.length < 2) return false
+      return values
+        .map(({ $ref, ...rest }) => (schemas[String($ref).split('/').at(-1)!] as Json | undefined) ?? rest)
+        .some(value => value['type'] === 'object' && Object.keys(propertiesOf(value)).length === 0)
+    })
+  },
+
   'several types, but one and null': document =>
     found(document, ({ node, steps }) => {
       if (!Array.isArray(node['type']) || steps.at(-1) === 'properties') return false

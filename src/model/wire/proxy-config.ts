@@ -102,19 +102,20 @@ export const AuthMechanism = Type.Enum(['Bearer', 'Basic', 'Headers'], {
 })
 export type AuthMechanism = Static<typeof AuthMechanism>
 
-export const ProxySecretObject = Type.Object(
-  {},
-  { additionalProperties: true, description: 'A secret of several parts.' },
-)
-
+/** Described without a type: generators of clients fail at a text or an object of any content. */
 export const ProxySecret = Type.Refine(
-  Type.Union([Type.String({ minLength: 1 }), ProxySecretObject], {
+  Type.Unsafe<string | Readonly<Record<string, unknown>>>({
     description: `A text or an object, at most ${PROXY_SECRET_BYTES_MAX} bytes as JSON. It is sealed, and told to nobody.`,
   }),
-  secret => jsonBytes(secret, PROXY_SECRET_BYTES_MAX) <= PROXY_SECRET_BYTES_MAX,
-  () => `must have at most ${PROXY_SECRET_BYTES_MAX} bytes as JSON`,
+  secret => isTextOrObject(secret) && jsonBytes(secret, PROXY_SECRET_BYTES_MAX) <= PROXY_SECRET_BYTES_MAX,
+  () => `must be a text or an object of at most ${PROXY_SECRET_BYTES_MAX} bytes as JSON`,
 )
 export type ProxySecret = Static<typeof ProxySecret>
+
+function isTextOrObject(secret: unknown): boolean {
+  if (typeof secret === 'string') return secret !== ''
+  return typeof secret === 'object' && secret !== null && !Array.isArray(secret)
+}
 
 const MappingRules = Type.Array(MappingRuleCreate, { maxItems: MAPPING_RULES_PER_CONFIG_MAX })
 

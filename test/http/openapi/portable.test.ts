@@ -24,6 +24,8 @@ const FAULTY = {
         ],
       },
       Several: { type: ['string', 'integer'] },
+      Anything: { type: 'object', additionalProperties: true },
+      Secret: { anyOf: [{ type: 'string' }, { $ref: '#/components/schemas/Anything' }] },
     },
   },
 }
