@@ -31,6 +31,15 @@ interface Place {
 
 const keysOf = (places: readonly Place[]) => places.map(({ key }) => key)
 
+test('verdict status with a key of the organization says how the service is, and what to name for more', async () => {
+  const { code, stdout, stderr } = await run(['status'])
+  expect([code, JSON.parse(stdout)]).toEqual([
+    EXIT.yes,
+    expect.objectContaining({ ready: true, counts: null }),
+  ])
+  expect(stderr).toMatch(/--project and --env/)
+})
+
 describe('a project', () => {
   test('is made, listed, shown with its environments, renamed and deleted', async () => {
     expect(await done('project', 'create', 'shop', '--name', 'The shop')).toMatchObject({ name: 'The shop' })

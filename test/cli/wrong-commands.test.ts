@@ -18,6 +18,8 @@ test.each([
   ['check anna read', `${CHECK}: <resource> is missing; see verdict check --help`],
   ['--output json check anna', `${CHECK}: <action> and <resource> are missing; see verdict check --help`],
   ['keys rotate', 'verdict keys rotate <id>: <id> is missing; see verdict keys rotate --help'],
+  ['keys rotate verdict_a-secret', 'that is no id of a key: verdict keys list shows them'],
+  ['keys revoke verdict_a-secret', 'that is no id of a key: verdict keys list shows them'],
   ['env copy a', 'verdict env copy <environment> <target>: <target> is missing; see verdict env copy --help'],
   ['check a b c d', `"d" is one argument too many: ${CHECK}`],
   ['chekc a b c', 'verdict chekc: there is no such command; did you mean check?'],

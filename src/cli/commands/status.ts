@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import { type Api, ask, resultOf } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
-import { EXIT } from '#cli/exit-codes.ts'
+import { EXIT, UsageError } from '#cli/exit-codes.ts'
 import type { Session } from '#cli/session.ts'
 import { envelope } from '#model/wire/building-blocks.ts'
 import { Health } from '#model/wire/health.ts'
@@ -31,7 +31,7 @@ export const statusCommand: Command = ({ usage, description }, parser, run) =>
     run(async session => {
       const isReady = await readiness(session.api)
       const version = await versionOf(session.api)
-      const counts = isReady && session.hasKey ? await countsOf(session) : null
+      const counts = isReady && session.hasKey ? await countsIfPlaced(session) : null
       const status = { address: session.api.address, version, ready: isReady, counts }
       const { output } = session
       output.result(status, () => {
@@ -59,6 +59,17 @@ async function readiness(api: Api): Promise<boolean> {
 async function versionOf(api: Api): Promise<string | null> {
   const { status, body } = await api.send('GET', '/healthy')
   return status === 200 && Check(Health, body) ? (body.version ?? null) : null
+}
+
+/** Null, and a note, where the key opens several environments and none is named: whether the service is well is known all the same. */
+async function countsIfPlaced(session: Session): Promise<Record<string, number> | null> {
+  try {
+    return await countsOf(session)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    session.output.note(error.message)
+    return null
+  }
 }
 
 async function countsOf(session: Session): Promise<Record<string, number>> {
