@@ -42,6 +42,9 @@ const SAID_IN_WORDS = [
   /page and per_page: both are given, or neither/,
   /limit and size mean the same and differ/,
   /token and next_token mean the same and differ/,
+  /must be a text or an object of at most \d+ bytes as JSON/,
+  /http_method: is required/,
+  /mapping_rules\[\d+\](\.url(_type)?)?: must /,
 ]
 
 async function storeUrl(): Promise<string> {

@@ -7,7 +7,10 @@ import { AllowedResult, QuestionTold, UserInQuery } from './decision.ts'
 
 export const NO_MATCHING_RULE = 'no_matching_mapping_rule'
 
-const Method = Type.String({ minLength: 1, description: 'The method of the request, in any case.' })
+const Method = Type.String({
+  minLength: 1,
+  description: 'The method of the request, in any case. It has to be there.',
+})
 
 export const AllowedUrlQuery = Type.Object(
   {
