@@ -217,6 +217,13 @@ export const BENCHES: readonly Bench[] = [
     program: 'management/deletions.ts',
   },
   {
+    name: 'writes',
+    shows:
+      'writes a second by 1, 16 and 64 callers and in bulks, on each store; beside other checkouts, if named',
+    takes: '3 min',
+    program: 'management/writes.ts',
+  },
+  {
     name: 'import',
     shows: 'a million facts imported over HTTP and exported again',
     takes: '3 min',

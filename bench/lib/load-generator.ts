@@ -237,6 +237,56 @@ export async function paced(
   return (answered * 1_000) / (performance.now() - startedAt)
 }
 
+/** One who asks, and waits for the answer before the next question. */
+export class Caller {
+  readonly #connection: Connection
+
+  static async open(address: string): Promise<Caller> {
+    return new Caller(await Connection.open(address))
+  }
+
+  private constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** The parsed body of the answer. Throws unless the answer says that it is done. */
+  async done(request: Buffer): Promise<unknown> {
+    const { status, body } = await this.#connection.ask(request)
+    if (status < 200 || status > 204)
+      throw new Error(`a request was answered ${status}: ${body.slice(0, 200)}`)
+    return body === '' ? null : (JSON.parse(body) as unknown)
+  }
+
+  close(): void {
+    this.#connection.close()
+  }
+}
+
+/** Requests that change something, by so many callers, each of whom waits for the answer: how many a second, and how long each took. */
+export async function inTurnsOfCallers(
+  address: string,
+  next: () => Buffer,
+  { callers, seconds }: { readonly callers: number; readonly seconds: number },
+): Promise<{ readonly perSecond: number; readonly ms: readonly number[] }> {
+  const open = await Promise.all(Array.from({ length: callers }, () => Caller.open(address)))
+  const ms: number[] = []
+  const startedAt = performance.now()
+  const until = startedAt + seconds * 1_000
+  await Promise.all(
+    open.map(async caller => {
+      for (let from = performance.now(); from < until;) {
+        await caller.done(next())
+        const now = performance.now()
+        ms.push(now - from)
+        from = now
+      }
+    }),
+  )
+  const elapsedSeconds = (performance.now() - startedAt) / 1_000
+  for (const caller of open) caller.close()
+  return { perSecond: ms.length / elapsedSeconds, ms }
+}
+
 /**
  * How long a burst waits for its answers, in milliseconds, behind others that become whole right before it: the server has
  * all of these but their last bytes, and gets those, one after the other, and then the one.
