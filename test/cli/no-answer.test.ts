@@ -13,6 +13,7 @@ import { verdictCommand } from './command-line.ts'
 
 const COMPANY = fileURLToPath(new URL('company.yaml', import.meta.url))
 const PLACE = ['--project', 'default', '--env', 'default']
+const KEY_ID = '5c0f0000-0000-4000-8000-000000000001'
 const HEADER = '{"kind":"environment","format":1}\n'
 const directory = mkdtempSync(join(tmpdir(), 'verdict-no-answer-'))
 const file = join(directory, 'file')
@@ -75,7 +76,7 @@ describe.each<[what: string, answer: RequestListener, message: RegExp]>([
     ['status', ...PLACE],
     ['keys', 'list'],
     ['keys', 'create'],
-    ['keys', 'rotate', 'id'],
+    ['keys', 'rotate', KEY_ID],
     ['apply', COMPANY, '--dry-run'],
     ['apply', COMPANY, '--dry-run', ...PLACE],
     ['export', '-', ...PLACE],
@@ -89,7 +90,7 @@ describe.each<[what: string, answer: RequestListener, message: RegExp]>([
 
 describe('what a change is answered', () => {
   test.each([
-    ['keys', 'revoke', 'id'],
+    ['keys', 'revoke', KEY_ID],
     ['load', '-', ...PLACE],
   ])('is no page for people: verdict %s %s', async (...args) => {
     const page = answerOf(200, 'text/html', '<!doctype html>')
