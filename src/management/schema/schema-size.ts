@@ -58,33 +58,17 @@ export const SIZE_CEILINGS: SizeCeilings = {
   mappingBytes: MAPPING_BYTES_TOTAL_MAX,
 }
 
-const SUMS = [
-  'actions',
-  'permissions',
-  'derivations',
-  'conditionBytes',
-  'mappingRules',
-  'mappingBytes',
-] as const satisfies readonly (keyof Sums)[]
+/** What is summed, as a refusal names it, and who says it. */
+const SUMMED: Readonly<Record<keyof Sums, { readonly what: string; readonly speakers: string }>> = {
+  actions: { what: 'actions', speakers: 'all resources and roles' },
+  permissions: { what: 'permissions', speakers: 'all resources and roles' },
+  derivations: { what: 'derivations', speakers: 'all resources and roles' },
+  conditionBytes: { what: 'bytes of conditions', speakers: 'all condition sets' },
+  mappingRules: { what: 'mapping rules', speakers: 'all proxy configs' },
+  mappingBytes: { what: 'bytes of mapping rules', speakers: 'all proxy configs' },
+}
+const SUMS = Object.keys(SUMMED) as (keyof Sums)[]
 const NOTHING = sumsFrom(() => 0)
-/** What is said of each in a refusal. */
-const NAMES = {
-  actions: 'actions',
-  permissions: 'permissions',
-  derivations: 'derivations',
-  conditionBytes: 'bytes of conditions',
-  mappingRules: 'mapping rules',
-  mappingBytes: 'bytes of mapping rules',
-}
-/** What says it. */
-const SPEAKERS = {
-  actions: 'all resources and roles',
-  permissions: 'all resources and roles',
-  derivations: 'all resources and roles',
-  conditionBytes: 'all condition sets',
-  mappingRules: 'all proxy configs',
-  mappingBytes: 'all proxy configs',
-}
 
 type Command<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
 
@@ -133,7 +117,8 @@ export function* checkSchemaSize(
       : yield* counted(records)
     for (const sum of SUMS) {
       if (more[sum] <= 0 || sums[sum] <= ceilings[sum]) continue
-      const message = `${SPEAKERS[sum]} together would have ${sums[sum]} ${NAMES[sum]}, and may have ${ceilings[sum]}`
+      const { what, speakers } = SUMMED[sum]
+      const message = `${speakers} together would have ${sums[sum]} ${what}, and may have ${ceilings[sum]}`
       throw new AuthzError('LIMIT_EXCEEDED', message)
     }
     records.put({ kind: 'schema-size', id: known?.id ?? newId(), ...sums })
@@ -176,14 +161,7 @@ function plus(sums: Sums, other: Sums, times = 1): Sums {
 }
 
 function sumsFrom(of: (sum: keyof Sums) => number): Sums {
-  return {
-    actions: of('actions'),
-    permissions: of('permissions'),
-    derivations: of('derivations'),
-    conditionBytes: of('conditionBytes'),
-    mappingRules: of('mappingRules'),
-    mappingBytes: of('mappingBytes'),
-  }
+  return Object.fromEntries(SUMS.map(sum => [sum, of(sum)])) as Record<keyof Sums, number>
 }
 
 /** The sums as this draft leaves them. */
