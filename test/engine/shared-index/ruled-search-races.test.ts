@@ -8,6 +8,7 @@ import { CandidateFinder } from '#engine/shared-index/ruled-search/candidates.ts
 import type { Attributes, Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
+import { conditionSet } from '#testing/engines/changes.ts'
 import { searchResources, searchUsers } from '#testing/engines/listed.ts'
 import { COLLIDING, ListingEngine, restoredWriter, SharedEngine } from '#testing/engines/shared-engine.ts'
 
@@ -20,16 +21,7 @@ const STANDING: readonly Change[] = [
 const asked = { user: 'ann', action: 'read', type: 'document', tenant: 'default' }
 const ALL = { after: null, limit: 100 }
 
-function set(name: string, side: 'user' | 'resource', conditions: object = {}): Change {
-  return {
-    kind: 'condition-set-put',
-    set: name,
-    side,
-    type: null,
-    parent: null,
-    conditions: { ...conditions },
-  }
-}
+const OF_RESOURCES = { side: 'resource' } as const
 
 function rule(userSet: string, resourceSet: string): Extract<Change, { kind: 'rule-put' }> {
   return { kind: 'rule-put', userSet, type: 'document', action: 'read', resourceSet }
@@ -47,7 +39,7 @@ test('an index that is restored builds its lists of what it has', () => {
   const engine = new SharedEngine()
   const owned = { 'resource.owner': { 'equals-ref': 'user.key' } }
   engine.apply([...STANDING, put('d', { owner: 'ann' }), put('e', { owner: 'bob' })])
-  engine.apply([set('all', 'user'), set('owned', 'resource', owned), rule('all', 'owned')])
+  engine.apply([conditionSet('all', {}), conditionSet('owned', owned, OF_RESOURCES), rule('all', 'owned')])
   while (engine.writer.collect(1_000));
   engine.writer = restoredWriter(engine.writer.save()!)
   engine.reader = new SharedIndexReader(engine.writer.handle, { threadId: 2 })
@@ -68,9 +60,9 @@ test('rules that share a side which looks something up are all followed', () => 
     put('d2', { color: 'blue' }),
   ])
   engine.apply([
-    set('led', 'user', led),
-    set('red', 'resource', { 'resource.color': { equals: 'red' } }),
-    set('blue', 'resource', { 'resource.color': { equals: 'blue' } }),
+    conditionSet('led', led),
+    conditionSet('red', { 'resource.color': { equals: 'red' } }, OF_RESOURCES),
+    conditionSet('blue', { 'resource.color': { equals: 'blue' } }, OF_RESOURCES),
     rule('led', 'red'),
     rule('led', 'blue'),
   ])
@@ -87,8 +79,8 @@ test('keys in any script are found in a list of the resource', () => {
   ])
   engine.apply([
     put('d', { editors }),
-    set('all', 'user'),
-    set('listed', 'resource', listed),
+    conditionSet('all', {}),
+    conditionSet('listed', listed, OF_RESOURCES),
     rule('all', 'listed'),
   ])
   const question = { action: 'read', type: 'document', key: 'd', tenant: null }
@@ -103,8 +95,8 @@ test('a tenant that goes while a list is built takes no record out of it', () =>
     engine.apply([...STANDING, { kind: 'tenant-put', tenant: 'gone', attributes: null }])
     engine.apply([
       ...documents.map(key => put(key)),
-      set('all', 'user'),
-      set('any', 'resource'),
+      conditionSet('all', {}),
+      conditionSet('any', {}, OF_RESOURCES),
       rule('all', 'any'),
     ])
     for (let step = 0; step < steps; step += 1) engine.writer.buildLists(1)
@@ -136,8 +128,8 @@ test('a page during which the last rule goes still has what roles allow', () => 
       role: 'reader',
       scope: { instance: { type: 'document', key: 'd' } },
     },
-    set('all', 'user'),
-    set('any', 'resource'),
+    conditionSet('all', {}),
+    conditionSet('any', {}, OF_RESOURCES),
     rule('all', 'any'),
   ])
   const find = CandidateFinder.prototype.find
@@ -163,8 +155,8 @@ test('a page without a list ends, though candidates go while it is made', () => 
   const keys = Array.from({ length: 400 }, (_, n) => `d${1_000 + n}`)
   engine.apply([...STANDING, ...keys.map((key, n) => put(key, { n }))])
   engine.apply([
-    set('all', 'user'),
-    set('none', 'resource', { 'resource.n': { 'greater-than': 1_000 } }),
+    conditionSet('all', {}),
+    conditionSet('none', { 'resource.n': { 'greater-than': 1_000 } }, OF_RESOURCES),
     rule('all', 'none'),
   ])
   const page = engine.searchResources(asked, { after: null, limit: 100, triedMax: 200 })
@@ -186,7 +178,7 @@ test('lists that find no slot are begun when others have left theirs', () => {
   const engine = new SharedEngine()
   const names = (prefix: string) => Array.from({ length: LISTS_MAX - 3 }, (_, n) => `${prefix}${n}`)
   const sets = [...names('a'), ...names('b')].map(name =>
-    set(name, 'user', { [`user.${name}`]: { equals: 1 } }),
+    conditionSet(name, { [`user.${name}`]: { equals: 1 } }),
   )
   const rules = (prefix: string) => names(prefix).map(name => rule(name, '__autogen_document'))
   engine.apply([...STANDING, ...sets, ...rules('a')])
@@ -203,8 +195,8 @@ test('attributes that cannot be read are refused only where a rule asks for them
   engine.apply([
     ...STANDING,
     put('d', { owner: 'ann' }),
-    set('all', 'user'),
-    set('any', 'resource'),
+    conditionSet('all', {}),
+    conditionSet('any', {}, OF_RESOURCES),
     rule('all', 'any'),
   ])
   const refused = new AuthzError('LIMIT_EXCEEDED', 'too long')
@@ -216,6 +208,6 @@ test('attributes that cannot be read are refused only where a rule asks for them
   }
   const search = () => searchResources(engine, { ...asked, circumstances }, ALL).keys
   expect(search()).toEqual(['d'])
-  engine.apply([set('any', 'resource', { 'resource.owner': { 'equals-ref': 'user.key' } })])
+  engine.apply([conditionSet('any', { 'resource.owner': { 'equals-ref': 'user.key' } }, OF_RESOURCES)])
   expect(search).toThrow(refused)
 })

@@ -13,6 +13,7 @@ import {
 } from '#engine/shared-index/ruled-search/merged-keys.ts'
 import type { Change, ConditionSetPut, RuleChange } from '#model/change.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
+import { conditionSet } from '#testing/engines/changes.ts'
 import { searchUsers } from '#testing/engines/listed.ts'
 import { ListingEngine } from '#testing/engines/shared-engine.ts'
 import { holdsFor } from '../../properties/seeded.ts'
@@ -102,16 +103,7 @@ const STANDING: readonly Change[] = [
 ]
 const asked = { action: 'read', type: 'document', key: null, tenant: 'default' }
 
-function set(name: string, side: 'user' | 'resource', conditions: object = {}): ConditionSetPut {
-  return {
-    kind: 'condition-set-put',
-    set: name,
-    side,
-    type: null,
-    parent: null,
-    conditions: { ...conditions },
-  }
-}
+const OF_RESOURCES = { side: 'resource' } as const
 
 function rule(
   userSet: string,
@@ -158,8 +150,8 @@ test('a turn ends behind a question that is dear, and so does a page, though tho
   engine.apply([
     ...STANDING,
     ...Array.from({ length: 700 }, (_, n) => user(n)),
-    set('any', 'resource'),
-    set('tagged', 'user', {
+    conditionSet('any', {}, OF_RESOURCES),
+    conditionSet('tagged', {
       anyOf: Array.from({ length: 60 }, (_, n) => ({ 'user.tags': { array_intersect: [`w${n}`] } })),
     }),
     rule('tagged'),
@@ -175,7 +167,7 @@ test('a turn ends behind a question that is dear, and so does a page, though tho
 function foundBy(sets: readonly ConditionSetPut[], rules: readonly Change[]): number | null {
   const engine = new ListingEngine(Infinity)
   engine.apply([...STANDING, { kind: 'user-put', user: 'ann', attributes: { team: 't1', age: 30 } }])
-  engine.apply([set('any', 'resource'), ...sets, ...rules])
+  engine.apply([conditionSet('any', {}, OF_RESOURCES), ...sets, ...rules])
   const find = vi.spyOn(CandidateFinder.prototype, 'find')
   try {
     expect(searchUsers(engine, asked, { after: null, limit: 10 }).keys).toEqual(['ann'])
@@ -191,7 +183,7 @@ test('rules that name more places than are looked at are not followed further: a
   const teams = Array.from({ length: 60 }, (_, n) => `t${n}`)
   const sets = (count: number) =>
     Array.from({ length: count }, (_, n) =>
-      set(`s${n}`, 'user', { 'user.team': { in: teams }, 'user.age': { 'greater-than': n % 20 } }),
+      conditionSet(`s${n}`, { 'user.team': { in: teams }, 'user.age': { 'greater-than': n % 20 } }),
     )
   const rules = (count: number) => Array.from({ length: count }, (_, n) => rule(`s${n}`))
   // Beside them stand those whose values are in no list.
@@ -201,8 +193,8 @@ test('rules that name more places than are looked at are not followed further: a
 
 test('a set that many rules name is looked at once', () => {
   const teams = Array.from({ length: 60 }, (_, n) => `t${n}`)
-  const resources = Array.from({ length: 1_000 }, (_, n) => set(`r${n}`, 'resource'))
-  const user = set('teams', 'user', { 'user.team': { in: teams } })
+  const resources = Array.from({ length: 1_000 }, (_, n) => conditionSet(`r${n}`, {}, OF_RESOURCES))
+  const user = conditionSet('teams', { 'user.team': { in: teams } })
   const rules = resources.map(({ set: resource }) => rule('teams', resource))
   expect(foundBy([user, ...resources], rules)).toBe(teams.length + 1)
 })
@@ -223,8 +215,8 @@ test('which lists are wanted is found in short steps, of each set once', () => {
   const attributes = (from: number) => ({
     anyOf: Array.from({ length: 900 }, (_, n) => ({ [`user.a${from + n}`]: { equals: 1 } })),
   })
-  const few = Array.from({ length: 20 }, (_, n) => set(`u${n}`, 'user', attributes(n)))
-  const many = Array.from({ length: 5_000 }, (_, n) => set(`r${n}`, 'resource'))
+  const few = Array.from({ length: 20 }, (_, n) => conditionSet(`u${n}`, attributes(n)))
+  const many = Array.from({ length: 5_000 }, (_, n) => conditionSet(`r${n}`, {}, OF_RESOURCES))
   const sets = [...few, ...many]
   // What the sets say is read first: a step each.
   const [, wanted] = stepsToFind(sets, [rule('u0', 'r0')])
