@@ -1,7 +1,5 @@
 /** How many proxy configs and mapping rules an environment may have, whichever way they come (conditions, section 10.4). */
-import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ContentImport } from '#management/content/content-import.ts'
 import { SCHEMA_CEILINGS } from '#management/schema/schema-ceilings.ts'
 import { SIZE_CEILINGS } from '#management/schema/schema-size.ts'
 import {
@@ -10,6 +8,7 @@ import {
   MAPPING_RULES_PER_CONFIG_MAX,
   PROXY_CONFIGS_MAX,
 } from '#model/limits.ts'
+import { importedRows } from '../support/imported-rows.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const LOW = { ...SCHEMA_CEILINGS, proxyConfigs: 3 }
@@ -127,28 +126,14 @@ test('an import is held to the real ceilings', () => {
     name: 'X',
     mapping_rules: rules(count),
   })
-  const rowsOf = (lines: readonly object[]) => {
-    const it = new ContentImport({
-      check: () => {},
-      isKind: (kind): kind is 'proxy_config' => typeof kind === 'string',
-      now: 0,
-      newId: randomUUID,
-      attributesBytesMax: 65_536,
-      heldBytesMax: Number.POSITIVE_INFINITY,
-    })
-    const all = [{ kind: 'environment', format: 1 }, ...lines, { kind: 'tenant', key: 'default', name: 'D' }]
-    return all
-      .map((line, index) => it.take({ number: index + 1, text: JSON.stringify(line) }).length)
-      .reduce((sum, rows) => sum + rows)
-  }
   const configs = Array.from({ length: PROXY_CONFIGS_MAX + 1 }, (_, index) => config(index, 0))
-  expect(rowsOf(configs.slice(1))).toBe(PROXY_CONFIGS_MAX + 1)
-  expect(() => rowsOf(configs)).toThrow(/there are 1000 proxy configs/u)
+  expect(importedRows(configs.slice(1))).toBe(PROXY_CONFIGS_MAX + 1)
+  expect(() => importedRows(configs)).toThrow(/there are 1000 proxy configs/u)
   const full = Array.from({ length: MAPPING_RULES_MAX / MAPPING_RULES_PER_CONFIG_MAX }, (_, index) =>
     config(index, MAPPING_RULES_PER_CONFIG_MAX),
   )
-  expect(rowsOf(full)).toBe(full.length + 1)
-  expect(() => rowsOf([...full, config(full.length, 1)])).toThrow(/10001 mapping rules/u)
+  expect(importedRows(full)).toBe(full.length + 1)
+  expect(() => importedRows([...full, config(full.length, 1)])).toThrow(/10001 mapping rules/u)
   expect([SIZE_CEILINGS.mappingRules, SIZE_CEILINGS.mappingBytes, SCHEMA_CEILINGS.proxyConfigs]).toEqual([
     MAPPING_RULES_MAX,
     MAPPING_BYTES_TOTAL_MAX,

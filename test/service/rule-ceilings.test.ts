@@ -2,7 +2,6 @@
  * How many condition sets and rules there may be, and how much sets may say together, whichever way they come. The ceilings are low
  * here, the code is the same.
  */
-import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { CONDITION_SETS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
@@ -11,7 +10,7 @@ import type { ExportedSchema } from '#management/schema/schema-export.ts'
 import { SIZE_CEILINGS } from '#management/schema/schema-size.ts'
 import { createSetRule } from '#management/schema/set-rules/set-rules.ts'
 import { deleteTenantRole } from '#management/schema/tenant-roles.ts'
-import { ContentImport } from '#management/content/content-import.ts'
+import { importedRows } from '../support/imported-rows.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const LOW = { ...SCHEMA_CEILINGS, conditionSets: 4, rules: 5, rulesPerAction: 3 }
@@ -208,31 +207,13 @@ describe('all conditions together', () => {
   })
 })
 
-describe('an import', () => {
-  /** The rows of a file with these lines of the schema, and one of a tenant, before which all of them are defined. */
-  function rowsOf(lines: readonly object[]): number {
-    const it = new ContentImport({
-      check: () => {},
-      isKind: (kind): kind is 'condition_set' => typeof kind === 'string',
-      now: 0,
-      newId: randomUUID,
-      attributesBytesMax: 65_536,
-      heldBytesMax: Number.POSITIVE_INFINITY,
-    })
-    const all = [{ kind: 'environment', format: 1 }, ...lines, { kind: 'tenant', key: 'default', name: 'D' }]
-    return all
-      .map((line, index) => it.take({ number: index + 1, text: JSON.stringify(line) }).length)
-      .reduce((sum, rows) => sum + rows)
-  }
-
-  test('is held to the real ceilings, which are those of the contract', () => {
-    const sets = Array.from({ length: CONDITION_SETS_MAX + 1 }, (_, index) => {
-      return { kind: 'condition_set', key: `s${index}`, name: 'X', type: 'userset', conditions: {} }
-    })
-    expect(rowsOf(sets.slice(1))).toBe(CONDITION_SETS_MAX + 1)
-    expect(() => rowsOf(sets)).toThrow(/there are 10000 condition sets/u)
-    expect([SCHEMA_CEILINGS.conditionSets, SCHEMA_CEILINGS.rules, SCHEMA_CEILINGS.rulesPerAction]).toEqual([
-      10_000, 100_000, 10_000,
-    ])
+test('an import is held to the real ceilings, which are those of the contract', () => {
+  const sets = Array.from({ length: CONDITION_SETS_MAX + 1 }, (_, index) => {
+    return { kind: 'condition_set', key: `s${index}`, name: 'X', type: 'userset', conditions: {} }
   })
+  expect(importedRows(sets.slice(1))).toBe(CONDITION_SETS_MAX + 1)
+  expect(() => importedRows(sets)).toThrow(/there are 10000 condition sets/u)
+  expect([SCHEMA_CEILINGS.conditionSets, SCHEMA_CEILINGS.rules, SCHEMA_CEILINGS.rulesPerAction]).toEqual([
+    10_000, 100_000, 10_000,
+  ])
 })

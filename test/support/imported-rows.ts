@@ -1,0 +1,19 @@
+/** The rows that a file of an environment's content becomes. */
+import { randomUUID } from 'node:crypto'
+import { ContentImport } from '#management/content/content-import.ts'
+
+/** How many rows a file with these lines of the schema has, and one of a tenant, before which all of them are defined. */
+export function importedRows(lines: readonly object[]): number {
+  const it = new ContentImport({
+    check: () => {},
+    isKind: (kind): kind is 'condition_set' | 'proxy_config' => typeof kind === 'string',
+    now: 0,
+    newId: randomUUID,
+    attributesBytesMax: 65_536,
+    heldBytesMax: Number.POSITIVE_INFINITY,
+  })
+  const all = [{ kind: 'environment', format: 1 }, ...lines, { kind: 'tenant', key: 'default', name: 'D' }]
+  return all
+    .map((line, index) => it.take({ number: index + 1, text: JSON.stringify(line) }).length)
+    .reduce((sum, rows) => sum + rows)
+}
