@@ -36,8 +36,9 @@ export const UNIT_ARRAYS = 8
 /** The words of a node. `best`: the smallest number of the rules that end in it or below it. */
 export const NODE = { edgesFrom: 0, any: 1, endsFrom: 2, best: 3, words: 4 } as const
 
-/** In place of the value of a query member: any. In place of a node: none. */
+/** In place of the value of a query member: any. */
 export const ANY = -1
+/** In place of a node: none. Node 0 is where the rules of a method begin, to which no edge leads. */
 export const NO_NODE = 0
 
 /** The place of a capture: the number of a segment, or that of a query member of the rule, turned over. */
