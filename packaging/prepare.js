@@ -11,10 +11,12 @@ try {
   const { build } = await import('./build.ts')
   await build()
 } catch (error) {
-  // npm leaves the bundler's binary out where its own Node is older than the bundler wants. The service does not need it.
-  const { node } = process.versions
+  // npm leaves the bundler's binary out where its own Node is older than the bundler wants. The service does not need it. This script
+  // runs on the Node that came along; npm's own is in what npm says of itself.
+  const npm = process.env['npm_config_user_agent'] ?? ''
+  const node = /node\/v(\S+)/.exec(npm)?.[1] ?? process.versions.node
   process.stderr.write(
     `verdict: all is there to run it, from its sources. Not built, since npm runs on Node ${node}: to make a package, or to run the ` +
-      `tests, run npm ci again with Node 22 first on the PATH. (${String(error).split('\n', 1)[0]})\n`,
+      `tests, run npm ci again with Node 20.19 or newer first on the PATH. (${String(error).split('\n', 1)[0]})\n`,
   )
 }
