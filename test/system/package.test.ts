@@ -1,6 +1,6 @@
 /** The package: what runs and what its readers need, nothing else; it installs and runs where there is no checkout. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,12 +20,6 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 /** What npm tells the programs that it runs is about another directory. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')))
 
-/** npm puts the folder of our Node first. */
-function pathOfTheMachine(): string {
-  const folders = (process.env['PATH'] ?? '').split(delimiter)
-  return folders.filter(folder => !folder.includes('node_modules') && existsSync(folder)).join(delimiter)
-}
-
 interface Packed {
   readonly filename: string
   readonly files: readonly { readonly path: string }[]
@@ -43,6 +37,27 @@ beforeAll(async () => {
   const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', join(checkout, packed.filename)]
   await run('npm', install, { cwd: elsewhere, env })
 })
+
+/**
+ * A folder with a `node` that is too old: it has not heard of the flag, says which version it is, and ends as soon as the code that wants
+ * a newer one says anything. The one of the machine may be new enough.
+ */
+function folderOfOldNode(): string {
+  const old = mkdtempSync(join(folder, 'old-node-'))
+  const asOld = join(old, 'as-old.cjs')
+  writeFileSync(
+    asOld,
+    `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } })
+process.stdout.write = () => process.exit(9)
+`,
+  )
+  const script = `#!/bin/sh
+case "$1" in --disable-warning*) echo "node: bad option: $1" >&2; exit 9 ;; esac
+exec "${process.execPath}" --require "${asOld}" "$@"
+`
+  writeFileSync(join(old, 'node'), script, { mode: 0o755 })
+  return old
+}
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -65,20 +80,24 @@ describe('installed in an empty directory', () => {
   test('verdict runs on the Node that came along, where the one on the PATH is too old', async () => {
     const { stdout } = await run(join(elsewhere, 'node_modules/.bin/verdict'), ['--version'], {
       cwd: elsewhere,
-      env: { ...env, PATH: pathOfTheMachine() },
+      env: { ...env, PATH: [folderOfOldNode(), process.env['PATH']].join(delimiter) },
     })
     expect(stdout).toBe(`${manifest.version}\n`)
   })
 
-  test('serves, on the Node that came along, and the command line asks it', async () => {
+  test('serves, on the Node that came along, until it is told to stop, and the command line asks it', async () => {
     const settings = { API_KEY, STORE_URL: 'lmdb:./data', HTTP_THREADS: '1', POOL_THREADS: '0' }
+    const path = [folderOfOldNode(), join(elsewhere, 'node_modules/.bin'), process.env['PATH']]
     const service = new ServiceProcess({
       cwd: elsewhere,
-      env: { ...settings, PATH: `${join(elsewhere, 'node_modules/.bin')}:${process.env['PATH']}` },
+      env: { ...settings, PATH: path.join(delimiter) },
       command: ['verdict', 'serve'],
     })
     onTestFinished(async () => void (await service.end('SIGKILL')))
     const url = await service.address()
+    const [, pid] = await service.logMatch(/"pid":(\d+)/)
+    // One that is not told to stop outlives what started it.
+    onTestFinished(async () => void (await run('kill', ['-KILL', pid!]).catch(() => null)))
     await service.call('POST', `${SCHEMA}/resources`, {
       key: 'document',
       name: 'Document',
