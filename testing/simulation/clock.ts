@@ -1,0 +1,60 @@
+/** Simulated time: what is to happen, in order. Seconds. What happens at one moment happens in a fixed order, so a run can be repeated. */
+
+export interface Happening {
+  happen(): void
+}
+
+export class Clock {
+  now = 0
+  /** A binary heap by time. */
+  readonly #times: number[] = []
+  readonly #happenings: Happening[] = []
+
+  after(seconds: number, happening: Happening): void {
+    const [times, happenings] = [this.#times, this.#happenings]
+    const time = this.now + seconds
+    let at = times.length
+    times.push(time)
+    happenings.push(happening)
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      if (times[above]! <= time) break
+      times[at] = times[above]!
+      happenings[at] = happenings[above]!
+      at = above
+    }
+    times[at] = time
+    happenings[at] = happening
+  }
+
+  /** Lets everything happen up to then. */
+  run(until: number): void {
+    while (this.#times.length > 0 && this.#times[0]! <= until) {
+      this.now = this.#times[0]!
+      this.#takeFirst().happen()
+    }
+    this.now = until
+  }
+
+  #takeFirst(): Happening {
+    const [times, happenings] = [this.#times, this.#happenings]
+    const first = happenings[0]!
+    const time = times.pop()!
+    const happening = happenings.pop()!
+    const count = times.length
+    if (count === 0) return first
+    let at = 0
+    for (;;) {
+      let below = 2 * at + 1
+      if (below >= count) break
+      if (below + 1 < count && times[below + 1]! < times[below]!) below += 1
+      if (times[below]! >= time) break
+      times[at] = times[below]!
+      happenings[at] = happenings[below]!
+      at = below
+    }
+    times[at] = time
+    happenings[at] = happening
+    return first
+  }
+}

@@ -1,0 +1,93 @@
+/** Single checks on many nodes: who holds what, who is asked, what each node has to do, and how long callers wait. */
+import { Random } from '../data/random.ts'
+import { Clock } from './clock.ts'
+import { type HttpThread, httpThread } from './http-thread.ts'
+import { INPUTS as I, seconds } from './inputs.ts'
+import { Latencies } from './latencies.ts'
+import { arriveAtRandom } from './sources.ts'
+
+/** What is asked about as one: an index of some tenants, and the nodes that have it. */
+export interface Piece {
+  /** Of all checks. */
+  readonly share: number
+  readonly nodes: readonly number[]
+}
+
+export interface FleetPlan {
+  readonly nodes: number
+  /** HTTP threads of a node. */
+  readonly threads: number
+  readonly pieces: readonly Piece[]
+  readonly checksPerSecond: number
+  /** Of the checks, how many come to a node that must ask another one. */
+  readonly forwardedShare?: number
+  /** A node that is gone; its checks go to the other nodes that have the piece, and there are some. */
+  readonly lost?: number
+}
+
+export interface FleetRun {
+  readonly latencies: Latencies
+  /** Of each node, by its threads' time. */
+  readonly busy: readonly number[]
+}
+
+/** What a node takes to hand a request on, and to hand the answer back: a request of the floor each. */
+const FORWARD = 1 / 126_000
+const SETTLING_SECONDS = 0.2
+
+export function runFleet(plan: FleetPlan, runSeconds: number, seed = 1): FleetRun {
+  const { threads, lost, forwardedShare = 0 } = plan
+  const [clock, random, latencies] = [new Clock(), new Random(seed), new Latencies()]
+  const speed = I.rateOfOneAmongMany.value
+  const nodes = Array.from({ length: plan.nodes }, () =>
+    Array.from({ length: threads }, () => httpThread(clock, random, speed)),
+  )
+  const alive = nodes.map((_, node) => node).filter(node => node !== lost)
+  const pieces = plan.pieces.map(piece => piece.nodes.filter(node => node !== lost))
+  const pick = pickerByShare(plan.pieces.map(({ share }) => share))
+  const threadOf = (node: number): HttpThread => random.pick(nodes[node]!)
+  arriveAtRandom(clock, random, plan.checksPerSecond, () => {
+    const from = clock.now
+    const holders = pieces[pick(random.next())]!
+    const owner = threadOf(random.pick(holders))
+    const answer = (): void => {
+      if (from > SETTLING_SECONDS) latencies.add(clock.now - from)
+    }
+    if (forwardedShare === 0 || !random.chance(forwardedShare)) {
+      owner.station.take({ work: owner.work, done: answer })
+      return
+    }
+    const entry = threadOf(random.pick(alive)).station
+    const work = (): number => FORWARD / speed
+    const travel = (happen: () => void): void => clock.after(seconds(I.networkOneWay), { happen })
+    const handBack = (): void => entry.take({ work, done: answer })
+    const handOn = (): void => owner.station.take({ work: owner.work, done: () => travel(handBack) })
+    entry.take({ work, done: () => travel(handOn) })
+  })
+  clock.run(runSeconds)
+  const busyOf = (of: readonly HttpThread[]): number =>
+    of.reduce((sum, { station }) => sum + station.busySeconds, 0) / (threads * runSeconds)
+  return { latencies, busy: nodes.map(busyOf) }
+}
+
+/** From a number in [0, 1) to the place of the share that it falls into. */
+function pickerByShare(shares: readonly number[]): (at: number) => number {
+  const ends = new Float64Array(shares.length)
+  let sum = 0
+  shares.forEach((share, nth) => (ends[nth] = sum += share))
+  return at => {
+    const wanted = at * sum
+    let [low, high] = [0, ends.length - 1]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (ends[middle]! > wanted) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+}
+
+/** All pieces on all nodes. */
+export function wholeCopies(nodes: number): Piece[] {
+  return [{ share: 1, nodes: Array.from({ length: nodes }, (_, node) => node) }]
+}

@@ -1,0 +1,97 @@
+/**
+ * What the simulation of a fleet goes by, all of it: measured rates, each with the place where it was measured, and what was assumed.
+ * Whoever measures anew changes the value here, runs `npm run bench -- scale` and puts the tables into docs/scale.md.
+ */
+
+export interface Input {
+  readonly value: number
+  readonly unit: string
+  /** Where it was measured: a file of bench/results or a document. */
+  readonly from: string
+}
+
+const latency = (value: number, unit: string): Input => ({ value, unit, from: 'intel-xeon/latency.json' })
+const firstLoad = (value: number, unit: string): Input => ({
+  value,
+  unit,
+  from: 'intel-xeon/redis-first-load.json',
+})
+const rates = (value: number, unit: string): Input => ({ value, unit, from: 'amd-epyc/scale-rates.json' })
+const assumed = (value: number, unit: string): Input => ({ value, unit, from: 'assumed' })
+
+/** The write path is being made faster: these are to be replaced. */
+export const WRITES = {
+  embeddedByOne: { value: 122, unit: 'changes/s', from: 'bench writes, embedded, 1 caller' },
+  embeddedByMany: { value: 1_092, unit: 'changes/s', from: 'bench writes, embedded, 64 callers' },
+  embeddedInBulks: { value: 5_013, unit: 'facts/s', from: 'bench writes, embedded, bulks of 1,000' },
+  redisByOne: { value: 162, unit: 'changes/s', from: 'bench scale-rates, Redis, 1 caller' },
+  redisByMany: {
+    value: 746,
+    unit: 'changes/s',
+    from: 'bench scale-rates, Redis, 32 callers, beside other work',
+  },
+  imported: { value: 18_500, unit: 'facts/s', from: 'bench import, embedded' },
+} as const satisfies Record<string, Input>
+
+export const INPUTS = {
+  // An HTTP thread, asked one question at a time on 64 connections.
+  peakChecks: latency(111_800, 'checks/s'),
+  roundTripAlone: latency(87, 'µs'),
+  clientShareAtPeak: latency(0.744, 'of a core'),
+  bulkChecks: { value: 1_622_000, unit: 'checks/s', from: 'intel-xeon/bulk.json' },
+  checksPerCollection: {
+    value: 480,
+    unit: 'checks',
+    from: 'docs/decision-cost.md: 230 a second near the peak',
+  },
+  collection: { value: 75, unit: 'µs', from: 'docs/decision-cost.md: 0.05 to 0.11 ms' },
+  shortStopsPerSecond: { value: 330, unit: '1/s', from: 'docs/benchmarks.md' },
+  shortStop: { value: 30, unit: 'µs', from: 'docs/benchmarks.md' },
+  longStopsPerSecond: { value: 2, unit: '1/s', from: 'docs/benchmarks.md: one or two' },
+  longStop: { value: 1_500, unit: 'µs', from: 'docs/benchmarks.md' },
+  // The index.
+  graphBytesPerFact: rates(67.4, 'B'),
+  closureBytesPerFact: rates(1.7, 'B'),
+  keptBytesPerSecond: rates(600e6, 'B/s'),
+  readBytesPerSecond: rates(970e6, 'B/s'),
+  // Redis, and nodes that follow it.
+  loadedPerSecond: firstLoad(57_700, 'facts/s'),
+  // Half of a load: the index, made of the rows of the local copy. Its part of the log must be there at its end.
+  indexedPerSecond: { value: 115_000, unit: 'facts/s', from: 'docs/redis.md: half of a load' },
+  scannedPerSecond: firstLoad(212_000, 'facts/s'),
+  redisBytesPerFact: firstLoad(181, 'B'),
+  thingsPerFact: firstLoad(0.303, 'users and instances'),
+  heapBytesPerThing: {
+    value: 83,
+    unit: 'B of V8 heap while an index is made of rows',
+    from: 'bench scale-rates, a run of the index alone',
+  },
+  heapBytesMax: { value: 4_144 * 2 ** 20, unit: 'B', from: 'V8 on a machine of 16 GiB and more' },
+  openedAtOnce: { value: 4, unit: 'environments', from: 'src/management/organization/open-environments.ts' },
+  startSeconds: { value: 0.54, unit: 's', from: 'docs/ARCHITECTURE.md' },
+  diskBytesPerFact: { value: 1_640, unit: 'B', from: 'docs/redis.md: 1.5 to 1.7 KiB' },
+  listsPerSecond: { value: 7_350, unit: 'facts/s', from: 'docs/redis.md: 408 s for 3M, beside other work' },
+  followedPerSecond: rates(2_500, 'commits/s'),
+  redisPerCommit: rates(163, 'µs'),
+  redisPerMessage: rates(5.1, 'µs'),
+  redisPerRead: rates(94, 'µs'),
+  redisPerCommitRead: rates(3.5, 'µs'),
+  logBytesPerCommit: rates(930, 'B'),
+  sentBytesPerCommit: rates(940, 'B'),
+  rowBytesPerCommit: rates(726, 'B in Redis: instance, role, entry of the audit log'),
+  // What the code has.
+  graphBytesMax: { value: 2 ** 32, unit: 'B', from: 'src/engine/shared-index/memory/regions.ts' },
+  graphShareToWriters: { value: 15 / 16, unit: '', from: 'src/engine/shared-index/write/graph-room.ts' },
+  commitsPerRead: { value: 256, unit: 'commits', from: 'src/store/redis/redis-log.ts' },
+  logEntriesMax: { value: 100_000, unit: 'commits', from: 'LOG_ENTRIES_MAX' },
+  keepSecondsMax: { value: 3, unit: 's', from: 'src/threads/indexes/shared-indexes.ts' },
+  processBytes: { value: 200e6, unit: 'B', from: 'docs/operations.md' },
+  threadBytes: { value: 45e6, unit: 'B', from: 'docs/operations.md' },
+  // Not measured.
+  rateOfOneAmongMany: assumed(0.8, 'of the rate of a thread alone: more than two cores were not measured'),
+  networkOneWay: assumed(100, 'µs between machines of one place'),
+} as const satisfies Record<string, Input>
+
+const MICRO = 1e-6
+
+export const seconds = (input: Input): number => input.value * MICRO

@@ -1,0 +1,53 @@
+/** How long things took, counted in classes that are 1 % wide: millions of them take no more room than thousands. */
+
+const SHORTEST = 1e-7
+const WIDTH = Math.log(1.01)
+const CLASSES = 2_400
+
+export class Latencies {
+  readonly #counts = new Float64Array(CLASSES)
+  #sum = 0
+  count = 0
+
+  add(seconds: number, times = 1): void {
+    const nth = seconds <= SHORTEST ? 0 : Math.ceil(Math.log(seconds / SHORTEST) / WIDTH)
+    this.#counts[Math.min(nth, CLASSES - 1)]! += times
+    this.#sum += seconds * times
+    this.count += times
+  }
+
+  get mean(): number {
+    return this.#sum / this.count
+  }
+
+  /** The time within which this share of all was done. */
+  at(share: number): number {
+    let left = this.count * share
+    for (let nth = 0; nth < CLASSES; nth += 1) {
+      left -= this.#counts[nth]!
+      if (left <= 0) return secondsOf(nth)
+    }
+    return secondsOf(CLASSES - 1)
+  }
+
+  /**
+   * As `wrk` corrects what it has measured: whoever waited twice as long as usual or longer would have sent more meanwhile, and those would
+   * have waited, too.
+   */
+  corrected(usual: number): Latencies {
+    const all = new Latencies()
+    for (let nth = 0; nth < CLASSES; nth += 1) {
+      const times = this.#counts[nth]!
+      if (times === 0) continue
+      const seconds = secondsOf(nth)
+      all.add(seconds, times)
+      if (seconds < 2 * usual) continue
+      for (let rest = seconds - usual; rest > usual; rest -= usual) all.add(rest, times)
+    }
+    return all
+  }
+}
+
+function secondsOf(nth: number): number {
+  return SHORTEST * Math.exp(nth * WIDTH)
+}

@@ -1,0 +1,20 @@
+/** What comes at random: jobs of strangers, and stops. */
+import type { Random } from '../data/random.ts'
+import type { Clock, Happening } from './clock.ts'
+
+/** A random (exponential) time of that mean. */
+export function randomTime(random: Random, mean: number): number {
+  return -Math.log(1 - random.next()) * mean
+}
+
+/** Lets something happen at random, so often a second, from now on. */
+export function arriveAtRandom(clock: Clock, random: Random, perSecond: number, arrive: () => void): void {
+  if (perSecond === 0) return
+  const next: Happening = {
+    happen: () => {
+      clock.after(randomTime(random, 1 / perSecond), next)
+      arrive()
+    },
+  }
+  clock.after(randomTime(random, 1 / perSecond), next)
+}
