@@ -249,6 +249,21 @@ export const BENCHES: readonly Bench[] = [
     program: 'redis/propagation.ts',
   },
   {
+    name: 'scale',
+    shows: 'a fleet for 10^9 facts and 10^6 checks a second, simulated from measured rates',
+    takes: '1 min',
+    program: 'scale/scale.ts',
+  },
+  {
+    name: 'scale-rates',
+    shows:
+      'the rates that the simulation needs and no other bench has: index, followers, what a commit costs Redis',
+    takes: '1 min',
+    program: 'scale/rates.ts',
+    flags: [LARGE_HEAP],
+    hasHugePages: true,
+  },
+  {
     name: 'running-service',
     shows: 'autocannon on a service that runs, every answer looked at; needs --url and --key',
     takes: '40 s',

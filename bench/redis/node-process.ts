@@ -101,6 +101,15 @@ export class NodeProcess {
     return { anonymous: bytes('RssAnon') + bytes('RssShmem'), mapped: bytes('RssFile'), peak: bytes('VmHWM') }
   }
 
+  /** Stops it where it is, as a suspended machine is, until `thaw`. */
+  freeze(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#child.kill('SIGCONT')
+  }
+
   stop(): Promise<void> {
     return this.#end('SIGTERM')
   }

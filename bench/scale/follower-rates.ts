@@ -1,0 +1,220 @@
+/**
+ * What a commit costs Redis, and how fast a node follows: one node writes while another is frozen, then the other one goes on and catches
+ * up; at last both are awake while as much is written again. What Redis spends more then is what one more reader costs.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from '#store/redis/redis-client.ts'
+import { redisKeys } from '#store/redis/redis-keys.ts'
+import { RedisLink } from '#store/redis/redis-link.ts'
+import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import { startRedis } from '#testing/processes/redis-process.ts'
+import { NodeProcess } from '../redis/node-process.ts'
+
+const FACTS = '/v2/facts/default/default'
+const USERS = 1_000
+const REACHED_MS_MAX = 60_000
+/** By callers who write at once: alone each commit is read by itself, many are read together. */
+const ALONE = { callers: 1, writes: 1_500 }
+const MANY = { callers: 32, writes: 6_000 }
+/** Commits before anything counts, so that both nodes have compiled their code. */
+const WARM_UP = { callers: 32, writes: 1_000 }
+
+type Load = typeof ALONE
+
+export interface FollowerRates {
+  /** Single changes over HTTP, on the same two cores as all the rest. */
+  readonly writesPerSecondByOne: number
+  readonly writesPerSecondByMany: number
+  /** Commits that a node which was frozen takes in, a second: copy and index. */
+  readonly followedPerSecond: number
+  /** Processor time of Redis for a commit, with its writer's own reading. */
+  readonly redisUsPerCommit: number
+  /** What one more node that follows costs Redis: for the message of each commit, for each read of the log, for each commit read. */
+  readonly redisUsPerMessage: number
+  readonly redisUsPerRead: number
+  readonly redisUsPerCommitRead: number
+  readonly logBytesPerCommit: number
+  /** What Redis sends a node that catches up. */
+  readonly sentBytesPerCommit: number
+  /** Rows of a commit in Redis: instance, assignment, entry of the audit log. */
+  readonly rowBytesPerCommit: number
+}
+
+export async function measureFollower() {
+  const redis = await startRedis()
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-bench-'))
+  const storeUrl = redis.url()
+  const address = parseRedisUrl(storeUrl)
+  const link = new RedisLink(connect(address, 'bench'))
+  await link.recovered(10_000)
+  const start = (name: string) => NodeProcess.start({ storeUrl, directory: join(directory, name) })
+  const [one, other] = [await start('one'), await start('other')]
+  try {
+    const { environment_id: id } = (await one.done('GET', '/v2/api-key/scope')).body as {
+      environment_id: string
+    }
+    await arrange(one)
+    const writes = new Writes(one)
+    await reached(other, (await writes.write(WARM_UP)).revision)
+    const alone = await measure({ link, writes, other }, ALONE)
+    const many = await measure({ link, writes, other }, MANY)
+    await judge(other, writes.count)
+    const { log } = redisKeys(address.prefix, id)
+    const entries = Number(await link.send('XLEN', log))
+    const logBytesPerCommit = Number(await link.send('MEMORY', 'USAGE', log, 'SAMPLES', '0')) / entries
+    return { ...ratesOf(alone, many, logBytesPerCommit), alone, many }
+  } finally {
+    other.thaw()
+    await Promise.all([one.stop(), other.stop()])
+    link.close()
+    await redis.stop()
+    rmSync(directory, { recursive: true })
+  }
+}
+
+function ratesOf(alone: Measured, many: Measured, logBytesPerCommit: number): FollowerRates {
+  // Three unknowns: what all commits cost, what is read singly, what is read together.
+  const redisUsPerRead =
+    (alone.follower.redisUs - many.follower.redisUs) / (alone.follower.reads - many.follower.reads)
+  return {
+    writesPerSecondByOne: alone.writesPerSecond,
+    writesPerSecondByMany: many.writesPerSecond,
+    followedPerSecond: many.followedPerSecond,
+    redisUsPerCommit: many.redisUs,
+    redisUsPerMessage: many.follower.redisUs - many.follower.reads * redisUsPerRead - many.behind.redisUs,
+    redisUsPerRead,
+    redisUsPerCommitRead: many.behind.redisUs,
+    logBytesPerCommit,
+    sentBytesPerCommit: many.behind.sentBytes,
+    rowBytesPerCommit: many.usedBytes - logBytesPerCommit,
+  }
+}
+
+type Measured = Awaited<ReturnType<typeof measure>>
+
+/** Each figure of a commit. */
+async function measure(
+  { link, writes, other }: { readonly link: RedisLink; readonly writes: Writes; readonly other: NodeProcess },
+  load: Load,
+) {
+  other.freeze()
+  const first = await look(link)
+  const written = await writes.write(load)
+  const frozen = await look(link)
+  other.thaw()
+  const from = performance.now()
+  await reached(other, written.revision)
+  const followedPerSecond = load.writes / ((performance.now() - from) / 1_000)
+  const caughtUp = await look(link)
+  await reached(other, (await writes.write(load)).revision)
+  const last = await look(link)
+  const each = (before: Look, after: Look) => ({
+    redisUs: ((after.cpuSeconds - before.cpuSeconds) * 1e6) / load.writes,
+    reads: (after.reads - before.reads) / load.writes,
+    sentBytes: (after.sentBytes - before.sentBytes) / load.writes,
+    usedBytes: (after.usedBytes - before.usedBytes) / load.writes,
+  })
+  const [without, behind, together] = [each(first, frozen), each(frozen, caughtUp), each(caughtUp, last)]
+  return {
+    writesPerSecond: written.perSecond,
+    followedPerSecond,
+    ...without,
+    behind,
+    follower: { redisUs: together.redisUs - without.redisUs, reads: together.reads - without.reads },
+  }
+}
+
+async function arrange(node: NodeProcess): Promise<void> {
+  await node.done('POST', '/v2/schema/default/default/resources', {
+    key: 'document',
+    name: 'Document',
+    actions: { read: {} },
+    roles: { viewer: { name: 'Viewer', permissions: ['read'] } },
+  })
+  const operations = Array.from({ length: USERS }, (_, nth) => ({ key: userOf(nth) }))
+  await node.done('POST', `${FACTS}/bulk/users`, { operations })
+}
+
+const userOf = (nth: number): string => `user-${nth % USERS}`
+
+/** New instances with a role on each, each a change of its own. */
+class Writes {
+  readonly #node: NodeProcess
+  count = 0
+
+  constructor(node: NodeProcess) {
+    this.#node = node
+  }
+
+  async write({ callers, writes }: Load): Promise<{ readonly revision: string; readonly perSecond: number }> {
+    const end = this.count + writes
+    let revision = ''
+    let newest = 0
+    const startedAt = performance.now()
+    await Promise.all(
+      Array.from({ length: callers }, async () => {
+        while (this.count < end) {
+          const answer = await this.#writeNext()
+          const sequence = Number(answer.split('.').at(-1))
+          if (sequence > newest) [newest, revision] = [sequence, answer]
+        }
+      }),
+    )
+    return { revision, perSecond: writes / ((performance.now() - startedAt) / 1_000) }
+  }
+
+  async #writeNext(): Promise<string> {
+    const nth = this.count++
+    const answer = await this.#node.done('POST', `${FACTS}/role_assignments`, {
+      user: userOf(nth),
+      role: 'viewer',
+      resource_instance: `document:written-${nth}`,
+      tenant: 'default',
+    })
+    return answer.revision!
+  }
+}
+
+/** Resolves when that node decides by the revision; throws when it does not come to. */
+async function reached(node: NodeProcess, minRevision: string): Promise<void> {
+  const question = {
+    user: { key: userOf(0) },
+    action: 'read',
+    resource: { type: 'document', key: 'written-0' },
+  }
+  const until = performance.now() + REACHED_MS_MAX
+  while ((await node.call('POST', '/allowed', question, { minRevision })).status !== 200) {
+    if (performance.now() > until) throw new Error(`a node does not come to ${minRevision}`)
+  }
+}
+
+/** Throws unless every written change decides there, and its neighbour does not. */
+async function judge(node: NodeProcess, count: number): Promise<void> {
+  for (let from = 0; from < count; from += 500) {
+    const questions = Array.from({ length: 1_000 }, (_, index) => ({
+      user: { key: userOf(from + (index >> 1) + (index % 2)) },
+      action: 'read',
+      resource: { type: 'document', key: `written-${from + (index >> 1)}` },
+    }))
+    const { body } = await node.done('POST', '/allowed/bulk', questions)
+    const { allow } = body as { readonly allow: readonly { readonly allow: boolean }[] }
+    allow.forEach((each, index) => {
+      if (each.allow !== (index % 2 === 0)) throw new Error(`write ${from + (index >> 1)} is not decided by`)
+    })
+  }
+}
+
+type Look = Awaited<ReturnType<typeof look>>
+
+async function look(link: RedisLink) {
+  const text = String(await link.send('INFO', 'everything'))
+  const of = (name: string) => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(text)![1])
+  return {
+    cpuSeconds: of('used_cpu_sys_main_thread') + of('used_cpu_user_main_thread'),
+    sentBytes: of('total_net_output_bytes'),
+    usedBytes: of('used_memory'),
+    reads: Number(/^cmdstat_xrange:calls=(\d+)/m.exec(text)![1]),
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * A fleet for 10^9 facts and 10^6 checks a second, simulated from measured rates: the tables of docs/scale.md. The simulation is held to
+ * queueing theory and to the measured ladder before anything is printed.
+ *
+ *     npm run bench -- scale
+ */
+import { readFileSync } from 'node:fs'
+import { climb } from '#testing/simulation/ladder.ts'
+import {
+  compareWithLadder,
+  compareWithTheory,
+  isOff,
+  type MeasuredRung,
+} from '#testing/simulation/verification.ts'
+import { printChecks } from './check-tables.ts'
+import { printDesigns } from './design-tables.ts'
+import { ms, percent, printTable } from './tables.ts'
+import { printWrites } from './write-tables.ts'
+
+const RUNGS = [1, 4, 8, 16, 64]
+
+const path = new URL('../results/intel-xeon/latency.json', import.meta.url)
+const { raw } = JSON.parse(readFileSync(path, 'utf8')) as { raw: { rungs: Record<string, MeasuredRung> } }
+const theory = compareWithTheory()
+const comparisons = [...theory, ...compareWithLadder(raw.rungs)]
+const off = comparisons.filter(isOff)
+if (off.length > 0) throw new Error(`the simulation is off: ${JSON.stringify(off)}`)
+const means = theory.filter(({ what }) => what.includes('mean'))
+const worst = Math.max(...means.map(({ expected, found }) => Math.abs(found / expected - 1)))
+process.stdout.write(
+  `${comparisons.length} comparisons hold; of means with theory the worst is off by ${percent(worst)}\n`,
+)
+
+printTable(
+  'The bench of latency, measured and simulated',
+  ['Connections', 'Checks/s', 'simulated', 'p50', 'simulated', 'p99', 'simulated', 'p99.9', 'simulated'],
+  RUNGS.map(connections => {
+    const { requestsPerSecond, p50, p99, p999 } = raw.rungs[connections]!
+    const { checksPerSecond, latencies } = climb(connections, 6)
+    const pairs = [
+      [p50, 0.5],
+      [p99, 0.99],
+      [p999, 0.999],
+    ] as const
+    return [
+      connections,
+      Math.round(requestsPerSecond),
+      Math.round(checksPerSecond),
+      ...pairs.flatMap(([measured, share]) => [ms(measured / 1e3), ms(latencies.at(share))]),
+    ]
+  }),
+)
+printChecks()
+printWrites()
+printDesigns()

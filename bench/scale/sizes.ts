@@ -1,0 +1,27 @@
+/** What is to be served, and what the facts of a node take of it. */
+import { INPUTS as I } from '#testing/simulation/inputs.ts'
+
+export const FACTS = 1e9
+export const CHECKS = 1e6
+/** HTTP threads of a machine of 8 cores, and of one of 4: one core is the main thread's. */
+export const THREADS = 7
+export const FEW_THREADS = 3
+const BYTES_PER_FACT = I.graphBytesPerFact.value + I.closureBytesPerFact.value
+/** Facts of the measured shape that fill an index. */
+export const FULL_INDEX = (I.graphBytesMax.value * I.graphShareToWriters.value) / I.graphBytesPerFact.value
+
+/** Without what the kernel keeps of the local copy. */
+export const memoryOf = (facts: number, threads: number): number =>
+  facts * BYTES_PER_FACT + I.processBytes.value + threads * I.threadBytes.value
+
+/** The copy, and the kept index twice while a new one is written. */
+export const diskOf = (facts: number): number => facts * (I.diskBytesPerFact.value + 2 * BYTES_PER_FACT)
+
+/** Facts, and the things that they are about as if each were a fact. */
+export const redisBytesOf = (facts: number): number =>
+  facts * (1 + I.thingsPerFact.value) * I.redisBytesPerFact.value
+
+export const indexBytesOf = (facts: number): number => facts * BYTES_PER_FACT
+
+/** Of V8's heap, while an index of so many facts is made of rows. */
+export const loadHeapOf = (facts: number): number => facts * I.thingsPerFact.value * I.heapBytesPerThing.value
