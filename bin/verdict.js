@@ -4,7 +4,6 @@
  * has the built form alone. The Node that is first on the PATH may be the system's, and too old: then the one that came along runs
  * it. Plain JavaScript without flags, because an old one has to read it.
  */
-import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -33,6 +32,7 @@ if (own === null) {
   const isCheckout = existsSync(new URL('../src', import.meta.url))
   await import(isCheckout ? '../src/verdict.js' : '../dist/verdict.js')
 } else {
+  const { spawn } = await import('node:child_process')
   const args = [FLAG, fileURLToPath(import.meta.url), ...process.argv.slice(2)]
   const child = spawn(own, args, { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))

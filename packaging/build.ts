@@ -4,6 +4,7 @@
  * `npm ci` runs it in a checkout (`prepare`), tests before they begin.
  */
 import { chmodSync, cpSync, globSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -14,6 +15,21 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Of hundreds of modules each. */
 const BUNDLED_PACKAGES =
   /^(typebox|yargs|yargs-parser|cliui|escalade|get-caller-file|string-width|strip-ansi|wrap-ansi|ansi-regex|ansi-styles|emoji-regex|get-east-asian-width|y18n)(\/|$)/
+
+/**
+ * Takes what Node itself has from its objects. An `import` of it makes a module of it first, which reads every export, and so loads
+ * what nobody asked for: a fifth of what a thread takes to load its code.
+ */
+export function builtinsWithoutFacades(code: string): string {
+  return code.replaceAll(
+    /^import (\* as (\w+)|(\w+)|\{([^}]*)\}) from "((?:node:)?(\w[\w/]*))";$/gm,
+    (whole, _what, namespace, fallback, names, id) => {
+      if (!isBuiltin(id)) return whole
+      const target = namespace ?? fallback ?? `{${names.replaceAll(' as ', ': ')}}`
+      return `const ${target} = process.getBuiltinModule("${id}");`
+    },
+  )
+}
 
 /** Replaces `dist` as a whole. Some 0.5 s. */
 export async function build(): Promise<void> {
@@ -31,7 +47,9 @@ export async function build(): Promise<void> {
     cwd: ROOT,
     input,
     platform: 'node',
+    resolve: { alias: { 'string-width': join(ROOT, 'src/cli/help-width.ts') } },
     treeshake: false,
+    plugins: [{ name: 'builtins', renderChunk: code => builtinsWithoutFacades(code) }],
     external: id => !/^[./#]/.test(id) && !id.startsWith(ROOT) && !BUNDLED_PACKAGES.test(id),
   })
   const made = mkdtempSync(`${DIST}.`)
