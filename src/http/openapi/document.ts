@@ -3,6 +3,7 @@
  * requests: what is not enforced or answered is not described, and a new route is described by being one, unless it says otherwise.
  */
 import type { Route } from '#http/routing/route.ts'
+import type { Resumable } from '#model/resumable.ts'
 import { VERSION } from '#model/version.ts'
 import { HeaderComponents } from './answer-headers.ts'
 import { type Components, operationOf } from './operation.ts'
@@ -39,10 +40,11 @@ export interface DescribedSettings {
   readonly hasStrictHeaders: boolean
 }
 
-export function createDocument(
+/** A step a route, each of less than a millisecond: all of them take longer than a decision may wait. */
+export function* createDocument(
   table: readonly Route[],
   { publicUrl, hasStrictHeaders }: DescribedSettings,
-): Json {
+): Resumable<Json> {
   const routes = table.filter(({ isDescribed }) => isDescribed)
   const schemas = new SchemaComponents(schemaNames())
   const headers = new HeaderComponents(schemas)
@@ -56,7 +58,7 @@ export function createDocument(
   const otherPaths = new Map(
     routes.flatMap(({ path, standsFor }) => (standsFor === null ? [] : [[standsFor, path]])),
   )
-  const paths = pathsOf(described, otherPaths, components)
+  const paths = yield* pathsOf(described, otherPaths, components)
   return {
     openapi: '3.1.1',
     info: {
@@ -79,11 +81,11 @@ export function createDocument(
 }
 
 /** `otherPaths`: by the path for which each stands. */
-function pathsOf(
+function* pathsOf(
   routes: readonly Route[],
   otherPaths: ReadonlyMap<string, string>,
   components: Components,
-): Json {
+): Resumable<Json> {
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of routes) {
     const { path, method } = route
@@ -93,6 +95,7 @@ function pathsOf(
       ...(alsoAt !== undefined && { 'x-also-at': alsoAt }),
     }
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation }
+    yield
   }
   return paths
 }

@@ -2,7 +2,9 @@
 import { promises as files } from 'node:fs'
 import { type TSchema, Type } from 'typebox'
 import { ETAG, IF_NONE_MATCH, MAX_AGE } from '#http/message/header-fields.ts'
+import type { Json } from '#http/openapi/schema-components.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
+import type { Resumable } from '#model/resumable.ts'
 import { AttributeMap } from '#model/wire/building-blocks.ts'
 import { REFERENCE_PAGE, REFERENCE_POLICY, REFERENCE_START } from './reference-page.ts'
 import { StaticContent } from './static-content.ts'
@@ -19,8 +21,8 @@ interface Content {
   load(): Promise<Uint8Array> | Uint8Array
 }
 
-/** `describe` gives the text of the OpenAPI document. It is called when first asked for, when the table is complete. */
-export function referenceRoutes(describe: () => string): Route[] {
+/** `describe` makes the OpenAPI document. It is called when first asked for, when the table is complete. */
+export function referenceRoutes(describe: () => Resumable<Json>): Route[] {
   const text = Type.String()
   return [
     contentRoute({
@@ -29,7 +31,7 @@ export function referenceRoutes(describe: () => string): Route[] {
       summary: 'This description',
       contentType: 'application/json',
       schema: AttributeMap,
-      load: () => Buffer.from(describe()),
+      load: async () => Buffer.from(JSON.stringify(await inTurns(describe()))),
     }),
     contentRoute({
       path: '/docs',
@@ -86,6 +88,15 @@ function contentRoute({ contentType, schema, headers, load, ...named }: Content)
     },
     handle: call => content.reply(call),
   })
+}
+
+/** The event loop turns after each step: decisions come first, and whoever asks for a description waits. */
+async function inTurns<Answer>(work: Resumable<Answer>): Promise<Answer> {
+  for (;;) {
+    const step = work.next()
+    if (step.done) return step.value
+    await new Promise(resolve => setImmediate(resolve))
+  }
 }
 
 function packaged(file: string): Promise<Uint8Array> {

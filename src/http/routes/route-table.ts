@@ -124,10 +124,8 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...legacyRoutes(parts.management),
     ...auditRoutes(parts.management, manageOrganization),
     ...groupRoutes(parts.management),
-    ...referenceRoutes(() => description),
+    ...referenceRoutes(() => createDocument(routes, options)),
   ]
   const routes = withBodyCeilings(defined, options.attributesBytesMax)
-  // Made now and not at the first request: it takes longer than a decision may wait.
-  const description = JSON.stringify(createDocument(routes, options))
   return routes
 }
