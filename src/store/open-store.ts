@@ -18,7 +18,6 @@ import { EmbeddedStore } from '#store/embedded/embedded-store.ts'
 import { hasDataFile, requireDataFile } from '#store/lmdb/data-file.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
-import { RedisStore } from '#store/redis/redis-store.ts'
 import { isRedisUrl, parseRedisUrl, type RedisAddress, withPasswords } from '#store/redis/redis-url.ts'
 import { SILENT, type StoreLog } from '#store/redis/store-log.ts'
 import type { LargeWrites } from './large-writes.ts'
@@ -116,6 +115,8 @@ export async function openStore(
     const rows = { isKeyedLater, isReadable, listedAtOnceMax, buildLists }
     const loading = { staleAfterMs, maxStaleMs, allowsEviction, ...rows }
     const events = { log, onDamage, onFault, release }
+    // Its client takes as long to load as all of an embedded store.
+    const { RedisStore } = await import('#store/redis/redis-store.ts')
     return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, ...events })
   }
   const { directory, lock } = lockedDirectory(url.slice('lmdb:'.length))
