@@ -2,7 +2,7 @@
  * What `npm start` runs: makes sure the runtime can run the service at all, then does. Plain JavaScript, because a
  * runtime that is too old cannot read the rest; one clear line instead of its stack trace.
  *
- * On Linux the process first becomes itself again for what is settled before the first line of a program runs:
+ * On Linux the process first becomes itself again, unless it was started so, as `npm start` does, for what is settled before the first line of a program runs:
  * - a C library that asks the kernel for huge pages: a single decision on millions of facts takes a fifth less. Who has set
  *   `GLIBC_TUNABLES` has decided otherwise; other C libraries do not know it.
  * - no startup snapshot. Node starts 30 ms faster with it, and then every thread has thousands of objects that each
@@ -56,5 +56,5 @@ if (problem !== null) {
   process.exit(1)
 }
 startAgain()
-const { entry } = await import('#composition/built-form.ts')
-await import(entry('main', 'src/main.ts').href)
+const { entryOf } = await import('#composition/quick-entry.js')
+await import(await entryOf('main', 'src/main.ts'))

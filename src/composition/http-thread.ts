@@ -33,6 +33,13 @@ import { ThreadTelemetry } from './thread-telemetry.ts'
 
 type Options = HttpThreadOptions<ThreadSettings>
 
+export interface HttpThreadParts {
+  readonly openTracing: OpenTracing
+  readonly onFault: (error: InvariantError) => void
+  /** Called once, when it has begun to decide. */
+  readonly onServing?: () => void
+}
+
 export class HttpThread {
   readonly #main: MessagePort
   readonly #options: Options
@@ -51,6 +58,7 @@ export class HttpThread {
   /** Null: no environment is decided for without credentials, or it is not known. */
   #kongCaller: Principal | null = null
   #state: NodeState = STARTING
+  #onServing: () => void
 
   /**
    * Takes orders from now on. `listen` begins to listen. `onFault` is called when a request met a broken invariant: the
@@ -59,13 +67,11 @@ export class HttpThread {
   constructor(
     main: MessagePort,
     options: Options,
-    {
-      openTracing,
-      onFault,
-    }: { readonly openTracing: OpenTracing; readonly onFault: (error: InvariantError) => void },
+    { openTracing, onFault, onServing = () => {} }: HttpThreadParts,
   ) {
     const { counts, settings, tokenSecret } = options
     this.#main = main
+    this.#onServing = onServing
     this.#options = options
     const telemetry = new ThreadTelemetry(settings, openTracing)
     this.#telemetry = telemetry
@@ -229,7 +235,7 @@ export class HttpThread {
         this.#engines.followOrganization(message.progress)
         break
       case 'state':
-        this.#state = message.state
+        this.#become(message.state)
         break
       case 'answer':
         this.#management.receive(message.call, message.answer)
@@ -268,6 +274,14 @@ export class HttpThread {
         this.#pools?.letGo()
         this.#acknowledge(message)
     }
+  }
+
+  #become(state: NodeState): void {
+    this.#state = state
+    if (!state.isServing) return
+    // After the requests that have come by now.
+    setImmediate(this.#onServing)
+    this.#onServing = () => {}
   }
 
   #replaceCredentials(replacing: readonly Credential[]): void {

@@ -15,7 +15,7 @@ import { openManagement } from './open-management.ts'
 import { requireKeyForAll } from './open-node-store.ts'
 import { openOrganization } from './open-organization.ts'
 import { giveUpWhenSilent } from './silent-store.ts'
-import { addressOf, requireWritable, startHttp } from './start-http.ts'
+import { addressOf, beginHttp, requireWritable } from './start-http.ts'
 
 export interface RunningService {
   readonly address: string
@@ -60,7 +60,7 @@ async function start(parts: NodeParts): Promise<RunningService> {
   const { config, log, store, surroundings, standing, environments, indexes, threads, deadlines, die } = parts
   requireKeyForAll(store, config)
   const open = await openOrganization(store, surroundings, config)
-  const port = await startHttp(threads, config, { open, counts: parts.counts, deadlines })
+  const { listening } = await beginHttp(threads, config, { open, counts: parts.counts, deadlines })
   // This comes before the first environment decides, since the others may take long.
   if (store.isShared) {
     const onFresh = (isFresh: boolean): void => standing.become({ isFresh })
@@ -70,7 +70,13 @@ async function start(parts: NodeParts): Promise<RunningService> {
   environments.open(opened.environments)
   const progress = new OrganizationProgress(opened.environments, handle => threads.followOrganization(handle))
   const follower = new Replica(ORGANIZATION_STORE_ID, open.store, progress)
-  await follower.start(error => die(new Error('the organization is no longer followed', { cause: error })))
+  const following = follower.start(error =>
+    die(new Error('the organization is no longer followed', { cause: error })),
+  )
+  // The first environments are opened while the threads come to listen. A failure waits for the other side: what is half open cannot
+  // be closed.
+  await Promise.allSettled([listening, following])
+  const [port] = await Promise.all([listening, following])
   const { management, trimming } = opened.serve(follower)
   parts.background.add(trimming)
   parts.entrance.open(management)

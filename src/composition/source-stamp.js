@@ -10,7 +10,12 @@ import { dirname, join } from 'node:path'
 export const STAMP_NOTE = 'stamp'
 
 /** What else than `src` and `workers` the build depends on. */
-export const BUILD_INPUTS = ['packaging/build.ts', 'package.json', 'package-lock.json']
+export const BUILD_INPUTS = [
+  'packaging/build.ts',
+  'packaging/help-width.ts',
+  'package.json',
+  'package-lock.json',
+]
 
 /**
  * The code in a checkout, by its paths from there, in order.
@@ -55,12 +60,13 @@ export function isUnchanged(root) {
 }
 
 /**
- * When it was changed last, and its size.
+ * When it was changed last, and its size. Also when that was noted, which no program can say otherwise: a copy that keeps times has
+ * times of its own there.
  * @param {string} root
  * @param {string} path
  * @returns {string}
  */
 function timeOf(root, path) {
   const found = statSync(`${root}/${path}`, { throwIfNoEntry: false })
-  return `${found?.mtimeMs}-${found?.size}`
+  return `${found?.mtimeMs}-${found?.ctimeMs}-${found?.size}`
 }

@@ -9,8 +9,8 @@ import type { SharedCountsHandle } from '#threads/channel/shared-count.ts'
 import type { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 import type { OpenOrganization } from './open-organization.ts'
 
-/** Returns the port. Throws when one of the threads cannot listen. */
-export async function startHttp(
+/** Resolves when the threads are told to listen; `listening` with the port. Throws when a port is taken. */
+export async function beginHttp(
   threads: HttpThreads,
   config: Config,
   parts: {
@@ -18,13 +18,14 @@ export async function startHttp(
     readonly counts: SharedCountsHandle
     readonly deadlines: StalenessDeadlines
   },
-): Promise<number> {
+): Promise<{ readonly listening: Promise<number> }> {
   const { organization, credentialsFor } = parts.open
   if (config.opaPort !== null) await reservePort({ host: config.host, port: config.opaPort }, 'OPA_PORT')
   if (config.kongPort !== null) await reservePort({ host: config.host, port: config.kongPort }, 'KONG_PORT')
-  return threads.start({
+  const port = await portFor(config)
+  const listening = threads.start({
     host: config.host,
-    port: await portFor(config),
+    port,
     tokenSecret: organization.tokenSecret(),
     credentials: credentialsFor(organization.secrets()),
     counts: parts.counts,
@@ -32,6 +33,7 @@ export async function startHttp(
     deadline: parts.deadlines.node.handle,
     settings: withoutSecrets(config),
   })
+  return { listening }
 }
 
 export function addressOf({ host }: Config, port: number): string {

@@ -36,9 +36,13 @@ async function builtCheckout(): Promise<string> {
   return folder
 }
 
+/** What runs, as both say it that are asked: by the times of the files, and by their contents. */
 async function whichEntry(folder: string): Promise<string> {
   const script = `import { entry } from './src/composition/built-form.ts'
-    process.stdout.write(entry('main', 'src/main.ts').pathname.slice(process.cwd().length))`
+    import { entryOf } from './src/composition/quick-entry.js'
+    const found = [await entryOf('main', 'src/main.ts'), entry('main', 'src/main.ts').href]
+    const paths = found.map(url => new URL(url).pathname.slice(process.cwd().length))
+    process.stdout.write([...new Set(paths)].join(' and '))`
   return (await run(NODE[0], [NODE[1], '--input-type=module', '-e', script], { cwd: folder })).stdout
 }
 

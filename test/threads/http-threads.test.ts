@@ -18,6 +18,7 @@ import { readConfig } from '../../src/config/read-config.ts'
 import { WORKER_URLS } from '../../src/composition/worker-urls.ts'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
+import { freePort } from '#testing/processes/free-port.ts'
 import { API_KEY } from '#testing/processes/running-service.ts'
 
 const EXPORT = '/v2/projects/default/envs/default/export'
@@ -37,8 +38,8 @@ const THREAD_OF_MANY_OBJECTS = new URL(
 `),
 )
 
-/** A thread whose main thread does what the test says, and what is heard of its defects. */
-async function startedThread(work: Partial<HttpThreadsOptions>) {
+/** Threads whose main thread does what the test says, and what is heard of their defects. */
+function startThreads(work: Partial<HttpThreadsOptions>, address = { host: '127.0.0.1', port: 0 }) {
   const faults: unknown[] = []
   const deaths: Error[] = []
   const nothing = () => Promise.reject(new AuthzError('NOT_READY', 'not in this test'))
@@ -54,9 +55,8 @@ async function startedThread(work: Partial<HttpThreadsOptions>) {
   })
   onTestFinished(() => threads.close())
   const secretHash = new ApiKeySecrets(null).hash(API_KEY)
-  const port = await threads.start({
-    host: '127.0.0.1',
-    port: 0,
+  const listening = threads.start({
+    ...address,
     tokenSecret: '00'.repeat(32),
     credentials: [{ secretHash, principal: PRINCIPAL, slot: 0, validUntil: null }],
     counts: createSharedCounts(),
@@ -64,6 +64,13 @@ async function startedThread(work: Partial<HttpThreadsOptions>) {
     deadline: new StalenessDeadline().handle,
     settings: withoutSecrets(readConfig({ LOG_LEVEL: 'silent' })),
   })
+  return { threads, listening, faults, deaths }
+}
+
+/** One that listens. */
+async function startedThread(work: Partial<HttpThreadsOptions>) {
+  const { listening, faults, deaths } = startThreads(work)
+  const port = await listening
   const ask = (path: string) =>
     fetch(`http://127.0.0.1:${port}${path}`, {
       headers: { authorization: `Bearer ${API_KEY}`, 'x-request-id': 'r-1' },
@@ -80,6 +87,14 @@ function exportFailingWith(error: Error, ...lines: readonly string[]): HttpThrea
   const revisions = [{ epoch: 'epoch', sequence: 1 }]
   return async () => ({ answer: new ContentStream(failing(), () => {}), revisions })
 }
+
+test('an order to all threads is acknowledged though one of them cannot listen, and those behind it never begin', async () => {
+  const address = { host: '192.0.2.1', port: await freePort() }
+  const { threads, listening } = startThreads({ count: 3 }, address)
+  const attached = threads.detach('00000000-0000-4000-8000-000000000001', null)
+  await expect(listening).rejects.toThrow('cannot listen on 192.0.2.1')
+  await attached
+})
 
 test('a scrape that fails is told with the name of its request', async () => {
   const error = new Error('no memory')

@@ -1,6 +1,6 @@
 /**
  * How long the head of a request may be: the request line and all headers. The HTTP library takes that from the environment of
- * the process, once, when the first thread loads it; so nothing here may load it.
+ * the process, once, when the first thread loads it, which is when that listens; so nothing here may load it.
  */
 
 const VARIABLE = 'UWS_HTTP_MAX_HEADERS_SIZE'

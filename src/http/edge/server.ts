@@ -9,15 +9,7 @@
  * next request while an answer is promised or a body waits for its turn, and answers protocol errors (400, 431, 505)
  * itself, as HTML. A body in chunks ends its connection (`chunked-wire.ts`).
  */
-import {
-  App,
-  type HttpRequest,
-  type HttpResponse,
-  type TemplatedApp,
-  us_listen_socket_close,
-  us_socket_local_port,
-  type us_listen_socket,
-} from 'uWebSockets.js'
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { BodyBuffers } from '#http/message/body-buffers.ts'
 import type { HeaderList } from '#http/message/header-list.ts'
 import { loggedId } from '#http/message/request-id.ts'
@@ -115,6 +107,8 @@ export class HttpServer {
   readonly #bodyTurns = new LargeBodyTurns()
   readonly #held = new HeldBodies()
   #receiveTimer: NodeJS.Timeout | null = null
+  #isToListen = false
+  #library: typeof import('uWebSockets.js') | null = null
   #app: TemplatedApp | null = null
   #socket: us_listen_socket | null = null
   #inFlightCount = 0
@@ -184,10 +178,17 @@ export class HttpServer {
     }
   }
 
-  /** Listens, once in a server's life, and returns the actual port. The port is shared: see `reservePort`. */
-  listen({ host, port }: ListenAddress): Promise<number> {
-    assert(this.#app === null, 'a server listens once')
-    const app = App()
+  /**
+   * Listens, once in a server's life, and returns the actual port. The port is shared: see `reservePort`. Loads the library, which must
+   * not be there before the settings are (`header-ceiling.ts`).
+   */
+  async listen({ host, port }: ListenAddress): Promise<number> {
+    assert(!this.#isToListen, 'a server listens once')
+    this.#isToListen = true
+    const library = await import('uWebSockets.js')
+    if (this.#closing !== null) throw new Error(`not listening on ${host}:${port}: closed before`)
+    this.#library = library
+    const app = library.App()
     this.#app = app
     app.filter((res, change) => this.#connected(res, change === 1 ? 1 : -1))
     const { receiveMsMax } = this.#limits
@@ -201,7 +202,7 @@ export class HttpServer {
           return
         }
         this.#socket = socket
-        resolve(us_socket_local_port(socket))
+        resolve(library.us_socket_local_port(socket))
       })
     })
   }
@@ -220,7 +221,11 @@ export class HttpServer {
     // In the turn in which the library hears of a connection it takes all there are, in whatever order it hears of that and
     // of this.
     await new Promise(resolve => setImmediate(resolve))
-    if (this.#socket !== null) us_listen_socket_close(this.#socket)
+    this.#closeSocket()
+  }
+
+  #closeSocket(): void {
+    if (this.#socket !== null) this.#library?.us_listen_socket_close(this.#socket)
     this.#socket = null
   }
 
@@ -241,8 +246,7 @@ export class HttpServer {
   async #drainAndClose(withinMs: number): Promise<void> {
     const until = performance.now() + withinMs
     this.#host.isDraining = true
-    if (this.#socket !== null) us_listen_socket_close(this.#socket)
-    this.#socket = null
+    this.#closeSocket()
     this.#host.bodyTurns = this.#bodyTurns
     this.#held.release(this.#bodyTurns)
     await this.#idleBy(until)

@@ -2,7 +2,7 @@
  * The HTTP threads as the main thread holds them: it starts them, hands them indexes, runs their management requests, and
  * closes them. When one dies the process must end: the owner of this object is told of it once.
  */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { Waiting } from '#decisions/decision-pool.ts'
 import type { NodeState } from '#decisions/node-state.ts'
 import { unmarked } from '#management/commands/answer-marks.ts'
@@ -24,16 +24,8 @@ import type {
 } from './messages.ts'
 import { SharedCount } from './shared-count.ts'
 import { isAboutPieces, isPieceSource, ThreadPieces } from './thread-pieces.ts'
+import { type WaitingThread, waitingThread } from './waiting-thread.ts'
 
-/**
- * Megabytes for new objects. A third of it is in use at a time: a megabyte, the least that V8 allows. V8 would let it grow
- * to 48 and then collect 16 at once, most of them buffers of bodies, which stops the thread for 0.9 ms. A megabyte is
- * collected thirteen times as often, each time in an eighth of that, and in smaller steps still
- * (`composition/v8-tuning.ts`). It halves the p99 of single decisions near the peak. The cost: bulks of 10,000 that are
- * parsed, not read from their bytes, are a fifth fewer a second, since their objects survive. An operator's
- * `--max-semi-space-size` takes precedence.
- */
-const NEW_OBJECTS_MB = 3
 /** The port is closed once no connection has come for this long. */
 const QUIET_MS = 20
 const HOLD_MS_MAX = 1_000
@@ -68,11 +60,15 @@ export interface HttpThreadsOptions {
 export class HttpThreads {
   readonly #options: HttpThreadsOptions
   readonly #threads = new Map<Worker, string>()
+  /** They load their code, and serve nothing yet. */
+  readonly #waiting = new Set<Worker>()
   readonly #pending = new Map<number, Pending>()
   readonly #piecesOfThreads = new Map<Worker, ThreadPieces>()
   /** Unanswered calls of each thread. */
   readonly #callsOfThreads = new Map<Worker, Map<number, { isGone: boolean }>>()
   #lastAcknowledge = 0
+  /** What the threads were started with; null when that has been replaced, or looked at once. */
+  #begunWith: readonly Credential[] | null = null
   #isClosing = false
   /** Number of connections that the threads have accepted; null before there are threads. */
   #accepted: SharedCount | null = null
@@ -82,22 +78,45 @@ export class HttpThreads {
   }
 
   /**
-   * Starts the threads, all on one port, and returns the port. Port 0 is for a single thread only. Throws when a thread
-   * cannot listen.
+   * Starts the threads, all on one port, and returns the port. They load their code at the same time, and listen one after the other.
+   * Port 0 is for a single thread only. Throws when a thread cannot listen.
    */
   async start(options: HttpThreadOptions<unknown>): Promise<number> {
     this.#accepted = new SharedCount(options.counts, 'accepted')
+    this.#begunWith = options.credentials
+    const started = Array.from({ length: this.#options.count }, (_, n) => {
+      const waiting = waitingThread(this.#options.entry, n + 1)
+      // From now on it gets all orders, and follows them when it listens.
+      this.#threads.set(waiting.worker, waiting.name)
+      this.#waiting.add(waiting.worker)
+      const listening = this.#watch(waiting)
+      // Looked at when its turn comes.
+      listening.catch(() => {})
+      return { waiting, listening }
+    })
     let { port } = options
-    for (let index = 0; index < this.#options.count; index += 1) {
-      port = await this.#startThread(`http-${index + 1}`, { ...options, port })
+    try {
+      for (const { waiting, listening } of started) {
+        this.#waiting.delete(waiting.worker)
+        waiting.begin({ ...options, port })
+        port = await listening
+      }
+    } catch (error) {
+      // Nobody will tell the others to begin, and who waits for what they acknowledge would wait for ever.
+      this.#isClosing = true
+      this.#endWaiting()
+      throw error
     }
     return port
   }
 
-  #startThread(name: string, workerData: HttpThreadOptions<unknown>): Promise<number> {
-    const resourceLimits = { maxYoungGenerationSizeMb: NEW_OBJECTS_MB }
-    const thread = new Worker(this.#options.entry, { workerData, name, resourceLimits })
-    this.#threads.set(thread, name)
+  #endWaiting(): void {
+    for (const thread of this.#waiting) void thread.terminate()
+    this.#waiting.clear()
+  }
+
+  /** Resolves with the port when the thread listens. */
+  #watch({ worker: thread, name }: WaitingThread): Promise<number> {
     return new Promise((resolve, reject) => {
       thread.on('message', (message: FromHttpThread) => {
         if (message.kind === 'listening') resolve(message.port)
@@ -116,8 +135,13 @@ export class HttpThreads {
     })
   }
 
-  /** Resolves when all living threads go by these credentials and no others. */
+  /** Resolves when all living threads go by these credentials and no others, or will when they listen. */
   replaceCredentials(credentials: readonly Credential[]): Promise<void> {
+    const begunWith = this.#begunWith
+    this.#begunWith = null
+    // The organization has no others yet when its environments are opened for the first time.
+    if (begunWith !== null && JSON.stringify(begunWith) === JSON.stringify(credentials))
+      return Promise.resolve()
     return this.#sendAcknowledged(acknowledge => ({ kind: 'credentials', credentials, acknowledge }))
   }
 
@@ -193,6 +217,8 @@ export class HttpThreads {
       thread => new Promise(resolve => thread.once('exit', resolve)),
     )
     this.#send({ kind: 'close', withinMs })
+    // They take no orders.
+    this.#endWaiting()
     await Promise.all(ended)
   }
 

@@ -2,6 +2,7 @@
  * What the main thread and an HTTP thread say to each other: plain data, one closed union each way. Messages of one
  * direction arrive in the order they were sent; that order is what keeps the thread's engines right.
  */
+import type { MessagePort } from 'node:worker_threads'
 import type { NodeState } from '#decisions/node-state.ts'
 import type { ManagementRequest } from '#management/management-service.ts'
 import type { ErrorData } from '#model/errors.ts'
@@ -24,7 +25,13 @@ export interface Credential {
   readonly validUntil: number | null
 }
 
-/** The start data of an HTTP thread: where it listens, and the settings it goes by. */
+/** What an HTTP thread is made with: it may load its code before anybody can tell it the rest. */
+export interface WaitingThreadData {
+  /** Brings one message, the `HttpThreadOptions`, and is closed then. */
+  readonly begin: MessagePort
+}
+
+/** What an HTTP thread begins with: where it listens, and the settings it goes by. */
 export interface HttpThreadOptions<Settings> {
   readonly host: string
   /** 0 takes a free port, which the thread reports. */

@@ -2,6 +2,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, test } from 'vitest'
 import { Compile } from 'typebox/compile'
+import { createDocument } from '#http/openapi/document.ts'
 import { InstanceReference, isLongKey } from '#model/wire/building-blocks.ts'
 import { VERSION } from '#model/version.ts'
 import { routes as table } from '#testing/requests/routes.ts'
@@ -295,4 +296,11 @@ describe('static content', () => {
       expect(await (await fetch(verdict.address + path)).text()).not.toContain(API_KEY)
     }
   })
+})
+
+test('is made in steps, between which a thread decides: one for each operation at least', () => {
+  const steps = createDocument(table, { publicUrl: null, hasStrictHeaders: false })
+  let count = 0
+  while (!steps.next().done) count += 1
+  expect(count).toBeGreaterThanOrEqual(operations.length)
 })

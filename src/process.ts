@@ -1,0 +1,151 @@
+/**
+ * The process: reads the settings, starts the service, says hello to the operator, and ends as it should: exit code 0
+ * after SIGTERM or SIGINT with everything answered, 1 after a fault that is in the log, or as by SIGKILL where an exit would wait
+ * for ever (`composition/process-end.ts`). Nothing imports this file.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { format } from 'node:util'
+import { endProcess } from '#composition/process-end.ts'
+import { type RunningService, startService } from '#composition/service.ts'
+import { type Config, STORE_URL_DEFAULT } from '#config/config.ts'
+import { readConfig } from '#config/read-config.ts'
+import { settingsHelp } from '#config/settings-help.ts'
+import { limitHeaderBytes } from '#http/edge/header-ceiling.ts'
+import { SAMPLE_CHANGE, SAMPLE_QUESTION } from '#management/environment/sample-workspace.ts'
+import { AuthzError } from '#model/errors.ts'
+import { VERSION } from '#model/version.ts'
+import { requireStoreUrl } from '#store/open-store.ts'
+import { createLog } from '#telemetry/log.ts'
+
+/** A stop that takes longer is ended the hard way, before the supervisor's own patience of 10 s is over. */
+const STOP_MS_MAX = 9_000
+/** What is left of that patience for threads and writes, each. */
+const OVERDUE_PATIENCE_MS = 400
+/** How long a stop waits for a start: nobody was promised anything yet, and one that waits for its store may never end. */
+const START_MS_MAX = 2_000
+
+/** Columns of help, on a terminal that has more. */
+const HELP_WIDTH_MAX = 100
+
+function helpOrRefuseArguments(): void {
+  // The first word is what the command line was told to do (`src/verdict.js`).
+  const words = process.argv.slice(process.argv[2] === 'serve' ? 3 : 2)
+  if (words.length === 0) return
+  if (words.some(word => word === '--help' || word === '-h')) {
+    process.stdout.write(settingsHelp(Math.min(process.stdout.columns ?? HELP_WIDTH_MAX, HELP_WIDTH_MAX)))
+    process.exit(0)
+  }
+  refuseStart(`${words[0]} means nothing here: settings are environment variables, which --help lists`)
+}
+
+/** Nothing is at work yet. People get sentences, programs a line of the log. */
+function refuseStart(message: string): never {
+  if (process.stderr.isTTY) process.stderr.write(message.replaceAll(/^/gm, 'verdict: ') + '\n')
+  else createLog('info').fatal(message)
+  process.exit(1)
+}
+
+function readConfigOrRefuse(onWarning: (message: string) => void): Config {
+  const requireStore = (config: Config): void => requireStoreUrl(config.storeUrl ?? STORE_URL_DEFAULT, config)
+  try {
+    return readConfig(process.env, { onWarning, requireStore })
+  } catch (error) {
+    return refuseStart((error as Error).message)
+  }
+}
+
+helpOrRefuseArguments()
+const warnings: string[] = []
+const config = readConfigOrRefuse(message => warnings.push(message))
+limitHeaderBytes(config.headerBytesMax)
+const log = createLog(config.logLevel)
+for (const message of warnings) log.warn(message)
+// Libraries write there, as lmdb does on a full disk; this thread's lines on standard error are JSON.
+Object.assign(console, {
+  error: (...parts: unknown[]) => log.error(format(...parts)),
+  warn: (...parts: unknown[]) => log.warn(format(...parts)),
+})
+let abandonThreads: (withinMs: number) => Promise<boolean> = () => Promise.resolve(true)
+let ending: Promise<never> | null = null
+let isStopping = false
+process.on('uncaughtException', error => failRunning('a fault that nothing caught', error))
+process.on('unhandledRejection', error => failRunning('a rejection that nothing caught', error))
+
+const starting = startService(config, log, {
+  onDeath: error => failRunning('the service cannot go on', error),
+  onThreads: abandon => (abandonThreads = abandon),
+})
+// Before the first line is printed: whoever reads it may stop the service at once.
+process.on('SIGTERM', stop)
+process.on('SIGINT', stop)
+greet(await starting.catch(failStarting))
+
+/** An error that says what to do is a sentence on a terminal; a defect is a line of the log with its stack everywhere. */
+function failStarting(error: unknown): Promise<never> {
+  const message = `cannot start: ${error instanceof Error ? error.message : String(error)}`
+  if (!(error instanceof AuthzError)) return failRunning(message, error)
+  if (!process.stderr.isTTY) return failRunning(message)
+  process.stderr.write(`verdict: ${message}\n`)
+  return end(1)
+}
+
+/** The reason first, whatever happens on the way out. */
+function failRunning(message: string, error?: unknown): Promise<never> {
+  log.fatal({ err: error }, message)
+  return end(1)
+}
+
+function failStopping(): Promise<never> {
+  log.fatal(`not stopped within ${STOP_MS_MAX} ms`)
+  return end(1, { patienceMs: OVERDUE_PATIENCE_MS })
+}
+
+/** What ends it first says with which code. */
+function end(code: 0 | 1, options: { readonly patienceMs?: number } = {}): Promise<never> {
+  ending ??= endProcess(code, { log, letGo: withinMs => abandonThreads(withinMs), ...options })
+  return ending
+}
+
+/**
+ * A stop that comes while the service is starting waits until it has: closing half a service is another kind of crash. Where
+ * that takes longer than `START_MS_MAX`, the process ends as if it had been killed, which loses nothing. One more signal
+ * changes nothing: a terminal, or a supervisor that signals the group, sends one to npm as well, which hands it on.
+ */
+async function stop(signal: NodeJS.Signals): Promise<void> {
+  if (isStopping) return
+  isStopping = true
+  log.info({ signal }, 'stopping')
+  setTimeout(failStopping, STOP_MS_MAX).unref()
+  const service = await Promise.race([starting, sleep(START_MS_MAX, null, { ref: false })])
+  if (service === null) {
+    log.info('stopped before the start had come to its end')
+    return end(0)
+  }
+  await service.close(config.stopDelayMs)
+  log.info('stopped')
+  await end(0)
+}
+
+/** Standard output is for the person at the terminal; the log goes to standard error. */
+function greet({ address, generatedApiKey, hasSampleWorkspace }: RunningService): void {
+  const lines = [`Verdict ${VERSION} listens on ${address}`]
+  if (generatedApiKey !== null) lines.push(`API key, shown this once: ${generatedApiKey}`)
+  if (generatedApiKey !== null && hasSampleWorkspace) {
+    lines.push(
+      '',
+      SAMPLE_QUESTION.about,
+      curl(address, generatedApiKey, { method: 'POST', ...SAMPLE_QUESTION }),
+    )
+    lines.push('', SAMPLE_CHANGE.about, curl(address, generatedApiKey, SAMPLE_CHANGE))
+  }
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+function curl(
+  address: string,
+  apiKey: string,
+  request: { readonly method: string; readonly path: string; readonly body: object },
+): string {
+  const method = request.method === 'POST' ? '' : ` -X ${request.method}`
+  return `  curl -s${method} ${address}${request.path} -H 'Authorization: Bearer ${apiKey}' -d '${JSON.stringify(request.body)}'`
+}
