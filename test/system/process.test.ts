@@ -73,6 +73,32 @@ test('starts without the snapshot of Node, unless something is said of it', asyn
   expect(await commandLine({ NODE_OPTIONS: '--node-snapshot' })).not.toContain('--no-node-snapshot')
 })
 
+test('npm start says at once what the process would start again for, and leaves what was decided', async () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly scripts: { readonly start: string }
+  }
+  const environmentOf = async (env: Readonly<Record<string, string>>) => {
+    const bin = `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`
+    const command = ['sh', '-c', `cd '${root}'; ${scripts.start}`] as const
+    const settings = { PATH: bin, API_KEY, STORE_URL: `lmdb:${join(cwd, 'data')}`, ...env }
+    const service = new ServiceProcess({ cwd, env: settings, command })
+    started.push(service)
+    await service.address()
+    const variables = readFileSync(`/proc/${service.pid}/environ`, 'latin1').split('\0')
+    await service.end('SIGTERM')
+    return Object.fromEntries(variables.map(variable => variable.split(/=(.*)/s)))
+  }
+  const usual = await environmentOf({ NODE_OPTIONS: '' })
+  expect(usual).toMatchObject({
+    GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
+    NODE_OPTIONS: '--no-node-snapshot ',
+  })
+  expect(usual).not.toHaveProperty('VERDICT_STARTED_AGAIN')
+  const decided = await environmentOf({ GLIBC_TUNABLES: '', NODE_OPTIONS: '--node-snapshot' })
+  expect(decided).toMatchObject({ GLIBC_TUNABLES: '', NODE_OPTIONS: '--no-node-snapshot --node-snapshot' })
+})
+
 test('keeps the channel to a process that started it with one', async () => {
   const script = fileURLToPath(new URL('../../src/start.js', import.meta.url))
   const { GLIBC_TUNABLES: _tunables, ...env } = process.env
