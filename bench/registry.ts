@@ -205,6 +205,14 @@ export const BENCHES: readonly Bench[] = [
     program: 'hostile/beside.ts',
   },
   {
+    name: 'starts',
+    shows:
+      'starts of the command line and of the service, against that of Node; beside other checkouts, if named',
+    takes: '3 min',
+    program: 'starts/starts.ts',
+    flags: [LARGE_HEAP],
+  },
+  {
     name: 'audit-cost',
     shows: 'what the audit log costs a commit',
     takes: '1 min',
