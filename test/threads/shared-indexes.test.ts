@@ -7,7 +7,33 @@ import { user } from '#testing/engines/changes.ts'
 import { SECRETS } from '#testing/engines/shared-engine.ts'
 
 const REVISION = { epoch: 'epoch', sequence: 1 }
+const PLACE = { directory: '/nowhere', mark: () => null, setMark: () => Promise.resolve() }
 const MANY = 100_000
+
+type Options = ConstructorParameters<typeof SharedIndexes>[0]
+
+/** Indexes that find one of very many records kept wherever they look for one. */
+function indexesThatKeep(options: Partial<Options>): SharedIndexes {
+  const createWriter = () => new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
+  const read = async () => {
+    const writer = createWriter()
+    writer.apply(users(MANY))
+    return { revision: REVISION, writer }
+  }
+  return new SharedIndexes({
+    createWriter,
+    kept: { read, write: () => Promise.resolve() },
+    warmUpWriter: null,
+    attach: () => Promise.resolve(),
+    detach: () => Promise.resolve(),
+    onFault: (environmentId, error) => expect.unreachable(`${environmentId}: ${String(error)}`),
+    ...options,
+  })
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
+}
 
 function users(count: number): Change[] {
   return Array.from({ length: count }, (_, n) => user(`u${n}`))
@@ -59,4 +85,64 @@ test('an index of very many records is handed out after a warm-up, the first one
   await load('more', MANY)
   for (const name of ['many', 'as many', 'more']) await indexes.publish(name)
   expect(told).toEqual(['few', 'begins', 'goes on', 'ends', 'many', 'as many', 'more'])
+})
+
+test('an index that was kept is handed out at once, and the warm-up comes behind that', async () => {
+  const told: string[] = []
+  const ended = Promise.withResolvers<void>()
+  const indexes = indexesThatKeep({
+    attach: async environmentId => void told.push(environmentId),
+    warmUpWriter: function* warmUpWriter() {
+      told.push('begins')
+      yield
+      told.push('ends')
+      ended.resolve()
+    },
+  })
+  for (const name of ['one', 'other']) {
+    expect(await indexes.restore(name, PLACE, REVISION.epoch)).toEqual(REVISION)
+    await indexes.publish(name)
+    if (name === 'one') expect(told).toEqual(['one'])
+  }
+  await ended.promise
+  expect(told.filter(word => word !== 'one' && word !== 'other')).toEqual(['begins', 'ends'])
+})
+
+test('an index that was kept goes on deciding when the warm-up behind it fails', async () => {
+  const warmUps: string[] = []
+  const failed = Promise.withResolvers<void>()
+  const indexes = indexesThatKeep({
+    warmUpWriter: function* warmUpWriter() {
+      warmUps.push('begun')
+      failed.resolve()
+      if (warmUps.length === 1) throw new RangeError('Array buffer allocation failed')
+      yield
+    },
+  })
+  await indexes.restore('kept', PLACE, REVISION.epoch)
+  await indexes.publish('kept')
+  await failed.promise
+  await nextTurn()
+  expect(indexes.look('kept')).toMatchObject({ records: MANY })
+  await indexes.load('loaded', users(MANY), REVISION, null)
+  expect(warmUps).toEqual(['begun', 'begun'])
+})
+
+test('an end that keeps the indexes waits for no warm-up', async () => {
+  const begun = Promise.withResolvers<void>()
+  const progress = { steps: 0 }
+  const indexes = indexesThatKeep({
+    warmUpWriter: function* warmUpWriter() {
+      begun.resolve()
+      for (let n = 0; n < 1_000; n++) yield void progress.steps++
+    },
+  })
+  await indexes.restore('kept', PLACE, REVISION.epoch)
+  await indexes.publish('kept')
+  await begun.promise
+  await indexes.keep('kept', PLACE)
+  await nextTurn()
+  const { steps } = progress
+  await nextTurn()
+  expect(progress.steps).toBe(steps)
 })

@@ -3,7 +3,7 @@
  * is one section, for which readers wait, and code that runs for the first time takes three to six times as
  * long (figures in docs/engine.md, "What clever parts are worth").
  *
- * It takes 0.2 s, in steps of some milliseconds. Only compiled code is left of it, which each thread has for
+ * It takes 0.2 s on a quiet machine, in steps of some milliseconds. Only compiled code is left of it, which each thread has for
  * itself. So it must run in the thread that writes.
  */
 import type { Change, Derivation, MappingRule } from '#model/change.ts'

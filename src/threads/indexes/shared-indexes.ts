@@ -126,7 +126,7 @@ const LOAD_PART_CHANGES = 1_000
 const PRECOMPUTED_A_TURN = 2_000
 /** Records of lists of owners in one turn: about as long. */
 const LISTED_A_TURN = 64
-/** Records and facts from which on a warm-up is done, once. Its 0.2 s are less than the load took. */
+/** Records and facts from which on a warm-up is done, once. It takes less than the load of so many. */
 const WARM_UP_FROM = 100_000
 /** How long an end takes to keep the indexes, collecting what is left included: whoever ends the process has little patience. */
 const KEEP_MS_MAX = 3_000
@@ -174,7 +174,6 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     const kept = (await this.#options.kept?.read(environmentId, place, epoch)) ?? null
     if (kept === null) return null
     const { writer, revision } = kept
-    await this.#warmUpFor(writer)
     this.#take(environmentId, { writer, progress: createProgress(revision) })
     return revision
   }
@@ -186,6 +185,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     const { attach, deadlineOf = createDeadline } = this.#options
     await attach(environmentId, { index: writer.handle, progress, deadline: deadlineOf(environmentId) })
     this.#goOnListing(environmentId, writer)
+    void this.#warmUpBehind(writer)
   }
 
   /** Indexes are saved one after the other, in the order of the calls: of several at once none might be whole in time. */
@@ -261,7 +261,16 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     this.#options.onFault(environmentId, new Error('a thread that decides has ended the index'))
   }
 
-  /** Before anybody has the index: nobody waits for its changes yet, and nobody can take it back meanwhile. */
+  /**
+   * An index that was restored is handed out before: it is there sooner than a warm-up would end, and a decision that waits a little
+   * longer for the first commits is better than none.
+   */
+  async #warmUpBehind(writer: IndexWriter): Promise<void> {
+    // Nothing is missed but speed: the index decides, and the next one that is loaded tries again and reports it.
+    await this.#warmUpFor(writer).catch(() => {})
+  }
+
+  /** After a load, before anybody has the index: nobody waits for its changes yet, and nobody can take it back meanwhile. */
   async #warmUpFor(writer: IndexWriter): Promise<void> {
     const { assignments, tuples, records } = writer.figures()
     if (assignments + tuples + records >= WARM_UP_FROM) await (this.#warmedUp ??= this.#warmUp())
@@ -269,7 +278,12 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
 
   async #warmUp(): Promise<void> {
     try {
-      for (const _ of this.#options.warmUpWriter?.() ?? []) await nextTurn()
+      await nextTurn()
+      for (const _ of this.#options.warmUpWriter?.() ?? []) {
+        await nextTurn()
+        // Who ends the process waits for no warm-up.
+        if (this.#keepUntil !== null) return
+      }
     } catch (error) {
       // It may have been memory, of which the next load finds more.
       this.#warmedUp = null
