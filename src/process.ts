@@ -67,6 +67,7 @@ Object.assign(console, {
 })
 let abandonThreads: (withinMs: number) => Promise<boolean> = () => Promise.resolve(true)
 let ending: Promise<never> | null = null
+let isReady = false
 let isStopping = false
 process.on('uncaughtException', error => failRunning('a fault that nothing caught', error))
 process.on('unhandledRejection', error => failRunning('a rejection that nothing caught', error))
@@ -78,7 +79,9 @@ const starting = startService(config, log, {
 // Before the first line is printed: whoever reads it may stop the service at once.
 process.on('SIGTERM', stop)
 process.on('SIGINT', stop)
-greet(await starting.catch(failStarting))
+const running = await starting.catch(failStarting)
+isReady = true
+greet(running)
 
 /** An error that says what to do is a sentence on a terminal; a defect is a line of the log with its stack everywhere. */
 function failStarting(error: unknown): Promise<never> {
@@ -114,6 +117,8 @@ function end(code: 0 | 1, options: { readonly patienceMs?: number } = {}): Promi
 async function stop(signal: NodeJS.Signals): Promise<void> {
   if (isStopping) return
   isStopping = true
+  // Nobody was sent here before.
+  const delayMs = isReady ? config.stopDelayMs : 0
   log.info({ signal }, 'stopping')
   setTimeout(failStopping, STOP_MS_MAX).unref()
   const service = await Promise.race([starting, sleep(START_MS_MAX, null, { ref: false })])
@@ -121,7 +126,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
     log.info('stopped before the start had come to its end')
     return end(0)
   }
-  await service.close(config.stopDelayMs)
+  await service.close(delayMs)
   log.info('stopped')
   await end(0)
 }

@@ -57,5 +57,14 @@ if (problem !== null) {
   process.exit(1)
 }
 startAgain()
+/**
+ * Until `src/process.ts` listens, too, there is nothing to close. By itself a signal would end the process as well, but with another
+ * exit code, and not at all where it is the first one of a container.
+ */
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.on(signal, () => {
+    if (process.listenerCount(signal) === 1) process.exit(0)
+  })
+}
 const { entryOf } = await import('#composition/quick-entry.js')
 await import(await entryOf('main', 'src/main.ts'))

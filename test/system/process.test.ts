@@ -346,6 +346,47 @@ test.each([
   },
 )
 
+describe('a stop during the start', () => {
+  const STOP_DELAY_MS = '2999'
+
+  /** The process is signalled when its code begins to listen to the signal for the nth time, and says when it waits that delay. */
+  const signalledAt = (nth: number) => `import { syncBuiltinESMExports } from 'node:module'
+    import timers from 'node:timers/promises'
+    const { setTimeout: sleep } = timers
+    timers.setTimeout = (ms, ...rest) => {
+      if (ms === ${STOP_DELAY_MS}) process.stderr.write('waits for callers to leave')
+      return sleep(ms, ...rest)
+    }
+    syncBuiltinESMExports()
+    let count = 0
+    process.on('newListener', name => {
+      if (name !== 'SIGTERM') return
+      count += 1
+      if (count === ${nth}) queueMicrotask(() => process.kill(process.pid, 'SIGTERM'))
+    })`
+
+  function signalled(nth: number): ServiceProcess {
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(signalledAt(nth))}`
+    return start({ API_KEY, HTTP_THREADS: '1', STOP_DELAY_MS, NODE_OPTIONS })
+  }
+
+  test.each([
+    ['before its code is loaded', 1],
+    ['while the store is opened', 2],
+  ])('%s ends it with exit code 0, and waits for no callers', async (_when, nth) => {
+    const service = signalled(nth)
+    expect(await service.exited).toBe(0)
+    expect(service.stderr).not.toContain('waits for callers to leave')
+  })
+
+  test('is not one when it is ready', async () => {
+    const service = signalled(Infinity)
+    await service.address()
+    expect(await service.end('SIGTERM')).toBe(0)
+    expect(service.stderr).toContain('waits for callers to leave')
+  })
+})
+
 test('a start that fails says why, although what has started already cannot be closed', async () => {
   const href = new URL('../../src/store/embedded/embedded-store.ts', import.meta.url).href
   const unclosable = `import { EmbeddedStore } from '${href}'
