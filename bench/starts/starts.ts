@@ -152,7 +152,7 @@ async function sampleStore(checkout: string): Promise<{ readonly directory: stri
 
 /** The store of a service that has loaded 3M facts and kept its index at its stop. An index is of the code that wrote it. */
 async function keptStore(checkout: string): Promise<string> {
-  const url = await preparedStore(new Drive('W1 starts', SCALE * SCALE_OF_3M))
+  const url = await preparedStore(new Drive(`W1 starts ${SCALE}`, SCALE * SCALE_OF_3M))
   const directory = join(folder, `kept-${Math.random().toString(36).slice(2)}`)
   cpSync(url.slice('lmdb:'.length), directory, { recursive: true })
   const command = ['sh', '-c', startCommand(checkout)] as const
