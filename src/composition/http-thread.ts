@@ -17,6 +17,7 @@ import type { Principal } from '#model/principal.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 import { KeyRates } from '#threads/channel/key-rates.ts'
 import { ManagementClient } from '#threads/channel/management-client.ts'
+import { Outbox } from '#threads/channel/outbox.ts'
 import type {
   Credential,
   FromHttpThread,
@@ -42,6 +43,7 @@ export interface HttpThreadParts {
 
 export class HttpThread {
   readonly #main: MessagePort
+  readonly #outbox: Outbox<FromHttpThread>
   readonly #options: Options
   readonly #telemetry: ThreadTelemetry
   readonly #credentials: ApiKeyAuthentication
@@ -72,6 +74,7 @@ export class HttpThread {
     const { counts, settings, tokenSecret } = options
     this.#main = main
     this.#onServing = onServing
+    this.#outbox = new Outbox(main)
     this.#options = options
     const telemetry = new ThreadTelemetry(settings, openTracing)
     this.#telemetry = telemetry
@@ -85,7 +88,7 @@ export class HttpThread {
         }),
       this.#deadline,
     )
-    this.#management = new ManagementClient(main, {
+    this.#management = new ManagementClient(this.#outbox, {
       inFlight: new SharedCount(counts, 'management'),
       max: settings.managementQueueMax,
       threads: settings.httpThreads,
@@ -132,7 +135,9 @@ export class HttpThread {
             },
           ]),
     ]
-    main.on('message', (message: ToHttpThread) => this.#receive(message))
+    main.on('message', (messages: readonly ToHttpThread[]) => {
+      for (const message of messages) this.#receive(message)
+    })
   }
 
   get #servers(): HttpServer[] {
@@ -296,6 +301,6 @@ export class HttpThread {
   }
 
   #send(message: FromHttpThread): void {
-    this.#main.postMessage(message)
+    this.#outbox.sendNow(message)
   }
 }

@@ -45,8 +45,8 @@ function madeThread({ host = '127.0.0.1' } = {}) {
   const { port1: main, port2: its } = new MessageChannel()
   const said: FromHttpThread[] = []
   const waiting = new Set<() => void>()
-  main.on('message', (message: FromHttpThread) => {
-    said.push(message)
+  main.on('message', (messages: readonly FromHttpThread[]) => {
+    said.push(...messages)
     for (const look of waiting) look()
   })
   const thread = new HttpThread(
@@ -63,7 +63,7 @@ function madeThread({ host = '127.0.0.1' } = {}) {
     },
     { openTracing: null, onFault: () => {} },
   )
-  const tell = (message: ToHttpThread): void => main.postMessage(message)
+  const tell = (message: ToHttpThread): void => main.postMessage([message])
   const told = <Kind extends FromHttpThread['kind']>(kind: Kind): Promise<Said<Kind>> =>
     new Promise(resolve => {
       const look = (): void => {

@@ -34,7 +34,7 @@ const THREAD_OF_MANY_OBJECTS = new URL(
   for (let i = 0; i < 1_000_000; i++) kept[i % 50_000] = { i: [i, i, i] }
   const { space_size } = getHeapSpaceStatistics().find(space => space.space_name === 'new_space')
   parentPort.on('message', () => process.exit())
-  parentPort.postMessage({ kind: 'listening', port: space_size / 1024 })
+  parentPort.postMessage([{ kind: 'listening', port: space_size / 1024 }])
 `),
 )
 

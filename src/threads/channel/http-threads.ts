@@ -22,6 +22,7 @@ import type {
   ManagementAnswer as ManagementAnswerMessage,
   ToHttpThread,
 } from './messages.ts'
+import { Outbox } from './outbox.ts'
 import { SharedCount } from './shared-count.ts'
 import { isAboutPieces, isPieceSource, ThreadPieces } from './thread-pieces.ts'
 import { type WaitingThread, waitingThread } from './waiting-thread.ts'
@@ -60,6 +61,7 @@ export interface HttpThreadsOptions {
 export class HttpThreads {
   readonly #options: HttpThreadsOptions
   readonly #threads = new Map<Worker, string>()
+  readonly #outboxes = new Map<Worker, Outbox<ToHttpThread>>()
   /** They load their code, and serve nothing yet. */
   readonly #waiting = new Set<Worker>()
   readonly #pending = new Map<number, Pending>()
@@ -117,12 +119,15 @@ export class HttpThreads {
 
   /** Resolves with the port when the thread listens. */
   #watch({ worker: thread, name }: WaitingThread): Promise<number> {
+    this.#outboxes.set(thread, new Outbox(thread))
     return new Promise((resolve, reject) => {
-      thread.on('message', (message: FromHttpThread) => {
-        if (message.kind === 'listening') resolve(message.port)
-        else if (message.kind === 'listen-failed') reject(new Error(message.message))
-        else if (message.kind === 'counters') this.#options.onCounters(name, message.handle)
-        else this.#receive(thread, message)
+      thread.on('message', (messages: readonly FromHttpThread[]) => {
+        for (const message of messages) {
+          if (message.kind === 'listening') resolve(message.port)
+          else if (message.kind === 'listen-failed') reject(new Error(message.message))
+          else if (message.kind === 'counters') this.#options.onCounters(name, message.handle)
+          else this.#receive(thread, message)
+        }
       })
       thread.on('error', error => {
         reject(error)
@@ -257,7 +262,7 @@ export class HttpThreads {
     calls.delete(call)
     const isInBytes = 'json' in answer && answer.json instanceof Uint8Array
     const moved = isInBytes ? [(answer.json as Uint8Array<ArrayBuffer>).buffer] : []
-    thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread, moved)
+    this.#outboxes.get(thread)?.send({ kind: 'answer', call, answer }, moved)
   }
 
   /** The caller has left. The answer may already be on its way. */
@@ -291,13 +296,13 @@ export class HttpThreads {
       json => ({ json, isCreated: false, warning: null, revision: '' }),
       (error: unknown) => ({ error: this.#dataOf(error, { requestId, operation: 'getMetrics' }) }),
     )
-    thread.postMessage({ kind: 'answer', call, answer } satisfies ToHttpThread)
+    this.#outboxes.get(thread)?.send({ kind: 'answer', call, answer })
   }
 
   #pieces(thread: Worker): ThreadPieces {
     const known = this.#piecesOfThreads.get(thread)
     if (known) return known
-    const pieces = new ThreadPieces(message => thread.postMessage(message))
+    const pieces = new ThreadPieces(message => this.#outboxes.get(thread)?.send(message))
     this.#piecesOfThreads.set(thread, pieces)
     return pieces
   }
@@ -313,7 +318,7 @@ export class HttpThreads {
   }
 
   #send(message: ToHttpThread): void {
-    for (const thread of this.#threads.keys()) thread.postMessage(message)
+    for (const outbox of this.#outboxes.values()) outbox.sendNow(message)
   }
 
   #acknowledge(thread: Worker, acknowledge: number): void {
@@ -328,6 +333,7 @@ export class HttpThreads {
   /** A thread that ended decides nothing any more: acknowledgements are awaited from the others only. */
   #forget(thread: Worker): void {
     this.#threads.delete(thread)
+    this.#outboxes.delete(thread)
     this.#piecesOfThreads.get(thread)?.end()
     this.#piecesOfThreads.delete(thread)
     for (const waiting of this.#callsOfThreads.get(thread)?.values() ?? []) waiting.isGone = true

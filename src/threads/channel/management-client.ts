@@ -4,7 +4,6 @@
  * refused at once and not queued. A call whose caller has left is not sent; if it was sent already, the main thread is
  * told.
  */
-import type { MessagePort } from 'node:worker_threads'
 import type { Caller } from '#decisions/decision-pool.ts'
 import { abandoned } from '#management/commands/resumable.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
@@ -13,6 +12,7 @@ import { assert } from '#model/assert.ts'
 import { AuthzError, errorFromData } from '#model/errors.ts'
 import { ManagementAdmission, type Place } from './management-admission.ts'
 import type { FromHttpThread, ManagementAnswer } from './messages.ts'
+import type { Outbox } from './outbox.ts'
 import { answerPull, isLastPiece, type PieceAnswer, RemotePieces } from './remote-pieces.ts'
 import type { SharedCount } from './shared-count.ts'
 
@@ -44,7 +44,7 @@ interface Queue {
 }
 
 export class ManagementClient {
-  readonly #port: MessagePort
+  readonly #outbox: Outbox<FromHttpThread>
   readonly #queue: Queue
   readonly #waiting = new Map<number, Waiting>()
   /** Bodies of callers that are sent in pieces, by call. */
@@ -54,8 +54,8 @@ export class ManagementClient {
   readonly #admission: ManagementAdmission
   #lastCall = 0
 
-  constructor(port: MessagePort, queue: Queue) {
-    this.#port = port
+  constructor(outbox: Outbox<FromHttpThread>, queue: Queue) {
+    this.#outbox = outbox
     this.#queue = queue
     // This thread's part of the ceiling: the connections of one caller are spread over the threads.
     this.#admission = new ManagementAdmission(Math.max(1, Math.floor(queue.max / 2 / queue.threads)))
@@ -169,7 +169,7 @@ export class ManagementClient {
   }
 
   #send(message: FromHttpThread): void {
-    this.#port.postMessage(message)
+    this.#outbox.send(message)
   }
 }
 
