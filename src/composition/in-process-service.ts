@@ -26,6 +26,7 @@ import { openStore } from '#store/open-store.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { threadRoutes } from './thread-routes.ts'
+import { commitIds } from './commit-ids.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
 
 /** Thread ids of writer and reader in the lock word of an index. */
@@ -80,7 +81,7 @@ export class InProcessService {
         now: Date.now,
         elapsedMs: () => performance.now(),
         newId: () => ids.next(),
-        newCommitId: () => randomBytes(16),
+        newCommitId: commitIds(),
         newSecret: () => randomBytes(32).toString('hex'),
         seal: () => null,
         attributesBytesMax: settings.attributesBytesMax,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Config } from '#config/config.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import { PURPOSE, Seal } from '#secrets/seal.ts'
+import { commitIds } from './commit-ids.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
 
 export function surroundingsOf(
@@ -15,7 +16,7 @@ export function surroundingsOf(
     now: Date.now,
     elapsedMs: () => performance.now(),
     newId: () => ids.next(),
-    newCommitId: () => randomBytes(16),
+    newCommitId: commitIds(),
     newSecret: () => randomBytes(32).toString('hex'),
     seal: (ownerId, secret) => secrets.seal(ownerId, secret),
     attributesBytesMax,

@@ -5,7 +5,7 @@ import { COMMIT_ATTEMPTS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { Draft } from './draft.ts'
-import { type Asker, drive, type Resumable } from './resumable.ts'
+import { type Asker, drive, isResumable, type Resumable } from './resumable.ts'
 import type { Surroundings } from './surroundings.ts'
 import { FairTurns } from './fair-turns.ts'
 
@@ -81,24 +81,45 @@ export class DraftCommits {
   }
 
   async #attempt<Answer>(command: Command<Answer>, asker: Asker): Promise<Answered<Answer>> {
-    const { view, ledger } = this.#store
     // Asked first: if the history is replaced meanwhile, the commit is refused and not made in the wrong history.
-    const { epoch } = await ledger.head()
-    const records = new Draft(view, this.#surroundings.attributesBytesMax)
-    const answer = await drive(() => command(records), asker)
-    // The view may show what is not durable yet. The answer is about the view's state, not the ledger's head.
-    const sequence = view.sequence()
-    if (records.isEmpty) return { answer, revision: { epoch, sequence } }
-    const drafted = await drive(() => records.commitInSlices(this.#surroundings.newCommitId()), asker)
-    const commit = { ...drafted, epoch }
-    return { answer, revision: await this.#timed(() => ledger.commit(commit)) }
+    const { epoch } = await this.#store.ledger.head()
+    const drafted = await this.#draft(command, epoch, asker)
+    if ('revision' in drafted) return drafted
+    return { answer: drafted.answer, revision: await this.#timed(drafted.committing) }
   }
 
-  async #timed(commit: () => Promise<Revision>): Promise<Revision> {
+  /**
+   * Runs the command, and begins the commit of what it has written, if anything. What it returns holds neither the draft nor the
+   * commit: both would live until the commit is durable, and be moved by the garbage collector on the way.
+   */
+  async #draft<Answer>(
+    command: Command<Answer>,
+    epoch: string,
+    asker: Asker,
+  ): Promise<Answered<Answer> | { readonly answer: Answer; readonly committing: Promise<Revision> }> {
+    const { view, ledger } = this.#store
+    const { newCommitId, attributesBytesMax } = this.#surroundings
+    const records = new Draft(view, attributesBytesMax)
+    const { answer, sequence, commit } = await drive(function* () {
+      const given = command(records)
+      const told = isResumable(given) ? yield* given : given
+      // The view may show what is not durable yet. The answer is about the view's state, not the ledger's head.
+      const at = view.sequence()
+      const drafted = records.isEmpty ? null : yield* records.commitInSlices(newCommitId())
+      return { answer: told, sequence: at, commit: drafted }
+    }, asker)
+    if (commit === null) return { answer, revision: { epoch, sequence } }
+    const committing = ledger.commit({ ...commit, epoch })
+    // Whoever began it awaits it a turn later.
+    committing.catch(() => undefined)
+    return { answer, committing }
+  }
+
+  async #timed(committing: Promise<Revision>): Promise<Revision> {
     const { elapsedMs, onCommit } = this.#surroundings
     const from = elapsedMs()
     try {
-      const revision = await commit()
+      const revision = await committing
       onCommit('done', elapsedMs() - from)
       return revision
     } catch (error) {

@@ -33,14 +33,19 @@ export async function drive<Answer>(
   { turns, waiting }: Asker,
   long?: ReadLane,
 ): Promise<Answer> {
-  const begun = await turns.take(() => {
+  let work: Resumable<Answer> | null = null
+  const begun = await turns.take((): IteratorResult<void, Answer> => {
     if (waiting.isGone) throw abandoned()
-    return begin()
+    const answer = begin()
+    if (!isResumable(answer)) return { done: true, value: answer }
+    work = answer
+    // Most work is short, and done within the turn in which it begins.
+    return long ? { done: false, value: undefined } : slice(answer, waiting)
   })
-  if (!isResumable(begun)) return begun
+  if (begun.done) return begun.value
   const goOn = async (): Promise<Answer> => {
     for (;;) {
-      const step = await turns.take(() => slice(begun, waiting))
+      const step = await turns.take(() => slice(work!, waiting))
       if (step.done) return step.value
     }
   }
