@@ -15,6 +15,7 @@ import { type Change, isOfSchema } from '#model/change.ts'
 import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { isListed, lists, recordsBegin, rowKeyOf } from '#store/keyspace/keyspace.ts'
+import { textOf } from '#model/byte-text.ts'
 import { decodeAs, decodeRecord, encodeRecord } from '#store/keyspace/record-codec.ts'
 import type { Commit, Requirement, Row, RowPut } from '#store/ledger.ts'
 import type { ListName, ScanOptions, View } from '#store/view.ts'
@@ -86,7 +87,7 @@ export class Draft extends RecordReader {
   ): Iterable<Found<Kind>> {
     assert(!options?.offset && !options?.after, 'a draft reads its lists from the start')
     for (const row of this.view.scan(list)) {
-      const pending = this.#pending.get(nameOf(row.key))
+      const pending = this.#pending.get(textOf(row.key))
       if (!pending?.written) {
         const record = decodeAs(kind, row)
         yield { record, created: row.created, isDead: isDead(record, this.deadIds()) }
@@ -131,7 +132,7 @@ export class Draft extends RecordReader {
     }
     const stored = new Set<string>()
     for (const key of keys) {
-      const name = nameOf(key)
+      const name = textOf(key)
       stored.add(name)
       const pending = this.#pending.get(name)
       const record = pending ? pending.record : this.#storedRecord(kind, key)
@@ -139,7 +140,7 @@ export class Draft extends RecordReader {
       yield
     }
     for (const pending of this.#ofKind(kind)) {
-      if (!pending.written || stored.has(nameOf(pending.key)) || !isPendingIn(pending, list)) continue
+      if (!pending.written || stored.has(textOf(pending.key)) || !isPendingIn(pending, list)) continue
       each(pending.record as RecordOf<Kind>)
       yield
     }
@@ -165,7 +166,7 @@ export class Draft extends RecordReader {
 
   /** Leaves out the rows that this draft has written. */
   override *storedRows(list: ListName): Iterable<Row> {
-    for (const row of this.view.scan(list)) if (!this.#pending.get(nameOf(row.key))?.written) yield row
+    for (const row of this.view.scan(list)) if (!this.#pending.get(textOf(row.key))?.written) yield row
   }
 
   /**
@@ -184,7 +185,7 @@ export class Draft extends RecordReader {
   /** Removes a stored row, whatever it holds: for purges, which decide by the list it is in. */
   discard(row: Row): void {
     const { key } = row
-    const name = nameOf(key)
+    const name = textOf(key)
     // What the list says of the row holds as long as the row is of the same generation.
     const contentMatters = this.#pending.get(name)?.contentMatters ?? false
     this.#keep(name, { key, row, stored: null, record: null, written: true, contentMatters, restarted: true })
@@ -192,7 +193,7 @@ export class Draft extends RecordReader {
 
   /** Whether another record is stored under that key, of an earlier generation than the new one. */
   replacesStored(key: Uint8Array): boolean {
-    const pending = this.#pending.get(nameOf(key))
+    const pending = this.#pending.get(textOf(key))
     return pending !== undefined && pending.restarted
   }
 
@@ -293,7 +294,7 @@ export class Draft extends RecordReader {
   }
 
   #meet(kind: RecordKind, key: Uint8Array): Pending {
-    const name = nameOf(key)
+    const name = textOf(key)
     const known = this.#pending.get(name)
     if (known) return known
     const row = this.view.get(key) ?? null
@@ -312,11 +313,6 @@ export class Draft extends RecordReader {
     if (record.kind !== 'instance') return true
     return this.byId('tenant', record.tenantId) !== null && this.byId('type', record.typeId) !== null
   }
-}
-
-/** A row key as a map key: one character a byte, so no two keys share one. */
-function nameOf(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
 }
 
 /** What was stored when the draft first met it, decoded once. */

@@ -11,13 +11,13 @@ import { assert } from '#model/assert.ts'
 import { writeInOrder } from '#store/embedded/ordered-write.ts'
 import type { TableView } from '#store/embedded/table-view.ts'
 import { PackedItems } from '#store/keyspace/packed-items.ts'
+import { textOf } from '#model/byte-text.ts'
 import {
   CREATED_BYTES,
   decodeCreated,
   decodeRow,
   encodeCreated,
   encodeUint48,
-  textOf,
   writeCreated,
 } from '#store/keyspace/row-codec.ts'
 import type { Row } from '#store/ledger.ts'
@@ -218,7 +218,7 @@ export class ListBuild {
       this.#kinds.set(list[0]!, { isCounted, isRepresented })
     } else {
       const isAlike = kind.isCounted === isCounted && kind.isRepresented === isRepresented
-      assert(isAlike, `lists like ${textOf(list)} are not all of one kind`)
+      assert(isAlike, () => `lists like ${textOf(list)} are not all of one kind`)
     }
   }
 

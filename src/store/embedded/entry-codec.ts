@@ -38,7 +38,7 @@ export function encodeEntry(entry: Entry): Uint8Array {
 
 /** The entry stored at `revision`. Its keys and values share memory with `bytes`. */
 export function decodeEntry(revision: Revision, bytes: Uint8Array): Entry {
-  assert(bytes[0] === FORMAT, `a log entry has format ${FORMAT}, not ${bytes[0]}`)
+  assert(bytes[0] === FORMAT, () => `a log entry has format ${FORMAT}, not ${bytes[0]}`)
   const [deletes, puts, changes] = packr.unpack(bytes.subarray(BODY_START)) as Body
   return {
     revision,

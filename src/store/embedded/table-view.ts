@@ -15,6 +15,7 @@
  */
 import { assert } from '#model/assert.ts'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
+import { textOf } from '#model/byte-text.ts'
 import {
   CREATED_BYTES,
   decodeCreated,
@@ -23,7 +24,6 @@ import {
   encodeCreated,
   encodeRow,
   encodeUint48,
-  textOf,
   writeCreated,
 } from '#store/keyspace/row-codec.ts'
 import type { Entry, Row } from '#store/ledger.ts'

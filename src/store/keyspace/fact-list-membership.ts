@@ -213,7 +213,7 @@ export function entriesOfFact(record: RecordOf<FactKind>): ListEntry[] {
       list.head,
       list.ids.map(id => {
         const value = ids[id]
-        assert(value, `a ${record.kind} has no ${id}`)
+        assert(value, () => `a ${record.kind} has no ${id}`)
         return value
       }),
     ),

@@ -217,34 +217,64 @@ const KIND_OF_BYTE = new Map<number, RecordKind>(
 )
 const packr = new Packr({ useRecords: false })
 
+/** How the value of a field is stored. */
+type Form = 'as it is' | 'id' | 'ids' | 'json'
+
+interface Field {
+  readonly name: string
+  readonly form: Form
+}
+
+function formOf(name: string): Form {
+  if (ID_LIST_FIELDS.has(name)) return 'ids'
+  if (JSON_FIELDS.has(name)) return 'json'
+  return ID_FIELDS.has(name) ? 'id' : 'as it is'
+}
+
+/** The fields of a kind with their forms, found once: rows are read and written thousands of times a second. */
+const FORMS = Object.fromEntries(
+  Object.entries(FIELDS).map(([kind, names]) => [
+    kind,
+    names.map((name): Field => ({ name, form: formOf(name) })),
+  ]),
+) as unknown as Readonly<Record<RecordKind, readonly Field[]>>
+
 export function encodeRecord(record: StoredRecord): Uint8Array {
   const fields = record as unknown as Record<string, unknown>
   const values: unknown[] = []
-  for (const name of FIELDS[record.kind]) {
-    const value = fields[name]
-    if (ID_LIST_FIELDS.has(name)) values.push((value as readonly string[]).map(uuidToBytes))
-    else if (JSON_FIELDS.has(name)) values.push(JSON.stringify(value))
-    else values.push(ID_FIELDS.has(name) && typeof value === 'string' ? uuidToBytes(value) : value)
-  }
+  for (const { name, form } of FORMS[record.kind]) values.push(storedValue(form, fields[name]))
   return packr.pack(values)
+}
+
+function storedValue(form: Form, value: unknown): unknown {
+  if (form === 'as it is') return value
+  if (form === 'id') return typeof value === 'string' ? uuidToBytes(value) : value
+  return form === 'json' ? JSON.stringify(value) : (value as readonly string[]).map(uuidToBytes)
 }
 
 /** Reads a row back. The key must be the one the record was put under. */
 export function decodeRecord(row: { readonly key: Uint8Array; readonly value: Uint8Array }): StoredRecord {
   const values = packr.unpack(row.value) as unknown[]
   const kind = KIND_OF_BYTE.get(row.key[0] ?? 0)
-  assert(kind !== undefined, `a stored row has the unknown kind ${row.key[0]}`)
+  assert(kind !== undefined, () => `a stored row has the unknown kind ${row.key[0]}`)
   const record: Record<string, unknown> = { kind }
-  FIELDS[kind].forEach((name, index) => {
-    const value = values[index] ?? null
-    if (ID_LIST_FIELDS.has(name)) record[name] = (value as readonly Uint8Array[]).map(id => readUuid(id, 0))
-    else if (JSON_FIELDS.has(name)) record[name] = JSON.parse(value as string)
-    else record[name] = ID_FIELDS.has(name) && value !== null ? readUuid(value as Uint8Array, 0) : value
-  })
+  const fields = FORMS[kind]
+  for (let index = 0; index < fields.length; index += 1) {
+    const { name, form } = fields[index]!
+    record[name] = readValue(form, values[index] ?? null)
+  }
   KEY_IDS_OF_KIND[kind]?.forEach((name, index) => {
     if (name !== 'scopeId') record[name] = readUuid(row.key, 1 + index * UUID_BYTES)
   })
   return record as unknown as StoredRecord
+}
+
+function readValue(form: Form, value: unknown): unknown {
+  if (form === 'as it is') return value
+  if (form === 'id') return value === null ? null : readUuid(value as Uint8Array, 0)
+  // Most things have no attributes.
+  if (form === 'json') return value === '{}' ? {} : JSON.parse(value as string)
+  return (value as readonly Uint8Array[]).map(id => readUuid(id, 0))
 }
 
 /** How the value of a user ends of whom nothing is known but the key: three nulls, and the text of no attributes. */
@@ -272,6 +302,6 @@ export function decodeAs<Kind extends RecordKind>(
   row: { readonly key: Uint8Array; readonly value: Uint8Array },
 ): RecordOf<Kind> {
   const record = decodeRecord(row)
-  assert(record.kind === kind, `expected a ${kind} record, found a ${record.kind} record`)
+  assert(record.kind === kind, () => `expected a ${kind} record, found a ${record.kind} record`)
   return record as RecordOf<Kind>
 }

@@ -77,11 +77,6 @@ export function viewOf(bytes: Uint8Array, start = 0, end = bytes.length): Uint8A
   return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start)
 }
 
-/** Bytes as text. Two texts are equal exactly when their bytes are. For the keys of maps and sets. */
-export function textOf(bytes: Uint8Array): string {
-  return String.fromCharCode.apply(null, bytes as unknown as number[])
-}
-
 function decodeUint32(bytes: Uint8Array, at: number): number {
   return bytes[at]! * 0x1000000 + ((bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!)
 }

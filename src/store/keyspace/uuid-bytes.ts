@@ -1,10 +1,11 @@
 /** UUIDs as 16 bytes and back. Lower-case text on both sides; a text that is no UUID is a broken invariant. */
 import { assert } from '#model/assert.ts'
+import { textOf } from '#model/byte-text.ts'
 
 export const UUID_BYTES = 16
 
 export function writeUuid(bytes: Uint8Array, offset: number, uuid: string): void {
-  assert(uuid.length === 36, `an id is a UUID of 36 characters, not ${JSON.stringify(uuid)}`)
+  assert(uuid.length === 36, () => `an id is a UUID of 36 characters, not ${JSON.stringify(uuid)}`)
   let at = offset
   for (let index = 0; index < 36; index += 2) {
     if (uuid.charCodeAt(index) === HYPHEN) index += 1
@@ -14,12 +15,15 @@ export function writeUuid(bytes: Uint8Array, offset: number, uuid: string): void
 }
 
 export function readUuid(bytes: Uint8Array, offset: number): string {
-  let text = ''
+  let at = 0
   for (let index = 0; index < UUID_BYTES; index += 1) {
-    if (index === 4 || index === 6 || index === 8 || index === 10) text += '-'
-    text += HEX[bytes[offset + index]!]
+    if (index === 4 || index === 6 || index === 8 || index === 10) at += 1
+    const byte = bytes[offset + index]!
+    CHARACTERS[at] = DIGITS[byte >>> 4]!
+    CHARACTERS[at + 1] = DIGITS[byte & 15]!
+    at += 2
   }
-  return text
+  return textOf(CHARACTERS)
 }
 
 export function uuidToBytes(uuid: string): Uint8Array {
@@ -30,23 +34,40 @@ export function uuidToBytes(uuid: string): Uint8Array {
 
 /** A byte that says what follows, ids, zeros for one that is null, and at most one text, last. */
 export function joinIds(head: number, ids: readonly (string | null)[], text = ''): Uint8Array {
-  const textBytes = text === '' ? NO_BYTES : encoder.encode(text)
-  const bytes = new Uint8Array(1 + ids.length * UUID_BYTES + textBytes.length)
+  const textAt = 1 + ids.length * UUID_BYTES
+  const bytes = new Uint8Array(textAt + text.length)
   bytes[0] = head
   let offset = 1
   for (const id of ids) {
-    writeUuid(bytes, offset, id ?? NO_ID)
+    if (id !== null) writeUuid(bytes, offset, id)
     offset += UUID_BYTES
   }
-  bytes.set(textBytes, offset)
+  // Most keys are ASCII, where a character is a byte. The encoder costs more than all of the rest.
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code > ASCII_MAX) return withText(bytes.subarray(0, textAt), text)
+    bytes[textAt + index] = code
+  }
   return bytes
 }
 
-const NO_ID = '00000000-0000-0000-0000-000000000000'
+function withText(head: Uint8Array, text: string): Uint8Array {
+  const textBytes = encoder.encode(text)
+  const bytes = new Uint8Array(head.length + textBytes.length)
+  bytes.set(head)
+  bytes.set(textBytes, head.length)
+  return bytes
+}
+
 const encoder = new TextEncoder()
-const NO_BYTES = new Uint8Array(0)
+const ASCII_MAX = 127
 const HYPHEN = 45
 /** The value of a hexadecimal digit, by its character code. */
 const NIBBLES = new Uint8Array(128)
 for (let value = 0; value < 16; value += 1) NIBBLES[value.toString(16).charCodeAt(0)] = value
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+/** The character codes of the hexadecimal digits. */
+const DIGITS = Uint8Array.from('0123456789abcdef', digit => digit.charCodeAt(0))
+/** Where a text is put together; its hyphens stay. */
+const CHARACTERS = Uint8Array.from('00000000-0000-0000-0000-000000000000', character =>
+  character.charCodeAt(0),
+)

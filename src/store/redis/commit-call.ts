@@ -4,7 +4,7 @@
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError, ConflictError } from '#model/errors.ts'
-import { textOf } from '#store/keyspace/row-codec.ts'
+import { textOf } from '#model/byte-text.ts'
 import type { Commit, Requirement } from '#store/ledger.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import type { Argument, RedisLink, Reply } from './redis-link.ts'

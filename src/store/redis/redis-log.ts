@@ -4,7 +4,7 @@
  */
 import type { Revision } from '#model/revision.ts'
 import { feedFailure } from '#store/embedded/log-feed.ts'
-import { textOf } from '#store/keyspace/row-codec.ts'
+import { textOf } from '#model/byte-text.ts'
 import type { Entry } from '#store/ledger.ts'
 import {
   commitIdOf,

@@ -1,6 +1,7 @@
 /** Brings the rows that a scan found up to date with the commits made while it went on. Pure. */
 import type { StoredRow } from '#store/bulk-load/row-runs.ts'
-import { encodeRow, keyOf, textOf } from '#store/keyspace/row-codec.ts'
+import { textOf } from '#model/byte-text.ts'
+import { encodeRow, keyOf } from '#store/keyspace/row-codec.ts'
 import type { Entry, Row } from '#store/ledger.ts'
 
 /**
