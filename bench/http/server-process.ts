@@ -53,6 +53,12 @@ export class ServerProcess {
     execFileSync('taskset', ['-acp', cores, String(this.#child.pid)], { stdio: 'ignore' })
   }
 
+  /** Bytes that it has had written to disks so far. */
+  diskBytes(): number {
+    const io = readFileSync(`/proc/${this.#child.pid}/io`, 'utf8')
+    return Number(/^write_bytes: (\d+)/m.exec(io)![1])
+  }
+
   /** Seconds of a core that it has used so far, all threads together. */
   cpuSeconds(): number {
     const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8')

@@ -148,6 +148,7 @@ const rowsPerSecond = ((factsAtFirst - countFacts()) / (performance.now() - dele
 const busy = await writeMeanwhile(service, 'busy', () => countFacts() <= before - (2 * dependants) / 3)
 const accompanied = await watched(service)
 await service.end('SIGKILL')
+await look.replay()
 const left = countFacts() - (before - dependants)
 claim(look.count('purge') === 1 && left > 0, `killed in the middle, with ${left} rows left`)
 

@@ -35,11 +35,18 @@ const BARS: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
   memory: {},
 }
 
+/** What a process has used so far. */
+interface Used {
+  readonly cpuSeconds: number
+  readonly diskBytes: number
+}
+
 /** A service of one checkout on one store, and what it has been asked to write. */
 class Subject {
   readonly rates = new Map<string, number[]>()
   readonly p50s = new Map<string, number[]>()
   readonly cpuMs = new Map<string, number[]>()
+  readonly diskKb = new Map<string, number[]>()
   readonly name: string
   readonly #server: ServerProcess
   readonly #directory: string
@@ -70,17 +77,17 @@ class Subject {
   }
 
   async singles(callers: number): Promise<void> {
-    const cpuBefore = this.#server.cpuSeconds()
+    const before = this.#used()
     const { perSecond, ms } = await inTurnsOfCallers(
       this.#server.address,
       () => post('role_assignments', assignment(this.#written++)),
       { callers, seconds: SECONDS },
     )
-    this.#note(callers === 1 ? '1 caller' : `${callers} callers`, perSecond, ms, cpuBefore)
+    this.#note(callers === 1 ? '1 caller' : `${callers} callers`, perSecond, ms, before)
   }
 
   async bulks(): Promise<void> {
-    const cpuBefore = this.#server.cpuSeconds()
+    const before = this.#used()
     const caller = await Caller.open(this.#server.address)
     const ms: number[] = []
     for (let count = 0; count < BULKS_A_ROUND; count += 1) {
@@ -98,7 +105,7 @@ class Subject {
       ms.push(performance.now() - from)
     }
     caller.close()
-    this.#note('bulks of 1,000', BULK / (median(ms) / 1_000), ms, cpuBefore)
+    this.#note('bulks of 1,000', BULK / (median(ms) / 1_000), ms, before)
   }
 
   /** Throws unless every write that was answered decides, for those it is about. */
@@ -133,10 +140,16 @@ class Subject {
     rmSync(this.#directory, { recursive: true, force: true })
   }
 
-  #note(figure: string, perSecond: number, ms: readonly number[], cpuBefore: number): void {
+  #used(): Used {
+    return { cpuSeconds: this.#server.cpuSeconds(), diskBytes: this.#server.diskBytes() }
+  }
+
+  #note(figure: string, perSecond: number, ms: readonly number[], before: Used): void {
+    const { cpuSeconds, diskBytes } = this.#used()
     push(this.rates, figure, perSecond)
     push(this.p50s, figure, median(ms))
-    push(this.cpuMs, figure, ((this.#server.cpuSeconds() - cpuBefore) * 1_000) / ms.length)
+    push(this.cpuMs, figure, ((cpuSeconds - before.cpuSeconds) * 1_000) / ms.length)
+    push(this.diskKb, figure, (diskBytes - before.diskBytes) / 1_024 / ms.length)
   }
 
   async #arrange(): Promise<void> {
@@ -221,9 +234,9 @@ function inTurns(subjects: readonly Subject[], turn: number): readonly Subject[]
 const results: Record<string, unknown> = {}
 
 function figuresOf(kind: Kind, figure: string, subjects: readonly Subject[]): Figure[] {
-  const [own, base] = subjects.map(({ name, rates, p50s, cpuMs }) => {
+  const [own, base] = subjects.map(({ name, rates, p50s, cpuMs, diskKb }) => {
     const of = (lists: Map<string, number[]>) => round(median(lists.get(figure)!.slice(1)))
-    const told = { name, perSecond: of(rates), p50Ms: of(p50s), cpuMsEach: of(cpuMs) }
+    const told = { name, perSecond: of(rates), p50Ms: of(p50s), cpuMsEach: of(cpuMs), diskKbEach: of(diskKb) }
     results[`${kind}, ${figure}, ${name}`] = told
     process.stdout.write(`${kind}, ${figure}, ${JSON.stringify(told)}\n`)
     return { ...told, rates: rates.get(figure)!.slice(1) }

@@ -1,8 +1,9 @@
 /**
- * The interface of another thread that makes commits which take long to write. The thread that is in lmdb's transaction can
+ * The interface of another thread that makes writes which take long. The thread that is in lmdb's transaction can
  * do nothing else meanwhile, so the main thread must not be in a long one. The other thread writes into the same tables,
  * just as atomically.
  */
+import type { SegmentEnd } from './journal/replay.ts'
 import type { Commit, Entry } from './ledger.ts'
 
 export interface LargeWrites {
@@ -16,6 +17,11 @@ export interface LargeWrites {
   commit(directory: string, commit: Commit, logEntriesMax: number): Promise<number>
   /** Does what `LocalCopy.apply` does, in another thread. Resolves when the entry is durable; rejects as `commit` does. */
   apply(directory: string, entry: Entry, logEntriesMax: number): Promise<void>
+  /**
+   * Does what `applySegment` does, on the tables in that directory, in another thread. Rejects as it does, and with
+   * `ThreadLostError`.
+   */
+  checkpoint(directory: string, segment: SegmentEnd): Promise<void>
 }
 
 /** No thread could write, or the thread that wrote has ended. The tables show whether it had written by then. */

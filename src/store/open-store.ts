@@ -1,7 +1,7 @@
 /**
  * From a URL to a store: the only file that imports adapters.
  *
- *     lmdb:DIR     DIR/verdict.lock, DIR/<environment id>/ with one lmdb environment each
+ *     lmdb:DIR     DIR/verdict.lock, DIR/<environment id>/ with one lmdb environment each, and its journal
  *     memory:      nothing on disk, gone with the process
  *     redis://…    the ledgers in Redis, shared with other processes; a local copy of each in the data directory. With TLS
  *                  (rediss://), Sentinel (redis+sentinel://) or a cluster (redis+cluster://): redis/redis-url.ts
@@ -15,6 +15,7 @@ import { AuthzError } from '#model/errors.ts'
 import { LOG_ENTRIES_MAX_DEFAULT } from '#store/embedded/commit-log.ts'
 import { DirectoryLock } from '#store/embedded/directory-lock.ts'
 import { EmbeddedStore } from '#store/embedded/embedded-store.ts'
+import { JournaledTables } from '#store/journal/journaled-tables.ts'
 import { hasDataFile, requireDataFile } from '#store/lmdb/data-file.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
@@ -86,7 +87,7 @@ export async function openStore(
   requireStoreUrl(url, options)
   if (url === 'memory:') {
     const parts = {
-      openTables: () => new MemoryTables(),
+      openTables: async () => new MemoryTables(),
       requireTables: () => {},
       keptIds: () => [],
       removeTables: () => {},
@@ -111,7 +112,9 @@ export async function openStore(
     const { onDamage = () => {}, allowsEviction = false } = options
     const { directory, lock } = lockedDirectory(dataDirectory)
     const release = () => lock.release()
-    const openTables = (path: string) => new LmdbTables(path)
+    // What a copy loses with the machine it has from Redis again.
+    const openTables = (path: string) =>
+      JournaledTables.open(new LmdbTables(path), largeWrites, { isFlushed: false })
     const rows = { isKeyedLater, isReadable, listedAtOnceMax, buildLists }
     const loading = { staleAfterMs, maxStaleMs, allowsEviction, ...rows }
     const events = { log, onDamage, onFault, release }
@@ -124,7 +127,7 @@ export async function openStore(
     if (name.startsWith(BACKUP_PREFIX)) rmSync(join(directory, name), { recursive: true, force: true })
   return new EmbeddedStore({
     ...embedded,
-    openTables: id => new LmdbTables(join(directory, id)),
+    openTables: id => JournaledTables.open(new LmdbTables(join(directory, id)), largeWrites),
     requireTables: id => requireDataFile(join(directory, id)),
     // Directories with a dot are copies of a shared store.
     keptIds: () =>

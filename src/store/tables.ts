@@ -1,5 +1,5 @@
 /**
- * What an embedded store is made of: ordered tables of bytes that change together. Two adapters: lmdb and memory.
+ * What an embedded store is made of: ordered tables of bytes that change together. Three adapters: memory, lmdb, and a journal over lmdb.
  * Keys order by unsigned bytes. Reads are synchronous; a `Uint8Array` handed in or out belongs to the receiver.
  * After `close`, and for writes from the moment it is called, everything throws `STORE_CLOSED`.
  */
@@ -51,9 +51,15 @@ export interface Tables {
    * Runs `action` as one atomic write: it reads its own writes, nobody else sees them before it is done, and a throw
    * leaves nothing behind and rejects. Resolves when it and every write before it are durable. Actions run one after
    * the other, never before `write` has returned, and must not be asynchronous. From the moment it resolves, reads
-   * see it; they may see it already while it is still on its way to the disk. `onApplied` is called once when they do.
+   * see it; they may see it already while it is still on its way to the disk. `onApplied` is called once when they do. Rejects with
+   * `STORE_UNAVAILABLE` when it is not known yet whether it is on disk: it may be seen then, and be durable later.
    */
   write<T>(action: () => T, onApplied?: () => void): Promise<T>
+  /**
+   * Runs `action`, which writes straight into the stored tables: much at once, or through another thread that has opened the same
+   * directory. It has its turn among the writes of this thread, and those behind it wait until it is done. It gets the tables to write into, whose `write` obeys the same rules.
+   */
+  elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T>
   /** Reads that begin from now on see what another thread has written into the same tables so far. */
   refresh(): void
   /** What every table holds now. A table must have been opened before. Not inside `write`. */

@@ -2,11 +2,18 @@
  * The process that `crash.test.ts` kills: opens the store at the URL it is given and commits without end, several at
  * a time, printing each sequence once it is acknowledged, or the code of the error that kept it from opening.
  *
- * With a number of rows that is large, another thread makes the commits. Commit number n of a run puts rows that all say so, overwrites the run's own counter row and deletes one row of an
- * earlier commit, so that half a commit could not go unnoticed.
+ * With a number of rows that is large, another thread makes the commits. With a number of bytes the journal is written into the tables
+ * whenever it has so many. Commit number n of a run puts rows that all say so, overwrites the run's own counter row and deletes one
+ * row of an earlier commit, so that half a commit could not go unnoticed.
  */
 import { writeSync } from 'node:fs'
+import { join } from 'node:path'
 import type { AuthzError } from '#model/errors.ts'
+import { EmbeddedLedger } from '#store/embedded/embedded-ledger.ts'
+import { TableView } from '#store/embedded/table-view.ts'
+import { JournaledTables } from '#store/journal/journaled-tables.ts'
+import type { Ledger } from '#store/ledger.ts'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { openStore } from '#store/open-store.ts'
 import { WriteThread } from '#store/large-writes/write-thread.ts'
 import { commitOf, toyRule } from './toy-rows.ts'
@@ -18,10 +25,22 @@ const COMMITS_AT_ONCE = 4
 // Written past the stream's buffer: a line is out when the call returns, as an answer to a client would be.
 const print = (line: string): number => writeSync(1, `${line}\n`)
 
-async function run(url: string, name: string, rows: number): Promise<void> {
+/** As the store opens it, but for the size of checkpoints. */
+async function openLedger(url: string, checkpointBytes: number | null): Promise<Ledger> {
   const largeWrites = new WriteThread(new URL('./toy-large-writes.ts', import.meta.url))
-  const store = await openStore(url, toyRule, { largeWrites })
-  const { ledger } = await store.environment('default')
+  if (checkpointBytes === null) {
+    const store = await openStore(url, toyRule, { largeWrites })
+    // Whoever lets go of a store may lose its lock to the garbage collector.
+    process.once('exit', () => void store.close())
+    return (await store.environment('default')).ledger
+  }
+  const stored = new LmdbTables(join(url.slice('lmdb:'.length), 'default'))
+  const tables = await JournaledTables.open(stored, largeWrites, { checkpointBytes })
+  return EmbeddedLedger.open({ tables, view: new TableView(tables, toyRule), largeWrites })
+}
+
+async function run(url: string, name: string, rows: number, checkpointBytes: number | null): Promise<void> {
+  const ledger = await openLedger(url, checkpointBytes)
   let last = 0
   const write = async (): Promise<never> => {
     for (;;) {
@@ -38,6 +57,8 @@ async function run(url: string, name: string, rows: number): Promise<void> {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const [url, name, rows] = process.argv.slice(2)
-  await run(url!, name!, Number(rows)).catch((error: unknown) => print((error as AuthzError).code))
+  const [url, name, rows, bytes] = process.argv.slice(2)
+  await run(url!, name!, Number(rows), bytes === undefined ? null : Number(bytes)).catch((error: unknown) =>
+    print((error as AuthzError).code),
+  )
 }

@@ -34,16 +34,23 @@ afterEach(() => {
 function startWriter(
   name: string,
   rows = ROWS_PER_COMMIT,
+  checkpointBytes: number | null = null,
 ): { readonly writer: ChildProcess; readonly lines: AsyncIterable<string> } {
   const argv = ['--disable-warning=ExperimentalWarning', WRITER, url, name, String(rows)]
+  if (checkpointBytes !== null) argv.push(String(checkpointBytes))
   const writer = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
   writers.push(writer)
   return { writer, lines: createInterface({ input: writer.stdout! }) }
 }
 
 /** Runs a writer until it has had so many commits acknowledged, kills it, and returns all it saw acknowledged. */
-async function writeAndKill(name: string, rows: number, count: number): Promise<number[]> {
-  const { writer, lines } = startWriter(name, rows)
+async function writeAndKill(
+  name: string,
+  rows: number,
+  count: number,
+  checkpointBytes: number | null,
+): Promise<number[]> {
+  const { writer, lines } = startWriter(name, rows, checkpointBytes)
   const exited = once(writer, 'exit')
   const acknowledged: number[] = []
   for await (const line of lines) {
@@ -56,14 +63,17 @@ async function writeAndKill(name: string, rows: number, count: number): Promise<
 }
 
 test.each([
-  { by: 'its main thread', rows: ROWS_PER_COMMIT, rounds: 5, perRound: 100 },
-  { by: 'the thread of large writes', rows: LARGE_ROWS, rounds: 3, perRound: 8 },
+  { by: 'its main thread', rows: ROWS_PER_COMMIT, checkpointBytes: null, rounds: 5, perRound: 100 },
+  { by: 'the thread of large writes', rows: LARGE_ROWS, checkpointBytes: null, rounds: 3, perRound: 8 },
+  // One checkpoint after the other: most kills come during one.
+  { by: 'both, in small pieces', rows: ROWS_PER_COMMIT, checkpointBytes: 1, rounds: 6, perRound: 37 },
+  { by: 'both, in larger pieces', rows: ROWS_PER_COMMIT, checkpointBytes: 60_000, rounds: 6, perRound: 61 },
 ])(
   'a process killed in mid-write by $by leaves every acknowledged commit whole and no other one by half',
-  async ({ rows, rounds, perRound }) => {
+  async ({ rows, checkpointBytes, rounds, perRound }) => {
     const acknowledged: number[] = []
     for (let round = 0; round < rounds; round++) {
-      acknowledged.push(...(await writeAndKill(`run-${round}`, rows, perRound)))
+      acknowledged.push(...(await writeAndKill(`run-${round}`, rows, perRound, checkpointBytes)))
       const store = await openStore(url, toyRule)
       const { ledger, view } = await store.environment('default')
       const entries = await logged(ledger)

@@ -48,7 +48,7 @@ async function openIn(
   }
 }
 
-describeTables('lmdb', () => {
+describeTables('lmdb', async () => {
   const directory = makeDirectory()
   const tables = new LmdbTables(directory)
   const dispose = async (): Promise<void> => {
@@ -72,6 +72,7 @@ function counting(largeWrites: LargeWrites) {
       return largeWrites.commit(...args)
     },
     apply: (...args) => largeWrites.apply(...args),
+    checkpoint: (...args) => largeWrites.checkpoint(...args),
   }
   return { largeWrites: counted, commits: () => commits }
 }
@@ -162,7 +163,7 @@ test('the other thread takes nothing into a copy that has not its lists yet, whe
 
 test('what a large commit meant is kept for nobody once the mark has moved past it', () => {
   const durable = new DurableMark(0)
-  const handed = new HandedCommits(durable)
+  const handed = new HandedCommits(durable, 100)
   const commit = commitOf({ put: rows(1) })
   handed.add(1, commit)
   durable.advance(3)

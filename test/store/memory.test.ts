@@ -24,7 +24,7 @@ async function open(options: OpenOptions = {}): Promise<LedgerUnderTest> {
   }
 }
 
-describeTables('memory', () => {
+describeTables('memory', async () => {
   const tables = new MemoryTables()
   return { tables, dispose: () => tables.close() }
 })
@@ -55,6 +55,10 @@ class SlowTables implements Tables {
   async held(): Promise<() => void> {
     while (this.#held.length === 0) await this.#arrival.promise
     return this.#held.shift()!
+  }
+
+  elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T> {
+    return action(this)
   }
 
   refresh(): void {}
@@ -114,6 +118,6 @@ test('tables another release wrote in another format are refused', async () => {
   const opening = EmbeddedLedger.open({ tables, view: new TableView(tables, toyRule) })
   await expect(opening).rejects.toMatchObject({
     code: 'INVALID_INPUT',
-    message: 'the store has format 999, this release reads format 2: start the release that wrote it',
+    message: 'the store has format 999, this release reads format 3: start the release that wrote it',
   })
 })

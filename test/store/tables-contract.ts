@@ -14,10 +14,10 @@ export interface TablesUnderTest {
   dispose(): Promise<void>
 }
 
-export function describeTables(name: string, open: () => TablesUnderTest): void {
+export function describeTables(name: string, open: () => Promise<TablesUnderTest>): void {
   const opened: TablesUnderTest[] = []
-  const start = (): Tables => {
-    const subject = open()
+  const start = async (): Promise<Tables> => {
+    const subject = await open()
     opened.push(subject)
     return subject.tables
   }
@@ -33,9 +33,9 @@ const keysIn = (table: Table, range: RangeOptions): string[] =>
   [...table.range(range)].map(({ key }) => text(key))
 const fromStart = { start: new Uint8Array(0) }
 
-function describeReadsAndWrites(start: () => Tables): void {
+function describeReadsAndWrites(start: () => Promise<Tables>): void {
   const startWith = async (...keys: string[]) => {
-    const tables = start()
+    const tables = await start()
     const table = tables.table('one')
     await tables.write(() => {
       for (const key of keys) table.put(bytes(key), bytes(`value of ${key}`))
@@ -77,7 +77,7 @@ function describeReadsAndWrites(start: () => Tables): void {
   })
 
   test('keys order by unsigned bytes, a key before those it begins', async () => {
-    const tables = start()
+    const tables = await start()
     const table = tables.table('one')
     const keys = [[0], [0, 0], [0, 1], [1], [127, 255], [128], [255], [255, 255]].map(key =>
       Uint8Array.from(key),
@@ -103,7 +103,7 @@ function describeReadsAndWrites(start: () => Tables): void {
   })
 
   test('values of any size come back as they were', async () => {
-    const tables = start()
+    const tables = await start()
     const table = tables.table('one')
     const values = [0, 1, 4_000, 40_000, 3_000_000].map(size => new Uint8Array(size).map((_, at) => at * 7))
     await tables.write(() => values.forEach((value, at) => table.put(bytes(`key ${at}`), value)))
@@ -239,7 +239,7 @@ function describeReadsAndWrites(start: () => Tables): void {
   })
 }
 
-function describeView(start: () => Tables): void {
+function describeView(start: () => Promise<Tables>): void {
   const entry = (
     sequence: number,
     deletes: string[],
@@ -263,7 +263,7 @@ function describeView(start: () => Tables): void {
     entry(4, [], [['cyd', '', 12], ['dee', 'ag', 40]]), // prettier-ignore
   ]
   const startWithHistory = async () => {
-    const tables = start()
+    const tables = await start()
     const view = new TableView(tables, toyRule)
     const apply = (entries: readonly Entry[]) => tables.write(() => entries.forEach(next => view.apply(next)))
     for (const next of history) await apply([next])

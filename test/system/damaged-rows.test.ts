@@ -6,6 +6,7 @@ import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { decodeRow, encodeRow } from '#store/keyspace/row-codec.ts'
 import type { Row } from '#store/ledger.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
+import { levelled } from '#testing/processes/level-tables.ts'
 import { API_KEY, FACTS, type Problem, storeDirectory } from '#testing/processes/running-service.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 
@@ -43,9 +44,10 @@ async function filledService() {
       const errors = lines.map(line => JSON.parse(line) as LogLine).filter(({ level }) => level >= 50)
       return { code, errors }
     },
-    /** Puts something else in place of the row of that kind with that key. */
+    /** Puts something else in place of the row of that kind with that key, where a disk can damage it: in the stored tables. */
     damage: async (kind: 'user' | 'tenant', key: string, damaged: (row: Row) => Row) => {
       const tables = new LmdbTables(join(cwd, 'data', scope.environment_id))
+      await levelled(tables)
       const rows = tables.table('rows')
       await tables.write(() => {
         for (const { key: created, value } of rows.range({ start: Uint8Array.of(0) })) {

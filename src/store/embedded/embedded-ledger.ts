@@ -6,16 +6,17 @@
  *     meta     'format'  →  version of everything stored in these tables
  *
  * Invariants: the ledger's sequence is the view's, and a feed delivers durable commits only. (Readers of the view see
- * a commit when it is committed, a moment before it is on disk; that is why `head` and the feed have their own mark.)
+ * a commit when it is made, a moment before it is on disk; that is why `head` and the feed have their own mark.)
  * It deliberately does not queue, batch or retry: the tables order the writes, callers decide on conflicts. A large commit is
- * made by another thread (`large-writes.ts`) that opens a ledger like this one: what that has done is in the tables, so nothing of
- * a commit is known anywhere else.
+ * made by another thread (`large-writes.ts`) that opens a ledger like this one on the stored tables: what that has done is in them,
+ * so nothing of a commit is known anywhere else.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import { assert } from '#model/assert.ts'
 import { AuthzError, ConflictError } from '#model/errors.ts'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
-import { textOf } from '#store/keyspace/row-codec.ts'
+import { textOf } from '#model/byte-text.ts'
 import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
 import type { Commit, Entry, Ledger, Requirement, Row } from '#store/ledger.ts'
 import { LostStoreError } from '#store/lost-store-error.ts'
@@ -25,7 +26,12 @@ import { DurableMark, HandedCommits, LogFeed, logReader } from './log-feed.ts'
 import { CREATED_PER_COMMIT, type TableView } from './table-view.ts'
 
 /** Raised when the stored form of anything in the tables changes. */
-const FORMAT = '2'
+const FORMAT = '3'
+/** Forms that are read as they are, and noted as the present one: a release that does not know a journal must not open them. */
+const FORMER_FORMATS: ReadonlySet<string> = new Set(['2'])
+
+/** Between two looks whether commits of unknown outcome are durable. */
+const ADVANCE_MS = 500
 
 export interface EmbeddedLedgerOptions {
   readonly tables: Tables
@@ -50,6 +56,7 @@ export class EmbeddedLedger implements Ledger {
   /** Commits that another thread makes. */
   readonly #elsewhere = new Set<Promise<unknown>>()
   readonly #handed: HandedCommits
+  #isAdvancing = false
 
   /**
    * Opens the ledger in these tables. Empty tables begin a history; where they may not, throws `STORE_DAMAGED`. Throws
@@ -59,19 +66,15 @@ export class EmbeddedLedger implements Ledger {
     const { tables, mayBegin = true } = options
     const meta = tables.table('meta')
     const log = new CommitLog(tables, options.logEntriesMax ?? LOG_ENTRIES_MAX_DEFAULT)
-    const epoch = await tables.write(() => {
-      const format = meta.get(encode('format'))
-      if (format === undefined && !mayBegin) throw new LostStoreError('its tables are empty')
-      if (format === undefined) {
-        meta.put(encode('format'), encode(FORMAT))
-        meta.put(encode('epoch'), encode(crypto.randomUUID()))
-      } else if (decode(format) !== FORMAT) {
-        const message = `the store has format ${decode(format)}, this release reads format ${FORMAT}: start the release that wrote it`
-        throw new AuthzError('INVALID_INPUT', message)
-      }
-      return decode(meta.get(encode('epoch'))!)
-    })
-    return new EmbeddedLedger(options, log, epoch)
+    const stored = meta.get(encode('format'))
+    const format = stored === undefined ? null : decode(stored)
+    if (format === null && !mayBegin) throw new LostStoreError('its tables are empty')
+    if (format !== null && format !== FORMAT && !FORMER_FORMATS.has(format)) {
+      const message = `the store has format ${format}, this release reads format ${FORMAT}: start the release that wrote it`
+      throw new AuthzError('INVALID_INPUT', message)
+    }
+    if (format !== FORMAT) await tables.elsewhere(direct => noteFormat(direct, format === null))
+    return new EmbeddedLedger(options, log, decode(meta.get(encode('epoch'))!))
   }
 
   private constructor(options: EmbeddedLedgerOptions, log: CommitLog, epoch: string) {
@@ -80,7 +83,7 @@ export class EmbeddedLedger implements Ledger {
     this.#log = log
     this.#epoch = epoch
     this.#durable = new DurableMark(options.view.sequence())
-    this.#handed = new HandedCommits(this.#durable)
+    this.#handed = new HandedCommits(this.#durable, options.logEntriesMax ?? LOG_ENTRIES_MAX_DEFAULT)
     this.#logEntriesMax = options.logEntriesMax ?? LOG_ENTRIES_MAX_DEFAULT
     this.#largeWrites = options.largeWrites ?? null
   }
@@ -102,6 +105,10 @@ export class EmbeddedLedger implements Ledger {
       const sequence = await this.#commitElsewhere(this.#largeWrites, commit)
       if (sequence !== null) return this.#revision(sequence)
     }
+    return this.#whenDurable(this.#commitHere(commit, onApplied))
+  }
+
+  #commitHere(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<number> {
     let blockedMs = 0
     const write = () => {
       const from = performance.now()
@@ -109,9 +116,32 @@ export class EmbeddedLedger implements Ledger {
       blockedMs = performance.now() - from
       return written
     }
-    const sequence = await this.#tables.write(write, () => onApplied?.(blockedMs))
-    this.#durable.advance(sequence)
-    return this.#revision(sequence)
+    return this.#tables.write(write, () => onApplied?.(blockedMs))
+  }
+
+  /** Apart from `commit`, which would hold its commit in memory for as long. */
+  async #whenDurable(writing: Promise<number>): Promise<Revision> {
+    try {
+      const sequence = await writing
+      this.#durable.advance(sequence)
+      return this.#revision(sequence)
+    } catch (error) {
+      if (isUnknown(error)) void this.#advanceLater()
+      throw error
+    }
+  }
+
+  /** A commit whose outcome was unknown may turn out to be made, and readers see it: whoever follows must hear of it, too. */
+  async #advanceLater(): Promise<void> {
+    if (this.#isAdvancing) return
+    this.#isAdvancing = true
+    for (let sequence: number | null = null; sequence === null && !this.#durable.isClosed;) {
+      await pause(ADVANCE_MS, undefined, { ref: false })
+      // It writes nothing, and resolves when all before it is durable.
+      sequence = await this.#tables.write(() => this.#view.sequence()).catch(() => null)
+      if (sequence !== null) this.#durable.advance(sequence)
+    }
+    this.#isAdvancing = false
   }
 
   /**
@@ -121,7 +151,7 @@ export class EmbeddedLedger implements Ledger {
   async #commitElsewhere(largeWrites: LargeWrites, commit: Commit): Promise<number | null> {
     const { directory } = this.#tables
     if (directory === null) return null
-    const writing = largeWrites.commit(directory, commit, this.#logEntriesMax)
+    const writing = this.#tables.elsewhere(() => largeWrites.commit(directory, commit, this.#logEntriesMax))
     const over = writing.catch(() => undefined).finally(() => this.#elsewhere.delete(over))
     this.#elsewhere.add(over)
     try {
@@ -172,6 +202,7 @@ export class EmbeddedLedger implements Ledger {
     const entry = this.#entryOf(commit, this.#view.sequence() + 1)
     this.#log.append(entry)
     this.#view.apply(entry)
+    this.#handed.add(entry.revision.sequence, commit)
     return entry.revision.sequence
   }
 
@@ -204,6 +235,19 @@ export class EmbeddedLedger implements Ledger {
   #assertOpen(): void {
     if (this.#durable.isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
   }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof AuthzError && error.code === 'STORE_UNAVAILABLE'
+}
+
+/** Writes which form the tables have, and for new ones the name of the history that they begin. */
+function noteFormat(tables: Tables, isNew: boolean): Promise<void> {
+  const meta = tables.table('meta')
+  return tables.write(() => {
+    meta.put(encode('format'), encode(FORMAT))
+    if (isNew) meta.put(encode('epoch'), encode(crypto.randomUUID()))
+  })
 }
 
 function encode(text: string): Uint8Array {

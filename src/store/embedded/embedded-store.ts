@@ -16,7 +16,7 @@ export interface EmbeddedStoreOptions {
   /** Log entries each ledger keeps. */
   readonly logEntriesMax?: number
   readonly largeWrites?: LargeWrites | null
-  readonly openTables: (id: string) => Tables
+  readonly openTables: (id: string) => Promise<Tables>
   /** Throws `STORE_DAMAGED` when the environment has no tables. */
   readonly requireTables: (id: string) => void
   /** The environments that have tables. */
@@ -102,7 +102,7 @@ export class EmbeddedStore implements Store {
     const isFirst = begin === 'before-others' && keptIds().every(kept => kept === id)
     const mayBegin = begin === 'always' || isFirst
     if (!mayBegin) requireTables(id)
-    const tables = openTables(id)
+    const tables = await openTables(id)
     try {
       const view = new TableView(tables, listRule)
       const retention = logEntriesMax === undefined ? {} : { logEntriesMax }

@@ -89,20 +89,24 @@ export class DurableMark {
  */
 export type LogReader = (after: number) => readonly Entry[] | Promise<readonly Entry[]>
 
-/** How many of the newest large commits are held. A consumer reads each soon after it was made. */
-const HANDED_MAX = 4
+/** How many changes the newest commits that are held may have together. A consumer reads each soon after it was made. */
+const HANDED_CHANGES_MAX = 40_000
 
 /**
- * The changes of the newest large commits, as their maker had them. A consumer need not read them from the log, which would
- * keep the thread. A consumer that is further behind reads the log, which says the same.
+ * The changes of the newest commits, as their maker had them. A consumer need not read them from the log, which would keep the
+ * thread. A consumer that is further behind reads the log, which says the same.
  */
 export class HandedCommits {
   readonly #durable: DurableMark
+  readonly #logEntriesMax: number
   readonly #commits = new Map<number, HandedCommit>()
+  /** The changes of all held commits together, and one more for each. */
+  #changes = 0
 
-  /** `durable` is the mark of the same history. */
-  constructor(durable: DurableMark) {
+  /** `durable` is the mark of the same history, whose log keeps so many entries: no more are held. */
+  constructor(durable: DurableMark, logEntriesMax: number) {
     this.#durable = durable
+    this.#logEntriesMax = logEntriesMax
   }
 
   /**
@@ -111,17 +115,20 @@ export class HandedCommits {
    */
   add(sequence: number, { id, changes }: HandedCommit): void {
     if (sequence <= this.#durable.sequence) return
+    // One that was refused by the disk may have had the same sequence.
+    this.take(sequence)
     this.#commits.set(sequence, { id, changes })
+    this.#changes += changes.length + 1
     for (const oldest of this.#commits.keys()) {
-      if (this.#commits.size <= HANDED_MAX) return
-      this.#commits.delete(oldest)
+      if (this.#changes <= HANDED_CHANGES_MAX && oldest > sequence - this.#logEntriesMax) return
+      this.take(oldest)
     }
   }
 
   /** Removes and returns that commit. */
   take(sequence: number): HandedCommit | undefined {
     const commit = this.#commits.get(sequence)
-    this.#commits.delete(sequence)
+    if (this.#commits.delete(sequence)) this.#changes -= commit!.changes.length + 1
     return commit
   }
 }

@@ -5,6 +5,7 @@ import { ConflictError, errorToData } from '#model/errors.ts'
 import { EmbeddedLedger } from '#store/embedded/embedded-ledger.ts'
 import { unpackCommit } from '#store/embedded/packed-commit.ts'
 import { TableView } from '#store/embedded/table-view.ts'
+import { applySegment } from '#store/journal/replay.ts'
 import { requireDataFile } from '#store/lmdb/data-file.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { LocalCopy } from '#store/redis/local-copy.ts'
@@ -20,15 +21,16 @@ export function serveWrites(port: MessagePort, listRule: ListRule): void {
 
 async function answerTo(message: ToWriteThread, listRule: ListRule): Promise<FromWriteThread> {
   try {
-    const sequence =
-      message.kind === 'commit' ? await commit(message, listRule) : await apply(message, listRule)
-    return { kind: 'done', sequence }
+    return { kind: 'done', sequence: await WRITES[message.kind](message, listRule) }
   } catch (error) {
     if (error instanceof ConflictError) return { kind: 'conflict', key: Uint8Array.from(error.key) }
     if (isRefusal(error)) return { kind: 'refused', error: errorToData(error) }
     return { kind: 'failed', reason: String(error) }
   }
 }
+
+type Write = (message: ToWriteThread, listRule: ListRule) => Promise<number>
+const WRITES: Readonly<Record<ToWriteThread['kind'], Write>> = { commit, apply, checkpoint }
 
 async function commit({ directory, logEntriesMax, packed }: ToWriteThread, listRule: ListRule) {
   // The main thread has the tables open. A file that is missing here was taken away from under it.
@@ -37,7 +39,7 @@ async function commit({ directory, logEntriesMax, packed }: ToWriteThread, listR
   try {
     const view = new TableView(tables, listRule)
     const ledger = await EmbeddedLedger.open({ tables, view, logEntriesMax, mayBegin: false })
-    return (await ledger.commit(unpackCommit(packed))).sequence
+    return (await ledger.commit(unpackCommit(packed!))).sequence
   } finally {
     await tables.close()
   }
@@ -49,9 +51,20 @@ async function apply({ directory, logEntriesMax, packed, sequence }: ToWriteThre
     const copy = new LocalCopy({ tables, listRule, logEntriesMax, isKeyedLater: () => false })
     // An entry that is only logged would be missing for good. Lists that were finished a moment ago may not be on disk yet.
     assert(copy.isComplete, 'a large entry goes into a copy that is complete')
-    const { put, ...entry } = unpackCommit(packed)
+    const { put, ...entry } = unpackCommit(packed!)
     const rows = put.map(row => ({ ...row, version: sequence }))
     await copy.apply({ ...entry, put: rows, revision: { epoch: copy.epoch, sequence } })
+    return sequence
+  } finally {
+    await tables.close()
+  }
+}
+
+async function checkpoint({ directory, sequence, endBytes }: ToWriteThread) {
+  requireDataFile(directory)
+  const tables = new LmdbTables(directory)
+  try {
+    await applySegment(tables, directory, { generation: sequence, endBytes })
     return sequence
   } finally {
     await tables.close()

@@ -8,6 +8,7 @@ import { AuthzError, ConflictError, errorFromData, type ErrorData } from '#model
 import { FairQueue } from '#model/fair-queue.ts'
 import { runInSlices } from '#model/resumable.ts'
 import { buffersOf, packCommit, type PackedCommit } from '#store/embedded/packed-commit.ts'
+import type { SegmentEnd } from '#store/journal/replay.ts'
 import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
 import type { Commit, Entry } from '#store/ledger.ts'
 import { openWrites } from '#store/lmdb/open-writes.ts'
@@ -18,12 +19,15 @@ const LARGE_BYTES = 262_144
 
 /** A request to the thread. */
 export interface ToWriteThread {
-  readonly kind: 'commit' | 'apply'
+  readonly kind: 'commit' | 'apply' | 'checkpoint'
   readonly directory: string
   readonly logEntriesMax: number
-  readonly packed: PackedCommit
-  /** The sequence of an entry. */
+  /** Null for a checkpoint. */
+  readonly packed: PackedCommit | null
+  /** The sequence of an entry, or the generation of a segment. */
   readonly sequence: number
+  /** Bytes of a segment. */
+  readonly endBytes: number
 }
 
 /** The thread's answer. */
@@ -37,7 +41,7 @@ export type FromWriteThread =
 /** A write that waits for its turn. */
 interface Waiting {
   readonly job: Omit<ToWriteThread, 'packed'>
-  readonly content: Parameters<typeof packCommit>[0]
+  readonly content: Parameters<typeof packCommit>[0] | null
   readonly resolve: (sequence: number) => void
   readonly reject: (error: unknown) => void
 }
@@ -75,12 +79,18 @@ export class WriteThread implements LargeWrites {
   }
 
   commit(directory: string, commit: Commit, logEntriesMax: number): Promise<number> {
-    return this.#write({ kind: 'commit', directory, logEntriesMax, sequence: 0 }, commit)
+    return this.#write({ kind: 'commit', directory, logEntriesMax, sequence: 0, endBytes: 0 }, commit)
   }
 
   async apply(directory: string, entry: Entry, logEntriesMax: number): Promise<void> {
     const { sequence } = entry.revision
-    await this.#write({ kind: 'apply', directory, logEntriesMax, sequence }, { ...entry, require: [] })
+    const job = { kind: 'apply', directory, logEntriesMax, sequence, endBytes: 0 } as const
+    await this.#write(job, { ...entry, require: [] })
+  }
+
+  async checkpoint(directory: string, { generation, endBytes }: SegmentEnd): Promise<void> {
+    const job = { kind: 'checkpoint', directory, logEntriesMax: 0, sequence: generation, endBytes } as const
+    await this.#write(job, null)
   }
 
   #write(job: Waiting['job'], content: Waiting['content']): Promise<number> {
@@ -107,7 +117,8 @@ export class WriteThread implements LargeWrites {
     openWrites.begin()
     try {
       // Packed only when its turn comes, so that waiting writes have no second copy.
-      return await this.#ask({ ...job, packed: await runInSlices(packCommit(content)) })
+      const packed = content && (await runInSlices(packCommit(content)))
+      return await this.#ask({ ...job, packed })
     } finally {
       openWrites.end()
     }
@@ -117,7 +128,7 @@ export class WriteThread implements LargeWrites {
     return new Promise((resolve, reject) => {
       try {
         const thread = (this.#thread ??= this.#start())
-        thread.postMessage(message, buffersOf(message.packed))
+        thread.postMessage(message, message.packed ? buffersOf(message.packed) : [])
         // Keeps the process alive while a caller waits for a write.
         thread.ref()
         this.#underWay = { thread, resolve, reject }

@@ -109,6 +109,11 @@ export class LmdbTables implements Tables {
     return result.catch((error: unknown) => this.#handleFailure(error))
   }
 
+  /** lmdb's lock orders the writes of all threads. */
+  elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T> {
+    return action(this)
+  }
+
   refresh(): void {
     // Otherwise lmdb-js reads on in one transaction until the next turn of timers.
     this.#root.resetReadTxn()
@@ -217,7 +222,7 @@ class LmdbTable implements Table {
   // Inside a transaction lmdb writes at once and copies the bytes. The promises that it returns mean nothing then.
   put(key: Uint8Array, value: Uint8Array): void {
     this.#access.assertWriting()
-    assert(key.length >= 1 && key.length <= TABLE_KEY_BYTES_MAX, `a key of ${key.length} bytes`)
+    assert(key.length >= 1 && key.length <= TABLE_KEY_BYTES_MAX, () => `a key of ${key.length} bytes`)
     void this.#database.put(key, value)
   }
 

@@ -1,8 +1,7 @@
 /**
- * Tables in memory, the reference: sorted arrays with binary search, and an undo list for writes that throw. It is
- * meant to be obviously right, not fast: a put in the middle moves everything behind it, O(n).
+ * Tables in memory: an ordered map each, and an undo list for writes that throw. Nothing is ever on disk.
  *
- * Bytes are copied on the way in and out, so that nobody else holds what is stored. Nothing is ever on disk.
+ * Values are copied on the way out, so that nobody else holds what is stored.
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -14,6 +13,9 @@ import {
   type Tables,
   type TablesSnapshot,
 } from '#store/tables.ts'
+import { entryRange } from './entry-range.ts'
+import { bytesOf, textOf } from '#model/byte-text.ts'
+import { type EntryReader, OrderedEntries } from './ordered-entries.ts'
 
 export class MemoryTables implements Tables {
   readonly directory = null
@@ -49,19 +51,19 @@ export class MemoryTables implements Tables {
     return result
   }
 
+  elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T> {
+    return action(this)
+  }
+
   /** No other thread has these tables. */
   refresh(): void {}
 
-  /** O(entries): the arrays are copied, the bytes in them are not. */
   snapshot(): TablesSnapshot {
     let isReleased = false
-    const hooks: TableHooks = {
-      beforeRead: () => {
-        if (isReleased || this.#state === 'closed') throw storeClosed()
-      },
-      onWrite: () => assert(false, 'a snapshot is read only'),
+    const beforeRead = () => {
+      if (isReleased || this.#state === 'closed') throw storeClosed()
     }
-    const copies = new Map([...this.#tables].map(([name, table]) => [name, table.copy(hooks)]))
+    const copies = new Map([...this.#tables].map(([name, table]) => [name, table.snapshot(beforeRead)]))
     return {
       table: name => {
         const table = copies.get(name)
@@ -101,92 +103,71 @@ interface TableHooks {
   readonly onWrite: (undo: () => void) => void
 }
 
-class MemoryTable implements Table {
-  readonly #hooks: TableHooks
-  /** Ascending, no two equal. A key's array stays the same object for as long as the key is there. */
-  readonly #keys: Uint8Array[]
-  /** The values, each at the index of its key. */
-  readonly #values: Uint8Array[]
+class MemoryReader {
+  readonly #entries: EntryReader<Uint8Array>
+  readonly #beforeRead: () => void
 
-  constructor(hooks: TableHooks, keys: Uint8Array[] = [], values: Uint8Array[] = []) {
-    this.#hooks = hooks
-    this.#keys = keys
-    this.#values = values
-  }
-
-  /** A copy with the same entries, independent from now on. */
-  copy(hooks: TableHooks): MemoryTable {
-    return new MemoryTable(hooks, [...this.#keys], [...this.#values])
+  constructor(entries: EntryReader<Uint8Array>, beforeRead: () => void) {
+    this.#entries = entries
+    this.#beforeRead = beforeRead
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    this.#hooks.beforeRead()
-    const at = this.#place(key)
-    return this.#has(at, key) ? this.#values[at]!.slice() : undefined
+    this.#beforeRead()
+    const value = this.#entries.get(textOf(key))
+    return value && Buffer.from(value)
   }
 
-  *range(options: RangeOptions): Iterable<TableEntry> {
-    const { start, end, offset = 0 } = options
-    this.#hooks.beforeRead()
-    let at = this.#place(start) + offset
-    while (at < this.#keys.length) {
-      const key = this.#keys[at]!
-      if (end && Buffer.compare(key, end) >= 0) return
-      yield { key: key.slice(), value: this.#values[at]!.slice() }
-      this.#hooks.beforeRead()
-      // A write in between may have moved or removed the key: then go on with the first key after it.
-      if (this.#keys[at] !== key) at = this.#place(key)
-      if (this.#has(at, key)) at++
+  *range({ start, end, offset = 0 }: RangeOptions): Iterable<TableEntry> {
+    this.#beforeRead()
+    const upTo = end ? textOf(end) : null
+    let skipped = 0
+    // Skipping ignores the end, as lmdb does: entries beyond it count.
+    for (const [key, value] of entryRange(this.#entries, textOf(start), offset > 0 ? null : upTo)) {
+      if (skipped++ < offset) continue
+      if (upTo !== null && key >= upTo) return
+      yield { key: bytesOf(key), value: Buffer.from(value) }
+      this.#beforeRead()
     }
+  }
+}
+
+class MemoryTable extends MemoryReader implements Table {
+  readonly #hooks: TableHooks
+  readonly #entries: OrderedEntries<Uint8Array>
+
+  constructor(hooks: TableHooks) {
+    const entries = new OrderedEntries<Uint8Array>()
+    super(entries, hooks.beforeRead)
+    this.#hooks = hooks
+    this.#entries = entries
+  }
+
+  /** The same entries, whatever is written from now on. */
+  snapshot(beforeRead: () => void): Table {
+    const refused = () => assert(false, 'a snapshot is read only')
+    const reader = new MemoryReader(this.#entries.snapshot(), beforeRead)
+    return Object.assign(reader, { put: refused, remove: refused })
   }
 
   put(key: Uint8Array, value: Uint8Array): void {
-    assert(key.length >= 1 && key.length <= TABLE_KEY_BYTES_MAX, `a key of ${key.length} bytes`)
-    const at = this.#place(key)
-    const before = this.#has(at, key) ? this.#values[at] : undefined
-    this.#hooks.onWrite(() => (before ? this.#set(key, before) : this.#unset(key)))
-    this.#set(key.slice(), value.slice())
+    assert(key.length >= 1 && key.length <= TABLE_KEY_BYTES_MAX, () => `a key of ${key.length} bytes`)
+    this.#change(textOf(key), value)
   }
 
   remove(key: Uint8Array): void {
-    const at = this.#place(key)
-    if (!this.#has(at, key)) return
-    const [stored, value] = [this.#keys[at]!, this.#values[at]!]
-    this.#hooks.onWrite(() => this.#set(stored, value))
-    this.#unset(key)
+    this.#change(textOf(key), undefined)
   }
 
-  #set(key: Uint8Array, value: Uint8Array): void {
-    const at = this.#place(key)
-    if (this.#has(at, key)) {
-      this.#values[at] = value
-    } else {
-      this.#keys.splice(at, 0, key)
-      this.#values.splice(at, 0, value)
-    }
+  #change(key: string, value: Uint8Array | undefined): void {
+    const before = this.#entries.get(key)
+    this.#hooks.onWrite(() => this.#set(key, before))
+    this.#set(key, value)
   }
 
-  #unset(key: Uint8Array): void {
-    const at = this.#place(key)
-    this.#keys.splice(at, 1)
-    this.#values.splice(at, 1)
-  }
-
-  #has(at: number, key: Uint8Array): boolean {
-    const found = this.#keys[at]
-    return found !== undefined && Buffer.compare(found, key) === 0
-  }
-
-  /** Index of the first key that is not below `key`. O(log n). */
-  #place(key: Uint8Array): number {
-    let low = 0
-    let high = this.#keys.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (Buffer.compare(this.#keys[middle]!, key) < 0) low = middle + 1
-      else high = middle
-    }
-    return low
+  #set(key: string, value: Uint8Array | undefined): void {
+    if (value === undefined) this.#entries.delete(key)
+    else this.#entries.set(key, value)
   }
 }
 

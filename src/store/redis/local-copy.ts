@@ -107,7 +107,7 @@ export class LocalCopy {
     const logged = this.#isComplete ? undefined : this.#meta.get(KEYS.logged)
     this.#sequence = logged ? decodeUint48(logged) : this.view.sequence()
     this.mark = new DurableMark(this.#sequence)
-    this.#handed = new HandedCommits(this.mark)
+    this.#handed = new HandedCommits(this.mark, logEntriesMax)
   }
 
   /**
@@ -150,12 +150,14 @@ export class LocalCopy {
 
   /** Writes all rows, in the order of their creation. */
   async write(rows: Iterable<StoredRow>): Promise<void> {
-    const [table, keys] = [this.#tables.table('rows'), this.#tables.table('keys')]
-    await writeInOrder(this.#tables, rows, ({ created, bytes }) => {
-      const place = encodeCreated(created)
-      table.put(place, bytes)
-      const key = keyOf(bytes)
-      if (!this.#isKeyedLater(key)) keys.put(key, place)
+    await this.#tables.elsewhere(async direct => {
+      const [table, keys] = [direct.table('rows'), direct.table('keys')]
+      await writeInOrder(direct, rows, ({ created, bytes }) => {
+        const place = encodeCreated(created)
+        table.put(place, bytes)
+        const key = keyOf(bytes)
+        if (!this.#isKeyedLater(key)) keys.put(key, place)
+      })
     })
   }
 
@@ -164,18 +166,25 @@ export class LocalCopy {
    * from there.
    */
   async loaded({ sequence, id = new Uint8Array() }: Position): Promise<void> {
-    await this.#tables.write(() => {
-      this.view.setSequence(sequence)
-      this.#id = id
-      this.#meta.put(KEYS.id, id)
-      this.#sequence = sequence
-      this.#meta.put(KEYS.logged, encodeUint48(sequence))
+    // Another thread, which builds the lists, reads how far the rows go.
+    await this.#tables.elsewhere(direct => {
+      const meta = direct.table('meta')
+      const view = new TableView(direct, this.#listRule)
+      return direct.write(() => {
+        view.setSequence(sequence)
+        meta.put(KEYS.id, id)
+        meta.put(KEYS.logged, encodeUint48(sequence))
+      })
     })
+    this.#id = id
+    this.#sequence = sequence
     this.mark.advance(sequence)
   }
 
   /** Applies what was logged while the lists were being built. After that the copy is complete. */
   async complete(): Promise<void> {
+    // Another thread may have built them.
+    this.#tables.refresh()
     while (!this.#isComplete) {
       await this.#tables.write(() => {
         const after = this.view.sequence()
@@ -196,7 +205,9 @@ export class LocalCopy {
 
   /** Builds keys and lists for the rows, in this thread. */
   buildLists(signal: AbortSignal): Promise<void> {
-    return buildKeysAndLists(this.#tables, this.view, this.#listRule, signal)
+    return this.#tables.elsewhere(direct => {
+      return buildKeysAndLists(direct, new TableView(direct, this.#listRule), this.#listRule, signal)
+    })
   }
 
   /**
@@ -237,7 +248,7 @@ export class LocalCopy {
     const { sequence } = entry.revision
     const from = performance.now()
     try {
-      await largeWrites.apply(directory, entry, this.#logEntriesMax)
+      await this.#tables.elsewhere(() => largeWrites.apply(directory, entry, this.#logEntriesMax))
     } catch (error) {
       if (!(error instanceof ThreadLostError)) throw error
       this.#tables.refresh()
@@ -259,6 +270,7 @@ export class LocalCopy {
       if (this.#isComplete) this.view.apply(entry)
       else this.#meta.put(KEYS.logged, encodeUint48(sequence))
       this.#meta.put(KEYS.id, entry.id)
+      this.#handed.add(sequence, entry)
       this.#id = entry.id
       this.#sequence = sequence
       this.#keptMs[sequence % KEPT_MS_COUNT] = performance.now() - from

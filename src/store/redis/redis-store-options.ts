@@ -14,7 +14,7 @@ export interface RedisStoreOptions {
   /** A directory that exists and belongs to this store alone. */
   readonly directory: string
   /** Opens tables in a directory that need not exist yet. */
-  readonly openTables: (directory: string) => Tables
+  readonly openTables: (directory: string) => Promise<Tables>
   readonly staleAfterMs: number
   /** For how long decisions may rest on a local copy, counted from when it last had everything; 0: without limit. */
   readonly maxStaleMs: number

@@ -402,7 +402,7 @@ export class RedisStore implements Store {
       this.#begunWith.add(directory)
     }
     try {
-      const copy = this.#copyIn(directory)
+      const copy = await this.#copyIn(directory)
       if (copy.isUsable(epoch)) return copy
       await copy.close()
     } catch (err) {
@@ -447,7 +447,7 @@ export class RedisStore implements Store {
 
   async #loaded(copies: CopyDirectory, source: RedisLedger, environmentId: string): Promise<LocalCopy> {
     const directory = copies.next()
-    const copy = this.#copyIn(directory)
+    const copy = await this.#copyIn(directory)
     try {
       const { isReadable, log } = this.#options
       const rowCount = await loadCopy({ source, copy, directory, environmentId, isReadable, log })
@@ -469,8 +469,8 @@ export class RedisStore implements Store {
     await (buildLists ? buildLists(directory, signal) : copy.buildLists(signal))
   }
 
-  #copyIn(directory: string): LocalCopy {
-    return LocalCopy.in(this.#options.openTables(directory), this.#options)
+  async #copyIn(directory: string): Promise<LocalCopy> {
+    return LocalCopy.in(await this.#options.openTables(directory), this.#options)
   }
 }
 

@@ -1,0 +1,75 @@
+/**
+ * Numbers in the order of the keys that they stand for: short arrays one after the other, so that a number gets into the middle
+ * without moving all behind it.
+ */
+
+/** Numbers in one array before it is cut in two. */
+const RUN_MAX = 128
+
+export class KeyOrder {
+  readonly #compare: (number: number, key: Uint8Array) => number
+  /** None is empty. */
+  #runs: number[][] = []
+  /** The first number that was not looked at yet. Kept by the owner. */
+  level = 0
+
+  /** `compare` says where the key of a number lies: below zero before the given one, zero at it. */
+  constructor(compare: (number: number, key: Uint8Array) => number) {
+    this.#compare = compare
+  }
+
+  /** Adds a number whose key none has yet. O(log n + the length of a run). */
+  add(number: number, key: Uint8Array): void {
+    const at = this.#runOf(key)
+    const run = this.#runs[at]
+    if (run === undefined) {
+      this.#runs.push([number])
+      return
+    }
+    run.splice(this.#placeIn(run, key), 0, number)
+    if (run.length > RUN_MAX) this.#runs.splice(at + 1, 0, run.splice(RUN_MAX / 2))
+  }
+
+  /** The numbers whose keys are not below `key`; `isAfter`: not that key itself. Nothing may be added meanwhile. */
+  *from(key: Uint8Array, isAfter: boolean): Iterable<number> {
+    let at = this.#runOf(key)
+    let run = this.#runs[at]
+    if (run === undefined) return
+    let place = this.#placeIn(run, key)
+    if (isAfter && place < run.length && this.#compare(run[place]!, key) === 0) place += 1
+    for (; run !== undefined; run = this.#runs[++at], place = 0) {
+      for (; place < run.length; place += 1) yield run[place]!
+    }
+  }
+
+  /** Forgets the numbers from `count` on. */
+  cutTo(count: number): void {
+    if (this.level <= count) return
+    this.#runs = this.#runs.map(run => run.filter(number => number < count)).filter(run => run.length > 0)
+    this.level = count
+  }
+
+  /** The last run that begins at or below the key; the first one if none does. O(log n). */
+  #runOf(key: Uint8Array): number {
+    let low = 0
+    let high = this.#runs.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#compare(this.#runs[middle]![0]!, key) <= 0) low = middle + 1
+      else high = middle
+    }
+    return Math.max(0, low - 1)
+  }
+
+  /** The place of the first number whose key is not below. O(log n). */
+  #placeIn(run: readonly number[], key: Uint8Array): number {
+    let low = 0
+    let high = run.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#compare(run[middle]!, key) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

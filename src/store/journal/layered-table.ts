@@ -1,0 +1,137 @@
+/** One table as memtables over the stored one show it. The newest memtable that has a key says what is there. */
+import type { RangeOptions, Table, TableEntry } from '#store/tables.ts'
+import type { Memtable } from './memtable.ts'
+
+/** A memtable as of its first `upTo` changes. */
+export interface Layer {
+  readonly memtable: Memtable
+  readonly upTo: number
+}
+
+type Entry = [key: Uint8Array, value: Uint8Array | null]
+
+/** Changes read at once: few at first, since most readers want one. */
+const SOME_MIN = 2
+const SOME_MAX = 256
+
+export class LayeredTable {
+  readonly #number: number
+  readonly #stored: Pick<Table, 'get' | 'range'>
+
+  /** `number` is that of the table in the memtables. */
+  constructor(number: number, stored: Pick<Table, 'get' | 'range'>) {
+    this.#number = number
+    this.#stored = stored
+  }
+
+  /** O(layers) beside what the stored table needs. The bytes belong to the caller. The newest layer comes first. */
+  get(layers: readonly Layer[], key: Uint8Array): Uint8Array | undefined {
+    for (const { memtable, upTo } of layers) {
+      const changed = memtable.get(this.#number, key, upTo)
+      if (changed !== undefined) return changed ?? undefined
+    }
+    return this.#stored.get(key)
+  }
+
+  /** As `Table.range`. What is written behind the place that is read may or may not be seen. */
+  *range(layers: readonly Layer[], options: RangeOptions): Iterable<TableEntry> {
+    const { start, end = null, offset = 0 } = options
+    if (end?.length === 0) return
+    const touching = layers.filter(({ memtable }) => memtable.touches(this.#number, start, end))
+    if (touching.length === 0) yield* this.#stored.range(options)
+    else if (offset === 0) yield* this.#merged(touching, start, end)
+    else yield* this.#mergedFrom(offset, touching, start, end)
+  }
+
+  /** Stored and changed entries in the order of their keys; a changed one takes the place of the stored one. */
+  *#merged(layers: readonly Layer[], start: Uint8Array, end: Uint8Array | null): Generator<TableEntry, void> {
+    const changes = this.#changes(layers, start, end)
+    let change = changes.next()
+    for (const entry of this.#stored.range({ start, ...(end && { end }) })) {
+      let isChanged = false
+      while (!change.done) {
+        const [key, value] = change.value
+        const order = Buffer.compare(key, entry.key)
+        if (order > 0) break
+        isChanged = order === 0
+        if (value !== null) yield { key, value }
+        change = changes.next()
+      }
+      if (!isChanged) yield entry
+    }
+    for (; !change.done; change = changes.next()) {
+      const [key, value] = change.value
+      if (value !== null) yield { key, value }
+    }
+  }
+
+  /** The changes of all layers in the order of their keys, of each key the newest. */
+  *#changes(layers: readonly Layer[], start: Uint8Array, end: Uint8Array | null): Generator<Entry, void> {
+    if (layers.length === 1) return yield* this.#changesIn(layers[0]!, start, end)
+    const sources = layers.map(layer => this.#changesIn(layer, start, end))
+    const heads = sources.map(source => source.next())
+    for (;;) {
+      let least: Entry | null = null
+      for (const head of heads) {
+        if (!head.done && (least === null || Buffer.compare(head.value[0], least[0]) < 0)) least = head.value
+      }
+      if (least === null) return
+      yield least
+      for (const [index, head] of heads.entries()) {
+        if (!head.done && Buffer.compare(head.value[0], least[0]) === 0) heads[index] = sources[index]!.next()
+      }
+    }
+  }
+
+  *#changesIn({ memtable, upTo }: Layer, start: Uint8Array, end: Uint8Array | null): Generator<Entry, void> {
+    let range = { start, end, isAfter: false }
+    for (let countMax = SOME_MIN; ; countMax = Math.min(SOME_MAX, countMax * 4)) {
+      const some = memtable.some(this.#number, range, countMax, upTo)
+      yield* some
+      if (some.length < countMax) return
+      range = { start: some.at(-1)![0], end, isAfter: true }
+    }
+  }
+
+  /**
+   * Skips in the stored table, where that costs little, and goes on one by one where layers and table meet. Changes behind the
+   * place are looked at only if the place is behind the last stored entry.
+   */
+  *#mergedFrom(
+    offset: number,
+    layers: readonly Layer[],
+    start: Uint8Array,
+    end: Uint8Array | null,
+  ): Generator<TableEntry, void> {
+    // Before the stored entry at `offset` there are so many added ones, so the place is at most so much further back.
+    const back = this.#countsBefore(this.#storedAt(offset, start, end) ?? end, layers, start).added
+    const at = Math.max(0, offset - back)
+    const place = at === 0 ? null : this.#storedAt(at, start, end)
+    let toSkip = offset
+    if (place !== null) {
+      const { added, removed } = this.#countsBefore(place, layers, start)
+      toSkip -= at - removed + added
+    }
+    for (const entry of this.#merged(layers, place ?? start, end)) {
+      if (toSkip-- > 0) continue
+      yield entry
+    }
+  }
+
+  /** The key of the stored entry so many behind the first one. */
+  #storedAt(offset: number, start: Uint8Array, end: Uint8Array | null): Uint8Array | null {
+    for (const { key } of this.#stored.range({ start, ...(end && { end }), offset })) return key
+    return null
+  }
+
+  /** How many entries the changes from `start` to before `end` add to the stored ones, and how many they take away. */
+  #countsBefore(end: Uint8Array | null, layers: readonly Layer[], start: Uint8Array) {
+    const counts = { added: 0, removed: 0 }
+    for (const [key, value] of this.#changes(layers, start, end)) {
+      const isStored = this.#stored.get(key) !== undefined
+      if (value === null && isStored) counts.removed += 1
+      if (value !== null && !isStored) counts.added += 1
+    }
+    return counts
+  }
+}

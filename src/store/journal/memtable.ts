@@ -1,0 +1,311 @@
+/**
+ * The changed entries of a store's tables in memory: one arena of bytes and some arrays of numbers, so that the garbage collector
+ * has nothing to look through or to move, however many there are. The arena is what the segment of the journal holds, byte by
+ * byte (`journal-format.ts`).
+ *
+ * Changes are numbered as they come. A hash table leads from a key to its newest change, and from each change to the one before it
+ * with the same hash. So the number of changes at some moment is a snapshot: newer ones are passed over. The order of the keys of a
+ * table is made level when somebody reads in order.
+ */
+import { crc32 } from 'node:zlib'
+import { assert } from '#model/assert.ts'
+import {
+  CHANGE_HEAD_BYTES,
+  encodeSegmentHead,
+  GENERATION_BYTES,
+  RECORD_HEAD_BYTES,
+  REMOVED,
+  SEGMENT_HEAD_BYTES,
+  TABLE_NAME,
+} from './journal-format.ts'
+import { KeyOrder } from './key-order.ts'
+
+const ARENA_BYTES_MIN = 65_536
+const CHANGES_MIN = 1_024
+const NONE = -1
+
+/** A change: the entry as it is since. `value` is null where it was removed. */
+export interface Change {
+  readonly table: number
+  readonly key: Uint8Array
+  readonly value: Uint8Array | null
+}
+
+export class Memtable {
+  readonly generation: number
+  readonly #tableNames: readonly string[]
+  #bytes = Buffer.allocUnsafeSlow(ARENA_BYTES_MIN)
+  #end = SEGMENT_HEAD_BYTES
+  #count = 0
+  /** Where each change begins in the arena. */
+  #offsets = new Int32Array(CHANGES_MIN)
+  /** The hash of each change's key, and the change before it in the same bucket. */
+  #hashes = new Int32Array(CHANGES_MIN)
+  #earlier = new Int32Array(CHANGES_MIN)
+  /** The newest change of each bucket; a power of 2 of them. */
+  #buckets = new Int32Array(2 * CHANGES_MIN).fill(NONE)
+  /** Where the arena says which name a table's number stands for, by that number. */
+  readonly #namedAt: number[] = []
+  readonly #orders: (KeyOrder | undefined)[] = []
+  /** Where the record begins that is being written, and the number of changes before it; null while none is. */
+  #record: { readonly start: number; readonly count: number } | null = null
+
+  /** `tableNames` has the names of tables by their numbers, and may grow. */
+  constructor(generation: number, lineage: Uint8Array, tableNames: readonly string[]) {
+    this.generation = generation
+    this.#tableNames = tableNames
+    this.#bytes.set(encodeSegmentHead(generation, lineage))
+  }
+
+  /** How many changes there are: a snapshot for `get` and `some`. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Bytes of the segment so far. */
+  get endBytes(): number {
+    return this.#end
+  }
+
+  get isEmpty(): boolean {
+    return this.#count === 0
+  }
+
+  beginRecord(): void {
+    assert(this.#record === null, 'one record is written at a time')
+    this.#record = { start: this.#end, count: this.#count }
+    this.#reserve(RECORD_HEAD_BYTES + GENERATION_BYTES)
+    this.#bytes.writeUIntBE(this.generation, this.#end + RECORD_HEAD_BYTES, GENERATION_BYTES)
+    this.#end += RECORD_HEAD_BYTES + GENERATION_BYTES
+  }
+
+  /** Ends the record. Returns where it begins; null when nothing was changed, and then there is none. */
+  endRecord(): number | null {
+    const { start, count } = this.#takeRecord()
+    if (this.#count === count) {
+      this.#end = start
+      return null
+    }
+    const payload = start + RECORD_HEAD_BYTES
+    this.#bytes.writeUInt32BE(this.#end - payload, start)
+    this.#bytes.writeUInt32BE(crc32(this.#bytes.subarray(payload, this.#end)), start + 4)
+    return start
+  }
+
+  /** Leaves nothing of the record that is being written. */
+  abortRecord(): void {
+    const { start, count } = this.#takeRecord()
+    this.#cutTo(start, count)
+  }
+
+  /** Takes the last record out again, which began there, after so many changes. Returns what it changed. */
+  takeBack(start: number, count: number): Change[] {
+    const changes = Array.from({ length: this.#count - count }, (_, index) => this.#changeAt(count + index))
+    this.#cutTo(start, count)
+    return changes
+  }
+
+  /** The bytes of the segment between two places. They do not change any more. */
+  bytes(start: number, end: number): Uint8Array {
+    return this.#bytes.subarray(start, end)
+  }
+
+  put(table: number, key: Uint8Array, value: Uint8Array | null): void {
+    this.#nameTable(table)
+    const valueLength = value?.length ?? 0
+    this.#reserve(CHANGE_HEAD_BYTES + key.length + valueLength)
+    const offset = this.#end
+    const bytes = this.#bytes
+    bytes[offset] = table
+    bytes[offset + 1] = key.length >>> 8
+    bytes[offset + 2] = key.length
+    bytes.writeUInt32BE(value === null ? REMOVED : valueLength, offset + 3)
+    bytes.set(key, offset + CHANGE_HEAD_BYTES)
+    if (value !== null) bytes.set(value, offset + CHANGE_HEAD_BYTES + key.length)
+    this.#end = offset + CHANGE_HEAD_BYTES + key.length + valueLength
+    this.#enter(offset, hashOf(table, key))
+  }
+
+  /** What the table has under the key, as of the first `upTo` changes: null: it was removed; undefined: it is not changed. */
+  get(table: number, key: Uint8Array, upTo: number): Uint8Array | null | undefined {
+    const change = this.#find(table, key, upTo)
+    return change === NONE ? undefined : this.#valueOf(change)
+  }
+
+  /**
+   * The changed entries of a table from `start` to before `end`, at most `countMax`, as of the first `upTo` changes. `isAfter`:
+   * without `start` itself.
+   */
+  some(
+    table: number,
+    range: { readonly start: Uint8Array; readonly end: Uint8Array | null; readonly isAfter: boolean },
+    countMax: number,
+    upTo: number,
+  ): [key: Uint8Array, value: Uint8Array | null][] {
+    const { start, end, isAfter } = range
+    const found: [key: Uint8Array, value: Uint8Array | null][] = []
+    for (const first of this.#order(table).from(start, isAfter)) {
+      if (end !== null && this.#compare(first, end) >= 0) break
+      const key = this.#keyOf(first)
+      const change = this.#find(table, key, upTo)
+      if (change === NONE) continue
+      found.push([Buffer.from(key), this.#valueOf(change)])
+      if (found.length === countMax) break
+    }
+    return found
+  }
+
+  /** Whether a table has changed entries from `start` to before `end`, in any snapshot. O(log changes). */
+  touches(table: number, start: Uint8Array, end: Uint8Array | null): boolean {
+    for (const first of this.#order(table).from(start, false)) {
+      return end === null || this.#compare(first, end) < 0
+    }
+    return false
+  }
+
+  #takeRecord(): { readonly start: number; readonly count: number } {
+    const record = this.#record
+    assert(record !== null, 'a record is begun before it ends')
+    this.#record = null
+    return record
+  }
+
+  /** The first change of a table in the segment is preceded by the table's name. */
+  #nameTable(table: number): void {
+    if (this.#namedAt[table] !== undefined) return
+    const name = this.#tableNames[table]!
+    assert(table < TABLE_NAME && name.length < 256, 'a table has a short name, and a number of a byte')
+    this.#reserve(3 + name.length)
+    this.#namedAt[table] = this.#end
+    this.#bytes[this.#end] = TABLE_NAME
+    this.#bytes[this.#end + 1] = table
+    this.#bytes[this.#end + 2] = name.length
+    this.#end += 3 + this.#bytes.write(name, this.#end + 3, 'latin1')
+  }
+
+  #enter(offset: number, hash: number): void {
+    const change = this.#count
+    if (change === this.#offsets.length) this.#growNumbers()
+    const bucket = hash & (this.#buckets.length - 1)
+    this.#offsets[change] = offset
+    this.#hashes[change] = hash
+    this.#earlier[change] = this.#buckets[bucket]!
+    this.#buckets[bucket] = change
+    this.#count += 1
+  }
+
+  #cutTo(end: number, count: number): void {
+    for (let change = this.#count - 1; change >= count; change -= 1) {
+      // The newest of all is the newest of its bucket.
+      this.#buckets[this.#hashes[change]! & (this.#buckets.length - 1)] = this.#earlier[change]!
+    }
+    this.#count = count
+    this.#end = end
+    for (const [table, at] of this.#namedAt.entries()) if (at >= end) delete this.#namedAt[table]
+    for (const order of this.#orders) order?.cutTo(count)
+  }
+
+  #find(table: number, key: Uint8Array, upTo: number): number {
+    const hash = hashOf(table, key)
+    let change = this.#buckets[hash & (this.#buckets.length - 1)]!
+    while (change !== NONE) {
+      if (change < upTo && this.#hashes[change] === hash && this.#has(change, table, key)) return change
+      change = this.#earlier[change]!
+    }
+    return NONE
+  }
+
+  #has(change: number, table: number, key: Uint8Array): boolean {
+    const bytes = this.#bytes
+    const offset = this.#offsets[change]!
+    if (bytes[offset] !== table || ((bytes[offset + 1]! << 8) | bytes[offset + 2]!) !== key.length)
+      return false
+    const from = offset + CHANGE_HEAD_BYTES
+    for (let index = 0; index < key.length; index += 1) if (bytes[from + index] !== key[index]) return false
+    return true
+  }
+
+  /** Below zero where the key of the change is before the given one. */
+  #compare(change: number, key: Uint8Array): number {
+    const bytes = this.#bytes
+    const offset = this.#offsets[change]!
+    const length = (bytes[offset + 1]! << 8) | bytes[offset + 2]!
+    const from = offset + CHANGE_HEAD_BYTES
+    const common = Math.min(length, key.length)
+    for (let index = 0; index < common; index += 1) {
+      const difference = bytes[from + index]! - key[index]!
+      if (difference !== 0) return difference
+    }
+    return length - key.length
+  }
+
+  /** On the memory of the arena. */
+  #keyOf(change: number): Uint8Array {
+    const offset = this.#offsets[change]!
+    const start = offset + CHANGE_HEAD_BYTES
+    return this.#bytes.subarray(start, start + this.#bytes.readUInt16BE(offset + 1))
+  }
+
+  /** A copy. */
+  #valueOf(change: number): Uint8Array | null {
+    const offset = this.#offsets[change]!
+    const length = this.#bytes.readUInt32BE(offset + 3)
+    if (length === REMOVED) return null
+    const start = offset + CHANGE_HEAD_BYTES + this.#bytes.readUInt16BE(offset + 1)
+    const value = Buffer.allocUnsafe(length)
+    this.#bytes.copy(value, 0, start, start + length)
+    return value
+  }
+
+  #changeAt(change: number): Change {
+    const table = this.#bytes[this.#offsets[change]!]!
+    return { table, key: Buffer.from(this.#keyOf(change)), value: this.#valueOf(change) }
+  }
+
+  /** The order of a table's keys, level with all changes. */
+  #order(table: number): KeyOrder {
+    const order = (this.#orders[table] ??= new KeyOrder((change, key) => this.#compare(change, key)))
+    for (let change = order.level; change < this.#count; change += 1) {
+      if (this.#bytes[this.#offsets[change]!] !== table) continue
+      const key = this.#keyOf(change)
+      if (this.#find(table, key, change) === NONE) order.add(change, key)
+    }
+    order.level = this.#count
+    return order
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#end + bytes
+    if (needed <= this.#bytes.length) return
+    let length = this.#bytes.length
+    while (length < needed) length *= 2
+    const larger = Buffer.allocUnsafeSlow(length)
+    this.#bytes.copy(larger, 0, 0, this.#end)
+    this.#bytes = larger
+  }
+
+  #growNumbers(): void {
+    const length = 2 * this.#offsets.length
+    const grown = (numbers: Int32Array) => {
+      const larger = new Int32Array(length)
+      larger.set(numbers)
+      return larger
+    }
+    this.#offsets = grown(this.#offsets)
+    this.#hashes = grown(this.#hashes)
+    this.#earlier = grown(this.#earlier)
+    this.#buckets = new Int32Array(2 * length).fill(NONE)
+    for (let change = 0; change < this.#count; change += 1) {
+      const bucket = this.#hashes[change]! & (this.#buckets.length - 1)
+      this.#earlier[change] = this.#buckets[bucket]!
+      this.#buckets[bucket] = change
+    }
+  }
+}
+
+/** FNV-1a, with its high bits mixed into the low ones, which choose the bucket. */
+function hashOf(table: number, key: Uint8Array): number {
+  let hash = 0x811c9dc5 ^ table
+  for (let index = 0; index < key.length; index += 1) hash = Math.imul(hash ^ key[index]!, 0x01000193)
+  return hash ^ (hash >>> 15)
+}

@@ -1,0 +1,133 @@
+/**
+ * Brings tables level with their journal: what a checkpoint does while the store is open, and an opening after a crash.
+ *
+ *     journal  'level'  →  [lineage, 16 bytes][generation u48]: the segment up to which the tables are level
+ *
+ * A segment is applied as a whole and in one write, together with that mark, so one that is read again changes nothing.
+ */
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { decodeUint48, encodeUint48 } from '#store/keyspace/row-codec.ts'
+import { bytesOf } from '#model/byte-text.ts'
+import { notWritten } from '#store/not-written-error.ts'
+import type { Table, Tables } from '#store/tables.ts'
+import { LINEAGE_BYTES, readSegment, type ReadSegment } from './journal-format.ts'
+
+const TABLE = 'journal'
+const MARK = new TextEncoder().encode('level')
+const NAMES = ['journal-0', 'journal-1'] as const
+
+/** A segment that is complete: which one, and how long it is. */
+export interface SegmentEnd {
+  readonly generation: number
+  readonly endBytes: number
+}
+
+/** Up to where tables are level. */
+interface Level {
+  readonly lineage: Uint8Array
+  readonly generation: number
+}
+
+/** Where the two segments of the tables in a directory are: that of an even generation, and that of an odd one. */
+export function segmentPaths(directory: string): readonly [string, string] {
+  return [join(directory, NAMES[0]), join(directory, NAMES[1])]
+}
+
+/** Notes that a journal begins, whose first segment comes next. Inside no write. */
+export async function beginLineage(tables: Tables, lineage: Uint8Array): Promise<void> {
+  const table = tables.table(TABLE)
+  await tables.write(() => putMark(table, lineage, 0))
+}
+
+/** Null where the tables never had a journal. */
+export function levelOf(tables: Tables): Level | null {
+  const mark = tables.table(TABLE).get(MARK)
+  if (mark === undefined) return null
+  return { lineage: mark.subarray(0, LINEAGE_BYTES), generation: decodeUint48(mark, LINEAGE_BYTES) }
+}
+
+/**
+ * Applies what the segments in the directory have and the tables lack. Segments that do not go on from where the tables stand are of
+ * no meaning for them. Resolves when all is on disk. O(bytes of the segments).
+ */
+export async function replayJournal(tables: Tables, directory: string): Promise<void> {
+  const found: ReadSegment[] = []
+  for (const path of segmentPaths(directory)) {
+    const segment = await readSegmentAt(path)
+    if (segment) found.push(segment)
+  }
+  for (const segment of found.toSorted((one, other) => one.generation - other.generation)) {
+    if (isNext(tables, segment)) await apply(tables, segment)
+  }
+}
+
+/**
+ * Applies one segment, unless the tables have it already. Resolves when it is on disk. Throws `STORE_REFUSED` when the segment is
+ * not what was written to it, or does not go on from where the tables stand: without that what is missing would be forgotten.
+ */
+export async function applySegment(
+  tables: Tables,
+  directory: string,
+  { generation, endBytes }: SegmentEnd,
+): Promise<void> {
+  const path = segmentPaths(directory)[generation % 2]!
+  const segment = await readSegmentAt(path)
+  const isWhole = segment?.generation === generation && segment.endBytes === endBytes
+  if (!isWhole) throw notWritten('the journal does not hold what was written to it', path)
+  if (isNext(tables, segment)) return apply(tables, segment)
+  const level = levelOf(tables)
+  if (level?.generation === generation && isSame(level.lineage, segment.lineage)) return
+  throw notWritten('the journal belongs to other tables than those in the data directory', path)
+}
+
+/** Removes segments of which nothing is needed any more. */
+export async function removeSegments(directory: string): Promise<void> {
+  for (const path of segmentPaths(directory)) await rm(path, { force: true })
+}
+
+async function readSegmentAt(path: string): Promise<ReadSegment | null> {
+  try {
+    return readSegment(await readFile(path))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Whether the segment goes on from where the tables stand. */
+function isNext(tables: Tables, { generation, lineage }: ReadSegment): boolean {
+  const level = levelOf(tables)
+  return level !== null && isSame(level.lineage, lineage) && level.generation + 1 === generation
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0
+}
+
+async function apply(tables: Tables, { generation, lineage, changes }: ReadSegment): Promise<void> {
+  // A tree takes entries most cheaply in the order of their keys. Tables are opened outside of the write.
+  const sorted = [...changes].map(([name, entries]) => {
+    return {
+      table: tables.table(name),
+      entries: [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1)),
+    }
+  })
+  const mark = tables.table(TABLE)
+  await tables.write(() => {
+    for (const { table, entries } of sorted) {
+      for (const [key, value] of entries) {
+        if (value === null) table.remove(bytesOf(key))
+        else table.put(bytesOf(key), value)
+      }
+    }
+    putMark(mark, lineage, generation)
+  })
+}
+
+function putMark(table: Table, lineage: Uint8Array, generation: number): void {
+  const mark = new Uint8Array(LINEAGE_BYTES + 6)
+  mark.set(lineage)
+  mark.set(encodeUint48(generation), LINEAGE_BYTES)
+  table.put(MARK, mark)
+}

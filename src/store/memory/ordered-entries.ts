@@ -1,0 +1,89 @@
+/**
+ * Entries by key, in memory, in the order of their keys. A key is bytes as text, one character a byte, so texts order as the
+ * bytes do.
+ *
+ * A hash map answers look-ups. A B-tree holds the order. It takes in what changed only when somebody asks for the order, since
+ * most tables of a store are never read in order, and a change costs a tree several times what it costs a map.
+ */
+import { createRequire } from 'node:module'
+import type module from 'sorted-btree'
+
+// The package is CommonJS with a `default` member, which loaders and bundlers import each in their own way.
+const { default: BTree } = createRequire(import.meta.url)('sorted-btree') as typeof module
+type Tree<Value> = module.default<string, Value>
+
+/** What reads entries: the present ones, or those of a snapshot. */
+export interface EntryReader<Value> {
+  get(key: string): Value | undefined
+  /** The first entries from `start` on, inclusive; at most `countMax`. `end` is exclusive. O(log n + entries). */
+  some(start: string, end: string | null, countMax: number): [key: string, value: Value][]
+}
+
+export class OrderedEntries<Value> implements EntryReader<Value> {
+  readonly #byKey = new Map<string, Value>()
+  readonly #ordered: Tree<Value> = new BTree<string, Value>(undefined, compare)
+  /** Keys that changed since the tree was made level; some may be in it twice. */
+  #changed: string[] = []
+
+  get size(): number {
+    return this.#byKey.size
+  }
+
+  get(key: string): Value | undefined {
+    return this.#byKey.get(key)
+  }
+
+  set(key: string, value: Value): void {
+    this.#byKey.set(key, value)
+    this.#changed.push(key)
+  }
+
+  delete(key: string): void {
+    if (this.#byKey.delete(key)) this.#changed.push(key)
+  }
+
+  some(start: string, end: string | null, countMax: number): [key: string, value: Value][] {
+    return someOf(this.#level(), start, end, countMax)
+  }
+
+  /** The entries as they are now, whatever happens later. The copy shares the tree until either is changed: O(changes). */
+  snapshot(): EntryReader<Value> {
+    const copy = this.#level().clone()
+    return {
+      get: key => copy.get(key),
+      some: (start, end, countMax) => someOf(copy, start, end, countMax),
+    }
+  }
+
+  #level(): Tree<Value> {
+    for (const key of this.#changed) {
+      const value = this.#byKey.get(key)
+      if (value === undefined) this.#ordered.delete(key)
+      else this.#ordered.set(key, value)
+    }
+    this.#changed = []
+    return this.#ordered
+  }
+}
+
+function someOf<Value>(
+  ordered: Tree<Value>,
+  start: string,
+  end: string | null,
+  countMax: number,
+): [key: string, value: Value][] {
+  const found: [key: string, value: Value][] = []
+  let pair = ordered.getPairOrNextHigher(start)
+  if (pair === undefined || (end !== null && pair[0] >= end)) return found
+  if (countMax === 1) return [pair]
+  for (pair of ordered.entries(pair[0])) {
+    if (end !== null && pair[0] >= end) break
+    found.push(pair)
+    if (found.length === countMax) break
+  }
+  return found
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}

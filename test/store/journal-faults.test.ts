@@ -1,0 +1,304 @@
+/** A journal whose disk is full or refuses, and checkpoints that come late, fail or lose their thread. */
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { afterAll, expect, test } from 'vitest'
+import { EmbeddedLedger } from '#store/embedded/embedded-ledger.ts'
+import { TableView } from '#store/embedded/table-view.ts'
+import { readSegment, SEGMENT_HEAD_BYTES } from '#store/journal/journal-format.ts'
+import { JournaledTables } from '#store/journal/journaled-tables.ts'
+import { segmentPaths } from '#store/journal/replay.ts'
+import { WriteThread } from '#store/large-writes/write-thread.ts'
+import { ThreadLostError } from '#store/large-writes.ts'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+import {
+  checkpoint,
+  directory,
+  type Disk,
+  diskError,
+  journalFiles,
+  LetCheckpoints,
+  on,
+  openTables,
+  put,
+  refuse,
+  shown,
+  shownLater,
+  stored,
+} from './journals.ts'
+import { bytes, commitOf, everyone, toyRule } from './toy-rows.ts'
+
+const thread = new WriteThread(new URL('./toy-large-writes.ts', import.meta.url))
+afterAll(() => thread.close())
+
+const LARGE = 'x'.repeat(400_000)
+const full = () => {
+  throw diskError('ENOSPC')
+}
+
+test('a write that finds no room is refused and leaves nothing; what needs none is made, and all is when there is room', async () => {
+  const path = directory()
+  const disk: Disk = {}
+  const tables = await openTables(path, thread, on(disk))
+  await put(tables, 'small', '1')
+  disk.beforeRoom = full
+  const refused = {
+    code: 'STORE_REFUSED',
+    message: expect.stringContaining('the change was not made') as string,
+  }
+  const large = put(tables, 'large', LARGE)
+  const behind = put(tables, 'behind', '2')
+  await expect(large).rejects.toMatchObject(refused)
+  await behind
+  expect(shown(tables)).toEqual({ small: '1', behind: '2' })
+  delete disk.beforeRoom
+  await put(tables, 'large', LARGE)
+  expect(Object.keys(shown(tables))).toEqual(['behind', 'large', 'small'])
+  await tables.close()
+  expect(await stored(path)).toEqual({ small: '1', behind: '2', large: LARGE })
+})
+
+test('a new store on a full disk refuses its first write, and takes it when there is room', async () => {
+  const path = directory()
+  const disk: Disk = { beforeRoom: full }
+  const tables = await openTables(path, thread, on(disk))
+  await expect(put(tables, 'a', '1')).rejects.toMatchObject({ code: 'STORE_REFUSED' })
+  expect(shown(tables)).toEqual({})
+  delete disk.beforeRoom
+  await put(tables, 'a', '1')
+  await tables.close()
+  expect(await stored(path)).toEqual({ a: '1' })
+})
+
+test('while checkpoints are refused reads and writes go on until the journal is full, and again when they are not', async () => {
+  const path = directory()
+  const checkpoints = new LetCheckpoints(thread)
+  checkpoints.before = refuse
+  const tables = await openTables(path, checkpoints)
+  const written: string[] = []
+  let refused: unknown = null
+  while (refused === null) {
+    const key = `key ${String(written.length).padStart(2, '0')}`
+    try {
+      await put(tables, key, LARGE)
+      written.push(key)
+    } catch (error) {
+      refused = error
+    }
+  }
+  expect(refused).toMatchObject({ code: 'STORE_REFUSED', message: 'no checkpoint at present' })
+  // The checkpoint began at 1 MiB, and the segment behind it takes 4 MiB.
+  expect(written.length * LARGE.length).toBeGreaterThan(4_500_000)
+  expect(written.length * LARGE.length).toBeLessThan(8_388_608)
+  expect(Object.keys(shown(tables))).toEqual(written)
+  await expect(checkpoint(tables)).rejects.toMatchObject({ message: 'no checkpoint at present' })
+  // What there is room for is taken still.
+  await put(tables, 'small', '1')
+  const begins = checkpoints.begins()
+  checkpoints.before = () => {}
+  // It is tried again without anybody asking.
+  await begins
+  await checkpoint(tables)
+  await put(tables, 'later', LARGE)
+  expect(Object.keys(shown(tables))).toEqual([...written, 'later', 'small'])
+  await tables.close()
+  expect(Object.keys(await stored(path))).toEqual([...written, 'later', 'small'])
+})
+
+test('tables that close while checkpoints are refused leave their journal, from which the next opening goes on', async () => {
+  const path = directory()
+  const checkpoints = new LetCheckpoints(thread)
+  checkpoints.before = refuse
+  const tables = await openTables(path, checkpoints)
+  await put(tables, 'a', '1')
+  const underWay = put(tables, 'b', '2')
+  await tables.close()
+  await underWay
+  expect(journalFiles(path)).not.toEqual([])
+  expect(await shownLater(path)).toEqual({ a: '1', b: '2' })
+})
+
+test('a disk that refuses a write that had room: nobody is told that it was made, it is made again, in order, and all goes on', async () => {
+  const path = directory()
+  const checkpoints = new LetCheckpoints(thread)
+  checkpoints.before = refuse
+  const disk: Disk = {}
+  const tables = await openTables(path, checkpoints, on(disk))
+  await put(tables, 'a', '1')
+  let isRefused = false
+  disk.beforeWrite = () => {
+    if (isRefused) return
+    isRefused = true
+    throw diskError('EIO')
+  }
+  const unknown = { code: 'STORE_UNAVAILABLE' }
+  const first = put(tables, 'a', '2')
+  const second = first.catch(() => put(tables, 'b', 'refused, since nothing is taken meanwhile'))
+  await expect(first).rejects.toMatchObject(unknown)
+  await expect(second).rejects.toMatchObject(unknown)
+  const again = async (): Promise<void> =>
+    put(tables, 'a', '3').catch(() => new Promise(setImmediate).then(again))
+  await again()
+  expect(shown(tables)).toEqual({ a: '3' })
+  const changes = readSegment(readFileSync(journalFiles(path)[0]!))!
+  const behind = readSegment(readFileSync(segmentPaths(path)[0]))
+  const newest = behind ?? changes
+  expect(Buffer.from(newest.changes.get('one')!.get('a')!).toString()).toBe('3')
+  await tables.close()
+  expect(await shownLater(path)).toEqual({ a: '3' })
+})
+
+test('a commit that was refused so is told to whoever follows when it turns out to be made', async () => {
+  const disk: Disk = {}
+  const tables = await openTables(directory(), thread, on(disk))
+  const view = new TableView(tables, toyRule)
+  const ledger = await EmbeddedLedger.open({ tables, view })
+  const start = await ledger.head()
+  await ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  let isRefused = false
+  disk.beforeWrite = () => {
+    if (isRefused) return
+    isRefused = true
+    throw diskError('EIO')
+  }
+  const feed = ledger.feed({ ...start, sequence: 1 })[Symbol.asyncIterator]()
+  await expect(ledger.commit(commitOf({ put: { bob: 'ar' } }))).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+  })
+  expect(view.count(everyone)).toBe(2)
+  expect((await feed.next()).value?.revision.sequence).toBe(2)
+  expect(await ledger.head()).toEqual({ ...start, sequence: 2 })
+  await ledger.close()
+})
+
+test('tables that close while the disk refuses to write leave what was acknowledged', async () => {
+  const path = directory()
+  const disk: Disk = {}
+  const tables = await openTables(path, thread, on(disk))
+  await put(tables, 'a', '1')
+  disk.beforeWrite = () => {
+    throw diskError('EIO')
+  }
+  await expect(put(tables, 'b', '2')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  await tables.close()
+  expect(await shownLater(path)).toEqual({ a: '1' })
+})
+
+test('where the thread that makes checkpoints is lost, this one makes them', async () => {
+  const path = directory()
+  const ending =
+    "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit())"
+  const mortal = new WriteThread(new URL(`data:text/javascript,${encodeURIComponent(ending)}`))
+  const tables = await openTables(path, mortal)
+  await put(tables, 'a', '1')
+  await checkpoint(tables)
+  await put(tables, 'b', '2')
+  await tables.close()
+  expect(journalFiles(path)).toEqual([])
+  expect(await stored(path)).toEqual({ a: '1', b: '2' })
+})
+
+test('a checkpoint whose thread is lost after it made it is not made twice', async () => {
+  const path = directory()
+  const lostAfterwards = {
+    checkpoint: async (...args: Parameters<WriteThread['checkpoint']>) => {
+      await thread.checkpoint(...args)
+      throw new ThreadLostError('lost behind the write')
+    },
+  }
+  const tables = await openTables(path, lostAfterwards)
+  await put(tables, 'a', '1')
+  await checkpoint(tables)
+  await put(tables, 'a', '2')
+  await tables.close()
+  expect(await stored(path)).toEqual({ a: '2' })
+})
+
+test('a checkpoint that begins while a write waits for room lets it go into the other segment', async () => {
+  const path = directory()
+  const checkpoints = new LetCheckpoints(thread)
+  const disk: Disk = {}
+  const tables = await openTables(path, checkpoints, on(disk))
+  const begins = checkpoints.begins()
+  await put(tables, 'a', '1')
+  // By its time: half a second after the first record.
+  disk.beforeRoom = () => begins
+  await put(tables, 'large', LARGE)
+  expect(shown(tables)).toEqual({ a: '1', large: LARGE })
+  await tables.close()
+  expect(await stored(path)).toEqual({ a: '1', large: LARGE })
+})
+
+test('what was written during a checkpoint is brought into the tables without another write', async () => {
+  const path = directory()
+  const checkpoints = new LetCheckpoints(thread)
+  const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
+  checkpoints.before = () => mayGoOn
+  const tables = await openTables(path, checkpoints, { checkpointBytes: 1 })
+  const begins = checkpoints.begins()
+  await put(tables, 'a', '1')
+  await begins
+  await put(tables, 'b', '2')
+  const next = checkpoints.begins()
+  goOn()
+  await next
+  await tables.close()
+})
+
+test('a segment that is not what was written to it is not taken for a checkpoint, still shown, and mended by the next one', async () => {
+  const path = directory()
+  const tables = await openTables(path, thread)
+  for (const key of ['a', 'b', 'c']) await put(tables, key, '1')
+  const file = openSync(segmentPaths(path)[1], 'r+')
+  writeSync(file, Buffer.of(0xff), 0, 1, SEGMENT_HEAD_BYTES + 20)
+  closeSync(file)
+  await expect(checkpoint(tables)).rejects.toMatchObject({
+    code: 'STORE_REFUSED',
+    message: expect.stringContaining('the journal does not hold what was written to it') as string,
+  })
+  expect(shown(tables)).toEqual({ a: '1', b: '1', c: '1' })
+  // The next attempt mends it from memory.
+  await checkpoint(tables)
+  expect(shown(tables)).toEqual({ a: '1', b: '1', c: '1' })
+  await tables.close()
+  expect(await stored(path)).toEqual({ a: '1', b: '1', c: '1' })
+})
+
+test('writes that came before a large one are made before it, and those that come after it wait for no other large one', async () => {
+  const tables = await openTables(directory(), thread)
+  const order: string[] = []
+  const large = (name: string) => tables.elsewhere(async () => void order.push(name))
+  const small = (name: string) => tables.write(() => void order.push(name))
+  await Promise.all([small('1'), large('2'), small('3'), large('4'), large('5'), small('6')])
+  expect(order).toEqual(['1', '2', '3', '4', '5', '6'])
+})
+
+test('writes go on while a backup is copied', async () => {
+  const path = directory()
+  const { promise: copied, resolve: copy } = Promise.withResolvers<void>()
+  class SlowCopies extends LmdbTables {
+    override async backUp(to: string): Promise<void> {
+      await copied
+      await super.backUp(to)
+    }
+  }
+  const tables = await JournaledTables.open(new SlowCopies(path), thread)
+  await put(tables, 'a', '1')
+  const to = directory()
+  const backup = tables.backUp(to)
+  await put(tables, 'b', '2')
+  copy()
+  await backup
+  expect(await shownLater(to)).toMatchObject({ a: '1' })
+  await tables.close()
+})
+
+test('keys that the stored tables would refuse are refused by the write, not by its checkpoint', async () => {
+  const path = directory()
+  const tables = await openTables(path, thread)
+  const table = tables.table('one')
+  for (const length of [0, 1_979, 70_000]) {
+    await expect(tables.write(() => table.remove(new Uint8Array(length)))).rejects.toThrow(`${length} bytes`)
+  }
+  await tables.write(() => table.put(bytes('a'), bytes('1')))
+  await tables.close()
+  expect(await stored(path)).toEqual({ a: '1' })
+})

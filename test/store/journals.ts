@@ -1,0 +1,127 @@
+/** Journaled tables for tests that look at what their disk and their checkpoints do, and at the files that they leave. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { AuthzError } from '#model/errors.ts'
+import { JournaledTables, type JournalOptions } from '#store/journal/journaled-tables.ts'
+import { segmentPaths, type SegmentEnd } from '#store/journal/replay.ts'
+import { SegmentFile } from '#store/journal/segment-file.ts'
+import type { LargeWrites } from '#store/large-writes.ts'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+import type { Tables } from '#store/tables.ts'
+import { bytes, text } from './toy-rows.ts'
+
+export type MakesCheckpoints = Pick<LargeWrites, 'checkpoint'>
+
+/** A directory that goes with the test. */
+export function directory(): string {
+  const made = mkdtempSync(join(tmpdir(), 'verdict-journal-'))
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  return made
+}
+
+/** Tables that are closed with the test. `largeWrites` null: their own thread makes the checkpoints. */
+export async function openTables(
+  path: string,
+  largeWrites: MakesCheckpoints | null = null,
+  options: JournalOptions = {},
+): Promise<JournaledTables> {
+  const tables = await JournaledTables.open(new LmdbTables(path), largeWrites, options)
+  onTestFinished(() => tables.close())
+  return tables
+}
+
+export const put = (tables: Tables, key: string, value: string): Promise<void> =>
+  tables.write(() => tables.table('one').put(bytes(key), bytes(value)))
+
+export const remove = (tables: Tables, key: string): Promise<void> =>
+  tables.write(() => tables.table('one').remove(bytes(key)))
+
+/** All that is in the table `one`. */
+export const shown = (tables: Tables): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...tables.table('one').range({ start: new Uint8Array(0) })].map(({ key, value }) => [
+      text(key),
+      text(value),
+    ]),
+  )
+
+/** What the next opening shows. */
+export async function shownLater(path: string): Promise<Readonly<Record<string, string>>> {
+  const tables = await openTables(path)
+  const found = shown(tables)
+  await tables.close()
+  return found
+}
+
+/** What the stored tables have, the journal aside. */
+export async function stored(path: string): Promise<Readonly<Record<string, string>>> {
+  const tables = new LmdbTables(path)
+  const found = shown(tables)
+  await tables.close()
+  return found
+}
+
+export const journalFiles = (path: string): string[] => segmentPaths(path).filter(file => existsSync(file))
+
+/** Brings the stored tables level. */
+export const checkpoint = (tables: Tables): Promise<void> => tables.elsewhere(async () => undefined)
+
+/** Makes checkpoints as `inner` does, when they are let. */
+export class LetCheckpoints implements MakesCheckpoints {
+  /** Awaited before each; what it throws keeps the checkpoint from being made. */
+  before: () => Promise<void> | void = () => {}
+  readonly #inner: MakesCheckpoints
+  readonly #begun: (() => void)[] = []
+
+  constructor(inner: MakesCheckpoints) {
+    this.#inner = inner
+  }
+
+  async checkpoint(path: string, segment: SegmentEnd): Promise<void> {
+    for (const tell of this.#begun.splice(0)) tell()
+    await this.before()
+    await this.#inner.checkpoint(path, segment)
+  }
+
+  /** Resolves when the next one begins. */
+  begins(): Promise<void> {
+    return new Promise(resolve => this.#begun.push(resolve))
+  }
+}
+
+export const refusal = () => new AuthzError('STORE_REFUSED', 'no checkpoint at present')
+
+export const refuse = (): never => {
+  throw refusal()
+}
+
+/** What stands between a segment and its disk; each call may wait, or throw what the disk says. */
+export interface Disk {
+  beforeRoom?: (bytes: number) => Promise<void> | void
+  beforeWrite?: () => Promise<void> | void
+}
+
+class FileOn extends SegmentFile {
+  readonly #disk: Disk
+
+  constructor(path: string, disk: Disk) {
+    super(path)
+    this.#disk = disk
+  }
+
+  override async makeRoom(size: number): Promise<void> {
+    await this.#disk.beforeRoom?.(size)
+    await super.makeRoom(size)
+  }
+
+  override async write(content: Uint8Array, position: number): Promise<void> {
+    await this.#disk.beforeWrite?.()
+    await super.write(content, position)
+  }
+}
+
+export const on = (disk: Disk): JournalOptions => ({ segmentFile: path => new FileOn(path, disk) })
+
+export const diskError = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code })
