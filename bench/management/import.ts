@@ -1,26 +1,35 @@
 /**
- * An environment of a million facts, imported over HTTP into the embedded store and exported again: how long each takes, whether
- * what came out is what went in, and what decisions and writes in the same service wait meanwhile.
+ * An environment of many facts, imported over HTTP into the embedded store and exported again: how long each takes, whether
+ * what came out is what went in, and what decisions and writes in the same service wait meanwhile. Other checkouts take turns with
+ * this one, so that ratios are of one run.
  *
- *     node bench/management/import.ts [FACTS]
+ *     npm run bench -- import [FACTS] [CHECKOUT…]
+ *
+ * A checkout has its own `node_modules`. `IMPORT_ROUNDS` is how often each imports and exports; with other checkouts, the first
+ * round warms up.
  */
 import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { once } from 'node:events'
-import { createHash } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readConfig } from '../../src/config/read-config.ts'
-import { tuneV8 } from '../../src/composition/v8-tuning.ts'
-import { startService } from '../../src/composition/service.ts'
-import { createLog } from '../../src/telemetry/log.ts'
-import { atMost, percentile, publish } from '../lib/measure.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { pathToFileURL } from 'node:url'
+import { ServerProcess } from '../http/server-process.ts'
+import { atLeast, atMost, type Figure, median, percentile, publish } from '../lib/measure.ts'
 
-const facts = Number(process.argv[2] ?? 1_000_000)
-// As `main.ts` does.
-tuneV8()
+const args = process.argv.slice(2)
+const facts = /^\d/.test(args[0] ?? '') ? Number(args.shift()) : 1_000_000
+const checkouts = ['.', ...args]
+const ROUNDS = Number(process.env['IMPORT_ROUNDS'] ?? (checkouts.length > 1 ? 4 : 1))
+/** What must be reached against the first other checkout. */
+const BAR = 2
 const API_KEY = 'import-key-import-key'
 const ADMIN_API_KEY = 'import-admin-import-admin'
+const ALL_CORES = '0,1'
+/** Of a million facts. */
 const SECONDS_MAX = 60
 /** Of the facts: users, documents, folders; the rest are assignments and tuples. */
 const [USERS, FOLDERS] = [Math.ceil(facts * 0.05), Math.ceil(facts * 0.02)]
@@ -97,92 +106,186 @@ async function watch(ask: () => Promise<Response>, stop: AbortSignal): Promise<n
   return took
 }
 
-async function digestOf(address: string): Promise<{ readonly digest: string; readonly bytes: number }> {
-  const response = await fetch(`${address}/v2/projects/default/envs/big/export`, {
-    headers: { authorization: `Bearer ${ADMIN_API_KEY}` },
-  })
-  const hash = createHash('sha256')
-  let bytes = 0
-  for await (const piece of response.body!) {
-    hash.update(piece)
-    bytes += piece.length
+/** What an export says of a line, in the form of the line that was imported: without what every import adds. */
+function asImported(line: Record<string, unknown>): object {
+  const { created_at: _created, updated_at: _updated, ...told } = line
+  const isSaid = (name: string, value: unknown): boolean => {
+    if (value === null || value === false) return false
+    if (name === 'tenant') return told['kind'] === 'instance'
+    return name !== 'attributes' || isFilled(value)
   }
-  return { digest: hash.digest('hex'), bytes }
+  return Object.fromEntries(Object.entries(told).filter(([name, value]) => isSaid(name, value)))
+}
+
+function isFilled(value: unknown): boolean {
+  return Object.keys(value as object).length > 0
+}
+
+/** A service of one checkout. */
+class Subject {
+  readonly importSeconds: number[] = []
+  readonly exportSeconds: number[] = []
+  readonly decisionMs: number[] = []
+  readonly writeMs: number[] = []
+  readonly name: string
+  readonly #server: ServerProcess
+  readonly #directory: string
+  exportBytes = 0
+  #users = 0
+
+  static async start(checkout: string): Promise<Subject> {
+    const directory = mkdtempSync(join(tmpdir(), 'verdict-import-'))
+    const script = new URL('src/start.js', `${pathToFileURL(resolve(checkout)).href}/`)
+    const STORE_URL = `lmdb:${join(directory, 'data')}`
+    const env = {
+      API_KEY,
+      ADMIN_API_KEY,
+      PORT: '0',
+      HTTP_THREADS: '1',
+      POOL_THREADS: '1',
+      LOG_LEVEL: 'warn',
+      STORE_URL,
+    }
+    return new Subject(checkout, await ServerProcess.start(script, { env, cores: ALL_CORES }), directory)
+  }
+
+  private constructor(name: string, server: ServerProcess, directory: string) {
+    this.name = name
+    this.#server = server
+    this.#directory = directory
+  }
+
+  async round(file: string, round: number): Promise<void> {
+    const env = `big-${round}`
+    await this.#told('POST', '/v2/projects/default/envs', ADMIN_API_KEY, { key: env, name: env })
+    await this.#import(file, env)
+    await this.#export(env)
+    if (round === 0) await this.#verify(env)
+    await this.#told('DELETE', `/v2/projects/default/envs/${env}`, ADMIN_API_KEY)
+  }
+
+  async #import(file: string, env: string): Promise<void> {
+    const stop = new AbortController()
+    const question = { user: { key: 'nobody' }, action: 'read', resource: { type: 'document', key: 'd' } }
+    const user = () => ({ key: `user-${this.#users++}` })
+    const beside = [
+      watch(() => this.#send('POST', '/allowed', API_KEY, question), stop.signal),
+      watch(() => this.#send('POST', '/v2/facts/default/default/users', API_KEY, user()), stop.signal),
+    ]
+    const from = performance.now()
+    const response = await fetch(`${this.#server.address}/v2/projects/default/envs/${env}/import`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMIN_API_KEY}`, 'content-type': 'application/x-ndjson' },
+      body: createReadStream(file, { highWaterMark: 262_144 }) as unknown as ReadableStream,
+      duplex: 'half',
+    } as RequestInit)
+    const told = await response.text()
+    if (response.status !== 200) throw new Error(`${this.name}: the import was refused: ${told}`)
+    this.importSeconds.push((performance.now() - from) / 1_000)
+    stop.abort()
+    const [decisionMs, writeMs] = await Promise.all(beside)
+    this.decisionMs.push(...decisionMs!)
+    this.writeMs.push(...writeMs!)
+  }
+
+  async #export(env: string): Promise<void> {
+    const from = performance.now()
+    let bytes = 0
+    for await (const piece of await this.#exported(env)) bytes += (piece as Uint8Array).length
+    this.exportSeconds.push((performance.now() - from) / 1_000)
+    this.exportBytes = bytes
+  }
+
+  /** Throws unless the environment says, line by line, what was imported. */
+  async #verify(env: string): Promise<void> {
+    const expected = lines()[Symbol.iterator]()
+    let number = 0
+    let last: Record<string, unknown> = {}
+    for await (const text of createInterface({ input: await this.#exported(env) })) {
+      last = JSON.parse(text) as Record<string, unknown>
+      const { value, done } = expected.next() as IteratorResult<{ readonly kind: string }, undefined>
+      if (done) break
+      number += 1
+      // The schema is told with more words than it was.
+      const isSame =
+        value.kind === 'resource'
+          ? last['key'] === (value as never)['key']
+          : isDeepStrictEqual(asImported(last), value)
+      if (!isSame) throw new Error(`${this.name}: line ${number} came out as ${text}`)
+    }
+    if (last['kind'] !== 'end' || last['lines'] !== number)
+      throw new Error(`${this.name}: ${number} lines, and no end`)
+  }
+
+  async #exported(env: string): Promise<Readable> {
+    const response = await this.#send('GET', `/v2/projects/default/envs/${env}/export`, ADMIN_API_KEY)
+    if (response.status !== 200) throw new Error(`${this.name}: the export was refused`)
+    return Readable.fromWeb(response.body as never)
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop()
+    rmSync(this.#directory, { recursive: true, force: true })
+  }
+
+  async #told(method: string, path: string, key: string, body?: unknown): Promise<void> {
+    const response = await this.#send(method, path, key, body)
+    const text = await response.text()
+    if (response.status >= 300) throw new Error(`${this.name}: ${method} ${path}: ${text}`)
+  }
+
+  #send(method: string, path: string, key: string, body?: unknown): Promise<Response> {
+    const headers = { authorization: `Bearer ${key}` }
+    const text = body === undefined ? null : JSON.stringify(body)
+    return fetch(this.#server.address + path, { method, headers, body: text })
+  }
+}
+
+function figuresOf(own: Subject, others: readonly Subject[]): Figure[] {
+  const secondsMax = (SECONDS_MAX * facts) / 1_000_000
+  const [base] = others
+  const figures = [
+    atMost(`import of ${facts} facts`, median(measured(own.importSeconds)), secondsMax, 's'),
+    atMost('export of them', median(measured(own.exportSeconds)), secondsMax, 's'),
+    atMost('p99 of a decision meanwhile', percentile(own.decisionMs, 0.99), 100, 'ms'),
+    atMost('p99 of a write meanwhile', percentile(own.writeMs, 0.99), 1_000, 'ms'),
+  ]
+  if (!base) return figures
+  const against = (what: 'importSeconds' | 'exportSeconds') =>
+    median(measured(base[what].map((seconds, round) => seconds / own[what][round]!)))
+  return [
+    ...figures,
+    atLeast(`import: rate against ${base.name}`, against('importSeconds'), BAR, '×'),
+    atLeast(`export: rate against ${base.name}`, against('exportSeconds'), BAR, '×'),
+  ]
+}
+
+/** Without the round that warms up. */
+function measured(seconds: readonly number[]): readonly number[] {
+  return seconds.length > 1 ? seconds.slice(1) : seconds
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'verdict-import-'))
 const file = join(directory, 'content.ndjson')
-const environment = {
-  API_KEY,
-  ADMIN_API_KEY,
-  PORT: '0',
-  HTTP_THREADS: '1',
-  STORE_URL: `lmdb:${join(directory, 'data')}`,
-}
-const config = readConfig({ ...environment, LOG_LEVEL: 'warn' })
+const subjects: Subject[] = []
 try {
   await writeFile(file)
-  const service = await startService(config, createLog(config.logLevel), {
-    onDeath: error => {
-      throw error
-    },
-    onThreads: () => {},
-  })
-  const { address } = service
-  const send = (method: string, path: string, key: string, body: unknown) =>
-    fetch(address + path, { method, headers: { authorization: `Bearer ${key}` }, body: JSON.stringify(body) })
-  await send('POST', '/v2/projects/default/envs', ADMIN_API_KEY, { key: 'big', name: 'Big' })
-  const stop = new AbortController()
-  const question = { user: { key: 'nobody' }, action: 'read', resource: { type: 'document', key: 'd' } }
-  const decisions = watch(() => send('POST', '/allowed', API_KEY, question), stop.signal)
-  let next = 0
-  const user = () => ({ key: `user-${next++}` })
-  const writes = watch(() => send('POST', '/v2/facts/default/default/users', API_KEY, user()), stop.signal)
-
-  const importFrom = performance.now()
-  const response = await fetch(`${address}/v2/projects/default/envs/big/import`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ADMIN_API_KEY}`, 'content-type': 'application/x-ndjson' },
-    body: createReadStream(file) as unknown as ReadableStream,
-    duplex: 'half',
-  } as RequestInit)
-  const told = await response.text()
-  if (response.status !== 200) throw new Error(`the import was refused: ${told}`)
-  const importSeconds = (performance.now() - importFrom) / 1_000
-  stop.abort()
-  const [decisionMs, writeMs] = await Promise.all([decisions, writes])
-
-  const exportFrom = performance.now()
-  const first = await digestOf(address)
-  const exportSeconds = (performance.now() - exportFrom) / 1_000
-  const { data } = (await (
-    await fetch(`${address}/v2/api-key?object_type=env&proj_id=default&per_page=100`, {
-      headers: { authorization: `Bearer ${ADMIN_API_KEY}` },
-    })
-  ).json()) as { data: unknown[] }
-  publish(
-    'import',
-    [
-      atMost(`import of ${facts} facts`, importSeconds, SECONDS_MAX, 's'),
-      atMost('export of them', exportSeconds, SECONDS_MAX, 's'),
-      atMost('p99 of a decision meanwhile', percentile(decisionMs, 0.99), 100, 'ms'),
-      atMost('p99 of a write meanwhile', percentile(writeMs, 0.99), 1_000, 'ms'),
-    ],
-    {
-      facts,
-      fileBytes: statSync(file).size,
-      exportBytes: first.bytes,
-      keys: data.length,
-      told: JSON.parse(told),
-      decisionMs: {
-        p50: percentile(decisionMs, 0.5),
-        max: Math.max(...decisionMs),
-        count: decisionMs.length,
-      },
-      writeMs: { p50: percentile(writeMs, 0.5), max: Math.max(...writeMs), count: writeMs.length },
-    },
-  )
-  await service.close()
+  for (const checkout of checkouts) subjects.push(await Subject.start(checkout))
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) await subject.round(file, round)
+  }
+  const [own, ...others] = subjects
+  const told = subjects.map(({ name, importSeconds, exportSeconds, exportBytes, decisionMs, writeMs }) => ({
+    name,
+    importSeconds,
+    exportSeconds,
+    exportBytes,
+    decisionMs: { p50: percentile(decisionMs, 0.5), max: Math.max(...decisionMs), count: decisionMs.length },
+    writeMs: { p50: percentile(writeMs, 0.5), max: Math.max(...writeMs), count: writeMs.length },
+  }))
+  for (const each of told) process.stdout.write(`${JSON.stringify(each)}\n`)
+  publish('import', figuresOf(own!, others), { facts, fileBytes: statSync(file).size, told })
 } finally {
+  for (const subject of subjects) await subject.stop()
   rmSync(directory, { recursive: true, force: true })
 }
