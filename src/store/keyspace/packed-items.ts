@@ -3,7 +3,10 @@
  * a number that belongs to each. An item takes 26 bytes besides its own, and 12 more while the items are ordered.
  */
 const CHUNK_BYTES = 16 * 1024 * 1024
-const PREFIX_BYTES = 6
+/** Bytes of keys that are ordered as one number, together with the item's index. */
+const WORD_BYTES = 4
+/** So few items are ordered by comparing them. */
+const COMPARED_ITEMS = 12
 
 export interface PackedItem {
   readonly bytes: Uint8Array
@@ -11,6 +14,13 @@ export interface PackedItem {
   readonly keyStart: number
   readonly keyEnd: number
   readonly rank: number
+}
+
+/** Items in the order so far that have the same bytes before `at`. */
+interface Group {
+  readonly from: number
+  readonly end: number
+  readonly at: number
 }
 
 export class PackedItems {
@@ -52,38 +62,103 @@ export class PackedItems {
   }
 
   /**
-   * The items' indices ordered by key, items with the same key by rank, and then as they came. O(n log n), mostly over
-   * numbers.
+   * The items' indices ordered by key, items with the same key by rank, and then as they came. Groups of items are ordered by
+   * four bytes at a time, behind those that all of the group share: O(bytes in which keys differ), over numbers.
    */
   byKey(): Uint32Array {
-    const prefixes = new Float64Array(this.#count)
-    for (let index = 0; index < this.#count; index += 1) prefixes[index] = this.#prefix(index)
-    return this.#indices().toSorted(
-      (one, other) =>
-        prefixes[one]! - prefixes[other]! ||
-        this.#compareKeys(one, other, PREFIX_BYTES) ||
-        this.#ranks[one]! - this.#ranks[other]! ||
-        one - other,
-    )
+    const order = this.#indices()
+    const words = new BigUint64Array(this.#count)
+    const halves = new Uint32Array(words.buffer)
+    const groups = [{ from: 0, end: order.length, at: 0 }]
+    for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
+      const { from, end } = group
+      const at = end - from > COMPARED_ITEMS ? this.#commonEnd(order, group) : null
+      if (at === null) {
+        this.#orderByComparing(order.subarray(from, end), group.at)
+        continue
+      }
+      for (let index = from; index < end; index += 1) {
+        // Words have their low half first.
+        halves[2 * index] = order[index]!
+        halves[2 * index + 1] = this.#word(order[index]!, at)
+      }
+      words.subarray(from, end).sort()
+      let start = from
+      for (let index = from; index < end; index += 1) {
+        order[index] = halves[2 * index]!
+        if (index + 1 < end && halves[2 * index + 3] === halves[2 * index + 1]) continue
+        if (index > start) groups.push({ from: start, end: index + 1, at: at + WORD_BYTES })
+        start = index + 1
+      }
+    }
+    return order
   }
 
   /**
-   * The first bytes of the key as a number, as if zeros followed the key. Made without a view of the key: there would be
-   * millions of views.
+   * Up to where the keys of the group are the same, whose bytes before `at` are known to be; null when one of them ends there.
    */
-  #prefix(index: number): number {
-    const place = this.#places[index]!
-    const start = place % CHUNK_BYTES
-    const chunk = this.#chunks[(place - start) / CHUNK_BYTES]!
-    const [from, end] = [start + this.#keyStarts[index]!, start + this.#keyEnds[index]!]
-    let prefix = 0
-    for (let at = from; at < from + PREFIX_BYTES; at += 1) prefix = prefix * 256 + (at < end ? chunk[at]! : 0)
-    return prefix
+  #commonEnd(order: Uint32Array, { from, end, at }: Group): number | null {
+    const first = order[from]!
+    let common = Infinity
+    for (let index = from; index < end; index += 1) {
+      common = Math.min(common, this.#keyEnds[order[index]!]! - this.#keyStarts[order[index]!]!)
+    }
+    const shortest = common
+    const firstChunk = this.#chunkOf(first)
+    const firstKey = this.#keyAt(first)
+    for (let index = from + 1; index < end; index += 1) {
+      const chunk = this.#chunkOf(order[index]!)
+      const key = this.#keyAt(order[index]!)
+      let same = at
+      while (same < common && chunk[key + same] === firstChunk[firstKey + same]) same += 1
+      common = same
+    }
+    return common < shortest ? common : null
+  }
+
+  /** Four bytes of a key as a number, as if zeros followed the key. */
+  #word(index: number, at: number): number {
+    const chunk = this.#chunkOf(index)
+    const key = this.#keyAt(index)
+    const length = this.#keyEnds[index]! - this.#keyStarts[index]!
+    let word = 0
+    for (let byte = at; byte < at + WORD_BYTES; byte += 1) {
+      word = (word << 8) | (byte < length ? chunk[key + byte]! : 0)
+    }
+    return word
+  }
+
+  #orderByComparing(items: Uint32Array, at: number): void {
+    const compare = (one: number, other: number): number =>
+      this.#compareKeys(one, other, at) || this.#ranks[one]! - this.#ranks[other]! || one - other
+    if (items.length > COMPARED_ITEMS) {
+      items.sort(compare)
+      return
+    }
+    for (let next = 1; next < items.length; next += 1) {
+      const item = items[next]!
+      let place = next
+      while (place > 0 && compare(items[place - 1]!, item) > 0) {
+        items[place] = items[place - 1]!
+        place -= 1
+      }
+      items[place] = item
+    }
   }
 
   /** The items' indices by rank. */
   byRank(): Uint32Array {
-    return this.#indices().toSorted((one, other) => this.#ranks[one]! - this.#ranks[other]! || one - other)
+    const indices = this.#indices()
+    if (this.#isInRankOrder()) return indices
+    return indices.sort((one, other) => this.#ranks[one]! - this.#ranks[other]! || one - other)
+  }
+
+  /** As most of those who add items add them. */
+  #isInRankOrder(): boolean {
+    for (let index = 1; index < this.#count; index += 1) {
+      if (this.#ranks[index]! < this.#ranks[index - 1]!) return false
+    }
+    return true
   }
 
   hasSameKey(one: number, other: number): boolean {
@@ -101,13 +176,10 @@ export class PackedItems {
    * library costs more than the few bytes that neighbouring keys share.
    */
   #compareKeys(one: number, other: number, from: number): number {
-    const [onePlace, otherPlace] = [this.#places[one]!, this.#places[other]!]
-    const oneStart = onePlace % CHUNK_BYTES
-    const otherStart = otherPlace % CHUNK_BYTES
-    const oneChunk = this.#chunks[(onePlace - oneStart) / CHUNK_BYTES]!
-    const otherChunk = this.#chunks[(otherPlace - otherStart) / CHUNK_BYTES]!
-    const oneKey = oneStart + this.#keyStarts[one]!
-    const otherKey = otherStart + this.#keyStarts[other]!
+    const oneChunk = this.#chunkOf(one)
+    const otherChunk = this.#chunkOf(other)
+    const oneKey = this.#keyAt(one)
+    const otherKey = this.#keyAt(other)
     const oneLength = this.#keyEnds[one]! - this.#keyStarts[one]!
     const otherLength = this.#keyEnds[other]! - this.#keyStarts[other]!
     const common = Math.min(oneLength, otherLength)
@@ -116,6 +188,15 @@ export class PackedItems {
       if (difference !== 0) return difference
     }
     return oneLength - otherLength
+  }
+
+  #chunkOf(index: number): Uint8Array {
+    return this.#chunks[Math.floor(this.#places[index]! / CHUNK_BYTES)]!
+  }
+
+  /** Where an item's key begins in its chunk. */
+  #keyAt(index: number): number {
+    return (this.#places[index]! % CHUNK_BYTES) + this.#keyStarts[index]!
   }
 
   #part(index: number, from: number, to: number): Uint8Array {
