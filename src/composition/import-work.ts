@@ -51,6 +51,7 @@ export class ImportWork {
     try {
       if (message.kind === 'piece') {
         this.#takeAll(this.#lines.take(message.bytes))
+        await this.#rows.makeRoom(this.#stop.signal)
         this.#send({ kind: 'taken' })
       } else if (message.kind === 'end') {
         this.#takeAll(this.#lines.finish())

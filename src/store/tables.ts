@@ -30,8 +30,19 @@ export interface Table {
   range(options: RangeOptions): Iterable<TableEntry>
   /** Only inside `Tables.write`. */
   put(key: Uint8Array, value: Uint8Array): void
+  /**
+   * As `put`, for a key that is expected behind all others: the tree is not searched, and its pages are filled up. Absent where that
+   * would be no quicker.
+   */
+  putLast?(key: Uint8Array, value: Uint8Array): void
   /** Only inside `Tables.write`. Removing an absent key is no error. */
   remove(key: Uint8Array): void
+}
+
+/** Puts an entry that is expected behind all others, as quickly as the table can. */
+export function putLast(table: Table, key: Uint8Array, value: Uint8Array): void {
+  if (table.putLast) table.putLast(key, value)
+  else table.put(key, value)
 }
 
 /** What tables hold at one moment, whatever is written later. Release it soon: old pages are kept for it. */

@@ -59,14 +59,27 @@ async function applied(rows: readonly Row[], rule: ListRule): Promise<object> {
   return dump(tables)
 }
 
-async function built(rows: readonly Row[], rule: ListRule, sequence: number): Promise<object> {
+/** `attempts` is how often the lists are built, and `orderedEntries` how many entries at a time. */
+async function built(
+  rows: readonly Row[],
+  rule: ListRule,
+  sequence: number,
+  { attempts = 1, orderedEntries = 1_000 } = {},
+): Promise<object> {
   const tables = new MemoryTables()
   const view = new TableView(tables, rule)
   const load = new RowLoad()
   for (const row of rows) load.add(row)
   await load.write(tables)
   await tables.write(() => view.setSequence(sequence))
-  await new ListBuild(tables, view, rule).run(new AbortController().signal)
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const build = new ListBuild(tables, view, rule, { orderedEntries })
+    for (const row of [...view.batches()].flat()) {
+      build.take(row)
+      await build.makeRoom(new AbortController().signal)
+    }
+    await build.finish(new AbortController().signal)
+  }
   return dump(tables)
 }
 
@@ -97,9 +110,11 @@ test.each([
       const scanned = [...rows, ...rows.slice(0, 3)].toSorted(
         (one, other) => ((one.created * factor) % 97) - ((other.created * factor) % 97),
       )
-      expect(await built(scanned, rule, rows.length)).toEqual(
-        rows.length === 0 ? await built([], rule, 0) : await applied(rows, rule),
-      )
+      const expected = rows.length === 0 ? await built([], rule, 0) : await applied(rows, rule)
+      expect(await built(scanned, rule, rows.length)).toEqual(expected)
+      // A few entries at a time, and once more over what an earlier build left.
+      const inPieces = { orderedEntries: 1 + (factor % 5), attempts: 1 + (factor % 2) }
+      expect(await built(scanned, rule, rows.length, inPieces)).toEqual(expected)
     }),
     { seed, numRuns: 100 },
   )

@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Entry } from '#store/ledger.ts'
 import { TableView, type RowsOptions } from '#store/embedded/table-view.ts'
-import { TABLE_KEY_BYTES_MAX, type RangeOptions, type Table, type Tables } from '#store/tables.ts'
+import { putLast, TABLE_KEY_BYTES_MAX, type RangeOptions, type Table, type Tables } from '#store/tables.ts'
 import { bytes, colour, commitId, everyone, group, scannedKeys, shown, text, toyRule } from './toy-rows.ts'
 
 export interface TablesUnderTest {
@@ -100,6 +100,20 @@ function describeReadsAndWrites(start: () => Promise<Tables>): void {
     expect(keysIn(table, { ...fromStart, offset: 2 ** 40 })).toEqual([])
     expect(keysIn(table, { start: bytes('c'), end: bytes('c') })).toEqual([])
     expect(keysIn(table, { ...fromStart, end: new Uint8Array(0) })).toEqual([])
+  })
+
+  test('an entry that was expected behind all others is there, wherever its place is', async () => {
+    const { tables, table } = await startWith('b')
+    await tables.write(() => {
+      for (const key of ['c', 'a', 'd', 'c']) putLast(table, bytes(key), bytes(`last of ${key}`))
+    })
+    const found = [...table.range(fromStart)].map(({ key, value }) => [text(key), text(value)])
+    expect(found).toEqual([
+      ['a', 'last of a'],
+      ['b', 'value of b'],
+      ['c', 'last of c'],
+      ['d', 'last of d'],
+    ])
   })
 
   test('values of any size come back as they were', async () => {

@@ -18,17 +18,26 @@ const LIST_BUILD = { visitLists: visitFactLists, orderedEntries: 4_000_000 }
 
 export class FreshRows {
   readonly #tables: Tables
-  readonly #listRule: ListRule
+  readonly #view: TableView
   readonly #load = new RowLoad()
+  readonly #lists: ListBuild
 
   constructor(tables: Tables, listRule: ListRule) {
     this.#tables = tables
-    this.#listRule = listRule
+    this.#view = new TableView(tables, listRule)
+    this.#lists = new ListBuild(tables, this.#view, listRule, LIST_BUILD)
   }
 
   /** Takes the next row, in creation order. */
   add({ key, value }: RowPut): void {
-    this.#load.add({ key, value, version: VERSION, created: CREATED_PER_COMMIT + this.#load.count })
+    const row = { key, value, version: VERSION, created: CREATED_PER_COMMIT + this.#load.count }
+    this.#load.add(row)
+    this.#lists.take(row)
+  }
+
+  /** To be awaited now and then between rows. Throws the signal's reason when the signal is given. */
+  makeRoom(signal: AbortSignal): Promise<void> {
+    return this.#lists.makeRoom(signal)
   }
 
   /**
@@ -39,11 +48,10 @@ export class FreshRows {
     await this.#load.write(this.#tables)
     const { repeated, count } = this.#load
     if (repeated !== null) return { repeated: repeated - CREATED_PER_COMMIT }
-    const view = new TableView(this.#tables, this.#listRule)
     // Rows get places (`created`) as if as many commits as are needed had put them.
     const sequence = Math.max(VERSION, Math.ceil(count / CREATED_PER_COMMIT))
-    await this.#tables.write(() => view.setSequence(sequence))
-    await new ListBuild(this.#tables, view, this.#listRule, LIST_BUILD).run(signal)
+    await this.#tables.write(() => this.#view.setSequence(sequence))
+    await this.#lists.finish(signal)
     return { repeated: null }
   }
 }

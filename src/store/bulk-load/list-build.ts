@@ -16,19 +16,18 @@ import {
   CREATED_BYTES,
   decodeCreated,
   decodeRow,
+  decodeUint48,
   encodeCreated,
   encodeUint48,
   writeCreated,
 } from '#store/keyspace/row-codec.ts'
 import type { Row } from '#store/ledger.ts'
-import type { Table, Tables } from '#store/tables.ts'
+import { putLast, type Table, type Tables } from '#store/tables.ts'
 import type { ListEntry, ListName, ListRule } from '#store/view.ts'
 import { buildKeys } from './key-build.ts'
 
 /** Entries ordered at a time: some 50 MB of them. */
 const ORDERED_ENTRIES = 1_000_000
-/** Counts in one write. */
-const WRITE_COUNTS = 10_000
 const NOTHING = new Uint8Array(0)
 
 interface ListKind {
@@ -69,11 +68,18 @@ export class ListBuild {
   readonly #visitLists: VisitLists | null
   readonly #orderedEntries: number
   readonly #lists: Table
+  readonly #counts: Table
+  #isPrepared = false
+  /** Whether the lists have no entries yet. */
+  #isEmpty = false
+  /** The rows that stand for one of their lists. */
+  readonly #firstRows: number[] = []
   readonly #kinds = new Map<number, ListKind>()
   #entries = new PackedItems()
   /** Buffers for an entry, by the length of its list's name. */
   readonly #entryBytes: Buffer[] = []
-  #signal: AbortSignal | null = null
+  /** The rows with entries that wait for whole lists. */
+  readonly #conditional: number[] = []
 
   /** The view must not change until it is done. `visitLists` is for rows without `unless`. */
   constructor(
@@ -88,49 +94,58 @@ export class ListBuild {
     this.#view = view
     this.#listRule = listRule
     this.#lists = tables.table('lists')
+    this.#counts = tables.table('counts')
   }
 
   /**
-   * An earlier build of the same rows may have been cut short: what it left is part of what this one makes. Throws the
-   * signal's reason when the signal is given; the lists are of no use then.
+   * Builds the lists of all rows in the view. An earlier build of the same rows may have been cut short: what it left is part of what
+   * this one makes. Throws the signal's reason when the signal is given; the lists are of no use then.
    */
   async run(signal: AbortSignal): Promise<void> {
-    this.#signal = signal
-    const conditional: number[] = []
     for (const rows of this.#view.batches()) {
-      for (const row of rows) {
-        if (
-          this.#visitLists?.(row, (name, isCounted, isRepresented) => {
-            this.#noteKind(name, isCounted, isRepresented)
-            this.#add(name, row.created)
-          })
-        )
-          continue
-        const entries = this.#listRule(row)
-        if (entries.some(entry => entry.unless)) conditional.push(row.created)
-        for (const entry of entries) {
-          this.#note(entry)
-          if (!entry.unless) this.#add(entry.list, row.created)
-        }
-      }
-      if (this.#entries.count >= this.#orderedEntries) await this.#flush()
+      for (const row of rows) this.take(row)
+      await this.makeRoom(signal)
     }
-    await this.#flush()
-    for (const created of this.#firstRows()) this.#addRepresentative(created)
-    await this.#flush()
-    for (const created of conditional) this.#addConditional(created)
-    await this.#flush()
-    await this.#count()
+    await this.finish(signal)
   }
 
-  /** The rows that stand for one of their lists. */
-  #firstRows(): number[] {
-    const firsts: number[] = []
-    for (const [byte, { isRepresented }] of this.#kinds) {
-      if (!isRepresented) continue
-      for (const { created, size } of this.#groups(byte)) if (size === 1) firsts.push(created)
+  /** Takes the next row, in creation order. */
+  take(row: Row): void {
+    const isVisited = this.#visitLists?.(row, (name, isCounted, isRepresented) => {
+      this.#noteKind(name, isCounted, isRepresented)
+      this.#add(name, row.created)
+    })
+    if (isVisited) return
+    const entries = this.#listRule(row)
+    if (entries.some(entry => entry.unless)) this.#conditional.push(row.created)
+    for (const entry of entries) {
+      this.#note(entry)
+      if (!entry.unless) this.#add(entry.list, row.created)
     }
-    return firsts
+  }
+
+  /** Writes what was taken, if it is as much as may be ordered at a time. */
+  async makeRoom(signal: AbortSignal): Promise<void> {
+    if (this.#entries.count >= this.#orderedEntries) await this.#flush(signal)
+  }
+
+  /** All rows were taken, and are in their table. */
+  async finish(signal: AbortSignal): Promise<void> {
+    await this.#flush(signal)
+    // One row may be the first of several lists.
+    for (const created of new Set(this.#firstRows)) this.#addRepresentative(created)
+    await this.#flush(signal)
+    for (const created of this.#conditional) this.#addConditional(created)
+    await this.#flush(signal)
+  }
+
+  /** Whether lists have entries yet; counts that an earlier build left are removed. */
+  async #prepare(signal: AbortSignal): Promise<void> {
+    this.#isPrepared = true
+    this.#isEmpty = isEmpty(this.#lists)
+    const left: Uint8Array[] = []
+    for (const { key } of this.#counts.range({ start: NOTHING })) left.push(key)
+    await writeInOrder(this.#tables, left, key => this.#counts.remove(key), signal)
   }
 
   #addRepresentative(created: number): void {
@@ -147,49 +162,9 @@ export class ListBuild {
     }
   }
 
-  async #count(): Promise<void> {
-    const counts = this.#tables.table('counts')
-    let pending: { readonly name: Uint8Array; readonly size: number }[] = []
-    const flush = async (): Promise<void> => {
-      const written = pending
-      pending = []
-      await this.#tables.write(() => {
-        for (const { name, size } of written) counts.put(name, encodeUint48(size))
-      })
-    }
-    for (const byte of [...this.#kinds.keys()].toSorted((one, other) => one - other)) {
-      if (!this.#kinds.get(byte)!.isCounted) continue
-      for (const { name, size, isLast } of this.#groups(byte)) {
-        if (isLast) pending.push({ name, size })
-        if (pending.length === WRITE_COUNTS) await flush()
-      }
-    }
-    await flush()
-  }
-
-  /** The entries of the lists whose names begin with that byte, in order, each with its number in its list. */
-  *#groups(byte: number): Iterable<{
-    readonly name: Uint8Array
-    readonly created: number
-    readonly size: number
-    /** Whether the next entry, if any, belongs to another list. */
-    readonly isLast: boolean
-  }> {
-    let present: { readonly name: Uint8Array; readonly created: number; readonly size: number } | null = null
-    const end = byte === 255 ? {} : { end: Uint8Array.of(byte + 1) }
-    for (const { key } of this.#lists.range({ start: Uint8Array.of(byte), ...end })) {
-      const name = key.subarray(0, -CREATED_BYTES)
-      const created = decodeCreated(key, key.length - CREATED_BYTES)
-      const isSame: boolean = present !== null && Buffer.compare(present.name, name) === 0
-      if (present) yield { ...present, isLast: !isSame }
-      present = { name, created, size: isSame ? present!.size + 1 : 1 }
-    }
-    if (present) yield { ...present, isLast: true }
-  }
-
   #add(list: ListName, created: number): void {
     const bytes = (this.#entryBytes[list.length] ??= Buffer.alloc(list.length + CREATED_BYTES))
-    bytes.set(list)
+    for (let at = 0; at < list.length; at += 1) bytes[at] = list[at]!
     writeCreated(bytes, created, list.length)
     // `add` copies the bytes.
     this.#entries.add({ bytes, keyStart: 0, keyEnd: bytes.length, rank: created })
@@ -222,12 +197,59 @@ export class ListBuild {
     }
   }
 
-  async #flush(): Promise<void> {
+  /**
+   * Writes the entries that came since the last time. Rows come in order, so that an entry whose list has none before it, here or in
+   * its table, is the first of its list.
+   */
+  async #flush(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (!this.#isPrepared) await this.#prepare(signal)
     const [entries, tables] = [this.#entries, this.#tables]
+    if (entries.count === 0) return
     this.#entries = new PackedItems()
-    const put = (index: number) => this.#lists.put(entries.key(index), NOTHING)
-    await writeInOrder(tables, entries.byKey(), put, this.#signal)
+    const order = entries.byKey()
+    const [lists, counts] = [this.#lists, this.#counts]
+    const areFirst = this.#isEmpty
+    this.#isEmpty = false
+    let size = 0
+    const put = (at: number): void => {
+      const index = order[at]!
+      const key = entries.key(index)
+      const { isCounted, isRepresented } = this.#kinds.get(key[0]!)!
+      size += 1
+      if (isRepresented && size === 1) {
+        const created = entries.rank(index)
+        const first = areFirst ? undefined : this.#first(nameIn(key))
+        if (first === undefined || first >= created) this.#firstRows.push(created)
+      }
+      if (areFirst) putLast(lists, key, NOTHING)
+      else lists.put(key, NOTHING)
+      const isLast = at + 1 === order.length || !entries.haveSameKey(index, order[at + 1]!, CREATED_BYTES)
+      if (!isLast) return
+      if (isCounted) {
+        const name = nameIn(key)
+        if (areFirst) putLast(counts, name, encodeUint48(size))
+        else counts.put(name, encodeUint48(size + countIn(counts, name)))
+      }
+      size = 0
+    }
+    await writeInOrder(tables, order.keys(), put, signal)
   }
+}
+
+/** The name of the list in an entry; on the same memory. */
+function nameIn(entry: Uint8Array): ListName {
+  return entry.subarray(0, entry.length - CREATED_BYTES)
+}
+
+function countIn(counts: Table, name: ListName): number {
+  const stored = counts.get(name)
+  return stored ? decodeUint48(stored) : 0
+}
+
+function isEmpty(table: Table): boolean {
+  for (const { key } of table.range({ start: NOTHING })) return key.length === 0
+  return true
 }
 
 /** A name after every entry of the list: `created` stays below 2^53. */

@@ -3,7 +3,7 @@ import { writeInOrder } from '#store/embedded/ordered-write.ts'
 import { PackedItems } from '#store/keyspace/packed-items.ts'
 import { encodeCreated, encodeRow, ROW_KEY_START } from '#store/keyspace/row-codec.ts'
 import type { Row } from '#store/ledger.ts'
-import type { Tables } from '#store/tables.ts'
+import { putLast, type Tables } from '#store/tables.ts'
 
 export class RowLoad {
   /** Rows as they will be stored; their rank is `created`. */
@@ -30,12 +30,14 @@ export class RowLoad {
     const items = this.#items
     const [rows, keys] = [tables.table('rows'), tables.table('keys')]
     const byKey = this.#newest(items.byKey())
-    await writeInOrder(tables, byKey, index => keys.put(items.key(index), encodeCreated(items.rank(index))))
+    await writeInOrder(tables, byKey, index =>
+      putLast(keys, items.key(index), encodeCreated(items.rank(index))),
+    )
     const isNewest = new Uint8Array(items.count)
     for (const index of byKey) isNewest[index] = 1
     const byCreated = items.byRank().filter(index => isNewest[index] === 1)
     await writeInOrder(tables, byCreated, index =>
-      rows.put(encodeCreated(items.rank(index)), items.bytes(index)),
+      putLast(rows, encodeCreated(items.rank(index)), items.bytes(index)),
     )
   }
 
@@ -43,7 +45,7 @@ export class RowLoad {
   #newest(byKey: Uint32Array): Uint32Array {
     let kept = 0
     for (let at = 0; at < byKey.length; at += 1) {
-      const isLast = at + 1 === byKey.length || !this.#items.hasSameKey(byKey[at]!, byKey[at + 1]!)
+      const isLast = at + 1 === byKey.length || !this.#items.haveSameKey(byKey[at]!, byKey[at + 1]!)
       if (isLast) byKey[kept++] = byKey[at]!
       else this.repeated ??= this.#items.rank(byKey[at + 1]!)
     }

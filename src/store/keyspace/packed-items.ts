@@ -24,7 +24,7 @@ interface Group {
 }
 
 export class PackedItems {
-  readonly #chunks: Buffer[] = []
+  readonly #chunks: Uint8Array[] = []
   #chunkUsed = CHUNK_BYTES
   #count = 0
   /** Where each item begins, as chunk and offset in one number. */
@@ -150,7 +150,7 @@ export class PackedItems {
   byRank(): Uint32Array {
     const indices = this.#indices()
     if (this.#isInRankOrder()) return indices
-    return indices.sort((one, other) => this.#ranks[one]! - this.#ranks[other]! || one - other)
+    return indices.toSorted((one, other) => this.#ranks[one]! - this.#ranks[other]! || one - other)
   }
 
   /** As most of those who add items add them. */
@@ -161,8 +161,18 @@ export class PackedItems {
     return true
   }
 
-  hasSameKey(one: number, other: number): boolean {
-    return this.#compareKeys(one, other, 0) === 0
+  /** Whether two keys are the same; without so many of their last bytes, if told. */
+  haveSameKey(one: number, other: number, lastBytes = 0): boolean {
+    const length = this.#keyEnds[one]! - this.#keyStarts[one]!
+    if (this.#keyEnds[other]! - this.#keyStarts[other]! !== length) return false
+    const oneChunk = this.#chunkOf(one)
+    const otherChunk = this.#chunkOf(other)
+    const oneKey = this.#keyAt(one)
+    const otherKey = this.#keyAt(other)
+    for (let at = length - lastBytes - 1; at >= 0; at -= 1) {
+      if (oneChunk[oneKey + at] !== otherChunk[otherKey + at]) return false
+    }
+    return true
   }
 
   #indices(): Uint32Array {
@@ -208,7 +218,9 @@ export class PackedItems {
   #keep(bytes: Uint8Array): number {
     if (this.#chunkUsed + bytes.length > CHUNK_BYTES) {
       // An item that is too long for a chunk has a longer chunk to itself.
-      this.#chunks.push(Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytes.length)))
+      // No `Buffer`: views of one take several times as long to make.
+      const { buffer } = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytes.length))
+      this.#chunks.push(new Uint8Array(buffer))
       this.#chunkUsed = 0
     }
     const start = this.#chunkUsed

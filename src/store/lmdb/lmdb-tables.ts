@@ -32,6 +32,7 @@ const TABLES_MAX = 16
 /** Snapshots and cursors of all threads at once: far more than the ceiling of exports and the other readers need. */
 const READERS_MAX = 1_024
 const ENCODING = { encoding: 'binary', keyEncoding: 'binary' } as const
+const APPEND = { append: true } as const
 /** A little more than lmdb's lock file takes for so many readers. */
 const LOCK_FILE_BYTES = READERS_MAX * 64 + 4_096
 /** lmdb reads the number of entries to skip as 32 bits. */
@@ -221,9 +222,22 @@ class LmdbTable implements Table {
 
   // Inside a transaction lmdb writes at once and copies the bytes. The promises that it returns mean nothing then.
   put(key: Uint8Array, value: Uint8Array): void {
+    this.#assertPut(key)
+    void this.#database.put(key, value)
+  }
+
+  putLast(key: Uint8Array, value: Uint8Array): void {
+    this.#assertPut(key)
+    // lmdb refuses a key that has others behind it.
+    const put = this.#database.put(key, value, APPEND as never) as Promise<boolean> & {
+      readonly result: boolean
+    }
+    if (!put.result) void this.#database.put(key, value)
+  }
+
+  #assertPut(key: Uint8Array): void {
     this.#access.assertWriting()
     assert(key.length >= 1 && key.length <= TABLE_KEY_BYTES_MAX, () => `a key of ${key.length} bytes`)
-    void this.#database.put(key, value)
   }
 
   remove(key: Uint8Array): void {
