@@ -254,6 +254,34 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
     expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/deeper'), to)).toBe(told)
   })
 
+  test('tells names with quotes and times before 1970 as they came, and leaves out no time of a fact', async () => {
+    const [from, to] = [await neighbourOf(verdict, 'old'), await neighbourOf(verdict, 'older')]
+    const roles = { r: { name: 'R' } }
+    const doc = { kind: 'resource', key: 'doc', name: 'Doc', actions: {}, roles, relations: { over: 'doc' } }
+    const at = { created_at: '1961-04-12T06:07:00.000Z' }
+    const named = '"\\ü\u2028😀'
+    const instance = { kind: 'instance', resource: 'doc', tenant: 't', attributes: { [named]: named } }
+    const lines = [
+      { kind: 'role', key: 'held', name: 'Held' },
+      { kind: 'tenant', key: 't', name: 'T' },
+      { kind: 'user', key: named, first_name: named, ...at },
+      { ...instance, key: named, ...at },
+      { ...instance, key: 'other' },
+      { kind: 'assignment', user: named, role: 'held', tenant: 't', ...at },
+      { kind: 'assignment', user: named, role: 'r', resource_instance: `doc:${named}`, ...at },
+      { kind: 'tuple', subject: `doc:${named}`, relation: 'over', object: 'doc:other', ...at },
+    ]
+    expect((await importInto(verdict, 'old', content(doc, ...lines), from)).status).toBe(200)
+    const told = await contentOf(verdict, EXPORT.replace('envs/default', 'envs/old'), from)
+    const shown = told
+      .split('\n')
+      .flatMap(line => (line === '' ? [] : [JSON.parse(line) as { kind: string }]))
+    const facts = shown.filter(line => ['user', 'instance', 'assignment', 'tuple'].includes(line.kind))
+    expect(facts).toMatchObject(lines.slice(2))
+    expect((await importInto(verdict, 'older', told, to)).status).toBe(200)
+    expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/older'), to)).toBe(told)
+  })
+
   test('is as it was when an import is refused, with the line that is wrong', async () => {
     const key = await neighbourOf(verdict, 'untouched')
     const path = EXPORT.replace('envs/default', 'envs/untouched')

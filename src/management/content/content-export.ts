@@ -10,16 +10,7 @@ import { RecordReader } from '#management/commands/record-reader.ts'
 import { exportedRules, exportedSets } from '#management/schema/condition-sets/exported-sets.ts'
 import { exportedProxyConfigs } from '#management/schema/proxy-configs/copied-proxy-configs.ts'
 import { type ExportedResource, resourceOf, roleOf } from '#management/schema/schema-export.ts'
-import { formatInstanceReference } from '#model/instance-reference.ts'
-import {
-  type AssignmentRecord,
-  type InstanceRecord,
-  type RecordOf,
-  type StoredRecord,
-  type TenantRecord,
-  type TupleRecord,
-  type UserRecord,
-} from '#model/records.ts'
+import type { RecordOf, TenantRecord } from '#model/records.ts'
 import {
   CARRIER_KINDS,
   CARRIER_OF,
@@ -28,23 +19,42 @@ import {
 } from '#model/wire/environment-content.ts'
 import { IdTable } from '#replica/id-table.ts'
 import { idBytes, lists } from '#store/keyspace/keyspace.ts'
-import { decodeRecord, KIND_BYTES } from '#store/keyspace/record-codec.ts'
+import {
+  decodeRecord,
+  type FactFields,
+  factFields,
+  type FactKind,
+  idInKey,
+  KIND_BYTES,
+  storedForm,
+} from '#store/keyspace/record-codec.ts'
+import type { Row } from '#store/ledger.ts'
 import type { View } from '#store/view.ts'
 
 /** The lines, each with its line end. The view must not change while it runs. */
 export function* contentLines(view: View): Iterable<string> {
   let lines = 0
-  for (const line of new ContentOf(view).all()) {
+  const content = new ContentOf(view)
+  for (const line of content.beforeFacts()) {
     lines += 1
     yield `${JSON.stringify(line)}\n`
+  }
+  for (const line of content.facts()) {
+    lines += 1
+    yield line
   }
   yield `${JSON.stringify({ kind: 'end', lines } satisfies ContentLine)}\n`
 }
 
+/**
+ * Of facts there are millions: their lines are put together from the bytes of rows and the texts of names, where each record and
+ * each line as an object would take three times as long.
+ */
 class ContentOf {
   readonly #view: View
   readonly #records: RecordReader
   readonly #dead: DeadIds
+  // From ids to names, each as it stands in JSON.
   readonly #types = new IdTable<string>()
   readonly #roles = new IdTable<string>()
   readonly #relations = new IdTable<string>()
@@ -52,6 +62,8 @@ class ContentOf {
   readonly #users = new IdTable<string>()
   /** The instances as `type:key`. */
   readonly #instances = new IdTable<string>()
+  #lastInstant = Number.NaN
+  #lastInstantText = ''
 
   constructor(view: View) {
     this.#view = view
@@ -59,21 +71,25 @@ class ContentOf {
     this.#dead = pendingDeadIds(view)
   }
 
-  *all(): Iterable<ContentLine> {
+  *beforeFacts(): Iterable<ContentLine> {
     yield { kind: 'environment', format: CONTENT_FORMAT }
     yield* this.#schema()
     for (const tenant of this.#records.list('tenant', lists.all('tenant'))) {
-      this.#tenants.set(idBytes(tenant.id), 0, tenant.key)
+      this.#tenants.set(idBytes(tenant.id), 0, JSON.stringify(tenant.key))
       yield tenantLine(tenant)
     }
+  }
+
+  /** Texts of lines, with their ends; after the lines before them. */
+  *facts(): Iterable<string> {
     // Users and instances come before the facts that name them, whatever the order in which they were created.
-    for (const record of this.#living('user', 'instance')) {
-      const line = record.kind === 'user' ? this.#userLine(record) : this.#instanceLine(record)
-      if (line) yield line
+    for (const row of this.#living('user', 'instance')) {
+      const line = row.key[0] === KIND_BYTES.user ? this.#userLine(row) : this.#instanceLine(row)
+      if (line !== null) yield line
     }
-    for (const record of this.#living('assignment', 'tuple')) {
-      const line = record.kind === 'assignment' ? this.#assignmentLine(record) : this.#tupleLine(record)
-      if (line) yield line
+    for (const row of this.#living('assignment', 'tuple')) {
+      const line = row.key[0] === KIND_BYTES.assignment ? this.#assignmentLine(row) : this.#tupleLine(row)
+      if (line !== null) yield line
     }
   }
 
@@ -86,17 +102,17 @@ class ContentOf {
       yield { kind, attributes: Object.fromEntries(blocks) }
     }
     for (const type of this.#records.list('type', lists.all('type'))) {
-      this.#types.set(idBytes(type.id), 0, type.key)
+      this.#types.set(idBytes(type.id), 0, JSON.stringify(type.key))
       for (const relation of this.#records.list('relation', lists.relationsOfType(type.id))) {
-        this.#relations.set(idBytes(relation.id), 0, relation.key)
+        this.#relations.set(idBytes(relation.id), 0, JSON.stringify(relation.key))
       }
       for (const role of this.#records.list('role', lists.rolesOfType(type.id))) {
-        this.#roles.set(idBytes(role.id), 0, role.key)
+        this.#roles.set(idBytes(role.id), 0, JSON.stringify(role.key))
       }
       yield resourceLine(resourceOf(this.#records, type, true))
     }
     for (const role of this.#records.list('role', lists.rolesOfType(null))) {
-      this.#roles.set(idBytes(role.id), 0, role.key)
+      this.#roles.set(idBytes(role.id), 0, JSON.stringify(role.key))
       yield { kind: 'role', key: role.key, ...roleOf(role, new Set()) }
     }
     for (const set of exportedSets(this.#records)) yield { kind: 'condition_set', ...set }
@@ -106,61 +122,91 @@ class ContentOf {
     }
   }
 
-  /** The records of these kinds in creation order, without those that await their purge. */
-  *#living<Kind extends 'user' | 'instance' | 'assignment' | 'tuple'>(
-    ...kinds: readonly Kind[]
-  ): Iterable<RecordOf<Kind>> {
+  /** The rows of these kinds in creation order, without those that await their purge. */
+  *#living(...kinds: readonly ('user' | 'instance' | FactKind)[]): Iterable<Row> {
     const bytes = new Set(kinds.map(kind => KIND_BYTES[kind] as number))
+    const dead = this.#dead
     for (const rows of this.#view.batches()) {
       for (const row of rows) {
         if (!bytes.has(row.key[0]!)) continue
-        const record: StoredRecord = decodeRecord(row)
-        if (!isDead(record, this.#dead)) yield record as RecordOf<Kind>
+        if (dead.size > 0 && isDead(decodeRecord(row), dead)) continue
+        yield row
       }
     }
   }
 
-  #userLine(user: UserRecord): ContentLine {
-    this.#users.set(idBytes(user.id), 0, user.key)
-    return {
-      kind: 'user',
-      key: user.key,
-      email: user.email,
-      first_name: user.firstName,
-      last_name: user.lastName,
-      attributes: user.attributes,
-      ...timesOf(user),
-    }
+  #userLine({ value }: Row): string {
+    const user = storedForm('user', value)
+    const key = JSON.stringify(user.key)
+    this.#users.set(user.id, 0, key)
+    const names = `"first_name":${JSON.stringify(user.firstName)},"last_name":${JSON.stringify(user.lastName)}`
+    const told = `"email":${JSON.stringify(user.email)},${names},"attributes":${user.attributes}`
+    return `{"kind":"user","key":${key},${told},${this.#times(user)}}\n`
   }
 
-  #instanceLine(instance: InstanceRecord): ContentLine | null {
-    const resource = this.#types.get(idBytes(instance.typeId), 0)
-    const tenant = this.#tenants.get(idBytes(instance.tenantId), 0)
-    if (resource === undefined || tenant === undefined) return null
-    const { key, attributes, isGroup } = instance
-    this.#instances.set(idBytes(instance.id), 0, formatInstanceReference({ type: resource, key }))
-    return { kind: 'instance', resource, key, tenant, attributes, is_group: isGroup, ...timesOf(instance) }
+  #instanceLine({ value }: Row): string | null {
+    const instance = storedForm('instance', value)
+    const type = this.#types.get(instance.typeId, 0)
+    const tenant = this.#tenants.get(instance.tenantId, 0)
+    if (type === undefined || tenant === undefined) return null
+    const key = JSON.stringify(instance.key)
+    // `type:key` as one text.
+    this.#instances.set(instance.id, 0, `${type.slice(0, -1)}:${key.slice(1)}`)
+    const told = `"attributes":${instance.attributes},"is_group":${instance.isGroup}`
+    return `{"kind":"instance","resource":${type},"key":${key},"tenant":${tenant},${told},${this.#times(instance)}}\n`
   }
 
-  #assignmentLine({ userId, roleId, tenantId, instanceId, createdAt }: AssignmentRecord): ContentLine | null {
-    const user = this.#users.get(idBytes(userId), 0)
-    const role = this.#roles.get(idBytes(roleId), 0)
-    const tenant = this.#tenants.get(idBytes(tenantId), 0)
+  #assignmentLine(row: Row): string | null {
+    const { createdAt, bytes, tenantAt, isOnInstance } = fieldsOf(row)
+    const user = this.#users.get(row.key, USER_AT)
+    const role = this.#roles.get(row.key, ROLE_AT)
+    const tenant = this.#tenants.get(bytes, tenantAt)
     if (user === undefined || role === undefined || tenant === undefined) return null
-    const common = { kind: 'assignment', user, role, tenant } as const
-    const times = { created_at: presentInstant(createdAt) }
-    if (instanceId === null) return { ...common, ...times }
-    const resource_instance = this.#instances.get(idBytes(instanceId), 0)
-    return resource_instance === undefined ? null : { ...common, resource_instance, ...times }
+    const head = `{"kind":"assignment","user":${user},"role":${role},"tenant":${tenant}`
+    const end = `"created_at":${this.#instant(createdAt)}}\n`
+    if (!isOnInstance) return `${head},${end}`
+    const instance = this.#instances.get(row.key, SCOPE_AT)
+    return instance === undefined ? null : `${head},"resource_instance":${instance},${end}`
   }
 
-  #tupleLine({ subjectId, relationId, objectId, createdAt }: TupleRecord): ContentLine | null {
-    const subject = this.#instances.get(idBytes(subjectId), 0)
-    const relation = this.#relations.get(idBytes(relationId), 0)
-    const object = this.#instances.get(idBytes(objectId), 0)
+  #tupleLine(row: Row): string | null {
+    const subject = this.#instances.get(row.key, SUBJECT_AT)
+    const relation = this.#relations.get(row.key, RELATION_AT)
+    const object = this.#instances.get(row.key, OBJECT_AT)
     if (subject === undefined || relation === undefined || object === undefined) return null
-    return { kind: 'tuple', subject, relation, object, created_at: presentInstant(createdAt) }
+    const times = `"created_at":${this.#instant(fieldsOf(row).createdAt)}`
+    return `{"kind":"tuple","subject":${subject},"relation":${relation},"object":${object},${times}}\n`
   }
+
+  #times({ createdAt, updatedAt }: { readonly createdAt: number; readonly updatedAt: number }): string {
+    return `"created_at":${this.#instant(createdAt)},"updated_at":${this.#instant(updatedAt)}`
+  }
+
+  /** What was made at once, as by a bulk or an import, has the same instant. */
+  #instant(instant: number): string {
+    if (instant !== this.#lastInstant) {
+      this.#lastInstant = instant
+      this.#lastInstantText = `"${presentInstant(instant)}"`
+    }
+    return this.#lastInstantText
+  }
+}
+
+const USER_AT = idInKey('assignment', 'userId')
+const SCOPE_AT = idInKey('assignment', 'scopeId')
+const ROLE_AT = idInKey('assignment', 'roleId')
+const SUBJECT_AT = idInKey('tuple', 'subjectId')
+const RELATION_AT = idInKey('tuple', 'relationId')
+const OBJECT_AT = idInKey('tuple', 'objectId')
+
+function fieldsOf(row: Row): FactFields {
+  const fields = factFields(row)
+  if (fields) return fields
+  // A row in another form than the usual one.
+  const record = decodeRecord(row) as RecordOf<FactKind>
+  const { createdAt, tenantId } = record
+  const isOnInstance = record.kind === 'assignment' && record.instanceId !== null
+  return { createdAt, bytes: idBytes(tenantId), tenantAt: 0, isOnInstance }
 }
 
 function resourceLine({ key, body, relationTexts, actionGroups }: ExportedResource): ContentLine {

@@ -6,7 +6,7 @@
 import { assert } from '#model/assert.ts'
 import type { RecordOf } from '#model/records.ts'
 import type { ListEntry, ListName } from '#store/view.ts'
-import { type FactKind, ID_START, idInKey, KIND_BYTES } from './record-codec.ts'
+import { type FactKind, hasInstance, idInKey, KIND_BYTES, tenantIn } from './record-codec.ts'
 import { joinIds, UUID_BYTES } from './uuid-bytes.ts'
 
 /** The first bytes of the names of lists that facts refer to, but are not in. Stored. */
@@ -220,18 +220,6 @@ export function entriesOfFact(record: RecordOf<FactKind>): ListEntry[] {
   )
 }
 
-/** The first bytes of msgpack for 16 bytes, and for nil. */
-const [BYTES_8, UUID_LENGTH, NIL] = [0xc4, UUID_BYTES, 0xc0]
-/** The bytes of a msgpack number after its first byte, by the first byte. */
-const NUMBER_BYTES: Readonly<Record<number, number>> = {
-  0xcb: 8,
-  0xca: 4,
-  0xcc: 1,
-  0xcd: 2,
-  0xce: 4,
-  0xcf: 8,
-}
-
 interface FactRow {
   readonly key: Uint8Array
   readonly value: Uint8Array
@@ -281,23 +269,6 @@ function listsOf({ key, value }: FactRow) {
   const isOnInstance = key[0] === KIND_BYTES.assignment ? hasInstance(value, tenantAt) : false
   if (isOnInstance === null) return null
   return { ofKind, lists: isOnInstance ? ofKind.onInstance : ofKind.inTenant, tenantAt }
-}
-
-/** Where the tenant's id is in the value of a fact: after the fact's own id and its time. */
-function tenantIn(value: Uint8Array): number | null {
-  const numberAt = ID_START + UUID_BYTES
-  const first = value[numberAt] ?? NIL
-  const size = first < 0x80 ? 0 : NUMBER_BYTES[first]
-  if (value[1] !== BYTES_8 || value[2] !== UUID_LENGTH || size === undefined) return null
-  const head = numberAt + 1 + size
-  return value[head] === BYTES_8 && value[head + 1] === UUID_LENGTH ? head + 2 : null
-}
-
-/** Whether an assignment is on an instance; null when the value cannot be read like this. */
-function hasInstance(value: Uint8Array, tenantAt: number): boolean | null {
-  const head = value[tenantAt + UUID_BYTES]
-  if (head === NIL) return false
-  return head === BYTES_8 ? true : null
 }
 
 /** Writes a list's name: its first byte and its ids, copied from key and value. */

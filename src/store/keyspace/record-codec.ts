@@ -277,6 +277,94 @@ function readValue(form: Form, value: unknown): unknown {
   return (value as readonly Uint8Array[]).map(id => readUuid(id, 0))
 }
 
+/** A record in the form that its row's value has: ids as bytes, and what callers may keep in a form of their own as JSON text. */
+export type StoredForm<Kind extends 'user' | 'instance'> = {
+  readonly [Field in FieldsOf<Kind>[number]]: Field extends 'id' | 'typeId' | 'tenantId'
+    ? Uint8Array
+    : Field extends 'attributes'
+      ? string
+      : RecordOf<Kind>[Field]
+}
+
+/** Reads a row's value back without making texts and objects of what is only passed on. */
+export function storedForm<Kind extends 'user' | 'instance'>(
+  kind: Kind,
+  value: Uint8Array,
+): StoredForm<Kind> {
+  const values = packr.unpack(value) as unknown[]
+  const stored: Record<string, unknown> = {}
+  const names: readonly string[] = FIELDS[kind]
+  for (let index = 0; index < names.length; index += 1) stored[names[index]!] = values[index] ?? null
+  return stored as StoredForm<Kind>
+}
+
+/** The first bytes of msgpack for 16 bytes, and for nil. */
+const [BYTES_8, UUID_LENGTH, NIL] = [0xc4, UUID_BYTES, 0xc0]
+/** The bytes of a msgpack number after its first byte, by the first byte. */
+const NUMBER_BYTES: Readonly<Record<number, number>> = {
+  0xcb: 8,
+  0xca: 4,
+  0xcc: 1,
+  0xcd: 2,
+  0xce: 4,
+  0xcf: 8,
+}
+
+/** Where the tenant's id is in the value of a fact: after the fact's own id and its time. */
+export function tenantIn(value: Uint8Array): number | null {
+  const numberAt = ID_START + UUID_BYTES
+  const first = value[numberAt] ?? NIL
+  const size = first < 0x80 ? 0 : NUMBER_BYTES[first]
+  if (value[1] !== BYTES_8 || value[2] !== UUID_LENGTH || size === undefined) return null
+  const head = numberAt + 1 + size
+  return value[head] === BYTES_8 && value[head + 1] === UUID_LENGTH ? head + 2 : null
+}
+
+/** Whether an assignment is on an instance; null when the value cannot be read like this. */
+export function hasInstance(value: Uint8Array, tenantAt: number): boolean | null {
+  const head = value[tenantAt + UUID_BYTES]
+  if (head === NIL) return false
+  return head === BYTES_8 ? true : null
+}
+
+/** What the value of a fact says besides its own id. Its key says the rest (`idInKey`). */
+export interface FactFields {
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  /** What has the id of the tenant, and where that begins. */
+  readonly bytes: Uint8Array
+  readonly tenantAt: number
+  /** False for tuples, too. */
+  readonly isOnInstance: boolean
+}
+
+/** The fields of a fact from the bytes of its row; null when the value is not to be read like this. */
+export function factFields({
+  key,
+  value,
+}: {
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+}): FactFields | null {
+  const tenantAt = tenantIn(value)
+  const createdAt = numberIn(value, ID_START + UUID_BYTES)
+  if (tenantAt === null || createdAt === null) return null
+  const isOnInstance = key[0] === KIND_BYTES.assignment ? hasInstance(value, tenantAt) : false
+  return isOnInstance === null ? null : { createdAt, bytes: value, tenantAt, isOnInstance }
+}
+
+/** A time, in the form that msgpack gives to those after 1970; null for another one. */
+function numberIn(value: Uint8Array, at: number): number | null {
+  if (value[at] !== FLOAT_64) return null
+  for (let index = 0; index < 8; index += 1) FLOAT_BYTES[7 - index] = value[at + 1 + index]!
+  return FLOAT[0]!
+}
+
+const FLOAT_64 = 0xcb
+/** A number and its bytes, the low ones first. */
+const FLOAT = new Float64Array(1)
+const FLOAT_BYTES = new Uint8Array(FLOAT.buffer)
+
 /** How the value of a user ends of whom nothing is known but the key: three nulls, and the text of no attributes. */
 const NO_PROFILE = Buffer.from([0xc0, 0xc0, 0xc0, 0xa2, 0x7b, 0x7d])
 
