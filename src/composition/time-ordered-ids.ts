@@ -17,10 +17,13 @@ export class TimeOrderedIds {
   readonly #now: () => number
   #instant = 0
   #counter = 0
+  /** How ids of this instant begin. */
+  #beginning = ''
 
   /** `now` gives milliseconds since 1970. */
   constructor(now: () => number) {
     this.#now = now
+    this.#moveTo(0)
   }
 
   next(): string {
@@ -28,13 +31,14 @@ export class TimeOrderedIds {
     const now = this.#now()
     if (now > this.#instant) this.#moveTo(now)
     else if (this.#counter === COUNTER_END) this.#moveTo(this.#instant + 1)
-    const time = this.#instant.toString(16).padStart(12, '0')
     const counter = this.#counter.toString(16).padStart(3, '0')
-    return `${time.slice(0, 8)}-${time.slice(8)}-4${counter}${randomUUID().slice(RANDOM_FROM)}`
+    return `${this.#beginning}${counter}${randomUUID().slice(RANDOM_FROM)}`
   }
 
   #moveTo(instant: number): void {
     this.#instant = instant
     this.#counter = 0
+    const time = instant.toString(16).padStart(12, '0')
+    this.#beginning = `${time.slice(0, 8)}-${time.slice(8)}-4`
   }
 }
