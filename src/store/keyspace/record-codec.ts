@@ -220,7 +220,7 @@ const packr = new Packr({ useRecords: false })
 /** How the value of a field is stored. */
 type Form = 'as it is' | 'id' | 'ids' | 'json'
 
-interface Field {
+interface StoredField {
   readonly name: string
   readonly form: Form
 }
@@ -235,9 +235,9 @@ function formOf(name: string): Form {
 const FORMS = Object.fromEntries(
   Object.entries(FIELDS).map(([kind, names]) => [
     kind,
-    names.map((name): Field => ({ name, form: formOf(name) })),
+    names.map((name): StoredField => ({ name, form: formOf(name) })),
   ]),
-) as unknown as Readonly<Record<RecordKind, readonly Field[]>>
+) as unknown as Readonly<Record<RecordKind, readonly StoredField[]>>
 
 export function encodeRecord(record: StoredRecord): Uint8Array {
   const fields = record as unknown as Record<string, unknown>
