@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { KIND_BYTES } from '#store/keyspace/record-codec.ts'
+import { replayJournal } from '#store/journal/replay.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { decodeRow, encodeRow } from '#store/keyspace/row-codec.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
@@ -37,6 +38,8 @@ const startNarrow = () => start({ NODE_OPTIONS: withoutRoomFor('too many') })
 /** Damages a row of that environment as a disk may do it, while no process has it open. */
 async function damageUser(environmentId: string): Promise<void> {
   const tables = new LmdbTables(join(cwd, 'data', environmentId))
+  // What a killed process had in its journal alone would take the place of what is damaged.
+  await replayJournal(tables, tables.directory)
   const rows = tables.table('rows')
   await tables.write(() => {
     for (const { key: created, value } of rows.range({ start: Uint8Array.of(0) })) {
