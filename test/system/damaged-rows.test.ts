@@ -88,7 +88,7 @@ test('an export that comes upon it at once is answered 500', async () => {
   expect(await answer.json()).toMatchObject({ error_code: 'UNEXPECTED_ERROR' })
   const { errors } = await service.ended()
   expect(errors).toMatchObject([{ requestId: 'r-1', operation: 'exportContent' }])
-  expect(errors[0]!.err.stack).toContain('decodeRecord')
+  expect(errors[0]!.err.stack).toContain('storedForm')
 })
 
 test('an export that comes upon it later breaks off, is counted as failed, and logged once', async () => {
