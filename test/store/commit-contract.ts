@@ -40,6 +40,19 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     expect(await ledger.head()).toEqual({ epoch, sequence: 2 })
   })
 
+  test('of commits with one id that are sent at once, whoever follows hears what the first one meant', async () => {
+    const { ledger } = await start()
+    const before = await ledger.head()
+    const id = commitId()
+    const meant = (user: string) =>
+      commitOf({ id, put: { alice: 'ar' }, changes: [{ kind: 'user-removed', user }] })
+    const [first, second] = await Promise.all([ledger.commit(meant('first')), ledger.commit(meant('second'))])
+    expect(second).toEqual(first)
+    const feed = ledger.feed(before)[Symbol.asyncIterator]()
+    expect((await feed.next()).value?.changes).toEqual(meant('first').changes)
+    await feed.return?.()
+  })
+
   test.skipIf(exceptions.onApplied)(
     'a commit says when the view shows it, and for how long it kept the thread',
     async () => {

@@ -1,13 +1,14 @@
 /** A journal whose disk is full or refuses, and checkpoints that come late, fail or lose their thread. */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
+import type { Change } from '#model/change.ts'
 import { EmbeddedLedger } from '#store/embedded/embedded-ledger.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import { readSegment, SEGMENT_HEAD_BYTES } from '#store/journal/journal-format.ts'
 import { JournaledTables } from '#store/journal/journaled-tables.ts'
 import { segmentPaths } from '#store/journal/replay.ts'
 import { WriteThread } from '#store/large-writes/write-thread.ts'
-import { ThreadLostError } from '#store/large-writes.ts'
+import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import {
   checkpoint,
@@ -166,6 +167,33 @@ test('a commit that was refused so is told to whoever follows when it turns out 
   expect(view.count(everyone)).toBe(2)
   expect((await feed.next()).value?.revision.sequence).toBe(2)
   expect(await ledger.head()).toEqual({ ...start, sequence: 2 })
+  await ledger.close()
+})
+
+test('what a refused commit meant is told to nobody, also where the one that takes its place is known by its log alone', async () => {
+  const disk: Disk = { beforeRoom: full }
+  const path = directory()
+  const tables = await openTables(path, thread, on(disk))
+  const view = new TableView(tables, toyRule)
+  // It makes the commit and is lost, so that whoever asked finds it in the tables.
+  const lostAfterwards: LargeWrites = {
+    isLarge: ({ put: rows }) => rows.length > 1,
+    apply: (...args) => thread.apply(...args),
+    checkpoint: (...args) => thread.checkpoint(...args),
+    commit: async (...args) => {
+      await thread.commit(...args)
+      throw new ThreadLostError('lost behind the write')
+    },
+  }
+  const ledger = await EmbeddedLedger.open({ tables, view, largeWrites: lostAfterwards })
+  const start = await ledger.head()
+  const told = (user: string): Change[] => [{ kind: 'user-removed', user }]
+  const refused = ledger.commit(commitOf({ put: { alice: 'ar' }, changes: told('refused') }))
+  await expect(refused).rejects.toMatchObject({ code: 'STORE_REFUSED' })
+  const made = commitOf({ put: { bob: 'ar', carol: 'ar' }, changes: told('made') })
+  expect((await ledger.commit(made)).sequence).toBe(1)
+  const feed = ledger.feed(start)[Symbol.asyncIterator]()
+  expect((await feed.next()).value?.changes).toEqual(told('made'))
   await ledger.close()
 })
 

@@ -83,8 +83,8 @@ export class EmbeddedLedger implements Ledger {
     this.#log = log
     this.#epoch = epoch
     this.#durable = new DurableMark(options.view.sequence())
-    this.#handed = new HandedCommits(this.#durable, options.logEntriesMax ?? LOG_ENTRIES_MAX_DEFAULT)
     this.#logEntriesMax = options.logEntriesMax ?? LOG_ENTRIES_MAX_DEFAULT
+    this.#handed = new HandedCommits(this.#durable, this.#logEntriesMax)
     this.#largeWrites = options.largeWrites ?? null
   }
 
@@ -109,14 +109,20 @@ export class EmbeddedLedger implements Ledger {
   }
 
   #commitHere(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<number> {
+    let made: number | null = null
     let blockedMs = 0
     const write = () => {
       const from = performance.now()
-      const written = this.#write(commit)
+      const earlier = this.#log.sequenceOf(commit.id)
+      made = earlier === undefined ? this.#write(commit) : null
       blockedMs = performance.now() - from
-      return written
+      return earlier ?? made!
     }
-    return this.#tables.write(write, () => onApplied?.(blockedMs))
+    return this.#tables.write(write, () => {
+      // Not before: what the disk refuses has no sequence, and another commit will have this one.
+      if (made !== null) this.#handed.add(made, commit)
+      onApplied?.(blockedMs)
+    })
   }
 
   /** Apart from `commit`, which would hold its commit in memory for as long. */
@@ -192,17 +198,14 @@ export class EmbeddedLedger implements Ledger {
     await Promise.all(this.#elsewhere)
   }
 
-  /** Makes one commit, inside `Tables.write`: a throw leaves nothing behind. Returns its sequence. */
+  /** Makes one commit, whose id is new, inside `Tables.write`: a throw leaves nothing behind. Returns its sequence. */
   #write(commit: Commit): number {
-    const earlier = this.#log.sequenceOf(commit.id)
-    if (earlier !== undefined) return earlier
     for (const requirement of commit.require) {
       if (!this.#holds(requirement)) throw new ConflictError(requirement.key)
     }
     const entry = this.#entryOf(commit, this.#view.sequence() + 1)
     this.#log.append(entry)
     this.#view.apply(entry)
-    this.#handed.add(entry.revision.sequence, commit)
     return entry.revision.sequence
   }
 

@@ -114,9 +114,9 @@ export class HandedCommits {
    * log and nobody would take it from here.
    */
   add(sequence: number, { id, changes }: HandedCommit): void {
-    if (sequence <= this.#durable.sequence) return
-    // One that was refused by the disk may have had the same sequence.
+    // A commit that was taken back by its tables may have had the same sequence.
     this.take(sequence)
+    if (sequence <= this.#durable.sequence) return
     this.#commits.set(sequence, { id, changes })
     this.#changes += changes.length + 1
     for (const oldest of this.#commits.keys()) {
