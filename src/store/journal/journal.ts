@@ -7,8 +7,6 @@
  * and the same bytes are written again until that succeeds.
  */
 import { randomBytes } from 'node:crypto'
-import { open } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -76,10 +74,7 @@ export class Journal {
 
   /** Makes the file of the present segment so long. Throws what the disk says. */
   async makeRoom(bytes: number): Promise<void> {
-    const { file } = this.#segment
-    const isNew = file.roomBytes === 0
-    await file.makeRoom(bytes)
-    if (isNew) await flushDirectory(dirname(file.path))
+    await this.#segment.file.makeRoom(bytes)
   }
 
   /**
@@ -163,15 +158,5 @@ export class Journal {
       }
     }
     this.#isWriting = false
-  }
-}
-
-/** The name of a new file is on disk when its directory is. */
-async function flushDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r')
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
   }
 }

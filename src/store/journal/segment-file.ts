@@ -4,6 +4,7 @@
  */
 import { constants } from 'node:fs'
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 
 /** How much room is made at once. */
 const ROOM_BYTES = 262_144
@@ -12,15 +13,16 @@ const FLAGS = constants.O_RDWR | constants.O_CREAT
 
 export class SegmentFile {
   readonly path: string
-  readonly #flags: number
+  readonly #isFlushed: boolean
+  /** Whether the name of the file is on the disk, too. */
+  #isNamed = false
   #file: FileHandle | null = null
   #roomBytes = 0
 
   /** `isFlushed: false` leaves the disk to the operating system: what is written outlives the process, but not the machine. */
   constructor(path: string, { isFlushed = true }: { readonly isFlushed?: boolean } = {}) {
     this.path = path
-    // Each write is on the disk when it is done: one call where a write and a flush would be two.
-    this.#flags = isFlushed ? FLAGS | constants.O_DSYNC : FLAGS
+    this.#isFlushed = isFlushed
   }
 
   /** Bytes that may be written. */
@@ -30,7 +32,11 @@ export class SegmentFile {
 
   /** Makes the file at least so long. Throws what the disk says; there is as much room then as before. */
   async makeRoom(bytes: number): Promise<void> {
-    this.#file ??= await open(this.path, this.#flags, 0o600)
+    // Each write is on the disk when it is done: one call where a write and a flush would be two.
+    this.#file ??= await open(this.path, this.#isFlushed ? FLAGS | constants.O_DSYNC : FLAGS, 0o600)
+    // Before there is room: without its name what is written would be lost with the machine.
+    if (this.#isFlushed && !this.#isNamed) await flushDirectory(dirname(this.path))
+    this.#isNamed = true
     while (this.#roomBytes < bytes) {
       await writeWhole(this.#file, ZEROS, this.#roomBytes)
       this.#roomBytes += ROOM_BYTES
@@ -59,7 +65,18 @@ export class SegmentFile {
   /** Closes it, too. Safe to repeat. */
   async remove(): Promise<void> {
     await this.close()
+    this.#isNamed = false
     await rm(this.path, { force: true })
+  }
+}
+
+/** The name of a new file is on disk when its directory is. */
+async function flushDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
   }
 }
 
