@@ -3,8 +3,13 @@
  * do nothing else meanwhile, so the main thread must not be in a long one. The other thread writes into the same tables,
  * just as atomically.
  */
-import type { SegmentEnd } from './journal/replay.ts'
 import type { Commit, Entry } from './ledger.ts'
+
+/** A segment of a journal that is complete: which one, and how long it is. */
+export interface SegmentEnd {
+  readonly generation: number
+  readonly endBytes: number
+}
 
 export interface LargeWrites {
   /** Whether a commit is large. O(rows). */

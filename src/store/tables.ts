@@ -1,8 +1,9 @@
 /**
- * What an embedded store is made of: ordered tables of bytes that change together. Three adapters: memory, lmdb, and a journal over lmdb.
- * Keys order by unsigned bytes. Reads are synchronous; a `Uint8Array` handed in or out belongs to the receiver.
+ * What an embedded store is made of: ordered tables of bytes that change together. Three adapters: memory, lmdb, and a journal
+ * over lmdb. Keys order by unsigned bytes. Reads are synchronous; a `Uint8Array` handed in or out belongs to the receiver.
  * After `close`, and for writes from the moment it is called, everything throws `STORE_CLOSED`.
  */
+import { assert } from '#model/assert.ts'
 
 /** Bytes in a key, at least 1: what lmdb takes in pages of 4 KiB. A put beyond it throws. */
 export const TABLE_KEY_BYTES_MAX = 1_978
@@ -45,6 +46,13 @@ export function putLast(table: Table, key: Uint8Array, value: Uint8Array): void 
   else table.put(key, value)
 }
 
+/** The table of that name among those that there were when a snapshot was taken. */
+export function tableOfSnapshot<Opened>(tables: ReadonlyMap<string, Opened>, name: string): Opened {
+  const table = tables.get(name)
+  assert(table, () => `the table ${name} was opened before the snapshot`)
+  return table
+}
+
 /** What tables hold at one moment, whatever is written later. Release it soon: old pages are kept for it. */
 export interface TablesSnapshot {
   /** Read-only. */
@@ -68,7 +76,8 @@ export interface Tables {
   write<T>(action: () => T, onApplied?: () => void): Promise<T>
   /**
    * Runs `action`, which writes straight into the stored tables: much at once, or through another thread that has opened the same
-   * directory. It has its turn among the writes of this thread, and those behind it wait until it is done. It gets the tables to write into, whose `write` obeys the same rules.
+   * directory. It has its turn among the writes of this thread, and those behind it wait until it is done. It gets the tables to
+   * write into, whose `write` obeys the same rules.
    */
   elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T>
   /** Reads that begin from now on see what another thread has written into the same tables so far. */

@@ -21,6 +21,7 @@ import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
 import type { Commit, Entry, Ledger, Requirement, Row } from '#store/ledger.ts'
 import { LostStoreError } from '#store/lost-store-error.ts'
 import type { Tables } from '#store/tables.ts'
+import { storeClosed } from '#store/store-closed-error.ts'
 import { CommitLog, LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
 import { DurableMark, HandedCommits, LogFeed, logReader } from './log-feed.ts'
 import { CREATED_PER_COMMIT, type TableView } from './table-view.ts'
@@ -236,7 +237,7 @@ export class EmbeddedLedger implements Ledger {
   }
 
   #assertOpen(): void {
-    if (this.#durable.isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
+    if (this.#durable.isClosed) throw storeClosed()
   }
 }
 

@@ -1,6 +1,7 @@
 /** The open environments of a store. Each is opened once, however often it is asked for, and all are closed together. */
 import { AuthzError } from '#model/errors.ts'
 import type { BeginOptions } from '#store/store.ts'
+import { storeClosed } from '#store/store-closed-error.ts'
 
 const ENVIRONMENT_ID = /^[a-z0-9-]{1,64}$/
 
@@ -45,7 +46,7 @@ export class EnvironmentSet<Opened> {
 
   /** Ids become parts of file names and keys. */
   #check(id: string): void {
-    if (this.#isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
+    if (this.#isClosed) throw storeClosed()
     if (ENVIRONMENT_ID.test(id)) return
     const expected = '1 to 64 lower-case letters, digits and hyphens'
     throw new AuthzError('INVALID_INPUT', `an environment id is ${expected}, not ${JSON.stringify(id)}`)

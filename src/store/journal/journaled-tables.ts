@@ -11,12 +11,13 @@
  * their entries say what is there, and not what changed, so it does no harm if the stored tables have some of it already.
  */
 import { assert } from '#model/assert.ts'
-import { AuthzError } from '#model/errors.ts'
-import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
+import { type LargeWrites, type SegmentEnd, ThreadLostError } from '#store/large-writes.ts'
 import { cannotWrite } from '#store/lmdb/disk-errors.ts'
 import type { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+import { storeClosed } from '#store/store-closed-error.ts'
 import {
   TABLE_KEY_BYTES_MAX,
+  tableOfSnapshot,
   type RangeOptions,
   type Table,
   type TableEntry,
@@ -26,14 +27,7 @@ import {
 import { Journal } from './journal.ts'
 import { type Layer, LayeredTable } from './layered-table.ts'
 import type { Change, Memtable } from './memtable.ts'
-import {
-  applySegment,
-  beginLineage,
-  removeSegments,
-  replayJournal,
-  type SegmentEnd,
-  segmentPaths,
-} from './replay.ts'
+import { applySegment, beginLineage, removeSegments, replayJournal, segmentPaths } from './replay.ts'
 import { SegmentFile } from './segment-file.ts'
 
 /** A checkpoint begins when the journal has so many bytes, or when its oldest record is so old. */
@@ -211,11 +205,7 @@ export class JournaledTables implements Tables {
       }),
     )
     return {
-      table: name => {
-        const table = tables.get(name)
-        assert(table, `the table ${name} was opened before the snapshot`)
-        return table
-      },
+      table: name => tableOfSnapshot(tables, name),
       release: () => {
         isReleased = true
         tables.clear()
@@ -457,8 +447,4 @@ class JournaledTable implements Table {
 /** All that is in a memtable, and what comes. */
 function present(memtable: Memtable): Layer {
   return { memtable, upTo: Number.POSITIVE_INFINITY }
-}
-
-function storeClosed(): AuthzError {
-  return new AuthzError('STORE_CLOSED', 'the store is closed')
 }

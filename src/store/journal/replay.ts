@@ -9,6 +9,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeUint48, encodeUint48 } from '#store/keyspace/row-codec.ts'
 import { bytesOf } from '#model/byte-text.ts'
+import type { SegmentEnd } from '#store/large-writes.ts'
 import { notWritten } from '#store/not-written-error.ts'
 import type { Table, Tables } from '#store/tables.ts'
 import { LINEAGE_BYTES, readSegment, type ReadSegment } from './journal-format.ts'
@@ -16,12 +17,6 @@ import { LINEAGE_BYTES, readSegment, type ReadSegment } from './journal-format.t
 const TABLE = 'journal'
 const MARK = new TextEncoder().encode('level')
 const NAMES = ['journal-0', 'journal-1'] as const
-
-/** A segment that is complete: which one, and how long it is. */
-export interface SegmentEnd {
-  readonly generation: number
-  readonly endBytes: number
-}
 
 /** Up to where tables are level. */
 interface Level {

@@ -8,8 +8,7 @@ import { AuthzError, ConflictError, errorFromData, type ErrorData } from '#model
 import { FairQueue } from '#model/fair-queue.ts'
 import { runInSlices } from '#model/resumable.ts'
 import { buffersOf, packCommit, type PackedCommit } from '#store/embedded/packed-commit.ts'
-import type { SegmentEnd } from '#store/journal/replay.ts'
-import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
+import { type LargeWrites, type SegmentEnd, ThreadLostError } from '#store/large-writes.ts'
 import type { Commit, Entry } from '#store/ledger.ts'
 import { openWrites } from '#store/lmdb/open-writes.ts'
 

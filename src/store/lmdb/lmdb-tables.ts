@@ -11,9 +11,10 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { open, type Database, type RootDatabase, type Transaction } from 'lmdb'
 import { assert } from '#model/assert.ts'
-import { AuthzError } from '#model/errors.ts'
+import { storeClosed } from '#store/store-closed-error.ts'
 import {
   TABLE_KEY_BYTES_MAX,
+  tableOfSnapshot,
   type RangeOptions,
   type Table,
   type TableEntry,
@@ -129,9 +130,7 @@ export class LmdbTables implements Tables {
     return {
       table: name => {
         assert(!isReleased, 'a snapshot is read before it is released')
-        const table = this.#tables.get(name)
-        assert(table, `the table ${name} was opened before the snapshot`)
-        return table.at(transaction)
+        return tableOfSnapshot(this.#tables, name).at(transaction)
       },
       release: () => {
         isReleased = true
@@ -294,10 +293,6 @@ class Access {
     for (const cursor of this.#cursors) this.closeCursor(cursor)
     for (const end of this.#snapshots) this.endSnapshot(end)
   }
-}
-
-function storeClosed(): AuthzError {
-  return new AuthzError('STORE_CLOSED', 'the store is closed')
 }
 
 function ignore(): void {}

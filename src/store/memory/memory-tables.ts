@@ -4,9 +4,10 @@
  * Values are copied on the way out, so that nobody else holds what is stored.
  */
 import { assert } from '#model/assert.ts'
-import { AuthzError } from '#model/errors.ts'
+import { storeClosed } from '#store/store-closed-error.ts'
 import {
   TABLE_KEY_BYTES_MAX,
+  tableOfSnapshot,
   type RangeOptions,
   type Table,
   type TableEntry,
@@ -65,11 +66,7 @@ export class MemoryTables implements Tables {
     }
     const copies = new Map([...this.#tables].map(([name, table]) => [name, table.snapshot(beforeRead)]))
     return {
-      table: name => {
-        const table = copies.get(name)
-        assert(table, `the table ${name} was opened before the snapshot`)
-        return table
-      },
+      table: name => tableOfSnapshot(copies, name),
       release: () => {
         isReleased = true
         copies.clear()
@@ -169,8 +166,4 @@ class MemoryTable extends MemoryReader implements Table {
     if (value === undefined) this.#entries.delete(key)
     else this.#entries.set(key, value)
   }
-}
-
-function storeClosed(): AuthzError {
-  return new AuthzError('STORE_CLOSED', 'the store is closed')
 }

@@ -2,6 +2,7 @@
 import { AuthzError, ConflictError, historyReplaced } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Commit, Entry, Ledger, Row } from '#store/ledger.ts'
+import { storeClosed } from '#store/store-closed-error.ts'
 import type { HeardNote } from './heard-note.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { COMMIT_MS_MAX, type RedisLedger } from './redis-ledger.ts'
@@ -93,7 +94,7 @@ export class FollowedLedger implements Ledger {
   }
 
   #open(): Followed {
-    if (this.#environment.isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
+    if (this.#environment.isClosed) throw storeClosed()
     if (this.#environment.fault) throw this.#environment.fault
     return this.#environment.followed
   }

@@ -30,6 +30,7 @@ import type { Entry } from '#store/ledger.ts'
 import { type SnapshotPlace, snapshotPlaceIn } from '#store/snapshot-place.ts'
 import type { Table, Tables } from '#store/tables.ts'
 import type { ListRule } from '#store/view.ts'
+import { storeClosed } from '#store/store-closed-error.ts'
 import type { Position } from './redis-log.ts'
 
 /** Raised when the stored form of anything in the tables changes, or the result of the list rule for the same rows. */
@@ -286,8 +287,7 @@ export class LocalCopy {
   /** Resolves when the copy has that sequence. Throws the reason when the copy is closed before. */
   async reached(sequence: number): Promise<void> {
     while (this.mark.sequence < sequence) {
-      if (this.mark.isClosed)
-        throw this.mark.endReason ?? new AuthzError('STORE_CLOSED', 'the store is closed')
+      if (this.mark.isClosed) throw this.mark.endReason ?? storeClosed()
       await new Promise<void>(resolve => this.mark.notify(resolve))
     }
   }

@@ -11,6 +11,7 @@ import type { Revision } from '#model/revision.ts'
 import { DurableMark, LogFeed } from '#store/embedded/log-feed.ts'
 import type { Commit, Entry, Ledger, Row } from '#store/ledger.ts'
 import { notWritten } from '#store/not-written-error.ts'
+import { storeClosed } from '#store/store-closed-error.ts'
 import { CommitCall, UnstagedError } from './commit-call.ts'
 import { type RedisKeys, redisKeys } from './redis-keys.ts'
 import { isReply, type RedisLink, type Reply, UnansweredError } from './redis-link.ts'
@@ -356,7 +357,7 @@ export class RedisLedger implements Ledger {
   }
 
   #assertOpen(): void {
-    if (this.mark.isClosed) throw new AuthzError('STORE_CLOSED', 'the store is closed')
+    if (this.mark.isClosed) throw storeClosed()
   }
 }
 
