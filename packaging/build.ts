@@ -53,8 +53,7 @@ export async function build(): Promise<void> {
   // As any folder of a checkout: a service may run as another user.
   chmodSync(made, 0o755)
   replace(made)
-  // Of former code.
-  rmSync(compiledFolder, { recursive: true, force: true })
+  forgetCompiled(made)
 }
 
 /**
@@ -100,6 +99,18 @@ function replace(made: string): void {
     }
   }
   for (const folder of [made, former]) rmSync(folder, { recursive: true, force: true })
+}
+
+/** Removes what V8 compiled of former code. It is moved first: a process that ends just now may write into the folder. */
+function forgetCompiled(made: string): void {
+  const former = `${compiledFolder}.${basename(made)}`
+  try {
+    renameSync(compiledFolder, former)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    throw error
+  }
+  rmSync(former, { recursive: true, force: true })
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await build()

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process'
 import {
   cpSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -31,7 +32,11 @@ async function builtCheckout(): Promise<string> {
   for (const path of ['package.json', 'packaging', 'src', 'workers']) {
     cpSync(join(root, path), join(folder, path), { recursive: true })
   }
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  // A folder of its own: what V8 compiled is kept in it, and a build removes that.
+  mkdirSync(join(folder, 'node_modules'))
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name !== '.cache') symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+  }
   await run(NODE[0], [NODE[1], 'packaging/build.ts'], { cwd: folder })
   return folder
 }

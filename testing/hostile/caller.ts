@@ -6,6 +6,12 @@ export interface Answered {
   readonly text: string
 }
 
+/**
+ * For how long a connection waits for its next request. Less than the ten seconds after which the service closes one that is idle: a
+ * request sent in that very moment would be answered by nobody.
+ */
+const IDLE_MS = 5_000
+
 export class Caller {
   readonly #address: URL
   readonly #key: string
@@ -14,7 +20,7 @@ export class Caller {
   constructor(address: string, key: string, connections = 64) {
     this.#address = new URL(address)
     this.#key = key
-    this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: IDLE_MS })
   }
 
   /** Rejects when no answer comes. */
