@@ -47,7 +47,7 @@ const derived = {
 
 function assignment(userId: string, roleId: string, tenantId: string, on: InstanceRecord | null) {
   const ids = { userId, roleId, tenantId, instanceId: on?.id ?? null }
-  return { kind: 'assignment', id: newId(), ...ids, createdAt: 0 } satisfies AssignmentRecord
+  return { kind: 'assignment', id: newId(), ...ids, createdAt: 0, expiresAt: null } satisfies AssignmentRecord
 }
 
 function tuple(subject: InstanceRecord, object: InstanceRecord) {
@@ -57,7 +57,7 @@ function tuple(subject: InstanceRecord, object: InstanceRecord) {
     objectId: object.id,
     tenantId: subject.tenantId,
   }
-  return { kind: 'tuple', id: newId(), ...ids, createdAt: 0 } satisfies TupleRecord
+  return { kind: 'tuple', id: newId(), ...ids, createdAt: 0, expiresAt: null } satisfies TupleRecord
 }
 
 /** How many on each of two sides make at least `count` pairs. */

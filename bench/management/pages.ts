@@ -95,6 +95,7 @@ async function filled(rows: number): Promise<BulkStore> {
       tenantId,
       instanceId: isInTenant ? null : digit === 1 ? hub.id : instance.id,
       createdAt: 0,
+      expiresAt: null,
     })
     await loader.add({
       kind: 'tuple',
@@ -104,6 +105,7 @@ async function filled(rows: number): Promise<BulkStore> {
       objectId: digit === 7 ? hub.id : instance.id,
       tenantId,
       createdAt: 0,
+      expiresAt: null,
     })
   }
   // Last, behind the pages that are compared: a page that shows it is larger, with all that is on it.

@@ -94,7 +94,7 @@ export class LargeEnvironment {
     for (let index = 0; index < documents; index += 1) {
       const [subjectId, objectId] = [this.#folderIds[index % folders]!, this.#documentIds[index]!]
       const tuple = { kind: 'tuple', id: randomUUID(), subjectId, relationId, objectId } as const
-      await this.#add({ ...tuple, tenantId, createdAt: CREATED_AT })
+      await this.#add({ ...tuple, tenantId, createdAt: CREATED_AT, expiresAt: null })
     }
     const roleIds = { folder: this.#viewerOf('folder'), document: this.#viewerOf('document') }
     for (let user = 0; user < users; user += 1) {
@@ -105,7 +105,7 @@ export class LargeEnvironment {
       ]
       for (const [type, instanceId] of scopes) {
         const assignment = { kind: 'assignment', id: randomUUID(), userId, roleId: roleIds[type] } as const
-        await this.#add({ ...assignment, tenantId, instanceId, createdAt: CREATED_AT })
+        await this.#add({ ...assignment, tenantId, instanceId, createdAt: CREATED_AT, expiresAt: null })
       }
     }
     await this.#flush()

@@ -125,6 +125,12 @@ export interface TupleChange {
   readonly object: InstanceKey
 }
 
+/** When a fact that was put ends. Whoever has a clock ends it then; the engine has none. */
+export interface Ending {
+  /** In milliseconds since 1970. Absent: it lasts, even if it was to end before. */
+  readonly until?: number
+}
+
 /** Attributes travel as stored: conditions read them, listings return them. */
 export type Attributes = Readonly<Record<string, unknown>>
 
@@ -151,9 +157,9 @@ export type Change =
       readonly attributes: Attributes | null
     }
   | { readonly kind: 'instance-removed'; readonly instance: InstanceKey }
-  | ({ readonly kind: 'assignment-put' } & AssignmentChange)
+  | ({ readonly kind: 'assignment-put' } & AssignmentChange & Ending)
   | ({ readonly kind: 'assignment-removed' } & AssignmentChange)
-  | ({ readonly kind: 'tuple-put' } & TupleChange)
+  | ({ readonly kind: 'tuple-put' } & TupleChange & Ending)
   | ({ readonly kind: 'tuple-removed' } & TupleChange)
   | ConditionSetPut
   | { readonly kind: 'condition-set-removed'; readonly set: string }

@@ -146,6 +146,8 @@ export interface AssignmentRecord {
   /** `null` for a tenant role. */
   readonly instanceId: string | null
   readonly createdAt: Instant
+  /** From then on nobody is allowed anything by it; null: it lasts. */
+  readonly expiresAt: Instant | null
 }
 
 export interface TupleRecord {
@@ -156,6 +158,8 @@ export interface TupleRecord {
   readonly objectId: string
   readonly tenantId: string
   readonly createdAt: Instant
+  /** As that of an assignment. */
+  readonly expiresAt: Instant | null
 }
 
 /** A named predicate on users, or on resources (conditions, section 1.2). Computed ones have no records. */

@@ -3,7 +3,7 @@
  * after those that make what it names. Rows whose other side is gone await their purge and are left out. Needs no lists.
  *
  * The schema comes first. Everything else follows in one pass in order of creation, in which a thing comes before the facts
- * that name it. Of a fact only the key is read, which holds its subject, relation or role, and object; of a user of whom
+ * that name it. Of a fact only the key is read, which holds its subject, relation or role, and object, and whether it ends; of a user of whom
  * nothing else is stored the key and the id.
  */
 import { deadIdsIn, isDead } from '#management/commands/dead-ids.ts'
@@ -24,6 +24,7 @@ import { idBytes, recordsBegin, userKeyOf } from '#store/keyspace/keyspace.ts'
 import {
   decodeAs,
   decodeRecord,
+  endOf,
   hasNoProfile,
   ID_START,
   idInKey,
@@ -45,6 +46,8 @@ const OBJECT_AT = idInKey('tuple', 'objectId')
 const RELATION_AT = idInKey('tuple', 'relationId')
 const SUBJECT_AT = idInKey('tuple', 'subjectId')
 const USER_BYTES_MIN = ID_START + 16
+
+type FactPut = Extract<Change, { readonly kind: 'assignment-put' | 'tuple-put' }>
 
 class ChangesOf {
   readonly #view: View
@@ -199,10 +202,13 @@ class ChangesOf {
 
   #factChange(row: Row): Change | null {
     if (this.#dead.size > 0 && isDead(decodeRecord(row), this.#dead)) return null
-    return row.key[0] === KIND_BYTES.assignment ? this.#assignmentChange(row.key) : this.#tupleChange(row.key)
+    const { key } = row
+    const change = key[0] === KIND_BYTES.assignment ? this.#assignmentChange(key) : this.#tupleChange(key)
+    const until = endOf(row)
+    return change === null || until === null ? change : { ...change, until }
   }
 
-  #assignmentChange(key: Uint8Array): Change | null {
+  #assignmentChange(key: Uint8Array): FactPut | null {
     const user = this.#users.get(key, USER_AT)
     const role = this.#roles.get(key, ROLE_AT)
     if (user === undefined || !role) return null
@@ -213,7 +219,7 @@ class ChangesOf {
     return { kind: 'assignment-put', user, role: role.key, scope: { tenant } }
   }
 
-  #tupleChange(key: Uint8Array): Change | null {
+  #tupleChange(key: Uint8Array): FactPut | null {
     const object = this.#instances.get(key, OBJECT_AT)
     const relation = this.#relations.get(key, RELATION_AT)
     const subject = this.#instances.get(key, SUBJECT_AT)

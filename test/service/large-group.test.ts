@@ -124,7 +124,7 @@ beforeAll(async () => {
     const userId = newId()
     await loader.add({ kind: 'user', id: userId, key: `u${number}`, ...profile, ...times })
     const held = { userId, roleId: member!.id, tenantId, instanceId: group.id }
-    await loader.add({ kind: 'assignment', id: newId(), ...held, createdAt: 0 })
+    await loader.add({ kind: 'assignment', id: newId(), ...held, createdAt: 0, expiresAt: null })
   }
   await loader.flush()
   return async () => {

@@ -26,7 +26,7 @@ test('no piece follows the one before until the commands that have lost are done
   await commit(records => {
     for (let index = 0; index < ASSIGNMENTS; index += 1) {
       const place = { roleId: randomUUID(), tenantId: randomUUID(), instanceId: null }
-      records.put({ kind: 'assignment', id: randomUUID(), userId, ...place, createdAt: 0 })
+      records.put({ kind: 'assignment', id: randomUUID(), userId, ...place, createdAt: 0, expiresAt: null })
     }
   })
   const scope = {

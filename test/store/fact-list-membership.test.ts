@@ -101,8 +101,11 @@ const OF_ANY_ASSIGNMENT = [
   '21 role user (not counted), its first in 23 role, within 17 user',
 ]
 
+const LASTING = { createdAt: 1, expiresAt: null }
+const ENDS = [null, 0, 1_700_000_000_000]
+
 test('a tenant role is listed under', () => {
-  const record = { kind: 'assignment', id: randomUUID(), ...KNOWN, instanceId: null, createdAt: 1 } as const
+  const record = { kind: 'assignment', id: randomUUID(), ...KNOWN, instanceId: null, ...LASTING } as const
   expect(inWords(record)).toEqual(['18 role', '19 tenant', '16 user', ...OF_ANY_ASSIGNMENT])
 })
 
@@ -112,7 +115,7 @@ test('a role on an instance is listed under', () => {
     id: randomUUID(),
     ...KNOWN,
     instanceId: idOf('d'),
-    createdAt: 1,
+    ...LASTING,
   } as const
   const expected = ['18 role', '19 tenant', '9 instance', '10 instance role', ...OF_ANY_ASSIGNMENT]
   expect(inWords(record)).toEqual(expected)
@@ -121,7 +124,7 @@ test('a role on an instance is listed under', () => {
 test('a tuple is listed under', () => {
   const [subjectId, relationId, objectId, tenantId] = [idOf('e'), idOf('f'), idOf('0'), idOf('c')]
   const ids = { id: randomUUID(), subjectId, relationId, objectId, tenantId }
-  expect(inWords({ kind: 'tuple', ...ids, createdAt: 1 })).toEqual([
+  expect(inWords({ kind: 'tuple', ...ids, ...LASTING })).toEqual([
     '27 tenant',
     '11 subject',
     '12 object',
@@ -144,7 +147,9 @@ test.each(TIMES)(
   createdAt => {
     for (const instanceId of [null, randomUUID()]) {
       const ids = { id: randomUUID(), userId: randomUUID(), roleId: randomUUID(), tenantId: randomUUID() }
-      expectAlike({ kind: 'assignment', ...ids, instanceId, createdAt })
+      for (const expiresAt of ENDS) {
+        expectAlike({ kind: 'assignment', ...ids, instanceId, createdAt, expiresAt })
+      }
     }
   },
 )
@@ -158,7 +163,8 @@ test.each(TIMES)(
       randomUUID(),
       randomUUID(),
     ]
-    expectAlike({ kind: 'tuple', id: randomUUID(), subjectId, relationId, objectId, tenantId, createdAt })
+    const ids = { id: randomUUID(), subjectId, relationId, objectId, tenantId }
+    for (const expiresAt of ENDS) expectAlike({ kind: 'tuple', ...ids, createdAt, expiresAt })
   },
 )
 
@@ -169,7 +175,7 @@ test('a row in another form is left to the codec', () => {
     objectId: randomUUID(),
     tenantId: randomUUID(),
   }
-  const { key, value } = rowOf({ kind: 'tuple', id: randomUUID(), ...ids, createdAt: 1 })
+  const { key, value } = rowOf({ kind: 'tuple', id: randomUUID(), ...ids, ...LASTING })
   const odd = { key, value: Uint8Array.of(0x93, 0xc0, 0xc0, 0xc0) }
   expect([factEntries(odd), visitFactLists(odd, () => expect.unreachable())]).toEqual([null, false])
   expect(factEntries({ key: Uint8Array.of(5, 65), value })).toBe(null)

@@ -115,6 +115,7 @@ class DatasetRows {
         tenantId,
         instanceId: this.#id(nameOf(change.scope.instance)),
         createdAt: CREATED_AT,
+        expiresAt: null,
       }
     }
     if (change.kind !== 'tuple-put') throw new Error(`a dataset's facts have no ${change.kind}`)
@@ -126,6 +127,7 @@ class DatasetRows {
       objectId: this.#id(nameOf(change.object)),
       tenantId,
       createdAt: CREATED_AT,
+      expiresAt: null,
     }
   }
 

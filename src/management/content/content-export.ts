@@ -204,9 +204,9 @@ function fieldsOf(row: Row): FactFields {
   if (fields) return fields
   // A row in another form than the usual one.
   const record = decodeRecord(row) as RecordOf<FactKind>
-  const { createdAt, tenantId } = record
+  const { createdAt, expiresAt, tenantId } = record
   const isOnInstance = record.kind === 'assignment' && record.instanceId !== null
-  return { createdAt, bytes: idBytes(tenantId), tenantAt: 0, isOnInstance }
+  return { createdAt, bytes: idBytes(tenantId), tenantAt: 0, isOnInstance, expiresAt }
 }
 
 function resourceLine({ key, body, relationTexts, actionGroups }: ExportedResource): ContentLine {

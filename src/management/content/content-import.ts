@@ -319,7 +319,16 @@ export class ContentImport {
     if (line.resource_instance === undefined) {
       if (tenantId === null) throw invalid('a role is held in a tenant or on an instance; say which')
       const roleId = known(this.#roleIds, 'role', line.role)
-      return { kind: 'assignment', id, userId, roleId, tenantId, instanceId: null, createdAt }
+      return {
+        kind: 'assignment',
+        id,
+        userId,
+        roleId,
+        tenantId,
+        instanceId: null,
+        createdAt,
+        expiresAt: null,
+      }
     }
     const instance = this.#instanceNamed(line.resource_instance)
     const roleId = known(this.#roleIds, 'role', `${instance.type}#${line.role}`)
@@ -334,6 +343,7 @@ export class ContentImport {
       tenantId: instance.tenantId,
       instanceId: instance.id,
       createdAt,
+      expiresAt: null,
     }
   }
 
@@ -355,6 +365,7 @@ export class ContentImport {
       objectId: object.id,
       tenantId: object.tenantId,
       createdAt: this.#instant(line.created_at),
+      expiresAt: null,
     }
   }
 

@@ -1,7 +1,7 @@
 /**
  * Records as bytes and back. A value is a msgpack array, the fields of the kind in the order given here, ids as 16
  * bytes. The key's first byte says the kind, and a fact's value leaves out what else its key says. New fields go to the
- * end: an older row reads as `null` there.
+ * end: an older row reads as `null` there. The value of a fact that lasts has no end, which would be a byte in each of millions.
  *
  * Rows of facts are what there are millions of: see `docs/ARCHITECTURE.md` for their sizes.
  */
@@ -82,8 +82,8 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
   tenant: ['id', 'createdAt', 'updatedAt', 'key', 'name', 'description', 'attributes'],
   user: ['id', 'createdAt', 'updatedAt', 'key', 'email', 'firstName', 'lastName', 'attributes'],
   instance: ['id', 'createdAt', 'updatedAt', 'typeId', 'key', 'tenantId', 'attributes', 'isGroup'],
-  assignment: ['id', 'createdAt', 'tenantId', 'instanceId'],
-  tuple: ['id', 'createdAt', 'tenantId'],
+  assignment: ['id', 'createdAt', 'tenantId', 'instanceId', 'expiresAt'],
+  tuple: ['id', 'createdAt', 'tenantId', 'expiresAt'],
   purge: ['id', 'deadIds', 'lists'],
   audit: ['id', 'createdAt', 'keyId', 'requestId', 'operation', 'input', 'isInputCut', 'sequence'],
   schema: ['id'],
@@ -243,7 +243,12 @@ export function encodeRecord(record: StoredRecord): Uint8Array {
   const fields = record as unknown as Record<string, unknown>
   const values: unknown[] = []
   for (const { name, form } of FORMS[record.kind]) values.push(storedValue(form, fields[name]))
+  if (isFact(record.kind) && (values.at(-1) ?? null) === null) values.length -= 1
   return packr.pack(values)
+}
+
+function isFact(kind: RecordKind): kind is FactKind {
+  return kind in KEY_IDS
 }
 
 function storedValue(form: Form, value: unknown): unknown {
@@ -336,6 +341,8 @@ export interface FactFields {
   readonly tenantAt: number
   /** False for tuples, too. */
   readonly isOnInstance: boolean
+  /** Null: it lasts. */
+  readonly expiresAt: number | null
 }
 
 /** The fields of a fact from the bytes of its row; null when the value is not to be read like this. */
@@ -350,8 +357,25 @@ export function factFields({
   const createdAt = numberIn(value, ID_START + UUID_BYTES)
   if (tenantAt === null || createdAt === null) return null
   const isOnInstance = key[0] === KIND_BYTES.assignment ? hasInstance(value, tenantAt) : false
-  return isOnInstance === null ? null : { createdAt, bytes: value, tenantAt, isOnInstance }
+  if (isOnInstance === null) return null
+  return { createdAt, bytes: value, tenantAt, isOnInstance, expiresAt: endOf({ key, value }) }
 }
+
+/** When a fact ends, from the bytes of its row: null for one that lasts, which is told by the first byte of its value. */
+export function endOf({
+  key,
+  value,
+}: {
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+}): number | null {
+  const kind = key[0] === KIND_BYTES.assignment ? 'assignment' : 'tuple'
+  if (value[0] === ARRAY_HEAD + FIELDS[kind].length - 1) return null
+  return decodeAs(kind, { key, value }).expiresAt
+}
+
+/** The first byte of a msgpack array, to which its length is added. */
+const ARRAY_HEAD = 0x90
 
 /** A time, in the form that msgpack gives to those after 1970; null for another one. */
 function numberIn(value: Uint8Array, at: number): number | null {

@@ -174,6 +174,7 @@ export function addAssignment(context: WriteContext, parts: AssignmentParts): As
     tenantId: parts.tenant.id,
     instanceId: parts.instance?.id ?? null,
     createdAt: context.now,
+    expiresAt: null,
   }
   context.records.put(record, { kind: 'assignment-put', ...assignmentChange(context, parts) })
   return record

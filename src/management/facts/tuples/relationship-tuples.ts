@@ -148,6 +148,7 @@ export function addTuple(context: WriteContext, parts: TupleParts): TupleRecord 
     objectId: object.id,
     tenantId: object.tenantId,
     createdAt: context.now,
+    expiresAt: null,
   }
   keepRelation(context, relation)
   context.records.put(record, { kind: 'tuple-put', ...tupleChange(context, parts) })
