@@ -134,6 +134,15 @@ test('a tuple is listed under', () => {
   ])
 })
 
+test('what ends is listed among its like, too', () => {
+  const ids = { id: randomUUID(), ...KNOWN, ...LASTING, expiresAt: 1_900_000_000_000 }
+  const inTenant = inWords({ kind: 'assignment', ...ids, instanceId: null })
+  expect(inTenant).toEqual(['18 role', '19 tenant', '16 user', ...OF_ANY_ASSIGNMENT, '39'])
+  expect(inWords({ kind: 'assignment', ...ids, instanceId: idOf('d') }).at(-1)).toBe('39')
+  const [subjectId, relationId, objectId] = [idOf('e'), idOf('f'), idOf('0')]
+  expect(inWords({ kind: 'tuple', ...ids, subjectId, relationId, objectId }).at(-1)).toBe('40')
+})
+
 test('no two lists of an environment have the first byte in common', () => {
   const { all, ...others } = lists
   const ids = [idOf('a'), idOf('b'), idOf('c')]

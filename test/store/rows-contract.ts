@@ -44,6 +44,9 @@ export function describeRows(start: OpenLedger): void {
     const after = await view()
     expect(scannedKeys(after, everyone)).toEqual(['alice'])
     expect([after.count(everyone), after.count(group('a')), after.count(group('b'))]).toEqual([1, 0, 1])
+    await ledger.commit(commitOf({ put: { bob: 'br' } }))
+    const again = await view()
+    expect([scannedKeys(again, group('b')), again.count(group('b'))]).toEqual([['alice', 'bob'], 2])
   })
 
   test('rows delivers each row once, also when there are several batches', async () => {

@@ -6,7 +6,7 @@
 import { assert } from '#model/assert.ts'
 import type { RecordOf } from '#model/records.ts'
 import type { ListEntry, ListName } from '#store/view.ts'
-import { type FactKind, hasInstance, idInKey, KIND_BYTES, tenantIn } from './record-codec.ts'
+import { type FactKind, hasEnd, hasInstance, idInKey, KIND_BYTES, tenantIn } from './record-codec.ts'
 import { joinIds, UUID_BYTES } from './uuid-bytes.ts'
 
 /** The first bytes of the names of lists that facts refer to, but are not in. Stored. */
@@ -23,8 +23,8 @@ interface FactList {
   readonly ids: readonly IdField[]
   /** Absent: it is counted. */
   readonly counted?: false
-  /** It has no assignments on instances. */
-  readonly only?: 'tenant roles'
+  /** It has no assignments on instances, or nothing that lasts. */
+  readonly only?: 'tenant roles' | 'what ends'
   /** What these mean: `ListEntry`. The ids of the other list are among those of this one. */
   readonly representedIn?: FactListName
   readonly within?: FactListName
@@ -77,6 +77,7 @@ const TABLE = {
   usersOfRoleInTenant: { of: 'assignment', head: 31, ids: ['tenantId', 'roleId'] },
   /** One assignment, the oldest, of each user who holds the role anywhere. */
   usersOfRole: { of: 'assignment', head: 23, ids: ['roleId'] },
+  endingAssignments: { of: 'assignment', head: 39, ids: [], only: 'what ends' },
 
   tuplesOfTenant: { of: 'tuple', head: 27, ids: ['tenantId'] },
   tuplesFrom: { of: 'tuple', head: 11, ids: ['subjectId'] },
@@ -84,6 +85,7 @@ const TABLE = {
   tuplesOver: { of: 'tuple', head: 13, ids: ['relationId'] },
   tuplesFromOver: { of: 'tuple', head: 14, ids: ['subjectId', 'relationId'] },
   tuplesToOver: { of: 'tuple', head: 15, ids: ['objectId', 'relationId'] },
+  endingTuples: { of: 'tuple', head: 40, ids: [], only: 'what ends' },
 } as const
 
 type FactListName = keyof typeof TABLE
@@ -100,7 +102,7 @@ export const factLists = Object.fromEntries(
 }
 type TextOfEach<Ids extends readonly IdField[]> = { readonly [At in keyof Ids]: string }
 
-/** Whether that is a list of facts of the kind, by one or more of their ids. */
+/** Whether that is a list of facts of the kind: by one or more of their ids, or of those that end. */
 export function isFactList(kind: FactKind, list: ListName): boolean {
   return Object.values(FACT_LISTS).some(({ of, head }) => of === kind && head === list[0])
 }
@@ -140,13 +142,13 @@ function named(name: FactListName | undefined): PlacedList | null {
 }
 
 /** The lists that the facts of a kind are in by themselves: not those in which one of them stands for others. */
-function ownLists(kind: FactKind, isOnInstance: boolean): OwnList[] {
+function ownLists(kind: FactKind, isOnInstance: boolean, ends: boolean): OwnList[] {
   const representing = new Set(Object.values(FACT_LISTS).map(({ representedIn }) => representedIn))
   return Object.entries(FACT_LISTS).flatMap(([name, list]): OwnList[] => {
     const { of, head, ids, only, displaces } = list
     const isOwn = of === kind && !representing.has(name as FactListName)
     const isOfOther = isOnInstance ? only === 'tenant roles' : ids.includes('instanceId')
-    if (!isOwn || isOfOther) return []
+    if (!isOwn || isOfOther || (only === 'what ends' && !ends)) return []
     return [
       {
         ...placed(kind, head, ids),
@@ -161,16 +163,30 @@ function ownLists(kind: FactKind, isOnInstance: boolean): OwnList[] {
 
 interface ListsOfKind {
   readonly ofKind: ListName
+  readonly lasting: ByScope
+  readonly ending: ByScope
+}
+
+interface ByScope {
   readonly inTenant: readonly OwnList[]
   readonly onInstance: readonly OwnList[]
 }
 
 function listsOfKind(kind: FactKind): ListsOfKind {
+  const byScope = (ends: boolean): ByScope => ({
+    inTenant: ownLists(kind, false, ends),
+    onInstance: ownLists(kind, true, ends),
+  })
   return {
     ofKind: Uint8Array.of(OF_KIND_LIST, KIND_BYTES[kind]),
-    inTenant: ownLists(kind, false),
-    onInstance: ownLists(kind, true),
+    lasting: byScope(false),
+    ending: byScope(true),
   }
+}
+
+function listsFor(ofKind: ListsOfKind, isOnInstance: boolean, ends: boolean): readonly OwnList[] {
+  const byScope = ends ? ofKind.ending : ofKind.lasting
+  return isOnInstance ? byScope.onInstance : byScope.inTenant
 }
 
 const OF_KIND: Readonly<Record<FactKind, ListsOfKind>> = {
@@ -208,7 +224,7 @@ export function entriesOfFact(record: RecordOf<FactKind>): ListEntry[] {
   const ofKind = OF_KIND[record.kind]
   const isOnInstance = record.kind === 'assignment' && record.instanceId !== null
   const ids = record as unknown as Readonly<Record<IdField, string | undefined>>
-  return entriesWith(ofKind, isOnInstance ? ofKind.onInstance : ofKind.inTenant, list =>
+  return entriesWith(ofKind, listsFor(ofKind, isOnInstance, record.expiresAt !== null), list =>
     joinIds(
       list.head,
       list.ids.map(id => {
@@ -268,7 +284,7 @@ function listsOf({ key, value }: FactRow) {
   if (tenantAt === null) return null
   const isOnInstance = key[0] === KIND_BYTES.assignment ? hasInstance(value, tenantAt) : false
   if (isOnInstance === null) return null
-  return { ofKind, lists: isOnInstance ? ofKind.onInstance : ofKind.inTenant, tenantAt }
+  return { ofKind, lists: listsFor(ofKind, isOnInstance, hasEnd(key, value)), tenantAt }
 }
 
 /** Writes a list's name: its first byte and its ids, copied from key and value. */

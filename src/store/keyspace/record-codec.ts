@@ -361,7 +361,12 @@ export function factFields({
   return { createdAt, bytes: value, tenantAt, isOnInstance, expiresAt: endOf({ key, value }) }
 }
 
-/** When a fact ends, from the bytes of its row: null for one that lasts, which is told by the first byte of its value. */
+/** Whether a fact ends, which the first byte of its value tells. */
+export function hasEnd(key: Uint8Array, value: Uint8Array): boolean {
+  return value[0] !== (key[0] === KIND_BYTES.assignment ? LASTING_ASSIGNMENT : LASTING_TUPLE)
+}
+
+/** When a fact ends, from the bytes of its row: null for one that lasts. */
 export function endOf({
   key,
   value,
@@ -369,13 +374,14 @@ export function endOf({
   readonly key: Uint8Array
   readonly value: Uint8Array
 }): number | null {
-  const kind = key[0] === KIND_BYTES.assignment ? 'assignment' : 'tuple'
-  if (value[0] === ARRAY_HEAD + FIELDS[kind].length - 1) return null
-  return decodeAs(kind, { key, value }).expiresAt
+  if (!hasEnd(key, value)) return null
+  return decodeAs(key[0] === KIND_BYTES.assignment ? 'assignment' : 'tuple', { key, value }).expiresAt
 }
 
 /** The first byte of a msgpack array, to which its length is added. */
 const ARRAY_HEAD = 0x90
+const LASTING_ASSIGNMENT = ARRAY_HEAD + FIELDS.assignment.length - 1
+const LASTING_TUPLE = ARRAY_HEAD + FIELDS.tuple.length - 1
 
 /** A time, in the form that msgpack gives to those after 1970; null for another one. */
 function numberIn(value: Uint8Array, at: number): number | null {
