@@ -108,8 +108,11 @@ function at(value: unknown, pointer: string): unknown {
 function messageOf(finding: Finding): string {
   if (finding.keyword === 'const') return `must be ${JSON.stringify(finding.params.allowedValue)}`
   if (finding.keyword === 'enum') return `must be ${alternatives(finding.params.allowedValues)}`
+  if (finding.keyword === 'format' && finding.params.format === 'date-time') return MOMENT
   return finding.message
 }
+
+const MOMENT = 'must be a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z'
 
 function alternatives(values: readonly unknown[]): string {
   return values.map(value => JSON.stringify(value)).join(' or ')

@@ -5,7 +5,7 @@
 import { findRole } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
-import type { InstanceRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type { InstanceRecord, Instant, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { Group } from './group-lookup.ts'
 import { grantRelations, isStanding } from './group-relations.ts'
@@ -14,6 +14,7 @@ export interface GroupGrant {
   readonly role: RoleRecord
   readonly type: TypeRecord
   readonly object: InstanceRecord
+  readonly expiresAt: Instant | null
 }
 
 /** The group's grants in the order they were made. */
@@ -27,7 +28,7 @@ export function* assignedRoles(records: RecordReader, group: Group): Iterable<Gr
     const object = records.byId('instance', tuple.objectId)
     // Read ahead of a pause, it may be gone by now.
     if (!meaning || !object) continue
-    yield { role: meaning.role, type: meaning.type, object }
+    yield { role: meaning.role, type: meaning.type, object, expiresAt: tuple.expiresAt }
   }
 }
 

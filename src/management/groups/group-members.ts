@@ -4,15 +4,16 @@ import { findRole, requireTenant, requireUser } from '#management/commands/looku
 import { type Page, pageFrom, pageOfLists } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import {
-  addAssignment,
   findAssignment,
+  grantAssignment,
   removeAssignment,
   tenantOfInstance,
 } from '#management/facts/assignments/role-assignments.ts'
+import { checkEnd, endIn, presentEnd } from '#management/facts/fact-ends.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
-import type { GroupRead, GroupUser } from '#model/wire/group.ts'
+import type { GroupMemberBody, GroupRead, GroupUser } from '#model/wire/group.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { ensureMemberRole, MEMBER_ROLE, requireGroup } from './group-lookup.ts'
 import { presentGroup } from './group-present.ts'
@@ -22,18 +23,19 @@ interface MemberParams {
   readonly user_id: string
 }
 
-/** Adding a member again changes nothing (contract D-4). */
+/** Adding a member again changes nothing but the end of the membership (contract D-4). */
 export function* addGroupMember(
   context: WriteContext,
-  input: { readonly params: MemberParams; readonly body: { readonly tenant: string } },
+  input: { readonly params: MemberParams; readonly body: GroupMemberBody },
 ): Resumable<GroupRead> {
+  checkEnd(context, input.body, ['body'])
   const { records } = context
   const group = requireGroup(records, input.params.group_instance_key)
   const user = requireUser(records, input.params.user_id)
   const named = requireTenant(records, input.body.tenant)
   const tenant = tenantOfInstance(context, group.instance, named)
   const parts = { user, role: ensureMemberRole(context, group.type), tenant, instance: group.instance }
-  if (!findAssignment(context, parts)) addAssignment(context, parts)
+  grantAssignment(context, parts, endIn(input.body))
   return yield* presentGroup(context, group)
 }
 
@@ -74,7 +76,7 @@ export function* listGroupUsers(
     present: assignment => {
       const user = records.byId('user', assignment.userId)
       assert(user, 'a live assignment is of a user that is there')
-      return { id: user.id, key: user.key }
+      return { id: user.id, key: user.key, ...presentEnd(assignment) }
     },
   })
 }

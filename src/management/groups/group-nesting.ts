@@ -6,14 +6,15 @@ import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { type Page, pageFrom, pageOfLists } from '#management/commands/paging.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
-import { addTuple, findTuple, removeTuple } from '#management/facts/tuples/relationship-tuples.ts'
+import { checkEnd, endIn, presentEnd } from '#management/facts/fact-ends.ts'
+import { findTuple, grantTuple, removeTuple } from '#management/facts/tuples/relationship-tuples.ts'
 import { relationChange } from '#management/schema/relations.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import type { InstanceRecord, RelationRecord, TupleRecord } from '#model/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
-import type { GroupRead, GroupRecord } from '#model/wire/group.ts'
+import type { GroupLink, GroupNesting, GroupNestingRemoval, GroupRead } from '#model/wire/group.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 import { ensureMemberRole, type Group, requireGroup } from './group-lookup.ts'
@@ -25,12 +26,13 @@ import {
   memberDerivation,
 } from './group-relations.ts'
 
-interface NestingInput {
+interface NestingInput<Body extends GroupNestingRemoval> {
   readonly params: { readonly group_instance_key: string }
-  readonly body: { readonly group_instance_key: string }
+  readonly body: Body
 }
 
-export function* assignGroup(context: WriteContext, input: NestingInput): Resumable<GroupRead> {
+export function* assignGroup(context: WriteContext, input: NestingInput<GroupNesting>): Resumable<GroupRead> {
+  checkEnd(context, input.body, ['body'])
   const { records } = context
   const { parent, child } = resolveNesting(records, input)
   if (parent.type.id !== child.type.id) {
@@ -59,18 +61,18 @@ export function* assignGroup(context: WriteContext, input: NestingInput): Resuma
     ensureMemberRole(context, parent.type),
     memberDerivation(parent.type, relation),
   )
-  if (findTuple(context, parts)) {
-    throw new AuthzError('DUPLICATE_ENTITY', `${nameOf(child)} is in ${nameOf(parent)} already`)
-  }
   // Two nestings at once could close a cycle that neither of them sees. Writing the relation makes the second one run
   // again.
   const unchanged = { ...relation, retiring: false }
   records.put(unchanged, relationChange(context, unchanged))
-  addTuple(context, { ...parts, relation: unchanged })
+  const { outcome } = grantTuple(context, { ...parts, relation: unchanged }, endIn(input.body))
+  if (outcome === 'unchanged') {
+    throw new AuthzError('DUPLICATE_ENTITY', `${nameOf(child)} is in ${nameOf(parent)} already`)
+  }
   return yield* presentGroup(context, parent)
 }
 
-export function unassignGroup(context: WriteContext, input: NestingInput): void {
+export function unassignGroup(context: WriteContext, input: NestingInput<GroupNestingRemoval>): void {
   const { records } = context
   const { parent, child } = resolveNesting(records, input)
   const relation = findNestingRelation(records, parent.type)
@@ -80,7 +82,7 @@ export function unassignGroup(context: WriteContext, input: NestingInput): void 
   removeTuple(context, tuple, parts)
 }
 
-function resolveNesting(records: RecordReader, input: NestingInput) {
+function resolveNesting(records: RecordReader, input: NestingInput<GroupNestingRemoval>) {
   const parent = requireGroup(records, input.params.group_instance_key)
   return { parent, child: requireGroup(records, input.body.group_instance_key) }
 }
@@ -117,12 +119,12 @@ function nameOf(group: Group): string {
 type DirectLinks = (groupId: string, relationId: string) => ListName
 
 /** The groups directly in this one. */
-export function listGroupChildren(context: ReadContext, input: LinksInput): Resumable<Page<GroupRecord>> {
+export function listGroupChildren(context: ReadContext, input: LinksInput): Resumable<Page<GroupLink>> {
   return pageOfLinks(context, input, lists.tuplesToOver, tuple => tuple.subjectId)
 }
 
 /** The groups that this one is directly in. */
-export function listGroupParents(context: ReadContext, input: LinksInput): Resumable<Page<GroupRecord>> {
+export function listGroupParents(context: ReadContext, input: LinksInput): Resumable<Page<GroupLink>> {
   return pageOfLinks(context, input, lists.tuplesFromOver, tuple => tuple.objectId)
 }
 
@@ -136,11 +138,11 @@ function* pageOfLinks(
   input: LinksInput,
   links: DirectLinks,
   otherSide: (tuple: TupleRecord) => string,
-): Resumable<Page<GroupRecord>> {
+): Resumable<Page<GroupLink>> {
   const { records } = context
   const group = requireGroup(records, input.params.group_instance_key)
   const relation = findNestingRelation(records, group.type)
-  if (!relation) return pageFrom<GroupRecord>([], 0, 1)
+  if (!relation) return pageFrom<GroupLink>([], 0, 1)
   return yield* pageOfLists(records, {
     kind: 'tuple',
     lists: [links(group.instance.id, relation.id)],
@@ -150,7 +152,7 @@ function* pageOfLinks(
     present: tuple => {
       const other = records.byId('instance', otherSide(tuple))
       assert(other, 'a live tuple links groups that are there')
-      return presentGroupRecord(records, other)
+      return { ...presentGroupRecord(records, other), ...presentEnd(tuple) }
     },
   })
 }

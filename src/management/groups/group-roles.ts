@@ -12,14 +12,15 @@ import { type Page, pageFrom, takeInSlices, windowOf } from '#management/command
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { tenantOfInstance } from '#management/facts/assignments/role-assignments.ts'
+import { checkEnd, endIn, presentEnd } from '#management/facts/fact-ends.ts'
 import { addInstance } from '#management/facts/instances/resource-instances.ts'
-import { addTuple, findTuple, removeTuple } from '#management/facts/tuples/relationship-tuples.ts'
+import { findTuple, grantTuple, removeTuple } from '#management/facts/tuples/relationship-tuples.ts'
 import { AuthzError } from '#model/errors.ts'
 import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
-import type { RoleRecord, TypeRecord } from '#model/records.ts'
+import type { TypeRecord } from '#model/records.ts'
 import { isLongKey, type Paging } from '#model/wire/building-blocks.ts'
-import type { GroupAddRole, GroupRead, GroupRole } from '#model/wire/group.ts'
-import { assignedRoles, countAssignedRoles } from './group-grants.ts'
+import type { GroupAddRole, GroupRead, GroupRole, GroupRoleRemoval } from '#model/wire/group.ts'
+import { assignedRoles, countAssignedRoles, type GroupGrant } from './group-grants.ts'
 import { ensureMemberRole, requireGroup } from './group-lookup.ts'
 import { presentGroup } from './group-present.ts'
 import {
@@ -37,6 +38,7 @@ export function* addGroupRole(
   context: WriteContext,
   input: { readonly params: GroupParams; readonly body: GroupAddRole },
 ): Resumable<GroupRead> {
+  checkEnd(context, input.body, ['body'])
   const wanted = resolveGrant(context, input)
   const { group, type, role, tenant } = wanted
   tenantOfInstance(context, group.instance, tenant)
@@ -49,16 +51,15 @@ export function* addGroupRole(
   const relation = yield* ensureGrantRelation(context, group.type, type, present())
   ensureDerivation(context, type, present(), memberDerivation(group.type, relation))
   const parts = { subject: group.instance, relation, object }
-  if (findTuple(context, parts)) {
+  if (grantTuple(context, parts, endIn(input.body)).outcome === 'unchanged') {
     throw new AuthzError('DUPLICATE_ENTITY', `the group has role ${JSON.stringify(role.key)} there already`)
   }
-  addTuple(context, parts)
   return yield* presentGroup(context, group)
 }
 
 export function removeGroupRole(
   context: WriteContext,
-  input: { readonly params: GroupParams; readonly body: GroupAddRole },
+  input: { readonly params: GroupParams; readonly body: GroupRoleRemoval },
 ): void {
   const { group, type, role, place, tenant } = resolveGrant(context, input)
   const missing = () =>
@@ -77,7 +78,7 @@ export function removeGroupRole(
 /** Everything that a grant names. The caller checks that all of it is of one tenant. */
 function resolveGrant(
   context: WriteContext,
-  input: { readonly params: GroupParams; readonly body: GroupAddRole },
+  input: { readonly params: GroupParams; readonly body: GroupRoleRemoval },
 ) {
   const { records } = context
   const group = requireGroup(records, input.params.group_instance_key)
@@ -123,15 +124,12 @@ export function* listGroupRoles(
   return pageFrom(granted.map(presentGroupRole), yield* countAssignedRoles(records, group), limit)
 }
 
-function presentGroupRole(granted: {
-  readonly role: RoleRecord
-  readonly type: TypeRecord
-  readonly object: { readonly id: string; readonly key: string }
-}): GroupRole {
+function presentGroupRole(granted: GroupGrant): GroupRole {
   return {
     key: granted.role.key,
     resource: { id: granted.type.id, key: granted.type.key },
     resource_instance: { id: granted.object.id, key: granted.object.key },
+    ...presentEnd(granted),
   }
 }
 

@@ -111,6 +111,44 @@ export function moment(description: string) {
 }
 
 export const Timestamp = moment('A moment, in UTC.')
+
+/** The last moment that has a year of four digits. */
+const MOMENT_MAX = Date.UTC(10_000, 0) - 1
+
+/** When something that is granted ends. One that is past is refused where it is granted, and not where it is told of. */
+export function endMoment(description: string) {
+  return Type.Refine(
+    Type.String({ format: 'date-time', description }),
+    text => {
+      const end = Date.parse(text)
+      return end >= 0 && end <= MOMENT_MAX
+    },
+    () => 'must be a moment between the years 1970 and 9999 in UTC, and between seconds 00 and 59',
+  )
+}
+
+/** Of what is granted. */
+export const endField = {
+  expires_at: optional(
+    endMoment(
+      'When it ends: from then on nobody is allowed anything by it. Must lie ahead; counts to the millisecond. Absent or null: it ' +
+        'lasts, and so does what was to end before.',
+    ),
+  ),
+}
+
+/** Of what an answer shows. */
+export const shownEnd = {
+  expires_at: nullable(Timestamp, 'When it ends; null: it lasts.'),
+}
+
+/** A parameter of lists. */
+export const endFilter = {
+  expires_before: Type.Optional(
+    moment('Only what ends before this moment: nothing that lasts. Looks at each that ends.'),
+  ),
+}
+
 /** Not a record: that would look at each name, and a caller may send a million of them. */
 export const AttributeMap = Type.Unsafe<Record<string, unknown>>({
   type: 'object',

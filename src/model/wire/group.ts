@@ -1,6 +1,7 @@
 /** Groups on the wire (contract B.3). Keys in answers are bare; requests may also say `type:key`. */
 import { Type, type Static } from 'typebox'
 import {
+  endField,
   envelope,
   environmentPath,
   LongKey,
@@ -9,6 +10,7 @@ import {
   QualifiedShortKey,
   Reference,
   SearchText,
+  shownEnd,
   ShortKey,
   TotalCountFlag,
   Uuid,
@@ -42,26 +44,43 @@ export const GroupRead = Type.Object({
 })
 export type GroupRead = Static<typeof GroupRead>
 
-export const GroupAddRole = Type.Object({
+const grantFields = {
   role: Reference,
   resource: Reference,
   resource_instance: Reference,
   tenant: Reference,
-})
+}
+
+export const GroupAddRole = Type.Object({ ...grantFields, ...endField })
 export type GroupAddRole = Static<typeof GroupAddRole>
+export const GroupRoleRemoval = Type.Object(grantFields)
+export type GroupRoleRemoval = Static<typeof GroupRoleRemoval>
 
 /** The body of a PUT that adds a member. */
-export const GroupMemberBody = Type.Object({ tenant: Reference })
+export const GroupMemberBody = Type.Object({ tenant: Reference, ...endField })
+export type GroupMemberBody = Static<typeof GroupMemberBody>
 export const GroupMemberRemoval = Type.Object({ tenant: optional(Reference) })
-export const GroupNesting = Type.Object({ group_instance_key: Reference })
+export const GroupNesting = Type.Object({ group_instance_key: Reference, ...endField })
+export type GroupNesting = Static<typeof GroupNesting>
+export const GroupNestingRemoval = Type.Object({ group_instance_key: Reference })
+export type GroupNestingRemoval = Static<typeof GroupNestingRemoval>
 
 export const KeyedId = Type.Object({ id: Uuid, key: Type.String() })
 
-export const GroupRole = Type.Object({ key: ShortKey, resource: KeyedId, resource_instance: KeyedId })
+export const GroupRole = Type.Object({
+  key: ShortKey,
+  resource: KeyedId,
+  resource_instance: KeyedId,
+  ...shownEnd,
+})
 export type GroupRole = Static<typeof GroupRole>
 
-export const GroupUser = Type.Object({ id: Uuid, key: LongKey })
+export const GroupUser = Type.Object({ id: Uuid, key: LongKey, ...shownEnd })
 export type GroupUser = Static<typeof GroupUser>
+
+/** A group in another one, or around it. */
+export const GroupLink = Type.Object({ ...groupKeys, ...shownEnd })
+export type GroupLink = Static<typeof GroupLink>
 
 export const GroupsPath = Type.Object(environmentPath)
 export const GroupPath = Type.Object({ ...environmentPath, group_instance_key: Reference })
@@ -87,5 +106,6 @@ export type DeprecatedGroupsQuery = Static<typeof DeprecatedGroupsQuery>
 export const PageQuery = Type.Object(pagingQuery)
 
 export const GroupRecordEnvelope = envelope(GroupRecord)
+export const GroupLinkEnvelope = envelope(GroupLink)
 export const GroupRoleEnvelope = envelope(GroupRole)
 export const GroupUserEnvelope = envelope(GroupUser)

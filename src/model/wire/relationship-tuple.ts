@@ -3,6 +3,8 @@ import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
   DetailFlag,
+  endField,
+  endFilter,
   envelope,
   environmentPath,
   InstanceReference,
@@ -11,6 +13,7 @@ import {
   pagingQuery,
   Reference,
   scopeFields,
+  shownEnd,
   timeFields,
   TotalCountFlag,
   Uuid,
@@ -23,6 +26,7 @@ export const RelationshipTupleCreate = Type.Object({
   relation: Reference,
   object: InstanceReference,
   tenant: optional(Reference),
+  ...endField,
 })
 export type RelationshipTupleCreate = Static<typeof RelationshipTupleCreate>
 
@@ -45,6 +49,7 @@ export const RelationshipTuple = Type.Object({
   tenant_id: Uuid,
   ...scopeFields,
   ...timeFields,
+  ...shownEnd,
   subject_details: nullable(ResourceInstanceDetails),
   relation_details: nullable(Type.Object({ id: Uuid, key: Type.String(), name: Type.String() })),
   object_details: nullable(ResourceInstanceDetails),
@@ -66,6 +71,7 @@ const tupleFilters = {
   object: Type.Optional(Reference),
   subject_type: Type.Optional(Reference),
   object_type: Type.Optional(Reference),
+  ...endFilter,
 }
 
 export const DetailedRelationshipTuplesQuery = Type.Object(tupleFilters)

@@ -4,6 +4,8 @@ import { ASSIGNMENT_PAGE_SIZE_MAX, BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
   DetailFlag,
+  endField,
+  endFilter,
   envelope,
   environmentPath,
   InstanceReference,
@@ -13,6 +15,7 @@ import {
   pagingQuery,
   Reference,
   scopeFields,
+  shownEnd,
   Text,
   Timestamp,
   TotalCountFlag,
@@ -34,11 +37,18 @@ const assignedFields = {
 }
 
 /** An assignment inside the body that creates its user. */
-export const UserRoleAssignment = Type.Object(assignedFields)
+export const UserRoleAssignment = Type.Object({ ...assignedFields, ...endField })
 export type UserRoleAssignment = Static<typeof UserRoleAssignment>
 
-export const RoleAssignmentCreate = Type.Object({ user: Reference, ...assignedFields })
+export const RoleAssignmentCreate = Type.Object({ user: Reference, ...assignedFields, ...endField })
 export type RoleAssignmentCreate = Static<typeof RoleAssignmentCreate>
+
+/** What names an assignment, whenever it ends. */
+export const UserRoleRemoval = Type.Object(assignedFields)
+export type UserRoleRemoval = Static<typeof UserRoleRemoval>
+
+export const RoleAssignmentRemoval = Type.Object({ user: Reference, ...assignedFields })
+export type RoleAssignmentRemoval = Static<typeof RoleAssignmentRemoval>
 
 export const RoleAssignment = Type.Object({
   id: Uuid,
@@ -52,6 +62,7 @@ export const RoleAssignment = Type.Object({
   resource_instance_id: nullable(Uuid),
   ...scopeFields,
   created_at: Timestamp,
+  ...shownEnd,
 })
 export type RoleAssignment = Static<typeof RoleAssignment>
 
@@ -76,6 +87,7 @@ export const DetailedRoleAssignment = Type.Object({
   resource_instance: nullable(ResourceInstanceDetails),
   ...scopeFields,
   created_at: Timestamp,
+  ...shownEnd,
 })
 export type DetailedRoleAssignment = Static<typeof DetailedRoleAssignment>
 
@@ -107,6 +119,7 @@ const assignmentFilters = {
   /** The type of the instance. */
   resource: Type.Optional(Reference),
   resource_instance: Type.Optional(Reference),
+  ...endFilter,
 }
 
 export const DetailedRoleAssignmentsQuery = Type.Object(assignmentFilters)
@@ -126,6 +139,9 @@ export type ReturnDeletedQuery = Static<typeof ReturnDeletedQuery>
 
 export const RoleAssignmentsBulk = Type.Array(RoleAssignmentCreate, { maxItems: BULK_ELEMENTS_MAX })
 export type RoleAssignmentsBulk = Static<typeof RoleAssignmentsBulk>
+
+export const RoleAssignmentsBulkRemoval = Type.Array(RoleAssignmentRemoval, { maxItems: BULK_ELEMENTS_MAX })
+export type RoleAssignmentsBulkRemoval = Static<typeof RoleAssignmentsBulkRemoval>
 
 export const RoleAssignmentsBulkQuery = Type.Object({
   missing_user_policy: Type.Optional(

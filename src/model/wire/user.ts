@@ -13,6 +13,7 @@ import {
   Reference,
   scopeFields,
   SearchText,
+  shownEnd,
   Text,
   timeFields,
   Uuid,
@@ -51,12 +52,17 @@ export const User = Type.Object({
       roles: Type.Array(Type.String()),
       status: Type.Literal('active'),
       resource_instance_roles: Type.Array(
-        Type.Object({ resource: Type.String(), resource_instance: Type.String(), role: Type.String() }),
+        Type.Object({
+          resource: Type.String(),
+          resource_instance: Type.String(),
+          role: Type.String(),
+          ...shownEnd,
+        }),
       ),
     }),
   ),
   /** Tenant roles only. */
-  roles: Type.Array(Type.Object({ role: Type.String(), tenant: Type.String() })),
+  roles: Type.Array(Type.Object({ role: Type.String(), tenant: Type.String(), ...shownEnd })),
 })
 export type User = Static<typeof User>
 

@@ -59,7 +59,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
       operation: 'createRelationshipTuples',
       method: 'POST',
       path: `${TUPLES}/bulk`,
-      summary: 'Relate instances, all or none; what is related already is skipped',
+      summary: 'Relate instances, all or none; of what is related already the end is moved',
       params,
       body: RelationshipTuplesBulkCreate,
       answer: Empty,

@@ -1,7 +1,12 @@
 /** Users and the roles they hold (contract B.7, B.11). */
 import type { Route } from '#http/routing/route.ts'
 import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
-import { ReturnDeletedQuery, RoleAssignment, UserRoleAssignment } from '#model/wire/role-assignment.ts'
+import {
+  ReturnDeletedQuery,
+  RoleAssignment,
+  UserRoleAssignment,
+  UserRoleRemoval,
+} from '#model/wire/role-assignment.ts'
 import {
   User,
   UserCreate,
@@ -88,7 +93,7 @@ export function userRoutes(manage: Manage): Route[] {
       summary: 'Take a role from a user',
       params: UserPath,
       query: ReturnDeletedQuery,
-      body: UserRoleAssignment,
+      body: UserRoleRemoval,
       answer: RoleAssignment,
       mayBeEmpty: true,
     }),

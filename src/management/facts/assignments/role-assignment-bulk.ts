@@ -13,17 +13,18 @@ import type {
   AssignmentsRemoved,
   RoleAssignmentsBulk,
   RoleAssignmentsBulkQuery,
+  RoleAssignmentsBulkRemoval,
 } from '#model/wire/role-assignment.ts'
-import { checkTenantNamed, ensureRole, findHeld, removeAssignment } from './role-assignments.ts'
+import { checkTenantNamed, checkWanted, ensureRole, findHeld, removeAssignment } from './role-assignments.ts'
 
-/** Assigns what is missing. Assignments that exist are skipped and not counted. */
+/** Assigns what is missing, and moves the ends of what exists. Only what was missing is counted. */
 export function* assignRoles(
   context: WriteContext,
   input: { readonly body: RoleAssignmentsBulk; readonly query: RoleAssignmentsBulkQuery },
 ): Resumable<AssignmentsCreated> {
   let created = 0
   yield* forEachElement(input.body, ['body'], (wanted, place) => {
-    checkTenantNamed(wanted, place)
+    checkWanted(context, wanted, place)
     const user = userFor(context, wanted.user, input.query.missing_user_policy ?? 'fail', place)
     if (user && ensureRole(context, user, wanted)) created += 1
   })
@@ -50,7 +51,7 @@ function userFor(
 /** Removes what exists. Assignments that do not exist are skipped and not counted. */
 export function* unassignRoles(
   context: WriteContext,
-  input: { readonly body: RoleAssignmentsBulk },
+  input: { readonly body: RoleAssignmentsBulkRemoval },
 ): Resumable<AssignmentsRemoved> {
   let removed = 0
   yield* forEachElement(input.body, ['body'], (wanted, place) => {

@@ -10,6 +10,7 @@ import {
 import { arrayOrEnvelope, type Page } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { pageOfSelection } from '#management/commands/selection.ts'
+import { endFilters, presentEnd } from '#management/facts/fact-ends.ts'
 import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import type { AssignmentRecord } from '#model/records.ts'
 import type {
@@ -64,6 +65,7 @@ function pageOfAssignments<Item>(
         lists.assignmentsOnInstance,
         record => record.instanceId,
       ),
+      ...endFilters(query.expires_before, lists.endingAssignments),
     ],
     paging: query,
     hasTotal,
@@ -93,6 +95,7 @@ function presentDetailed(context: ReadContext, record: AssignmentRecord): Detail
     },
     ...presentScope(context.scope),
     created_at: presentInstant(record.createdAt),
+    ...presentEnd(record),
   }
 }
 

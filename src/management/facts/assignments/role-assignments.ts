@@ -7,6 +7,7 @@ import {
 } from '#management/commands/context.ts'
 import { locateInstance, requireRole, requireTenant, requireUser } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
+import { checkEnd, endIn, endingOf, type Granted, presentEnd } from '#management/facts/fact-ends.ts'
 import { addInstance, instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { assert } from '#model/assert.ts'
 import type { AssignmentScope } from '#model/change.ts'
@@ -15,6 +16,7 @@ import { formatInstanceReference } from '#model/instance-reference.ts'
 import type {
   AssignmentRecord,
   InstanceRecord,
+  Instant,
   RoleRecord,
   TenantRecord,
   UserRecord,
@@ -23,7 +25,9 @@ import type {
   ReturnDeletedQuery,
   RoleAssignment,
   RoleAssignmentCreate,
+  RoleAssignmentRemoval,
   UserRoleAssignment,
+  UserRoleRemoval,
 } from '#model/wire/role-assignment.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
@@ -39,7 +43,7 @@ export function createRoleAssignment(
   context: WriteContext,
   input: { readonly body: RoleAssignmentCreate },
 ): RoleAssignment {
-  checkTenantNamed(input.body, ['body'])
+  checkWanted(context, input.body, ['body'])
   const user = requireUser(context.records, input.body.user)
   return assignRole(context, user, input.body)
 }
@@ -47,7 +51,7 @@ export function createRoleAssignment(
 /** The answer holds the removed assignment if the caller asks for it. */
 export function deleteRoleAssignment(
   context: WriteContext,
-  input: { readonly body: RoleAssignmentCreate; readonly query: ReturnDeletedQuery },
+  input: { readonly body: RoleAssignmentRemoval; readonly query: ReturnDeletedQuery },
 ): RoleAssignment | undefined {
   checkTenantNamed(input.body, ['body'])
   const user = requireUser(context.records, input.body.user)
@@ -55,35 +59,37 @@ export function deleteRoleAssignment(
   return input.query.return_deleted ? removed : undefined
 }
 
-/** Assigns what the body asks for to the user. Throws `DUPLICATE_ENTITY` when the user has it already. */
+/**
+ * Assigns what the body asks for to the user, or moves the end of what the user has. Throws `DUPLICATE_ENTITY` when the user has it
+ * already, with that end.
+ */
 export function assignRole(
   context: WriteContext,
   user: UserRecord,
   wanted: UserRoleAssignment,
 ): RoleAssignment {
   const parts = resolveParts(context, user, wanted)
-  if (findAssignment(context, parts)) {
+  const { record, outcome } = grantAssignment(context, parts, endIn(wanted))
+  if (outcome === 'unchanged') {
     throw new AuthzError(
       'DUPLICATE_ENTITY',
       `user ${JSON.stringify(user.key)} has role ${JSON.stringify(parts.role.key)} there already`,
     )
   }
-  return presentAssignment(context, addAssignment(context, parts), parts)
+  return presentAssignment(context, record, parts)
 }
 
-/** Assigns what the body asks for unless the user has it. Returns whether it was missing. */
+/** Sees to it that the user has what the body asks for, with that end. Returns whether it was missing. */
 export function ensureRole(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment): boolean {
   const parts = resolveParts(context, user, wanted)
-  if (findAssignment(context, parts)) return false
-  addAssignment(context, parts)
-  return true
+  return grantAssignment(context, parts, endIn(wanted)).outcome === 'added'
 }
 
 /** Takes from the user what the body names. Throws `NOT_FOUND` when the user does not have it. */
 export function unassignRole(
   context: WriteContext,
   user: UserRecord,
-  wanted: UserRoleAssignment,
+  wanted: UserRoleRemoval,
 ): RoleAssignment {
   const held = findHeld(context, user, wanted)
   if (!held) {
@@ -97,7 +103,7 @@ export function unassignRole(
 }
 
 /** The assignment a body names, if the user has it. Throws `NOT_FOUND` for a role, tenant or type that is not there. */
-export function findHeld(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment) {
+export function findHeld(context: WriteContext, user: UserRecord, wanted: UserRoleRemoval) {
   const named = nameParts(context, user, wanted)
   if ('place' in named) return null
   const record = findAssignment(context, named)
@@ -118,7 +124,7 @@ function resolveParts(context: WriteContext, user: UserRecord, wanted: UserRoleA
 }
 
 /** The records that a body names, as far as they exist. `place` is where the instance is, or would be. */
-function nameParts(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment) {
+function nameParts(context: WriteContext, user: UserRecord, wanted: UserRoleRemoval) {
   const { records } = context
   if (!wanted.resource_instance) {
     assert(wanted.tenant, 'a tenant role was checked to name its tenant')
@@ -150,8 +156,18 @@ export function tenantOfInstance(
   return tenant
 }
 
-/** What schemas cannot say: a tenant role names its tenant. `place` is where the assignment stands in the request. */
-export function checkTenantNamed(wanted: UserRoleAssignment, place: readonly (string | number)[]): void {
+/** What schemas cannot say of a new assignment. `place` is where it stands in the request. */
+export function checkWanted(
+  context: WriteContext,
+  wanted: UserRoleAssignment,
+  place: readonly (string | number)[],
+): void {
+  checkTenantNamed(wanted, place)
+  checkEnd(context, wanted, place)
+}
+
+/** A tenant role names its tenant. */
+export function checkTenantNamed(wanted: UserRoleRemoval, place: readonly (string | number)[]): void {
   if (wanted.resource_instance || wanted.tenant) return
   const msg = 'is required for a tenant role'
   throw new AuthzError('INVALID_SHAPE', `tenant: ${msg}`, {
@@ -164,20 +180,29 @@ export function findAssignment(context: WriteContext, parts: AssignmentParts): A
   return context.records.get('assignment', rowKeys.assignment(parts.user.id, scopeId, parts.role.id))
 }
 
-/** Adds an assignment that is not there yet, and tells the engine. */
-export function addAssignment(context: WriteContext, parts: AssignmentParts): AssignmentRecord {
-  const record: AssignmentRecord = {
-    kind: 'assignment',
-    id: context.newId(),
-    userId: parts.user.id,
-    roleId: parts.role.id,
-    tenantId: parts.tenant.id,
-    instanceId: parts.instance?.id ?? null,
-    createdAt: context.now,
-    expiresAt: null,
-  }
-  context.records.put(record, { kind: 'assignment-put', ...assignmentChange(context, parts) })
-  return record
+/** Adds the assignment, or gives the one that is there this end; tells the engine. */
+export function grantAssignment(
+  context: WriteContext,
+  parts: AssignmentParts,
+  expiresAt: Instant | null,
+): Granted<AssignmentRecord> {
+  const held = findAssignment(context, parts)
+  if (held?.expiresAt === expiresAt) return { record: held, outcome: 'unchanged' }
+  const record: AssignmentRecord = held
+    ? { ...held, expiresAt }
+    : {
+        kind: 'assignment',
+        id: context.newId(),
+        userId: parts.user.id,
+        roleId: parts.role.id,
+        tenantId: parts.tenant.id,
+        instanceId: parts.instance?.id ?? null,
+        createdAt: context.now,
+        expiresAt,
+      }
+  const change = { kind: 'assignment-put', ...assignmentChange(context, parts), ...endingOf(record) } as const
+  context.records.put(record, change)
+  return { record, outcome: held ? 'moved' : 'added' }
 }
 
 export function removeAssignment(
@@ -224,6 +249,7 @@ export function presentAssignment(
     resource_instance_id: record.instanceId,
     ...presentScope(context.scope),
     created_at: presentInstant(record.createdAt),
+    ...presentEnd(record),
   }
 }
 

@@ -9,12 +9,14 @@ import type {
 } from '#model/wire/relationship-tuple.ts'
 import { ensureTuple, findNamed, removeTuple } from './relationship-tuples.ts'
 
-/** Creates the tuples that are missing. Those that exist are skipped. */
+/** Creates the tuples that are missing, and moves the ends of those that exist. */
 export function* createRelationshipTuples(
   context: WriteContext,
   input: { readonly body: RelationshipTuplesBulkCreate },
 ): Resumable<Empty> {
-  yield* forEachElement(input.body.operations, ['body', 'operations'], body => ensureTuple(context, body))
+  yield* forEachElement(input.body.operations, ['body', 'operations'], (body, place) =>
+    ensureTuple(context, body, place),
+  )
   return {}
 }
 

@@ -1,5 +1,6 @@
 /** Relationship tuples as answers show them (contract B.10), plain or with the details of both instances. */
 import { presentInstant, presentScope, type ReadContext } from '#management/commands/context.ts'
+import { presentEnd } from '#management/facts/fact-ends.ts'
 import { namesOf } from '#management/facts/instances/resource-instance-present.ts'
 import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { assert } from '#model/assert.ts'
@@ -22,6 +23,7 @@ export function presentTuple(context: ReadContext, record: TupleRecord): Relatio
     ...presentScope(context.scope),
     created_at: createdAt,
     updated_at: createdAt,
+    ...presentEnd(record),
     subject_details: null,
     relation_details: null,
     object_details: null,

@@ -2,6 +2,7 @@
  * Relationship tuples (contract B.10). Roles on the subject of a tuple give roles on its object, as derivations say. A tuple is checked
  * against the model here, and in `content/content-import.ts` when it comes with a whole environment.
  */
+import type { ElementPlace } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import {
   locateInstance,
@@ -9,11 +10,12 @@ import {
   requireRelation,
   requireTenant,
 } from '#management/commands/lookups.ts'
+import { checkEnd, endIn, endingOf, type Granted } from '#management/facts/fact-ends.ts'
 import { addInstance, instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { keepRelation } from '#management/schema/relations.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { InstanceRecord, RelationRecord, TenantRecord, TupleRecord } from '#model/records.ts'
+import type { InstanceRecord, Instant, RelationRecord, TenantRecord, TupleRecord } from '#model/records.ts'
 import type {
   RelationshipTuple,
   RelationshipTupleCreate,
@@ -33,20 +35,22 @@ export function createRelationshipTuple(
   input: { readonly body: RelationshipTupleCreate },
 ): RelationshipTuple {
   const { body } = input
+  checkEnd(context, body, ['body'])
   const parts = settleParts(context, body)
-  if (findTuple(context, parts)) {
+  const { record, outcome } = grantTuple(context, parts, endIn(body))
+  if (outcome === 'unchanged') {
     throw new AuthzError(
       'DUPLICATE_ENTITY',
       `${body.subject} ${parts.relation.key} ${body.object} is there already`,
     )
   }
-  return presentTuple(context, addTuple(context, parts))
+  return presentTuple(context, record)
 }
 
-/** Adds the tuple unless it is there. */
-export function ensureTuple(context: WriteContext, body: RelationshipTupleCreate): void {
-  const parts = settleParts(context, body)
-  if (!findTuple(context, parts)) addTuple(context, parts)
+/** Sees to it that the tuple is there, with that end. `place` is where it stands in the request. */
+export function ensureTuple(context: WriteContext, body: RelationshipTupleCreate, place: ElementPlace): void {
+  checkEnd(context, body, place)
+  grantTuple(context, settleParts(context, body), endIn(body))
 }
 
 export function deleteRelationshipTuple(
@@ -137,22 +141,30 @@ export function findTuple(context: WriteContext, parts: TupleParts): TupleRecord
   return context.records.get('tuple', rowKeys.tuple(object.id, relation.id, subject.id))
 }
 
-/** Adds a tuple that is not there yet, and tells the engine. */
-export function addTuple(context: WriteContext, parts: TupleParts): TupleRecord {
+/** Adds the tuple, or gives the one that is there this end; tells the engine. */
+export function grantTuple(
+  context: WriteContext,
+  parts: TupleParts,
+  expiresAt: Instant | null,
+): Granted<TupleRecord> {
   const { subject, relation, object } = parts
-  const record: TupleRecord = {
-    kind: 'tuple',
-    id: context.newId(),
-    subjectId: subject.id,
-    relationId: relation.id,
-    objectId: object.id,
-    tenantId: object.tenantId,
-    createdAt: context.now,
-    expiresAt: null,
-  }
+  const held = findTuple(context, parts)
+  if (held?.expiresAt === expiresAt) return { record: held, outcome: 'unchanged' }
+  const record: TupleRecord = held
+    ? { ...held, expiresAt }
+    : {
+        kind: 'tuple',
+        id: context.newId(),
+        subjectId: subject.id,
+        relationId: relation.id,
+        objectId: object.id,
+        tenantId: object.tenantId,
+        createdAt: context.now,
+        expiresAt,
+      }
   keepRelation(context, relation)
-  context.records.put(record, { kind: 'tuple-put', ...tupleChange(context, parts) })
-  return record
+  context.records.put(record, { kind: 'tuple-put', ...tupleChange(context, parts), ...endingOf(record) })
+  return { record, outcome: held ? 'moved' : 'added' }
 }
 
 export function removeTuple(context: WriteContext, record: TupleRecord, parts: TupleParts): void {

@@ -14,7 +14,7 @@ export function* createUsers(
   input: { readonly body: UsersBulkCreate },
 ): Resumable<Empty> {
   yield* forEachElement(input.body.operations, ['body', 'operations'], (body, place) => {
-    checkAssignments(body, place)
+    checkAssignments(context, body, place)
     createNewUser(context, body)
   })
   return {}
@@ -26,7 +26,7 @@ export function* replaceUsers(
   input: { readonly body: UsersBulkCreate },
 ): Resumable<Empty> {
   yield* forEachElement(input.body.operations, ['body', 'operations'], (body, place) => {
-    checkAssignments(body, place)
+    checkAssignments(context, body, place)
     writeUser(context, context.records.get('user', rowKeys.user(body.key)), body)
   })
   return {}

@@ -1,9 +1,10 @@
 /** Users as answers show them, with the tenants they have roles in (contract B.7). */
 import { presentScope, presentTimes, type ReadContext } from '#management/commands/context.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
-import { type AssignmentParts, partsOf } from '#management/facts/assignments/role-assignments.ts'
+import { partsOf } from '#management/facts/assignments/role-assignments.ts'
+import { presentEnd } from '#management/facts/fact-ends.ts'
 import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
-import type { UserRecord } from '#model/records.ts'
+import type { AssignmentRecord, UserRecord } from '#model/records.ts'
 import type { User } from '#model/wire/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 
@@ -24,7 +25,7 @@ export function* presentUser(
   const held = hasInstanceRoles ? lists.assignmentsOfUser(user.id) : lists.tenantRolesOf(user.id)
   let rows = 0
   for (const { record, isDead } of records.foundIn('assignment', [held])) {
-    if (!isDead) add(partsOf(records, record))
+    if (!isDead) add(record)
     // The user is presented last: whatever was read before the stop may have been removed meanwhile.
     if (++rows % YIELD_ROWS === 0) yield
   }
@@ -41,7 +42,8 @@ export function* presentUser(
     roles,
   }
 
-  function add({ role, tenant, instance }: AssignmentParts): void {
+  function add(assignment: AssignmentRecord): void {
+    const { role, tenant, instance } = partsOf(records, assignment)
     let associated = tenants.get(tenant.key)
     if (!associated) {
       associated = { tenant: tenant.key, roles: [], status: 'active', resource_instance_roles: [] }
@@ -53,10 +55,11 @@ export function* presentUser(
         resource: type,
         resource_instance: key,
         role: role.key,
+        ...presentEnd(assignment),
       })
     } else {
       associated.roles.push(role.key)
-      roles.push({ role: role.key, tenant: tenant.key })
+      roles.push({ role: role.key, tenant: tenant.key, ...presentEnd(assignment) })
     }
   }
 }

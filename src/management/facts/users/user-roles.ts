@@ -1,8 +1,18 @@
 /** The paths of a user for its role assignments (contract B.7). */
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireUser } from '#management/commands/lookups.ts'
-import { assignRole, checkTenantNamed, unassignRole } from '#management/facts/assignments/role-assignments.ts'
-import type { ReturnDeletedQuery, RoleAssignment, UserRoleAssignment } from '#model/wire/role-assignment.ts'
+import {
+  assignRole,
+  checkTenantNamed,
+  checkWanted,
+  unassignRole,
+} from '#management/facts/assignments/role-assignments.ts'
+import type {
+  ReturnDeletedQuery,
+  RoleAssignment,
+  UserRoleAssignment,
+  UserRoleRemoval,
+} from '#model/wire/role-assignment.ts'
 
 interface UserParams {
   readonly user_id: string
@@ -12,7 +22,7 @@ export function assignUserRole(
   context: WriteContext,
   input: { readonly params: UserParams; readonly body: UserRoleAssignment },
 ): RoleAssignment {
-  checkTenantNamed(input.body, ['body'])
+  checkWanted(context, input.body, ['body'])
   return assignRole(context, requireUser(context.records, input.params.user_id), input.body)
 }
 
@@ -21,7 +31,7 @@ export function unassignUserRole(
   context: WriteContext,
   input: {
     readonly params: UserParams
-    readonly body: UserRoleAssignment
+    readonly body: UserRoleRemoval
     readonly query: ReturnDeletedQuery
   },
 ): RoleAssignment | undefined {

@@ -4,7 +4,7 @@ import { Created } from '#management/commands/answer-marks.ts'
 import { requireUser } from '#management/commands/lookups.ts'
 import { dependantsOf, removeDependants } from '#management/commands/removal.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
-import { assignRole, checkTenantNamed, ensureRole } from '#management/facts/assignments/role-assignments.ts'
+import { assignRole, checkWanted, ensureRole } from '#management/facts/assignments/role-assignments.ts'
 import type { Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { UserRecord } from '#model/records.ts'
@@ -18,7 +18,7 @@ interface UserParams {
 }
 
 export function* createUser(context: WriteContext, input: { readonly body: UserCreate }): Resumable<User> {
-  checkAssignments(input.body, ['body'])
+  checkAssignments(context, input.body, ['body'])
   return yield* presentUser(context, createNewUser(context, input.body))
 }
 
@@ -32,9 +32,15 @@ export function createNewUser(context: WriteContext, body: UserCreate): UserReco
 }
 
 /** What schemas cannot say about the assignments in a user's body. */
-export function checkAssignments(body: UserCreate, place: readonly (string | number)[]): void {
+export function checkAssignments(
+  context: WriteContext,
+  body: UserCreate,
+  place: readonly (string | number)[],
+): void {
   const wanted = body.role_assignments ?? []
-  wanted.forEach((assignment, index) => checkTenantNamed(assignment, [...place, 'role_assignments', index]))
+  wanted.forEach((assignment, index) =>
+    checkWanted(context, assignment, [...place, 'role_assignments', index]),
+  )
 }
 
 /** Adds a user that is not there yet. */
@@ -51,12 +57,12 @@ export function addUser(context: WriteContext, body: UserCreate): UserRecord {
   return user
 }
 
-/** Creates the user, or replaces its profile and adds the assignments it does not have. */
+/** Creates the user, or replaces its profile and adds the assignments it does not have, with their ends. */
 export function* replaceUser(
   context: WriteContext,
   input: { readonly params: UserParams; readonly body: UserCreate },
 ): Resumable<User | Created<User>> {
-  checkAssignments(input.body, ['body'])
+  checkAssignments(context, input.body, ['body'])
   const found = findForReplacement(context, input.params.user_id, input.body.key)
   const user = writeUser(context, found, input.body)
   const presented = yield* presentUser(context, user)
