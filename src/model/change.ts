@@ -131,42 +131,62 @@ export interface Ending {
   readonly until?: number
 }
 
+/**
+ * What those who copy an environment are told besides (`management/changes`); engines do not read it. Logs that an older release wrote
+ * are without.
+ */
+export interface Told {
+  /** The id of the thing that the change is about. */
+  readonly id?: string
+  /** How many dependants went with what was removed, by their kinds; absent: none. */
+  readonly took?: TakenAlong
+}
+
+export type TakenAlong = Readonly<Partial<Record<'assignment' | 'tuple' | 'instance' | 'rule', number>>>
+
+/** The tenant of what engines know without it; told as `Told` is. */
+export interface InTenant {
+  readonly tenant?: string
+}
+
 /** Attributes travel as stored: conditions read them, listings return them. */
 export type Attributes = Readonly<Record<string, unknown>>
 
-export type Change =
-  | TypePut
-  | { readonly kind: 'type-removed'; readonly type: string }
-  | RolePut
-  | { readonly kind: 'role-removed'; readonly type: string | null; readonly role: string }
-  | RelationPut
-  | { readonly kind: 'relation-removed'; readonly type: string; readonly relation: string }
-  | { readonly kind: 'tenant-put'; readonly tenant: string; readonly attributes: Attributes | null }
-  | { readonly kind: 'tenant-removed'; readonly tenant: string }
-  | {
-      readonly kind: 'user-put'
-      readonly user: string
-      /** Absent in what an older release wrote: none. */
-      readonly attributes?: Attributes | null
-    }
-  | { readonly kind: 'user-removed'; readonly user: string }
-  | {
-      readonly kind: 'instance-put'
-      readonly instance: InstanceKey
-      readonly tenant: string
-      readonly attributes: Attributes | null
-    }
-  | { readonly kind: 'instance-removed'; readonly instance: InstanceKey }
-  | ({ readonly kind: 'assignment-put' } & AssignmentChange & Ending)
-  | ({ readonly kind: 'assignment-removed' } & AssignmentChange)
-  | ({ readonly kind: 'tuple-put' } & TupleChange & Ending)
-  | ({ readonly kind: 'tuple-removed' } & TupleChange)
-  | ConditionSetPut
-  | { readonly kind: 'condition-set-removed'; readonly set: string }
-  | ({ readonly kind: 'rule-put' } & RuleChange)
-  | ({ readonly kind: 'rule-removed' } & RuleChange)
-  | MappingPut
-  | { readonly kind: 'mapping-removed'; readonly config: string }
+export type Change = Told &
+  (
+    | TypePut
+    | { readonly kind: 'type-removed'; readonly type: string }
+    | RolePut
+    | { readonly kind: 'role-removed'; readonly type: string | null; readonly role: string }
+    | RelationPut
+    | { readonly kind: 'relation-removed'; readonly type: string; readonly relation: string }
+    | { readonly kind: 'tenant-put'; readonly tenant: string; readonly attributes: Attributes | null }
+    | { readonly kind: 'tenant-removed'; readonly tenant: string }
+    | {
+        readonly kind: 'user-put'
+        readonly user: string
+        /** Absent in what an older release wrote: none. */
+        readonly attributes?: Attributes | null
+      }
+    | { readonly kind: 'user-removed'; readonly user: string }
+    | {
+        readonly kind: 'instance-put'
+        readonly instance: InstanceKey
+        readonly tenant: string
+        readonly attributes: Attributes | null
+      }
+    | ({ readonly kind: 'instance-removed'; readonly instance: InstanceKey } & InTenant)
+    | ({ readonly kind: 'assignment-put' } & AssignmentChange & Ending & InTenant)
+    | ({ readonly kind: 'assignment-removed' } & AssignmentChange & InTenant)
+    | ({ readonly kind: 'tuple-put' } & TupleChange & Ending & InTenant)
+    | ({ readonly kind: 'tuple-removed' } & TupleChange & InTenant)
+    | ConditionSetPut
+    | { readonly kind: 'condition-set-removed'; readonly set: string }
+    | ({ readonly kind: 'rule-put' } & RuleChange)
+    | ({ readonly kind: 'rule-removed' } & RuleChange)
+    | MappingPut
+    | { readonly kind: 'mapping-removed'; readonly config: string; readonly key?: string }
+  )
 
 const KINDS_OF_SCHEMA = /^(?:type|role|relation|condition-set|rule|mapping)-/u
 

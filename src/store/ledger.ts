@@ -85,4 +85,10 @@ export interface Ledger {
    * or ahead of the newest commit: the history was replaced. In both cases load again from `rows`.
    */
   feed(after: Revision): AsyncIterable<Entry>
+
+  /**
+   * As `feed`, for readers that need the rows of each entry. It reads a few entries at a time, and takes nothing that was handed
+   * on to those who follow. Where the log at hand does not reach back to `after`, the store's own is read.
+   */
+  replay(after: Revision): AsyncIterable<Entry>
 }

@@ -7,7 +7,7 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 
 /** Rows that go behind the commit that removes what they depend on. */
-type DependentKind = 'assignment' | 'tuple' | 'instance' | 'rule'
+export type DependentKind = 'assignment' | 'tuple' | 'instance' | 'rule'
 
 /** What others depend on. An action is a part of its type's record. */
 export type Depended = RecordKind | 'action'
@@ -50,6 +50,8 @@ const DEPENDENCES: { readonly [Kind in DependentKind]: DependencesOf<Kind> } = {
   },
 }
 
+const NO_ID = '00000000-0000-0000-0000-000000000000'
+
 const ALL: readonly Dependence[] = Object.values(DEPENDENCES).flatMap(ofKind => Object.values(ofKind))
 
 const ID_FIELDS: Readonly<Partial<Record<RecordKind, readonly string[]>>> = Object.fromEntries(
@@ -64,4 +66,18 @@ export function idFieldsOf(kind: RecordKind): readonly string[] {
 /** The lists of all that depend on a thing. */
 export function listsOfDependants(kind: Depended, id: string): ListName[] {
   return ALL.flatMap(({ on, list }) => ([on].flat().includes(kind) ? [list(id)] : []))
+}
+
+/** The kind of what is in a list of dependants: what it begins with is that of no other list. */
+const KIND_OF_LIST = new Map<number, DependentKind>(
+  Object.entries(DEPENDENCES).flatMap(([kind, ofKind]) =>
+    Object.values(ofKind as Readonly<Record<string, Dependence>>).map(({ list }): [number, DependentKind] => [
+      list(NO_ID)[0]!,
+      kind as DependentKind,
+    ]),
+  ),
+)
+
+export function kindInList(list: ListName): DependentKind | undefined {
+  return KIND_OF_LIST.get(list[0]!)
 }

@@ -11,7 +11,7 @@
  * row.
  */
 import { assert } from '#model/assert.ts'
-import { type Change, isOfSchema } from '#model/change.ts'
+import { type Change, isOfSchema, type TakenAlong } from '#model/change.ts'
 import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { isListed, lists, recordsBegin, rowKeyOf } from '#store/keyspace/keyspace.ts'
@@ -51,6 +51,8 @@ export class Draft extends RecordReader {
   readonly #pendingById = new Map<string, Pending>()
   readonly #watchers = new Map<RecordKind, Watcher>()
   readonly #changes: Change[] = []
+  /** Where among the changes the removal of a thing is, by its id. */
+  readonly #removals = new Map<string, number>()
   readonly #attributesBytesMax: number
 
   /** `attributesBytesMax` is for drafts that write records of callers. */
@@ -206,7 +208,10 @@ export class Draft extends RecordReader {
     this.#pendingById.set(record.id, pending)
     pending.written = true
     pending.contentMatters = true
-    this.#changes.push(...changes)
+    for (const change of changes) {
+      // A removal that comes before is that of another thing of the same key.
+      this.#changes.push(change.kind.endsWith('-put') ? { ...change, id: record.id } : change)
+    }
   }
 
   /** Removes a record that is there. */
@@ -218,7 +223,21 @@ export class Draft extends RecordReader {
     pending.written = true
     pending.contentMatters = true
     pending.restarted = pending.row !== null
-    this.#changes.push(...changes)
+    for (const change of changes) {
+      this.#removals.set(record.id, this.#changes.length)
+      this.#changes.push({ ...change, id: record.id })
+    }
+  }
+
+  /** Tells with the removal of the first of these things that is told of how much went with them all. */
+  tellTaken(removedIds: readonly string[], took: TakenAlong): void {
+    if (Object.keys(took).length === 0) return
+    for (const id of removedIds) {
+      const at = this.#removals.get(id)
+      if (at === undefined) continue
+      this.#changes[at] = { ...this.#changes[at]!, took }
+      return
+    }
   }
 
   /** Whether this draft removes a record of that kind that is stored. O(those of the kind that it has met). */

@@ -7,13 +7,14 @@
  * piece. So there always is a purge. Once the thing is gone nobody adds any more, since that requires the thing, and a
  * purge sees all that came before.
  */
+import type { TakenAlong } from '#model/change.ts'
 import type { PurgeRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import { isFactList } from '#store/keyspace/fact-list-membership.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs, type FactKind } from '#store/keyspace/record-codec.ts'
 import type { ListName } from '#store/view.ts'
 import type { WriteContext } from './context.ts'
-import { type Depended, listsOfDependants } from './dependences.ts'
+import { type Depended, type DependentKind, kindInList, listsOfDependants } from './dependences.ts'
 import type { Draft } from './draft.ts'
 
 /** Rows that go in the same commit as the thing, some 2 ms of work, so that most removals leave next to nothing behind. */
@@ -43,7 +44,20 @@ export function removeDependants(context: WriteContext, removed: readonly Dead[]
     records.markDead(dead.deadIds)
     records.put({ kind: 'purge', id: context.newId(), ...dead })
   }
+  for (const { deadIds, lists: dependants } of removed)
+    records.tellTaken(deadIds, countedIn(records, dependants))
   discardRows(records, together(removed).lists, ROWS_WITH_REMOVAL_MAX)
+}
+
+/** How many rows the lists have, by kind. Rows that an earlier removal has left to be purged are among them. O(lists). */
+function countedIn(records: Draft, listNames: readonly ListName[]): TakenAlong {
+  const counts: Partial<Record<DependentKind, number>> = {}
+  for (const list of listNames) {
+    const kind = kindInList(list)
+    const count = records.storedCount(list)
+    if (kind && count > 0) counts[kind] = (counts[kind] ?? 0) + count
+  }
+  return counts
 }
 
 /** How many things the draft names dead whose dependants are to be purged. O(purges that it writes). */

@@ -143,11 +143,16 @@ export interface LogReaderOptions {
   readonly handed?: HandedCommits
   /** The sequence of the newest commit that readers of the view may have seen. It may not be durable yet. */
   readonly head: () => number
+  /** Most entries in one piece; absent: as many as the log reads at once. */
+  readonly entriesMax?: number
 }
+
+/** Entries that a replay reads at once: each is decoded whole, and nothing else happens meanwhile. */
+export const REPLAYED_AT_ONCE = 16
 
 /** Reads a log in tables for one feed, which began in the history `epoch`. */
 export function logReader(
-  { log, durable, epoch, handed, head }: LogReaderOptions,
+  { log, durable, epoch, handed, head, entriesMax = Infinity }: LogReaderOptions,
   startEpoch: string,
 ): LogReader {
   return after => {
@@ -156,7 +161,7 @@ export function logReader(
     const next = { epoch, sequence: after + 1 }
     const commit = handed?.take(next.sequence)
     if (commit) return [entryOf(commit, next, log)]
-    const batch = log.read(after + 1, durable.sequence)
+    const batch = log.read(after + 1, Math.min(durable.sequence, after + entriesMax))
     if (batch[0]?.sequence !== after + 1) throw feedFailure('REVISION_TOO_OLD', startEpoch, after)
     return batch.map(({ sequence, bytes }) => decodeEntry({ epoch, sequence }, bytes))
   }

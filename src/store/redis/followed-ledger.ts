@@ -93,9 +93,50 @@ export class FollowedLedger implements Ledger {
     return copy.feed(after)
   }
 
+  replay(after: Revision): AsyncIterable<Entry> {
+    const { copy, source } = this.#open()
+    return new EitherReplay(copy.replay(after), () => source.replay(after))
+  }
+
   #open(): Followed {
     if (this.#environment.isClosed) throw storeClosed()
     if (this.#environment.fault) throw this.#environment.fault
     return this.#environment.followed
+  }
+}
+
+/**
+ * The log of the copy, or that of Redis: a copy that was loaded begins its log with the load. No generator: the return of one waits
+ * for an entry that may never come.
+ */
+class EitherReplay implements AsyncIterableIterator<Entry> {
+  #from: AsyncIterator<Entry>
+  readonly #other: () => AsyncIterable<Entry>
+  #isDecided = false
+
+  constructor(first: AsyncIterable<Entry>, other: () => AsyncIterable<Entry>) {
+    this.#from = first[Symbol.asyncIterator]()
+    this.#other = other
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<Entry, undefined>> {
+    if (this.#isDecided) return this.#from.next()
+    this.#isDecided = true
+    try {
+      return await this.#from.next()
+    } catch (error) {
+      if (!(error instanceof AuthzError) || error.code !== 'REVISION_TOO_OLD') throw error
+      this.#from = this.#other()[Symbol.asyncIterator]()
+      return this.#from.next()
+    }
+  }
+
+  async return(): Promise<IteratorResult<Entry, undefined>> {
+    await this.#from.return?.()
+    return { done: true, value: undefined }
   }
 }

@@ -273,6 +273,10 @@ export class RedisLedger implements Ledger {
     return new LogFeed({ read, durable: this.mark, after })
   }
 
+  replay(after: Position): AsyncIterable<Entry> {
+    return this.feed(after)
+  }
+
   /** Ends all feeds and refuses further commits. Resolves when the commits under way are done. The link stays open. */
   async close(reason: AuthzError | null = null): Promise<void> {
     this.mark.close(reason)

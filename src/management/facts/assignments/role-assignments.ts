@@ -10,7 +10,6 @@ import type { RecordReader } from '#management/commands/record-reader.ts'
 import { checkEnd, endIn, endingOf, type Granted, presentEnd } from '#management/facts/fact-ends.ts'
 import { addInstance, instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { assert } from '#model/assert.ts'
-import type { AssignmentScope } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import type {
@@ -214,10 +213,10 @@ export function removeAssignment(
 }
 
 function assignmentChange(context: WriteContext, parts: AssignmentParts) {
-  const scope: AssignmentScope = parts.instance
-    ? { instance: instanceKeyOf(context.records, parts.instance) }
-    : { tenant: parts.tenant.key }
-  return { user: parts.user.key, role: parts.role.key, scope }
+  const tenant = parts.tenant.key
+  const named = { user: parts.user.key, role: parts.role.key }
+  if (!parts.instance) return { ...named, scope: { tenant } }
+  return { ...named, scope: { instance: instanceKeyOf(context.records, parts.instance) }, tenant }
 }
 
 /** The records that a live assignment refers to. All of them exist as long as the assignment does. */

@@ -7,7 +7,7 @@ import { deleteEach } from '#management/facts/delete-each.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 import type { ResourceInstancesBulk } from '#model/wire/resource-instance.ts'
-import { instanceKeyOf, writeInstance } from './resource-instances.ts'
+import { instanceKeyOf, instanceRemoved, writeInstance } from './resource-instances.ts'
 
 /** Creates the instances that are not there; of the others it replaces the attributes. */
 export function* replaceResourceInstances(
@@ -27,7 +27,7 @@ export function deleteResourceInstances(
   const remove = (ident: string) => {
     const instance = requireInstance(records, ident)
     const name = instanceKeyOf(records, instance)
-    records.delete(instance, { kind: 'instance-removed', instance: name })
+    records.delete(instance, instanceRemoved(records, instance))
     return { id: instance.id, names: [formatInstanceReference(name)] }
   }
   return deleteEach(context, input, remove, 'instance')

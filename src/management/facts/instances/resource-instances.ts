@@ -161,8 +161,14 @@ export function deleteResourceInstance(
 /** Removes an instance, a group too, with everything tied to it (contract C.7). */
 export function removeInstance(context: WriteContext, instance: InstanceRecord): void {
   const { records } = context
-  records.delete(instance, { kind: 'instance-removed', instance: instanceKeyOf(records, instance) })
+  records.delete(instance, instanceRemoved(records, instance))
   removeDependants(context, [dependantsOf(instance)])
+}
+
+export function instanceRemoved(records: RecordReader, instance: InstanceRecord): Change {
+  const tenant = records.byId('tenant', instance.tenantId)
+  assert(tenant, 'an instance that is read lives no longer than its tenant')
+  return { kind: 'instance-removed', instance: instanceKeyOf(records, instance), tenant: tenant.key }
 }
 
 /** An instance as texts and engine keys name it. */

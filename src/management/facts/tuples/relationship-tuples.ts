@@ -172,10 +172,13 @@ export function removeTuple(context: WriteContext, record: TupleRecord, parts: T
 }
 
 function tupleChange(context: WriteContext, parts: TupleParts) {
+  const tenant = context.records.byId('tenant', parts.object.tenantId)
+  assert(tenant, 'an instance that is read lives no longer than its tenant')
   return {
     subject: instanceKeyOf(context.records, parts.subject),
     relation: parts.relation.key,
     object: instanceKeyOf(context.records, parts.object),
+    tenant: tenant.key,
   }
 }
 

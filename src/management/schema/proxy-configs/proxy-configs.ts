@@ -100,7 +100,7 @@ export function* updateProxyConfig(
 export function deleteProxyConfig(context: WriteContext, input: { readonly params: ConfigParams }): void {
   const { records } = context
   const config = requireProxyConfig(records, input.params.proxy_config_id)
-  records.delete(config, { kind: 'mapping-removed', config: config.id })
+  records.delete(config, { kind: 'mapping-removed', config: config.id, key: config.key })
 }
 
 /** Writes a config and tells the engine. */
