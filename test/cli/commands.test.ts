@@ -316,6 +316,21 @@ describe('facts', () => {
     }
   })
 
+  test('load grants until the end that a line tells, and leaves out what has ended', async () => {
+    const granted = { kind: 'assignment', user: 'ivan', role: 'auditor', tenant: 'default' }
+    const lines = [
+      { kind: 'user', key: 'ivan' },
+      { ...granted, expires_at: '2131-05-01T12:00:00+02:00' },
+      { ...granted, role: 'editor', expires_at: '2020-01-01T00:00:00Z' },
+    ].map(line => JSON.stringify(line))
+    const { code, stdout, stderr } = await run(['load', '-'], { stdin: lines.join('\n') })
+    expect([code, JSON.parse(stdout)]).toEqual([0, { loaded: { user: 1, assignment: 1 } }])
+    expect(stderr).toContain('left out what has ended by now: 1\n')
+    const { body } = await service.get('/v2/facts/default/default/role_assignments?user=ivan')
+    expect(body).toMatchObject([{ role: 'auditor', expires_at: '2131-05-01T10:00:00.000Z' }])
+    await service.delete('/v2/facts/default/default/users/ivan')
+  })
+
   test('export writes a file that import puts into another environment, equal to the letter', async () => {
     const [first, second] = ['first.ndjson', 'second.ndjson'].map(name => join(directory, name))
     const exported = await run(['export', first!])

@@ -50,7 +50,8 @@ export const loadCommand: Command = ({ usage, description }, parser, run) =>
         for await (const line of linesOf(file, session.streams.stdin, onBytes)) await loader.add(line)
         await loader.send()
       })
-      const { counts } = loader
+      const { counts, ended } = loader
+      if (ended > 0) session.output.note(`left out what has ended by now: ${ended}`)
       const rows = Object.entries(counts)
       session.output.result({ loaded: counts }, () => session.output.table(['LOADED', 'COUNT'], rows))
     }),
@@ -60,6 +61,8 @@ export const loadCommand: Command = ({ usage, description }, parser, run) =>
 class Loader {
   /** What is in, by kind. */
   readonly counts: Record<string, number> = {}
+  /** How many facts were left out, because they end before now: the service refuses such grants. */
+  ended = 0
   readonly #api: Api
   readonly #place: string
   readonly #file: string
@@ -79,6 +82,10 @@ class Loader {
     } catch (error) {
       await this.send()
       throw error instanceof UsageError ? new UsageError(this.#told(line.number, error.message)) : error
+    }
+    if (hasEnded(fact)) {
+      this.ended += 1
+      return
     }
     const batch = this.#batch
     if (batch.length > 0 && (batch[0]!.fact.kind !== fact.kind || batch.length === FACTS_PER_REQUEST)) {
@@ -134,6 +141,11 @@ function factOf({ text }: InputLine): Fact {
   }
   if (isFact(line)) return line
   throw new UsageError(`expected a "kind" among ${KINDS.join(', ')}; import takes whole environments`)
+}
+
+function hasEnded(fact: Fact): boolean {
+  const end = fact.kind === 'assignment' || fact.kind === 'tuple' ? fact.expires_at : null
+  return typeof end === 'string' && Date.parse(end) <= Date.now()
 }
 
 function isFact(line: ContentLine): line is Fact {

@@ -157,13 +157,14 @@ class ContentOf {
   }
 
   #assignmentLine(row: Row): string | null {
-    const { createdAt, bytes, tenantAt, isOnInstance } = fieldsOf(row)
+    const fields = fieldsOf(row)
+    const { bytes, tenantAt, isOnInstance } = fields
     const user = this.#users.get(row.key, USER_AT)
     const role = this.#roles.get(row.key, ROLE_AT)
     const tenant = this.#tenants.get(bytes, tenantAt)
     if (user === undefined || role === undefined || tenant === undefined) return null
     const head = `{"kind":"assignment","user":${user},"role":${role},"tenant":${tenant}`
-    const end = `"created_at":${this.#instant(createdAt)}}\n`
+    const end = `${this.#lifeOf(fields)}}\n`
     if (!isOnInstance) return `${head},${end}`
     const instance = this.#instances.get(row.key, SCOPE_AT)
     return instance === undefined ? null : `${head},"resource_instance":${instance},${end}`
@@ -174,8 +175,14 @@ class ContentOf {
     const relation = this.#relations.get(row.key, RELATION_AT)
     const object = this.#instances.get(row.key, OBJECT_AT)
     if (subject === undefined || relation === undefined || object === undefined) return null
-    const times = `"created_at":${this.#instant(fieldsOf(row).createdAt)}`
+    const times = this.#lifeOf(fieldsOf(row))
     return `{"kind":"tuple","subject":${subject},"relation":${relation},"object":${object},${times}}\n`
+  }
+
+  /** When a fact was made, and when it ends, if it does. */
+  #lifeOf({ createdAt, expiresAt }: FactFields): string {
+    const made = `"created_at":${this.#instant(createdAt)}`
+    return expiresAt === null ? made : `${made},"expires_at":"${presentInstant(expiresAt)}"`
   }
 
   #times({ createdAt, updatedAt }: { readonly createdAt: number; readonly updatedAt: number }): string {

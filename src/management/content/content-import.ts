@@ -9,6 +9,7 @@
 import { presentInstant } from '#management/commands/context.ts'
 import { checkAttributes } from '#management/commands/attribute-ceilings.ts'
 import { Draft } from '#management/commands/draft.ts'
+import { endIn } from '#management/facts/fact-ends.ts'
 import { checkSchemaCeilings } from '#management/schema/schema-ceilings.ts'
 import { checkReadable } from '#management/schema/condition-sets/checked-conditions.ts'
 import type { ExportedConditionSet } from '#management/schema/condition-sets/exported-sets.ts'
@@ -314,7 +315,7 @@ export class ContentImport {
   #assignment(line: Line<'assignment'>): StoredRecord {
     const userId = known(this.#userIds, 'user', line.user)
     const id = this.#options.newId()
-    const createdAt = this.#instant(line.created_at)
+    const life = this.#lifeOf(line)
     const tenantId = line.tenant === undefined ? null : known(this.#tenantIds, 'tenant', line.tenant)
     if (line.resource_instance === undefined) {
       if (tenantId === null) throw invalid('a role is held in a tenant or on an instance; say which')
@@ -326,8 +327,7 @@ export class ContentImport {
         roleId,
         tenantId,
         instanceId: null,
-        createdAt,
-        expiresAt: null,
+        ...life,
       }
     }
     const instance = this.#instanceNamed(line.resource_instance)
@@ -342,8 +342,7 @@ export class ContentImport {
       roleId,
       tenantId: instance.tenantId,
       instanceId: instance.id,
-      createdAt,
-      expiresAt: null,
+      ...life,
     }
   }
 
@@ -364,8 +363,7 @@ export class ContentImport {
       relationId: relation.id,
       objectId: object.id,
       tenantId: object.tenantId,
-      createdAt: this.#instant(line.created_at),
-      expiresAt: null,
+      ...this.#lifeOf(line),
     }
   }
 
@@ -382,6 +380,11 @@ export class ContentImport {
     const id = this.#options.newId()
     ids.set(key, id)
     return id
+  }
+
+  /** Of a fact. An end that is past is taken as it is: what has ended is removed by whoever removes it in any environment. */
+  #lifeOf(line: Line<'assignment' | 'tuple'>) {
+    return { createdAt: this.#instant(line.created_at), expiresAt: endIn(line) }
   }
 
   #times(line: { readonly created_at?: string; readonly updated_at?: string }) {

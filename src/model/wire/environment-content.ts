@@ -11,6 +11,7 @@ import { type Static, Type } from 'typebox'
 import { type BuiltInTypeKey, TENANT_TYPE_KEY, USER_TYPE_KEY } from '#model/built-in-types.ts'
 import {
   AttributeMap,
+  endMoment,
   environmentPath,
   LongKey,
   Name,
@@ -30,6 +31,8 @@ export const CONTENT_FORMAT = 1
 export const CONTENT_TYPE = 'application/x-ndjson'
 
 const times = { created_at: Type.Optional(Timestamp), updated_at: Type.Optional(Timestamp) }
+/** One that is past by now may stand there, too. */
+const toldEnd = { expires_at: optional(endMoment('When it ends; absent or null: it lasts.')) }
 const attributeBlocks = Type.Record(ShortKey, AttributeBlock, { additionalProperties: false })
 
 /** What the groups API made a relation for; such a relation goes with its last tuple. */
@@ -172,6 +175,7 @@ export const ContentAssignment = Type.Object({
   /** `type:key`; absent for a role in the whole tenant, which then has to be there. */
   resource_instance: Type.Optional(Type.String()),
   created_at: Type.Optional(Timestamp),
+  ...toldEnd,
 })
 export type ContentAssignment = Static<typeof ContentAssignment>
 
@@ -181,6 +185,7 @@ export const ContentTuple = Type.Object({
   relation: ShortKey,
   object: Type.String(),
   created_at: Type.Optional(Timestamp),
+  ...toldEnd,
 })
 export type ContentTuple = Static<typeof ContentTuple>
 
