@@ -9,7 +9,7 @@
 import { presentInstant } from '#management/commands/context.ts'
 import { checkAttributes } from '#management/commands/attribute-ceilings.ts'
 import { Draft } from '#management/commands/draft.ts'
-import { endIn } from '#management/facts/fact-ends.ts'
+import { endIn } from '#management/commands/fact-ends.ts'
 import { checkSchemaCeilings } from '#management/schema/schema-ceilings.ts'
 import { checkReadable } from '#management/schema/condition-sets/checked-conditions.ts'
 import type { ExportedConditionSet } from '#management/schema/condition-sets/exported-sets.ts'

@@ -9,7 +9,7 @@ import {
   removeAssignment,
   tenantOfInstance,
 } from '#management/facts/assignments/role-assignments.ts'
-import { checkEnd, endIn, presentEnd } from '#management/facts/fact-ends.ts'
+import { checkEnd, endIn, presentEnd } from '#management/commands/fact-ends.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'

@@ -12,7 +12,7 @@ import { type Page, pageFrom, takeInSlices, windowOf } from '#management/command
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { tenantOfInstance } from '#management/facts/assignments/role-assignments.ts'
-import { checkEnd, endIn, presentEnd } from '#management/facts/fact-ends.ts'
+import { checkEnd, endIn, presentEnd } from '#management/commands/fact-ends.ts'
 import { addInstance } from '#management/facts/instances/resource-instances.ts'
 import { findTuple, grantTuple, removeTuple } from '#management/facts/tuples/relationship-tuples.ts'
 import { AuthzError } from '#model/errors.ts'

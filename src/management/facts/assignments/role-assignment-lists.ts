@@ -10,7 +10,7 @@ import {
 import { arrayOrEnvelope, type Page } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { pageOfSelection } from '#management/commands/selection.ts'
-import { endFilters, presentEnd } from '#management/facts/fact-ends.ts'
+import { endFilters, presentEnd } from '#management/commands/fact-ends.ts'
 import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import type { AssignmentRecord } from '#model/records.ts'
 import type {

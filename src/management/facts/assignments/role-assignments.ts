@@ -7,7 +7,7 @@ import {
 } from '#management/commands/context.ts'
 import { locateInstance, requireRole, requireTenant, requireUser } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
-import { checkEnd, endIn, endingOf, type Granted, presentEnd } from '#management/facts/fact-ends.ts'
+import { checkEnd, endIn, endingOf, type Granted, presentEnd } from '#management/commands/fact-ends.ts'
 import { addInstance, instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'

@@ -9,7 +9,7 @@ import {
 import { arrayOrEnvelope, type Page } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { pageOfSelection } from '#management/commands/selection.ts'
-import { endFilters } from '#management/facts/fact-ends.ts'
+import { endFilters } from '#management/commands/fact-ends.ts'
 import type { TupleRecord } from '#model/records.ts'
 import type {
   DetailedRelationshipTuplesQuery,

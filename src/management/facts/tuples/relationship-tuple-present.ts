@@ -1,6 +1,6 @@
 /** Relationship tuples as answers show them (contract B.10), plain or with the details of both instances. */
 import { presentInstant, presentScope, type ReadContext } from '#management/commands/context.ts'
-import { presentEnd } from '#management/facts/fact-ends.ts'
+import { presentEnd } from '#management/commands/fact-ends.ts'
 import { namesOf } from '#management/facts/instances/resource-instance-present.ts'
 import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { assert } from '#model/assert.ts'

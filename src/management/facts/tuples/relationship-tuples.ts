@@ -10,7 +10,7 @@ import {
   requireRelation,
   requireTenant,
 } from '#management/commands/lookups.ts'
-import { checkEnd, endIn, endingOf, type Granted } from '#management/facts/fact-ends.ts'
+import { checkEnd, endIn, endingOf, type Granted } from '#management/commands/fact-ends.ts'
 import { addInstance, instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { keepRelation } from '#management/schema/relations.ts'
 import { assert } from '#model/assert.ts'

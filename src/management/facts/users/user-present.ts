@@ -2,7 +2,7 @@
 import { presentScope, presentTimes, type ReadContext } from '#management/commands/context.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
 import { partsOf } from '#management/facts/assignments/role-assignments.ts'
-import { presentEnd } from '#management/facts/fact-ends.ts'
+import { presentEnd } from '#management/commands/fact-ends.ts'
 import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import type { AssignmentRecord, UserRecord } from '#model/records.ts'
 import type { User } from '#model/wire/user.ts'

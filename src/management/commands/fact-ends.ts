@@ -1,6 +1,6 @@
 /** When facts end: as callers say it, as answers show it, and as the engine hears of it. */
-import { type OperationContext, presentInstant } from '#management/commands/context.ts'
-import type { Filter } from '#management/commands/selection.ts'
+import { type OperationContext, presentInstant } from './context.ts'
+import type { Filter } from './selection.ts'
 import type { Ending } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Instant } from '#model/records.ts'
