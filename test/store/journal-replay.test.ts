@@ -1,6 +1,7 @@
 /** What the next opening makes of the journal that a dead process left: all whole records that go on from the stored tables. */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { open } from 'lmdb'
 import { afterAll, expect, test } from 'vitest'
 import { EmbeddedLedger } from '#store/embedded/embedded-ledger.ts'
 import { TableView } from '#store/embedded/table-view.ts'
@@ -79,6 +80,28 @@ test('of two segments both are replayed, the older one first', async () => {
   expect(journalFiles(path)).toHaveLength(2)
   expect(await stored(path)).toEqual({ level: '1' })
   expect(await shownLater(path)).toEqual({ level: '1', a: 'new' })
+})
+
+test('checkpoints fill up the pages of a table that grows at its end, as a log does', async () => {
+  const path = directory()
+  const tables = await openTables(path)
+  // Five of these entries have room in a page of lmdb's.
+  const [perCheckpoint, value] = [100, bytes('v'.repeat(780))]
+  for (let from = 1_000; from < 2_000; from += perCheckpoint) {
+    await tables.write(() => {
+      for (let key = from; key < from + perCheckpoint; key += 1)
+        tables.table('one').put(bytes(`${key}`), value)
+      // What a log of a certain length drops.
+      if (from > 1_500) tables.table('one').remove(bytes(`${from - 500}`))
+    })
+    await checkpoint(tables)
+  }
+  await tables.close()
+  const root = open({ path, noSubdir: false, readOnly: true })
+  const table = root.openDB({ name: 'one', encoding: 'binary', keyEncoding: 'binary' })
+  const { treeLeafPageCount } = table.getStats() as { readonly treeLeafPageCount: number }
+  await root.close()
+  expect(treeLeafPageCount).toBe(1_000 / 5)
 })
 
 test('a segment that ends anywhere in its last record gives all before it', async () => {

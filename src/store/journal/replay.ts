@@ -11,7 +11,7 @@ import { decodeUint48, encodeUint48 } from '#store/keyspace/row-codec.ts'
 import { bytesOf } from '#model/byte-text.ts'
 import type { SegmentEnd } from '#store/large-writes.ts'
 import { notWritten } from '#store/not-written-error.ts'
-import type { Table, Tables } from '#store/tables.ts'
+import { putLast, type Table, type Tables } from '#store/tables.ts'
 import { LINEAGE_BYTES, readSegment, type ReadSegment } from './journal-format.ts'
 
 const TABLE = 'journal'
@@ -103,21 +103,30 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
 async function apply(tables: Tables, { generation, lineage, changes }: ReadSegment): Promise<void> {
   // A tree takes entries most cheaply in the order of their keys. Tables are opened outside of the write.
   const sorted = [...changes].map(([name, entries]) => {
-    return {
-      table: tables.table(name),
-      entries: [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1)),
-    }
+    const table = tables.table(name)
+    const inOrder = [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1))
+    // The log grows at its end. Pages that are told so are filled up.
+    const isAtEnd = isBehindAll(table, inOrder.find(([, value]) => value !== null)?.[0])
+    return { table, entries: inOrder, isAtEnd }
   })
   const mark = tables.table(TABLE)
   await tables.write(() => {
-    for (const { table, entries } of sorted) {
+    for (const { table, entries, isAtEnd } of sorted) {
       for (const [key, value] of entries) {
         if (value === null) table.remove(bytesOf(key))
+        else if (isAtEnd) putLast(table, bytesOf(key), value)
         else table.put(bytesOf(key), value)
       }
     }
     putMark(mark, lineage, generation)
   })
+}
+
+/** Whether the table has nothing from that key on; a wrong answer would cost time alone. */
+function isBehindAll(table: Table, key: string | undefined): boolean {
+  if (key === undefined) return false
+  const [next] = table.range({ start: bytesOf(key) })
+  return next === undefined
 }
 
 function putMark(table: Table, lineage: Uint8Array, generation: number): void {
