@@ -1,7 +1,7 @@
 /**
  * Runs any bench of the registry, as it has to be run: its flags, its core, its memory.
  *
- *     npm run bench                       the usual ones of the service, under ten minutes
+ *     npm run bench                       the usual ones of the service, a quarter of an hour
  *     npm run bench -- NAME… [options]    these, one after the other; options go to the program
  *     npm run bench -- --list             what there is
  *

@@ -1,7 +1,7 @@
 /**
  * An environment of many facts, imported over HTTP into the embedded store and exported again: how long each takes, whether
- * what came out is what went in, and what decisions and writes in the same service wait meanwhile. Other checkouts take turns with
- * this one, so that ratios are of one run.
+ * what came out is what went in, what decisions and writes in the same service wait meanwhile, and what the closed store keeps a fact.
+ * Other checkouts take turns with this one, so that ratios are of one run.
  *
  *     npm run bench -- import [FACTS] [CHECKOUT…]
  *
@@ -18,7 +18,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { pathToFileURL } from 'node:url'
 import { ServerProcess } from '../http/server-process.ts'
-import { atLeast, atMost, type Figure, median, percentile, publish } from '../lib/measure.ts'
+import { atLeast, atMost, type Figure, median, percentile, publish, round } from '../lib/measure.ts'
+import { bytesOnDisk, type StoredBytes } from '../lib/stored-bytes.ts'
 
 const args = process.argv.slice(2)
 const facts = /^\d/.test(args[0] ?? '') ? Number(args.shift()) : 1_000_000
@@ -155,13 +156,19 @@ class Subject {
     this.#directory = directory
   }
 
-  async round(file: string, round: number): Promise<void> {
-    const env = `big-${round}`
+  async round(file: string, nth: number): Promise<void> {
+    const env = `big-${nth}`
     await this.#told('POST', '/v2/projects/default/envs', ADMIN_API_KEY, { key: env, name: env })
     await this.#import(file, env)
     await this.#export(env)
-    if (round === 0) await this.#verify(env)
-    await this.#told('DELETE', `/v2/projects/default/envs/${env}`, ADMIN_API_KEY)
+    if (nth === 0) await this.#verify(env)
+    if (nth < ROUNDS - 1) await this.#told('DELETE', `/v2/projects/default/envs/${env}`, ADMIN_API_KEY)
+  }
+
+  /** What the closed store keeps, with the environment of the last round. */
+  async stored(): Promise<StoredBytes> {
+    await this.#server.stop()
+    return bytesOnDisk(join(this.#directory, 'data'))
   }
 
   async #import(file: string, env: string): Promise<void> {
@@ -252,7 +259,7 @@ function figuresOf(own: Subject, others: readonly Subject[]): Figure[] {
   ]
   if (!base) return figures
   const against = (what: 'importSeconds' | 'exportSeconds') =>
-    median(measured(base[what].map((seconds, round) => seconds / own[what][round]!)))
+    median(measured(base[what].map((seconds, nth) => seconds / own[what][nth]!)))
   return [
     ...figures,
     atLeast(`import: rate against ${base.name}`, against('importSeconds'), BAR, '×'),
@@ -271,20 +278,39 @@ const subjects: Subject[] = []
 try {
   await writeFile(file)
   for (const checkout of checkouts) subjects.push(await Subject.start(checkout))
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) await subject.round(file, round)
+  for (let nth = 0; nth < ROUNDS; nth += 1) {
+    for (const subject of nth % 2 === 0 ? subjects : subjects.toReversed()) await subject.round(file, nth)
   }
   const [own, ...others] = subjects
-  const told = subjects.map(({ name, importSeconds, exportSeconds, exportBytes, decisionMs, writeMs }) => ({
-    name,
-    importSeconds,
-    exportSeconds,
-    exportBytes,
-    decisionMs: { p50: percentile(decisionMs, 0.5), max: Math.max(...decisionMs), count: decisionMs.length },
-    writeMs: { p50: percentile(writeMs, 0.5), max: Math.max(...writeMs), count: writeMs.length },
-  }))
+  const stored: StoredBytes[] = []
+  for (const subject of subjects) stored.push(await subject.stored())
+  const told = subjects.map((subject, index) => {
+    const { name, importSeconds, exportSeconds, exportBytes, decisionMs, writeMs } = subject
+    return {
+      name,
+      keptBytesAFact: round(stored[index]!.inUse / facts),
+      tableBytesAFact: Object.fromEntries(
+        Object.entries(stored[index]!.tables).map(([table, bytes]) => [table, round(bytes / facts)]),
+      ),
+      importSeconds,
+      exportSeconds,
+      exportBytes,
+      decisionMs: {
+        p50: percentile(decisionMs, 0.5),
+        max: Math.max(...decisionMs),
+        count: decisionMs.length,
+      },
+      writeMs: { p50: percentile(writeMs, 0.5), max: Math.max(...writeMs), count: writeMs.length },
+    }
+  })
   for (const each of told) process.stdout.write(`${JSON.stringify(each)}\n`)
-  publish('import', figuresOf(own!, others), { facts, fileBytes: statSync(file).size, told })
+  const figures = figuresOf(own!, others)
+  const [ownBytes, baseBytes] = stored
+  if (baseBytes)
+    figures.push(
+      atMost(`bytes kept a fact against ${others[0]!.name}`, ownBytes!.inUse / baseBytes.inUse, 1, '×'),
+    )
+  publish('import', figures, { facts, fileBytes: statSync(file).size, told })
 } finally {
   for (const subject of subjects) await subject.stop()
   rmSync(directory, { recursive: true, force: true })

@@ -5,8 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Query } from '../../src/model/decision.ts'
 import { binaryOf, OPENFGA, titleOf } from './go-servers.ts'
-import { type Facts, type Peer, type Relationship, relationshipsOf } from './peer.ts'
-import { freePort, PeerServer } from './peer-server.ts'
+import {
+  type Facts,
+  type PeerRequest,
+  type Relationship,
+  relationshipsOf,
+  type WritablePeer,
+} from './peer.ts'
+import { freePort, type JsonClient, PeerServer } from './peer-server.ts'
 
 /** What it takes at once unless told otherwise. */
 const TUPLES_A_WRITE = 100
@@ -52,27 +58,49 @@ const MODEL = {
   ],
 }
 
-export class OpenFga implements Peer {
+export class OpenFga implements WritablePeer {
   readonly name: string
   readonly cannot =
     'nothing of its relations; no tenants, and attributes only as what a condition finds in tuple or question'
   readonly isOverHttp = true
-  readonly #datastore: 'memory' | 'sqlite'
+  readonly mostAtOnce = TUPLES_A_WRITE
+  /** It asks for none. */
+  readonly key = ''
+  readonly #datastore: 'memory' | 'sqlite' | 'postgres'
+  /** Null: in a folder of its own, where it is on disk. */
+  readonly #uri: string | null
   #directory: string | null = null
   #server: PeerServer | null = null
   #store = ''
   #model = ''
 
-  constructor(datastore: 'memory' | 'sqlite') {
+  constructor(datastore: 'memory' | 'sqlite')
+  /** Of PostgreSQL: an empty database. */
+  constructor(datastore: 'postgres', uri: string)
+  constructor(datastore: 'memory' | 'sqlite' | 'postgres', uri: string | null = null) {
     this.name = `${titleOf(OPENFGA)} (HTTP, ${datastore})`
     this.#datastore = datastore
+    this.#uri = uri
   }
 
   async load(facts: Facts, signal: AbortSignal): Promise<void> {
+    await this.start()
+    for (const batch of relationshipsOf(facts, TUPLES_A_WRITE)) {
+      const { path, body } = this.writeOf(batch)
+      await this.client.post(path, body, signal)
+    }
+  }
+
+  get client(): JsonClient {
+    return this.#server!.client
+  }
+
+  /** With the model, and without a fact. */
+  async start(): Promise<void> {
     this.#directory = mkdtempSync(join(tmpdir(), 'verdict-openfga-'))
     const store = [`--datastore-engine=${this.#datastore}`]
-    if (this.#datastore === 'sqlite') {
-      store.push(`--datastore-uri=file:${join(this.#directory, 'openfga.db')}`)
+    if (this.#datastore !== 'memory') {
+      store.push(`--datastore-uri=${this.#uri ?? `file:${join(this.#directory, 'openfga.db')}`}`)
       execFileSync(binaryOf(OPENFGA), ['migrate', ...store], { stdio: 'ignore' })
     }
     const port = await freePort()
@@ -86,13 +114,16 @@ export class OpenFga implements Peer {
       '--log-level=error',
     ]
     this.#server = await PeerServer.start(command, port, '/healthz')
-    const { id } = (await this.#server.client.post('/stores', { name: 'drive' })) as { id: string }
+    const { id } = (await this.client.post('/stores', { name: 'drive' })) as { id: string }
     this.#store = `/stores/${id}`
-    const model = await this.#server.client.post(`${this.#store}/authorization-models`, MODEL)
+    const model = await this.client.post(`${this.#store}/authorization-models`, MODEL)
     this.#model = (model as { authorization_model_id: string }).authorization_model_id
-    for (const batch of relationshipsOf(facts, TUPLES_A_WRITE)) {
-      await this.#post('write', { writes: { tuple_keys: batch.map(tupleOf) } }, signal)
-    }
+  }
+
+  /** The request that makes these. */
+  writeOf(relationships: readonly Relationship[]): PeerRequest {
+    const writes = { tuple_keys: relationships.map(tupleOf) }
+    return { path: `${this.#store}/write`, body: { writes, authorization_model_id: this.#model } }
   }
 
   async check(query: Query): Promise<boolean> {
@@ -112,12 +143,11 @@ export class OpenFga implements Peer {
     if (this.#directory !== null) rmSync(this.#directory, { recursive: true })
   }
 
-  #post(what: string, body: object, signal?: AbortSignal): Promise<unknown> {
-    return this.#server!.client.post(
-      `${this.#store}/${what}`,
-      { ...body, authorization_model_id: this.#model },
-      signal,
-    )
+  #post(what: string, body: object): Promise<unknown> {
+    return this.client.post(`${this.#store}/${what}`, {
+      ...body,
+      authorization_model_id: this.#model,
+    })
   }
 }
 

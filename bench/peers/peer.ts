@@ -1,6 +1,7 @@
 /** Somebody else's way to answer the questions of the drive. */
 import type { Change } from '../../src/model/change.ts'
 import type { Query } from '../../src/model/decision.ts'
+import type { JsonClient } from './peer-server.ts'
 
 export interface Peer {
   readonly name: string
@@ -14,6 +15,23 @@ export interface Peer {
   /** Up to `BATCH` questions in one request, where there is one for questions of different users. */
   checkBatch?(queries: readonly Query[]): Promise<boolean[]>
   close(): Promise<void>
+}
+
+/** A server that is asked to write by somebody else's client. */
+export interface WritablePeer extends Peer {
+  /** What it takes in one write unless told otherwise. */
+  readonly mostAtOnce: number
+  /** What a request shows as its bearer. */
+  readonly key: string
+  readonly client: JsonClient
+  start(): Promise<void>
+  writeOf(relationships: readonly Relationship[]): PeerRequest
+  checkBatch(queries: readonly Query[]): Promise<boolean[]>
+}
+
+export interface PeerRequest {
+  readonly path: string
+  readonly body: object
 }
 
 /** What OpenFGA takes at once unless told otherwise. */

@@ -1,8 +1,15 @@
-/** The SpiceDB server, over HTTP, with its datastore in memory: one relationship a fact. */
+/** The SpiceDB server, over HTTP, with its datastore in memory or in PostgreSQL: one relationship a fact. */
+import { execFileSync } from 'node:child_process'
 import type { Query } from '../../src/model/decision.ts'
 import { binaryOf, SPICEDB, titleOf } from './go-servers.ts'
-import { type Facts, type Peer, type Relationship, relationshipsOf } from './peer.ts'
-import { freePort, PeerServer } from './peer-server.ts'
+import {
+  type Facts,
+  type PeerRequest,
+  type Relationship,
+  relationshipsOf,
+  type WritablePeer,
+} from './peer.ts'
+import { freePort, type JsonClient, PeerServer } from './peer-server.ts'
 
 const KEY = 'bench-key'
 /** What it takes at once unless told otherwise. */
@@ -27,21 +34,50 @@ definition group {
 ${tree('folder')}
 ${tree('document')}`
 
-export class SpiceDb implements Peer {
-  readonly name = `${titleOf(SPICEDB)} (HTTP, memory)`
+export class SpiceDb implements WritablePeer {
+  readonly name: string
   readonly cannot =
     'nothing of its relations; no tenants, and attributes only as what a caveat finds in relationship or question'
   readonly isOverHttp = true
+  readonly mostAtOnce = RELATIONSHIPS_A_WRITE
+  readonly key = KEY
+  /** Of PostgreSQL, an empty database; null: in memory. */
+  readonly #uri: string | null
   #server: PeerServer | null = null
-  /** Of the last write: what is answered must know it. */
-  #token = ''
+  /** Of the last load: what is answered must know it. Without one it must know all there is. */
+  #token: string | null = null
+
+  constructor(uri: string | null = null) {
+    this.name = `${titleOf(SPICEDB)} (HTTP, ${uri === null ? 'memory' : 'postgres'})`
+    this.#uri = uri
+  }
 
   async load(facts: Facts, signal: AbortSignal): Promise<void> {
+    await this.start()
+    for (const batch of relationshipsOf(facts, RELATIONSHIPS_A_WRITE)) {
+      const { path, body } = this.writeOf(batch)
+      const answer = await this.client.post(path, body, signal)
+      this.#token = (answer as { writtenAt: { token: string } }).writtenAt.token
+    }
+  }
+
+  get client(): JsonClient {
+    return this.#server!.client
+  }
+
+  /** With the schema, and without a fact. */
+  async start(): Promise<void> {
     const port = await freePort()
+    const store =
+      this.#uri === null
+        ? ['--datastore-engine=memory']
+        : ['--datastore-engine=postgres', `--datastore-conn-uri=${this.#uri}`]
+    if (this.#uri !== null)
+      execFileSync(binaryOf(SPICEDB), ['datastore', 'migrate', 'head', ...store], { stdio: 'ignore' })
     const command = [
       binaryOf(SPICEDB),
       'serve',
-      '--datastore-engine=memory',
+      ...store,
       `--grpc-preshared-key=${KEY}`,
       `--grpc-addr=127.0.0.1:${await freePort()}`,
       '--http-enabled',
@@ -54,15 +90,16 @@ export class SpiceDb implements Peer {
     this.#server = await PeerServer.start(command, port, '/healthz', {
       headers: { authorization: `Bearer ${KEY}` },
     })
-    await this.#server.client.post('/v1/schema/write', { schema: SCHEMA })
-    for (const batch of relationshipsOf(facts, RELATIONSHIPS_A_WRITE)) {
-      const updates = batch.map(relationship => ({
-        operation: 'OPERATION_CREATE',
-        relationship: writtenOf(relationship),
-      }))
-      const answer = await this.#server.client.post('/v1/relationships/write', { updates }, signal)
-      this.#token = (answer as { writtenAt: { token: string } }).writtenAt.token
-    }
+    await this.client.post('/v1/schema/write', { schema: SCHEMA })
+  }
+
+  /** The request that makes these. */
+  writeOf(relationships: readonly Relationship[]): PeerRequest {
+    const updates = relationships.map(relationship => ({
+      operation: 'OPERATION_CREATE',
+      relationship: writtenOf(relationship),
+    }))
+    return { path: '/v1/relationships/write', body: { updates } }
   }
 
   async check(query: Query): Promise<boolean> {
@@ -79,8 +116,9 @@ export class SpiceDb implements Peer {
   }
 
   #post(what: string, body: object): Promise<unknown> {
-    const consistency = { atLeastAsFresh: { token: this.#token } }
-    return this.#server!.client.post(`/v1/permissions/${what}`, { ...body, consistency })
+    const consistency =
+      this.#token === null ? { fullyConsistent: true } : { atLeastAsFresh: { token: this.#token } }
+    return this.client.post(`/v1/permissions/${what}`, { ...body, consistency })
   }
 }
 

@@ -1,0 +1,133 @@
+/** A PostgreSQL of the distribution's with its stock settings: in a process of its own, on loopback, its data in a temporary folder. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CORES, freePort } from './peer-server.ts'
+
+/** Where Debian and its like have them, a folder for each release. */
+const RELEASES = '/usr/lib/postgresql'
+const SUPERUSER = 'postgres'
+
+/** Who it runs as, where this process is root: it refuses root. */
+interface Owner {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+export class PostgresServer {
+  /** As a table has it: `PostgreSQL 15`. */
+  readonly title: string
+  readonly #release: string
+  readonly #owner: Owner
+  readonly #directory: string
+  readonly #port: number
+  #child: ChildProcess | null = null
+  readonly #killAtExit = () => this.#child?.kill('SIGKILL')
+
+  /** Null, and a line that says why, where it cannot be had. */
+  static async start(): Promise<PostgresServer | null> {
+    try {
+      const server = new PostgresServer(newestRelease(), owner(), await freePort())
+      await server.#start()
+      return server
+    } catch (error) {
+      const [line] = (error as Error).message.trim().split('\n')
+      process.stdout.write(`  peers with PostgreSQL are left out: ${line}\n`)
+      return null
+    }
+  }
+
+  private constructor(release: string, who: Owner, port: number) {
+    this.title = `PostgreSQL ${release}`
+    this.#release = release
+    this.#owner = who
+    this.#port = port
+    this.#directory = mkdtempSync(join(tmpdir(), 'verdict-postgres-'))
+    process.once('exit', this.#killAtExit)
+  }
+
+  /** A new database's URL. */
+  database(name: string): string {
+    this.#run('createdb', '--host=127.0.0.1', `--port=${this.#port}`, `--username=${SUPERUSER}`, name)
+    return `postgres://${SUPERUSER}@127.0.0.1:${this.#port}/${name}?sslmode=disable`
+  }
+
+  /** Ends it and removes its data. */
+  async stop(): Promise<void> {
+    const child = this.#child
+    if (child && child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, 'exit')
+      // It waits for nobody who is connected.
+      child.kill('SIGINT')
+      await ended
+    }
+    process.off('exit', this.#killAtExit)
+    rmSync(this.#directory, { recursive: true, force: true })
+  }
+
+  async #start(): Promise<void> {
+    try {
+      const { uid, gid } = this.#owner
+      if (uid !== undefined && gid !== undefined) chownSync(this.#directory, uid, gid)
+      const data = join(this.#directory, 'data')
+      this.#run('initdb', '--auth=trust', `--username=${SUPERUSER}`, '--encoding=UTF8', data)
+      const place = ['-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${this.#directory}`]
+      const command = [programOf(this.#release, 'postgres'), '-D', data, '-p', String(this.#port), ...place]
+      const child = spawn('taskset', ['-c', CORES, ...command], {
+        ...this.#options(),
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      this.#child = child
+      await saysReady(child)
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
+  }
+
+  #run(program: string, ...args: readonly string[]): void {
+    execFileSync(programOf(this.#release, program), args, { ...this.#options(), stdio: 'pipe' })
+  }
+
+  /** The folder that this process runs in may be closed to the owner. */
+  #options() {
+    return { ...this.#owner, cwd: this.#directory }
+  }
+}
+
+function programOf(release: string, name: string): string {
+  return join(RELEASES, release, 'bin', name)
+}
+
+/** Throws where there is none. */
+function newestRelease(): string {
+  const releases = existsSync(RELEASES) ? readdirSync(RELEASES) : []
+  const [newest] = releases
+    .filter(release => existsSync(programOf(release, 'postgres')))
+    .toSorted((a, b) => Number(b) - Number(a))
+  if (newest === undefined) throw new Error(`there is none below ${RELEASES} (a Debian package: postgresql)`)
+  return newest
+}
+
+/** Throws where this process is root and the package's user is not there. */
+function owner(): Owner {
+  if (process.getuid!() !== 0) return {}
+  const id = (what: string) =>
+    Number(execFileSync('id', [what, SUPERUSER], { encoding: 'utf8', stdio: 'pipe' }))
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+/** Resolves when it takes connections; throws when it ends before. It goes on being read. */
+async function saysReady(child: ChildProcess): Promise<void> {
+  let said = ''
+  await new Promise<void>((resolve, reject) => {
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      if (said.length < 10_000) said += text
+      if (said.includes('ready to accept connections')) resolve()
+    })
+    child.once('error', reject)
+    child.once('exit', () => reject(new Error(`it ended: ${said.trim().split('\n').at(-1)}`)))
+  })
+}
