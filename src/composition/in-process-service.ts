@@ -41,6 +41,8 @@ HEADERS.add('content-type', 'application/json')
 export class InProcessService {
   readonly #dispatcher: Dispatcher
   readonly #onFault: (error: unknown) => void
+  /** Grants end on this very thread, which may have been busy. */
+  readonly #endDue: () => void
   readonly #close: () => Promise<void>
 
   /**
@@ -91,6 +93,7 @@ export class InProcessService {
       whenVisible: revision => replica.whenVisible(revision),
       holdRoom: changes => indexes.holdRoom(scope.environmentId, changes),
     })
+    indexes.whenEnded(scope.environmentId, (removals, sequence) => service.removeEnded(removals, sequence))
     await replica.start(onFault)
     await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })
     const routes = threadRoutes({
@@ -112,15 +115,24 @@ export class InProcessService {
       onCall: null,
       largeBodies: null,
     })
-    return new InProcessService(dispatcher, onFault, async () => {
+    const endDue = (): void => indexes.endDue(scope.environmentId)
+    return new InProcessService({ dispatcher, onFault, endDue }, async () => {
       await service.close()
       await store.close()
     })
   }
 
-  private constructor(dispatcher: Dispatcher, onFault: (error: unknown) => void, close: () => Promise<void>) {
-    this.#dispatcher = dispatcher
-    this.#onFault = onFault
+  private constructor(
+    parts: {
+      readonly dispatcher: Dispatcher
+      readonly onFault: (error: unknown) => void
+      readonly endDue: () => void
+    },
+    close: () => Promise<void>,
+  ) {
+    this.#dispatcher = parts.dispatcher
+    this.#onFault = parts.onFault
+    this.#endDue = parts.endDue
     this.#close = close
   }
 
@@ -129,6 +141,7 @@ export class InProcessService {
     const [path = '', query = ''] = target.split('?', 2)
     const head = { method, path, query, headers: HEADERS }
     try {
+      this.#endDue()
       const match = this.#dispatcher.find(head)
       const principal = this.#dispatcher.admit(match, head)
       return encodeReply(

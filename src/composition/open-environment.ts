@@ -8,6 +8,9 @@ import type { Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'
 import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 
+/** So far apart the clocks of nodes may be before one of them ends grants for the others. Not all try at the same moment. */
+const SHARED_HOLD_MS = 2_000
+
 export interface EnvironmentParts {
   readonly store: Store
   readonly organization: Organization
@@ -31,6 +34,7 @@ export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts
     turns: parts.turns.share(),
     longReads: parts.longReads.lane(),
     indexes,
+    endedHoldMs: store.isShared ? SHARED_HOLD_MS * (1 + Math.random() / 2) : 0,
     surroundings: {
       ...parts.surroundings,
       onBackgroundFault: error => log.error({ ...names, err: error }, 'background work failed'),

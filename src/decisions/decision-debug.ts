@@ -1,5 +1,6 @@
 /** The debug output of a decision (contract A.2): the explanation in the words clients of the original read. */
 import type { Explanation, NearMiss } from '#engine/explanation.ts'
+import type { Ending } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 import { abacPart } from './rules-told.ts'
@@ -43,7 +44,7 @@ export function reasonsOf(query: Query, explanation: Explanation, hasRules: bool
   const isByTenant = first?.kind === 'tenant-role'
   return {
     rbac: isByTenant
-      ? { ...allowed(`tenant role ${first.role} in ${tenant} allows it`), allowing_roles: [first.role] }
+      ? { ...allowedInTenant(first.role, tenant), allowing_roles: [first.role], ...expiryOf(first) }
       : { ...deniedByTenantRoles(query, explanation), allowing_roles: [] },
     rebac: {
       ...(explanation.isAllowedByRoles && !isByTenant
@@ -68,11 +69,11 @@ function toldNearMiss(miss: NearMiss) {
     case 'other-role': {
       const { kind, instance, needed, held, path } = miss
       const held_roles = held.map(({ role, extendsNeeded }) => ({ role, extends_needed: extendsNeeded }))
-      return { kind, instance, needed_roles: needed, held_roles, path }
+      return { kind, instance, needed_roles: needed, held_roles, path: path.map(toldStep) }
     }
     case 'guard': {
       const { kind, instance, blocking, path } = miss
-      return { kind, instance, blocking_roles: blocking, path }
+      return { kind, instance, blocking_roles: blocking, path: path.map(toldStep) }
     }
     case 'no-tuple': {
       const { kind, instance, role, derivation, heldOn } = miss
@@ -83,7 +84,19 @@ function toldNearMiss(miss: NearMiss) {
 
 function pathOf({ path }: Explanation) {
   const last = path.at(-1)
-  return { allowing_roles: last && 'role' in last ? [last.role] : [], path }
+  return { allowing_roles: last && 'role' in last ? [last.role] : [], path: path.map(toldStep) }
+}
+
+function toldStep<Step extends Ending>({ until, ...step }: Step) {
+  return { ...step, ...expiryOf({ until }) }
+}
+
+function expiryOf({ until }: { readonly until?: number | undefined }) {
+  return until === undefined ? {} : { expires_at: new Date(until).toISOString() }
+}
+
+function allowedInTenant(role: string, tenant: string): Part {
+  return allowed(`tenant role ${role} in ${tenant} allows it`)
 }
 
 function allowedOnInstance({ path }: Explanation): Part {

@@ -1,6 +1,6 @@
 /** Why a decision is what it is, in facts and names. */
 import type { ExplainedSide } from '#conditions/explain.ts'
-import type { Derivation, InstanceKey } from '#model/change.ts'
+import type { Derivation, Ending, InstanceKey } from '#model/change.ts'
 
 export interface Explanation {
   readonly allow: boolean
@@ -146,12 +146,12 @@ export const NO_RULES: ExplainedByRules = {
 }
 
 export type ExplanationStep =
-  | { readonly kind: 'tenant-role'; readonly tenant: string; readonly role: string }
-  | { readonly kind: 'instance-role'; readonly instance: InstanceKey; readonly role: string }
+  | ({ readonly kind: 'tenant-role'; readonly tenant: string; readonly role: string } & Ending)
+  | ({ readonly kind: 'instance-role'; readonly instance: InstanceKey; readonly role: string } & Ending)
   | DerivationStep
 
-/** The previous step's role, over this tuple and by this derivation, gives `role` on `object`. */
-export interface DerivationStep {
+/** The previous step's role, over this tuple, which may end, and by this derivation, gives `role` on `object`. */
+export interface DerivationStep extends Ending {
   readonly kind: 'derivation'
   readonly subject: InstanceKey
   readonly relation: string

@@ -35,6 +35,18 @@ export interface ClosableIndexHost extends IndexHost {
   remove(environmentId: string): Promise<void>
 }
 
+/**
+ * Hears of facts that have ended: their removals, and the newest commit that the index had then. Nobody is allowed anything by them any
+ * more; they are still in the store. A fact may come twice, and another may have got a later end since.
+ */
+export type OnEnded = (removals: readonly Change[], sequence: number) => void
+
+/** A host that ends facts by itself when their time has come. */
+export interface EndedFacts {
+  /** `onEnded` is told from now on what has ended in the index of that environment. */
+  whenEnded(environmentId: string, onEnded: OnEnded): void
+}
+
 /** Asked before a commit is made, so that every commit that becomes durable can be applied. */
 export interface IndexRoom {
   /**

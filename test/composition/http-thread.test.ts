@@ -109,7 +109,12 @@ function indexOfDocuments(): ToHttpThread {
     assign('alice', 'viewer', 'document:d'),
   ])
   const progress = createProgress({ epoch: 'epoch', sequence: 1 })
-  const index = { index: engine.writer.handle, progress, deadline: createDeadline() }
+  const index = {
+    index: engine.writer.handle,
+    progress,
+    deadline: createDeadline(),
+    ending: createDeadline(),
+  }
   return { kind: 'attach', environmentId: 'e', index, acknowledge: 1 }
 }
 

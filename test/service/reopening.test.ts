@@ -52,6 +52,7 @@ async function opened(
     turns: new FairTurns().share(),
     longReads: new ReadLanes().lane(),
     auditRetentionMs: 0,
+    endedHoldMs: 0,
     openStore: async onUnreachable => {
       await whenReachable?.(onUnreachable)
       return store.environment(scope.environmentId)

@@ -1,6 +1,6 @@
 /** What threads that decide have of environments: an index in which alice may read document:d, and the readers of an HTTP thread. */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
+import { createDeadline, StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { createProgress } from '#threads/indexes/index-progress.ts'
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
@@ -22,7 +22,12 @@ export function documentReaders(...environmentIds: readonly string[]): EngineRea
   const readers = new EngineReaders(() => new SharedIndexReader(handle, { threadId: 5 }))
   const progress = createProgress({ epoch: 'epoch', sequence: 1 })
   for (const environmentId of environmentIds) {
-    readers.attach(environmentId, { index: handle, progress, deadline: deadline.handle })
+    readers.attach(environmentId, {
+      index: handle,
+      progress,
+      deadline: deadline.handle,
+      ending: createDeadline(),
+    })
   }
   return readers
 }

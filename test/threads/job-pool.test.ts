@@ -24,7 +24,7 @@ import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import type { SearchJob, SlicedJob } from '#decisions/decision-pool.ts'
 import { readWith } from '#decisions/sliced-job.ts'
-import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
+import { createDeadline, StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { createProgress } from '#threads/indexes/index-progress.ts'
 import { JobPool } from '#threads/pool/job-pool.ts'
@@ -57,6 +57,7 @@ readers.attach('e', {
   index: handle,
   progress: createProgress({ epoch: 'epoch', sequence: 1 }),
   deadline: deadline.handle,
+  ending: createDeadline(),
 })
 const SEARCH: SearchJob = {
   kind: 'users',

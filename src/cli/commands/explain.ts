@@ -60,7 +60,9 @@ function tell(output: Output, user: string, answer: ExplainedResult): string {
     ].join('\n')
   }
   const path = debug.rebac.path ?? []
-  const byRoles = debug.rbac.allow ? [debug.rbac.reason] : path.map(stepText)
+  const byRoles = debug.rbac.allow
+    ? [`${debug.rbac.reason}${endText(debug.rbac)}`]
+    : path.map(step => `${stepText(step)}${endText(step)}`)
   const lines = debug.rbac.allow || debug.rebac.allow ? byRoles : byRules
   return [output.style('green', 'allow'), ...lines.map(line => `  ${line}`)].join('\n')
 }
@@ -71,6 +73,10 @@ function stepText(step: PathStep): string {
   if (step.kind === 'tenant-role') return `holds ${step.role} in tenant ${step.tenant}`
   if (step.kind === 'instance-role') return `holds ${nameOf(step.instance)}#${step.role}`
   return `which is ${step.relation} of ${nameOf(step.object)}: hence ${nameOf(step.object)}#${step.role}`
+}
+
+function endText({ expires_at: end }: { readonly expires_at?: string }): string {
+  return end === undefined ? '' : `, until ${end}`
 }
 
 function nameOf({ type, key }: { readonly type: string; readonly key: string }): string {

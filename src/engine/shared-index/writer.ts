@@ -35,6 +35,8 @@ import { areNumbersFree, demandOf } from '#engine/shared-index/schema/number-dem
 import { restoredSchema, saveSchema } from '#engine/shared-index/schema/saved-schema.ts'
 import { SchemaCompiler } from '#engine/shared-index/schema/schema-compiler.ts'
 import { Schema } from '#engine/shared-index/schema/schema.ts'
+import { EndQueue } from '#engine/shared-index/write/end-queue.ts'
+import { Ending } from '#engine/shared-index/write/ending.ts'
 import { Facts } from '#engine/shared-index/write/facts.ts'
 import { GraphRoom } from '#engine/shared-index/write/graph-room.ts'
 import { Tombstones } from '#engine/shared-index/write/tombstones.ts'
@@ -68,16 +70,10 @@ const WORDS_AHEAD = 1 << 14
 const STEPS_PER_COMMIT = 1_000
 /** Pause between sections of collection: back to back they would let no reader through. A batch takes less. */
 const REST_MS = 0.2
-/**
- * Filters rebuilt in the commit's section, and in each later one: up to a microsecond each. A stale one only
- * costs time.
- */
+/** Filters rebuilt in the commit's section, and in each later one: up to a microsecond each. A stale one only costs time. */
 const FILTERS_IN_COMMIT = 128
 const FILTERS_PER_SECTION = 1_024
-/**
- * A section with at least this many changes takes a millisecond, so the thread first handles what came
- * meanwhile.
- */
+/** A section with at least this many changes takes a millisecond, so the thread first handles what came meanwhile. */
 const LARGE_SECTION = 256
 /** Changes whose lines are prefetched together: some hundred kilobytes of cache. */
 const PREFETCHED_AT_ONCE = 128
@@ -90,6 +86,8 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #schema: Schema
   readonly #compiler: SchemaCompiler
   readonly #names: Names
+  readonly #ends: EndQueue
+  readonly #ending: Ending
   readonly #linePrefetch: LinePrefetch
   readonly #facts: Facts
   /** What changes are applied to. */
@@ -151,6 +149,7 @@ export class SharedIndexWriter implements ChangeSink {
     const replacements = new Replacements(this.#regions, work => this.#locked(work))
     const inSection = (work: () => void): void => this.#inLaterSection(work)
     this.#names = names
+    this.#ends = new EndQueue(this.#regions)
     this.#owners = new OwnerListSchedule(owners, schema)
     this.#room = new GraphRoom(this.#regions, names)
     this.#linePrefetch = new LinePrefetch(this.#regions, names)
@@ -162,9 +161,11 @@ export class SharedIndexWriter implements ChangeSink {
       invalidation,
       tombstones,
       owners,
+      ends: this.#ends,
       banks: state?.banks ?? 1,
     })
     this.#changed = { schema, facts: this.#facts }
+    this.#ending = new Ending(this.#regions, { schema, facts: this.#facts, invalidation, queue: this.#ends })
     this.#preparation = new Preparation(this.#regions, { names, invalidation, replacements })
     this.#sweep = new Sweep(this.#regions, { schema, tombstones, key, banks, inSection })
   }
@@ -178,10 +179,7 @@ export class SharedIndexWriter implements ChangeSink {
     return this.#regions.handle
   }
 
-  /**
-   * Ends all decisions on the index for good: calls that begin from now on throw `ENVIRONMENT_CLOSED`. Safe to
-   * repeat.
-   */
+  /** Ends all decisions on the index for good: calls that begin from now on throw `ENVIRONMENT_CLOSED`. Safe to repeat. */
   retire(): void {
     retire(this.#regions.header)
   }
@@ -207,12 +205,13 @@ export class SharedIndexWriter implements ChangeSink {
     return this.#regions.bytes()
   }
 
-  /** Counts of facts and records, and of closures built and voided so far. */
+  /** Counts of facts, of those that end, and of records; and of closures built and voided so far. */
   figures() {
     const { header } = this.#regions
     return {
       assignments: header[L.H_ASSIGNMENTS]!,
       tuples: header[L.H_TUPLES]!,
+      ending: header[L.H_ENDINGS]!,
       records: header[L.H_RECORDS]!,
       closuresBuilt: header[L.H_CLOSURES_BUILT]! >>> 0,
       containersVoided: header[L.H_CONTAINERS_VOIDED]! >>> 0,
@@ -307,11 +306,43 @@ export class SharedIndexWriter implements ChangeSink {
       this.#invalidation.end()
       this.#facts.rebuildFilters(FILTERS_IN_COMMIT)
     })
+    this.#tidyUp()
+    if (!this.#tombstones.isEmpty()) this.#inSection(() => this.#tombstones.unlink(STEPS_PER_COMMIT))
+    else if (this.#sweep.isNeeded()) this.#sweep.step()
+  }
+
+  /** What is done behind a section that changed facts. */
+  #tidyUp(): void {
     this.#facts.noteNextLines()
     while (this.#facts.hasStaleFilters())
       this.#inLaterSection(() => this.#facts.rebuildFilters(FILTERS_PER_SECTION))
-    if (!this.#tombstones.isEmpty()) this.#inSection(() => this.#tombstones.unlink(STEPS_PER_COMMIT))
-    else if (this.#sweep.isNeeded()) this.#sweep.step()
+  }
+
+  /**
+   * Removes facts that have ended at `now`, in milliseconds since 1970, about `limit` at most. Returns their removals, in names: what
+   * the store is still to hear. Call it again until `wakeAt` is later than `now`, and do nothing else in between while it is not:
+   * decisions may allow by what has ended. Does nothing in the midst of a commit that is being applied in steps.
+   */
+  endDue(now: number, limit: number): Change[] {
+    const due = this.#isApplying ? [] : this.#ending.due(now, limit)
+    let removals: Change[] = []
+    if (due.length === 0) return removals
+    this.#inSection(() => {
+      removals = this.#ending.remove(due)
+      this.#facts.rebuildFilters(FILTERS_IN_COMMIT)
+    })
+    this.#tidyUp()
+    return removals
+  }
+
+  /** By when `endDue` is to be called next, in milliseconds since 1970. Infinite: nothing ends. */
+  get wakeAt(): number {
+    return this.#ends.wakeAt
+  }
+
+  /** No fact that is there ends before that, in milliseconds since 1970. Infinite: none ends. */
+  get endsFrom(): number {
+    return this.#ends.endsFrom
   }
 
   /**
@@ -319,8 +350,7 @@ export class SharedIndexWriter implements ChangeSink {
    * moments. False when nothing is left. Removals work without it; it returns memory and numbers sooner.
    */
   collect(steps: number): boolean {
-    // What the commit retires must not be collected before the commit is visible.
-    if (this.#isApplying) return true
+    if (this.#isApplying) return true // What the commit retires must not be collected before the commit is visible.
     for (let step = 0; step < steps; step++) {
       if (this.#isCollecting()) this.#collectStep()
       else if (this.#replacements.isShrinkingNeeded()) {

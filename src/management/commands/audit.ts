@@ -1,7 +1,7 @@
 /**
  * The audit log: an entry for every management call that changed something, in the very commit that changed it, so that
  * none can be missing and none can be there for what did not happen. Calls that found nothing to change leave none, and
- * neither does what the service does by itself: purges, and what it brings in at a start.
+ * neither does what the service does by itself: purges, and what it brings in at a start. Of grants that have ended it makes one.
  *
  * An entry keeps what was asked for, as far as it is short; keys of things and attributes are in it, so it is kept for a
  * limited time (`audit-retention.ts`).
@@ -71,6 +71,25 @@ function addEntry({ records, now, newId }: AuditedContext, call: AuditedCall, lo
   const called = { keyId, requestId: call.requestId.slice(0, KEPT_REQUEST_ID_LENGTH_MAX) }
   const kept = keptInput(call, log)
   records.put({ kind: 'audit', id: newId(), createdAt: now, ...called, operation, ...kept, sequence: null })
+}
+
+/** Adds an entry for what the service does by itself: nobody called, and no request asked for it. */
+export function addServiceEntry(
+  { records, now, newId }: AuditedContext,
+  operation: string,
+  input: Attributes,
+): void {
+  const nobody = { keyId: null, requestId: '' }
+  records.put({
+    kind: 'audit',
+    id: newId(),
+    createdAt: now,
+    ...nobody,
+    operation,
+    input,
+    isInputCut: false,
+    sequence: null,
+  })
 }
 
 /** Members of a body that nobody is to read again, by the operation. */
@@ -148,7 +167,7 @@ function filterOf({ operation, api_key_id: key, request_id: request, since, unti
   if (!isNarrowed) return null
   return (entry: AuditRecord): boolean =>
     (operation === undefined || entry.operation === operation) &&
-    (keyId === undefined || entry.keyId === keyId) &&
+    (keyId === undefined || (entry.keyId === keyId && entry.requestId !== '')) &&
     (request === undefined || entry.requestId === request) &&
     entry.createdAt >= from &&
     entry.createdAt < to

@@ -3,8 +3,9 @@
  * them. Several nodes may do so at once: a node that loses a race leaves the rest to the other.
  */
 import { Draft } from '#management/commands/draft.ts'
+import { isForLater } from '#management/commands/later.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
-import { AuthzError, ConflictError } from '#model/errors.ts'
+import { ConflictError } from '#model/errors.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import type { EnvironmentStore } from '#store/store.ts'
@@ -34,8 +35,7 @@ export class AuditRetention {
     try {
       while (await this.#removeSome()) await new Promise(resolve => setImmediate(resolve))
     } catch (error) {
-      const isLater = error instanceof AuthzError && LATER.has(error.code)
-      if (!isLater && !(error instanceof ConflictError)) throw error
+      if (!isForLater(error) && !(error instanceof ConflictError)) throw error
     }
   }
 
@@ -55,12 +55,3 @@ export class AuditRetention {
     return count === AUDIT_ROWS_PER_COMMIT
   }
 }
-
-const LATER: ReadonlySet<string> = new Set([
-  'NOT_READY',
-  'STORE_CLOSED',
-  'STORE_RESET',
-  'STORE_UNAVAILABLE',
-  'STORE_REFUSED',
-  'STORE_DAMAGED',
-])

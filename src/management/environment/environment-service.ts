@@ -15,6 +15,7 @@ import { removedBy } from '#management/commands/removal.ts'
 import { type Asker, drive, type Resumable } from '#management/commands/resumable.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
+import { expireFacts, expireListed } from '#management/facts/expiry.ts'
 import { AuditRetention } from '#management/content/audit-retention.ts'
 import { AuditTransfer } from '#management/content/audit-transfer.ts'
 import { contentLines } from '#management/content/content-export.ts'
@@ -46,6 +47,7 @@ import {
   type WriteOperation,
   writeOperations,
 } from './operations.ts'
+import { EndedGrants } from './ended-grants.ts'
 import { Purging, RemovalsPendingError, type RoomTurn } from './purging.ts'
 
 export class EnvironmentService {
@@ -58,6 +60,7 @@ export class EnvironmentService {
   readonly #turns: Turns
   readonly #longReads: ReadLane
   readonly #purging: Purging
+  readonly #endedGrants: EndedGrants
   readonly #underWay = new Set<Promise<unknown>>()
   /** How many callers of `freeze` hold changes back now. */
   #freezes = 0
@@ -77,6 +80,8 @@ export class EnvironmentService {
     readonly longReads?: ReadLane
     /** How long entries of the audit log are kept; absent or 0: for ever. */
     readonly auditRetentionMs?: number
+    /** How long after its end a grant is removed; absent: at once. */
+    readonly endedHoldMs?: number
     /** Holds room in the index for a commit, or throws `LIMIT_EXCEEDED`; absent: there always is room (`IndexHost`). */
     readonly holdRoom?: (changes: readonly Change[]) => () => void
     /** Removed things that may await their purge; for tests. */
@@ -101,6 +106,12 @@ export class EnvironmentService {
       ...options,
       whenLosersAreDone: () => this.#commits.whenLosersAreDone(),
       onDone: () => this.#removeUnusedRelations(),
+    })
+    this.#endedGrants = new EndedGrants({
+      holdMs: options.endedHoldMs ?? 0,
+      remove: ended => this.#write(context => expireFacts(context, ended)),
+      removeListed: async () => (await this.#write(expireListed)).answer,
+      onFault: options.surroundings.onBackgroundFault,
     })
   }
 
@@ -147,7 +158,17 @@ export class EnvironmentService {
       return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
     }
     const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
-    const command = audited((context: WriteContext) => write(context, input), call, 'environment')
+    return this.#write(
+      audited((context: WriteContext) => write(context, input), call, 'environment'),
+      asker,
+    )
+  }
+
+  /** Commits what the command writes, and begins what is to be done behind it. */
+  async #write<Answer>(
+    command: (context: WriteContext) => Answer | Resumable<Answer>,
+    asker: Asker = { turns: this.#turns, waiting: SOMEBODY },
+  ): Promise<Answered<Answer>> {
     let mayLeaveUnused = false
     const looked = lookedAt(command, function* ({ records }) {
       mayLeaveUnused = yield* mayLeaveRelationsUnused(records)
@@ -186,6 +207,11 @@ export class EnvironmentService {
     }
   }
 
+  /** Removes what the index has ended, by a commit behind the decisions (`ended-grants.ts`). */
+  removeEnded(removals: readonly Change[], sequence: number): void {
+    this.#endedGrants.add(removals, sequence)
+  }
+
   /** Number of the newest commit. */
   get sequence(): number {
     return this.#store.view.sequence()
@@ -219,9 +245,9 @@ export class EnvironmentService {
     return new AuditTransfer(replaced.#store, this.#store, this.#surroundings.newCommitId)
   }
 
-  /** Lets the purge step that is under way finish and starts no other; the rest is done after the next start. */
-  close(): Promise<void> {
-    return this.#purging.close()
+  /** Lets the background work that is under way finish and starts no other; the rest is done after the next start. */
+  async close(): Promise<void> {
+    await Promise.all([this.#endedGrants.close(), this.#purging.close()])
   }
 
   /** Removes group relations without tuples in two commits each (see `retireRelation`). Returns the last revision. */

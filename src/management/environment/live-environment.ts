@@ -18,7 +18,7 @@ import { DEFAULT_TENANT } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import { type Closure, closureOf } from '#replica/closed-environment.ts'
-import type { ClosableIndexHost, IndexKeeper, IndexRoom } from '#replica/index-host.ts'
+import type { ClosableIndexHost, EndedFacts, IndexKeeper, IndexRoom } from '#replica/index-host.ts'
 import { Replica } from '#replica/replica.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { EnvironmentService } from './environment-service.ts'
@@ -41,7 +41,9 @@ export interface LiveEnvironmentOptions {
   openStore(onUnreachable: (error: AuthzError) => void): Promise<EnvironmentStore>
   /** Closes the store and removes what it holds. Safe to repeat. */
   dropStore(): Promise<void>
-  readonly indexes: ClosableIndexHost & IndexKeeper & IndexRoom
+  readonly indexes: ClosableIndexHost & IndexKeeper & IndexRoom & EndedFacts
+  /** How long after its end a grant is removed. */
+  readonly endedHoldMs: number
   /** Called when the environment is closed, and when the reason changes. */
   onClosed(closure: Closure, error: unknown): void
   /** Called when the environment is open again. */
@@ -154,7 +156,8 @@ export class LiveEnvironment {
   }
 
   async #openStore(): Promise<Opened> {
-    const { scope, surroundings, turns, longReads, auditRetentionMs, indexes, openStore } = this.#options
+    const { scope, surroundings, turns, longReads, auditRetentionMs, endedHoldMs, indexes, openStore } =
+      this.#options
     const store = await openStore(error => {
       this.#close(error)
       this.#isUnreachable.resolve()
@@ -167,9 +170,11 @@ export class LiveEnvironment {
       turns,
       longReads,
       auditRetentionMs,
+      endedHoldMs,
       whenVisible: revision => this.#whenVisible(replica, revision),
       holdRoom: changes => indexes.holdRoom(scope.environmentId, changes),
     })
+    indexes.whenEnded(scope.environmentId, (removals, sequence) => service.removeEnded(removals, sequence))
     void store.whenListed().then(
       () => service.resumePurges(),
       () => undefined,

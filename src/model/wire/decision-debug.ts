@@ -1,12 +1,22 @@
 /** The explanation of a decision on the wire: the `debug` of `/allowed` (contract A.2, D-20). */
 import { Type } from 'typebox'
 import { AttributeMap, nullable } from './building-blocks.ts'
-import { DerivationStep, InstanceName, NearMiss } from './near-miss.ts'
+import { DerivationStep, ExplainedEnd, InstanceName, NearMiss } from './near-miss.ts'
 
 /** How a role came about: held in the tenant, held on an instance, or derived from the step before. */
 export const DecisionStep = Type.Union([
-  Type.Object({ kind: Type.Literal('tenant-role'), tenant: Type.String(), role: Type.String() }),
-  Type.Object({ kind: Type.Literal('instance-role'), instance: InstanceName, role: Type.String() }),
+  Type.Object({
+    kind: Type.Literal('tenant-role'),
+    tenant: Type.String(),
+    role: Type.String(),
+    expires_at: ExplainedEnd,
+  }),
+  Type.Object({
+    kind: Type.Literal('instance-role'),
+    instance: InstanceName,
+    role: Type.String(),
+    expires_at: ExplainedEnd,
+  }),
   DerivationStep,
 ])
 
@@ -15,6 +25,7 @@ export const DecisionDebugPart = Type.Object({
   code: Type.String({ description: '`allow`, or why not.' }),
   reason: Type.String(),
   allowing_roles: Type.Array(Type.String()),
+  expires_at: ExplainedEnd,
   path: Type.Optional(Type.Array(DecisionStep)),
   truncated: Type.Optional(
     Type.Boolean({

@@ -10,6 +10,10 @@ export const NamedDerivation = Type.Object({
   guarded: Type.Boolean(),
 })
 
+export const ExplainedEnd = Type.Optional(
+  Type.String({ format: 'date-time', description: 'When the grant of this step ends; absent: it lasts.' }),
+)
+
 /** The role of the derivation on `subject`, over the relation, gives `role` on `object`. */
 export const DerivationStep = Type.Object({
   kind: Type.Literal('derivation'),
@@ -18,6 +22,7 @@ export const DerivationStep = Type.Object({
   object: InstanceName,
   role: Type.String(),
   derivation: NamedDerivation,
+  expires_at: ExplainedEnd,
 })
 
 const Way = Type.Array(DerivationStep)

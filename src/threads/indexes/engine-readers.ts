@@ -11,10 +11,14 @@ import { StalenessDeadline } from './staleness-deadline.ts'
 import { IndexProgress, type ProgressHandle } from './index-progress.ts'
 import type { AttachedIndex } from './shared-indexes.ts'
 
+/** How long a thread that decides waits for ends that are late: all its callers wait. */
+const ENDS_WAIT_MS = 20
+
 interface Attached {
   readonly engine: DecisionEngine
   readonly progress: IndexProgress
   readonly deadline: StalenessDeadline
+  readonly ending: StalenessDeadline
   /** The same index in the form that threads of a pool need. */
   readonly index: JobIndex
 }
@@ -42,6 +46,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
     }
     // An environment's deadline is never later than the node's, so this check is enough.
     if (attached.deadline.isOver) throw this.#stale()
+    if (attached.ending.isOver) this.#waitForEnds(attached)
     return attached.engine
   }
 
@@ -79,7 +84,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
   }
 
   /** Uses the index from now on, in place of the environment's old one, if any. */
-  attach(environmentId: string, { index, progress, deadline }: AttachedIndex): void {
+  attach(environmentId: string, { index, progress, deadline, ending }: AttachedIndex): void {
     const engine = this.#open(index)
     this.detach(environmentId, null)
     this.#attachments += 1
@@ -87,6 +92,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
       engine,
       progress: new IndexProgress(progress),
       deadline: this.#deadline.another(deadline),
+      ending: this.#deadline.another(ending),
       index: {
         environmentId,
         attachment: this.#attachments,
@@ -104,6 +110,12 @@ export class EngineReaders implements EngineSource, ProgressSource {
     if (attached === undefined) return
     this.#attached.delete(environmentId)
     markGone(attached.index)
+  }
+
+  /** Something has ended, and the thread that removes it is late. Throws `NOT_READY` where it does not come soon. */
+  #waitForEnds({ ending }: Attached): void {
+    if (!ending.waitWhileOver(ENDS_WAIT_MS)) return
+    throw new AuthzError('NOT_READY', 'grants have ended that this node is still removing; try again shortly')
   }
 
   #stale(): AuthzError {

@@ -9,9 +9,10 @@ import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import { runInSlices } from '#model/resumable.ts'
 import type { Revision } from '#model/revision.ts'
-import type { ClosableIndexHost, IndexKeeper, IndexRoom } from '#replica/index-host.ts'
+import type { ClosableIndexHost, EndedFacts, IndexKeeper, IndexRoom, OnEnded } from '#replica/index-host.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
-import { createDeadline, type DeadlineHandle } from './staleness-deadline.ts'
+import { EndingFacts, type EndingIndex } from './ending-facts.ts'
+import { createDeadline, type DeadlineHandle, StalenessDeadline } from './staleness-deadline.ts'
 import {
   createProgress,
   type ProgressHandle,
@@ -30,6 +31,8 @@ export interface IndexBytes {
 export interface IndexFigures {
   readonly assignments: number
   readonly tuples: number
+  /** Assignments and tuples that have an end. */
+  readonly ending: number
   /** The number of all other records: tenants, users, instances and their containers. */
   readonly records: number
   readonly closuresBuilt: number
@@ -38,7 +41,7 @@ export interface IndexFigures {
 }
 
 /** The writing side of an index, and what a thread needs to read it. */
-export interface IndexWriter extends ChangeSink {
+export interface IndexWriter extends ChangeSink, EndingIndex {
   readonly handle: IndexHandle
   /** What the index holds, and what was built and voided in it. */
   figures(): IndexFigures
@@ -97,6 +100,8 @@ interface SharedIndexesOptions {
   readonly warmUpWriter: (() => Iterable<unknown>) | null
   /** Until when threads may decide on an index of that environment; absent: nothing can be missed. */
   readonly deadlineOf?: (environmentId: string) => DeadlineHandle
+  /** Milliseconds since 1970; absent: the clock of the process. */
+  readonly now?: () => number
   /** Hands an index to every thread that decides; resolves when all of them have it. */
   readonly attach: (environmentId: string, index: AttachedIndex) => Promise<void>
   /** Takes the index back from all threads. With a reason the environment is closed, and callers are told the reason. */
@@ -113,11 +118,14 @@ export interface AttachedIndex {
   readonly index: IndexHandle
   readonly progress: ProgressHandle
   readonly deadline: DeadlineHandle
+  /** Until when nothing has ended that is still in the index. */
+  readonly ending: DeadlineHandle
 }
 
 interface Loaded {
   readonly writer: IndexWriter
   readonly progress: ProgressHandle
+  readonly ending: EndingFacts
 }
 
 /** Changes applied in one section while loading, before the event loop turns. */
@@ -131,7 +139,7 @@ const WARM_UP_FROM = 100_000
 /** How long an end takes to keep the indexes, collecting what is left included: whoever ends the process has little patience. */
 const KEEP_MS_MAX = 3_000
 
-export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom {
+export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom, EndedFacts {
   readonly #options: SharedIndexesOptions
   readonly #loaded = new Map<string, Loaded>()
   readonly #collecting = new Set<IndexWriter>()
@@ -140,6 +148,9 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
   #keepUntil: number | null = null
   #keeping: Promise<void> = Promise.resolve()
   #warmedUp: Promise<void> | null = null
+  readonly #clock = new StalenessDeadline()
+  /** Who is told what has ended, by environment. */
+  readonly #onEnded = new Map<string, OnEnded>()
 
   constructor(options: SharedIndexesOptions) {
     this.#options = options
@@ -162,28 +173,29 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
     }
     writer.apply(part)
     while (writer.precompute(PRECOMPUTED_A_TURN)) await nextTurn()
-    const loaded = { writer, progress: createProgress(revision) }
+    const loaded = this.#loadedOf(environmentId, writer, revision)
     // Saved before anybody decides on it and builds closures. A process that later crashes then need not load all this
     // again.
     if (place) await this.#write(environmentId, place, loaded, Infinity)
     await this.#warmUpFor(writer)
-    this.#take(environmentId, loaded)
+    await this.#take(environmentId, loaded)
   }
 
   async restore(environmentId: string, place: SnapshotPlace, epoch: string): Promise<Revision | null> {
     const kept = (await this.#options.kept?.read(environmentId, place, epoch)) ?? null
     if (kept === null) return null
     const { writer, revision } = kept
-    this.#take(environmentId, { writer, progress: createProgress(revision) })
+    await this.#take(environmentId, this.#loadedOf(environmentId, writer, revision))
     return revision
   }
 
   async publish(environmentId: string): Promise<void> {
     const loaded = this.#loaded.get(environmentId)
     assert(loaded, 'what is published has been loaded or restored')
-    const { writer, progress } = loaded
+    const { writer, progress, ending } = loaded
     const { attach, deadlineOf = createDeadline } = this.#options
-    await attach(environmentId, { index: writer.handle, progress, deadline: deadlineOf(environmentId) })
+    const deadlines = { deadline: deadlineOf(environmentId), ending: ending.deadline }
+    await attach(environmentId, { index: writer.handle, progress, ...deadlines })
     this.#goOnListing(environmentId, writer)
     void this.#warmUpBehind(writer)
   }
@@ -207,9 +219,10 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
   async apply(environmentId: string, changes: readonly Change[], revision: Revision): Promise<void> {
     const loaded = this.#loaded.get(environmentId)
     assert(loaded, 'changes come for an environment that has been loaded')
-    const { writer, progress } = loaded
+    const { writer, progress, ending } = loaded
     await runInSlices(writer.applyInSteps(changes))
     publishProgress(progress, revision.sequence)
+    ending.look()
     if (!this.#collecting.has(writer)) void this.#collect(environmentId, writer)
     this.#goOnListing(environmentId, writer)
   }
@@ -235,19 +248,46 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom 
   async remove(environmentId: string): Promise<void> {
     await this.#options.detach(environmentId, null)
     this.#forget(environmentId)
+    this.#onEnded.delete(environmentId)
   }
 
-  #take(environmentId: string, loaded: Loaded): void {
+  whenEnded(environmentId: string, onEnded: OnEnded): void {
+    this.#onEnded.set(environmentId, onEnded)
+  }
+
+  /** Ends what has ended by now, some of it, where its turn has not come yet: for who decides on this very thread. */
+  endDue(environmentId: string): void {
+    this.#loaded.get(environmentId)?.ending.look()
+  }
+
+  #loadedOf(environmentId: string, writer: IndexWriter, revision: Revision): Loaded {
+    const progress = createProgress(revision)
+    const ending = new EndingFacts({
+      index: writer,
+      clock: this.#clock,
+      now: this.#options.now ?? Date.now,
+      onEnded: removals => this.#onEnded.get(environmentId)?.(removals, publishedSequence(progress)),
+      onFault: error => {
+        if (this.#isInUse(environmentId, writer)) this.#options.onFault(environmentId, error)
+      },
+    })
+    return { writer, progress, ending }
+  }
+
+  /** What has ended is gone before anybody decides on the index. */
+  async #take(environmentId: string, loaded: Loaded): Promise<void> {
+    await loaded.ending.catchUp()
     this.#forget(environmentId)
     this.#loaded.set(environmentId, loaded)
     void this.#watch(environmentId, loaded.writer)
   }
 
   #forget(environmentId: string): IndexWriter | null {
-    const writer = this.#loaded.get(environmentId)?.writer ?? null
+    const loaded = this.#loaded.get(environmentId)
     this.#loaded.delete(environmentId)
-    writer?.letGo()
-    return writer
+    loaded?.ending.stop()
+    loaded?.writer.letGo()
+    return loaded?.writer ?? null
   }
 
   #isInUse(environmentId: string, writer: IndexWriter): boolean {

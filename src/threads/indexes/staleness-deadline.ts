@@ -42,10 +42,13 @@ export class StalenessDeadline {
    * missed. 0: no decisions at all.
    */
   set(forMs: number): void {
-    if (forMs === Infinity) {
-      Atomics.store(this.handle.cells, IS_SET, 0)
-      return
-    }
+    const { cells } = this.handle
+    if (forMs === Infinity) Atomics.store(cells, IS_SET, 0)
+    else this.#setUntil(forMs)
+    Atomics.notify(cells, UNTIL)
+  }
+
+  #setUntil(forMs: number): void {
     // Relaxed order would do: nothing else is published with these cells. The clocks of threads differ a little: a deadline
     // that is over lies far enough in the past for all of them.
     Atomics.store(this.handle.cells, UNTIL, this.#now() + (forMs > 0 ? forMs : LONG_AGO_MS))
@@ -58,6 +61,16 @@ export class StalenessDeadline {
     if (cells[IS_SET] === 0 || Atomics.load(cells, IS_SET) === 0) return false
     // The difference of two numbers that have wrapped around. It is right as long as it is less than 24 days.
     return ((Atomics.load(cells, UNTIL) - this.#now()) | 0) <= 0
+  }
+
+  /** Waits until it is moved on, this long at most, and keeps the thread from everything else. Returns whether it is still over. */
+  waitWhileOver(forMs: number): boolean {
+    const until = performance.now() + forMs
+    for (let leftMs = forMs; leftMs > 0 && this.isOver; leftMs = until - performance.now()) {
+      const { cells } = this.handle
+      Atomics.wait(cells, UNTIL, Atomics.load(cells, UNTIL), leftMs)
+    }
+    return this.isOver
   }
 
   #now(): number {

@@ -58,14 +58,17 @@ function anyCommit(below: (n: number) => number, names: number): Change[] {
   const document = () => `document:${below(5) === 0 ? 'long-key-'.repeat(8) : 'd'}${below(4 * names)}`
   const anybody = () => `u${below(2 * names)}`
   const note = () => (below(4) === 0 ? { note: 'x'.repeat(below(400)) } : null)
+  const end = () => (below(2) === 0 ? { until: 1 + below(1_000) } : {})
   const puts: (() => Change)[] = [
     () => user(anybody()),
     () => ({ ...instance(folder(), below(9) === 0 ? 'acme' : 'default'), attributes: note() }),
     () => ({ ...instance(document(), below(9) === 0 ? 'acme' : 'default'), attributes: note() }),
-    () => assign(anybody(), 'viewer', below(2) === 0 ? folder() : document()),
-    () =>
-      assignInTenant(anybody(), below(2) === 0 ? 'reader' : 'writer', below(2) === 0 ? 'default' : 'acme'),
-    () => link(folder(), 'parent', below(2) === 0 ? folder() : document()),
+    () => ({ ...assign(anybody(), 'viewer', below(2) === 0 ? folder() : document()), ...end() }),
+    () => ({
+      ...assignInTenant(anybody(), below(2) === 0 ? 'reader' : 'writer', below(2) === 0 ? 'default' : 'acme'),
+      ...end(),
+    }),
+    () => ({ ...link(folder(), 'parent', below(2) === 0 ? folder() : document()), ...end() }),
     () => ({ ...tenant('acme'), attributes: note() }),
   ]
   const removals = below(4) === 0 ? 0.9 : 0.1

@@ -47,7 +47,7 @@
  */
 
 export const MAGIC = 0x56445834
-export const LAYOUT_VERSION = 8
+export const LAYOUT_VERSION = 9
 
 export const WORD_BYTES = 4
 export const LINE_WORDS = 16
@@ -126,10 +126,18 @@ export const H_NAME_DIRECTORY = 107
 /** In the memory of owner lists: the word of their directory (`owners/list-directory.ts`). */
 export const H_LIST_DIRECTORY = 108
 
+/** Facts that have an end. */
+export const H_ENDINGS = 109
+
 /** String table: per partition [slots ptr, count << 5 | log2 capacity]. */
 export const H_PARTITIONS = 256
 export const PARTITION_COUNT = 256
 export const PARTITION_BITS = 8
+
+/** Ends of facts (`endings.ts`): four words for each partition. */
+export const H_ENDING_PARTITIONS = 768
+export const ENDING_PARTITIONS_LOG2 = 6
+export const ENDING_PARTITIONS = 1 << ENDING_PARTITIONS_LOG2
 
 /* ---- word 0 of a record ---- */
 

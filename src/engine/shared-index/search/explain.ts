@@ -23,7 +23,7 @@ import { assignmentsOf, holdsRole, maskAt, roleIndexesIn } from './holdings.ts'
 import { keysOf, type ListingParts, tenantOf } from './listings.ts'
 import { nearMissesOf } from './near-misses.ts'
 import { NO_STEP, StepLists } from './step-lists.ts'
-import { derivationSteps, nameOf, roleAt } from './steps-told.ts'
+import { derivationSteps, endOfRole, nameOf, roleAt } from './steps-told.ts'
 
 /** The most derivations of a path that is returned. */
 const PATH_STEPS_MAX = 1_000
@@ -226,7 +226,9 @@ function* pathOf(
     for (const roleIndex of action.tenantRoleIndexes) {
       if ((masks[roleIndex >>> 5]! & (1 << (roleIndex & 31))) === 0) continue
       const role = parts.schema.tenant.roleKeys[roleIndex] ?? ''
-      return [{ kind: 'tenant-role', tenant: keyText(graph, tenant), role }]
+      const line = lineOfBank(graph, tenant, roleIndex >>> 5)
+      const end = endOfRole(parts.regions, user, line, roleIndex)
+      return [{ kind: 'tenant-role', tenant: keyText(graph, tenant), role, ...end }]
     }
   }
   if (instance === 0) return []
@@ -236,16 +238,17 @@ function* pathOf(
   // Goals come nearest first, so the first held one begins a shortest path.
   backward.begin(instance, action.roleIndexes, user, { endsAtHeld: true })
   if (!(yield* budget.walk(backward))) return null
-  return backward.heldGoal < 0 ? [] : stepsFrom(parts, backward)
+  return backward.heldGoal < 0 ? [] : stepsFrom(parts, user, backward)
 }
 
 /** The steps from the held goal to the question, along the goals it was found from; null: too many. */
-function stepsFrom(parts: ListingParts, backward: BackwardWalk): ExplanationStep[] | null {
+function stepsFrom(parts: ListingParts, user: number, backward: BackwardWalk): ExplanationStep[] | null {
   const held = backward.heldGoal
   if (backward.distanceOf(held, PATH_STEPS_MAX) > PATH_STEPS_MAX) return null
   const instance = nameOf(parts, backward.lineAt(held))
+  const end = endOfRole(parts.regions, user, backward.lineAt(held), backward.roleIndexAt(held))
   return [
-    { kind: 'instance-role', instance, role: roleAt(parts, backward, held) },
+    { kind: 'instance-role', instance, role: roleAt(parts, backward, held), ...end },
     ...derivationSteps(parts, backward, held),
   ]
 }

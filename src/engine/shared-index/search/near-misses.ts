@@ -27,7 +27,7 @@ import { BackwardWalk, type StepListener } from './backward-walk.ts'
 import { ForwardWalk } from './forward-walk.ts'
 import { holdsAny, holdsRole, maskAt, roleIndexesIn } from './holdings.ts'
 import { keysOf, type ListingParts, tenantOf, typeOf } from './listings.ts'
-import { derivationSteps, nameOf, roleAt } from './steps-told.ts'
+import { derivationSteps, endOfTuple, nameOf, roleAt } from './steps-told.ts'
 
 /** A question that roles deny, of which everything is known. */
 interface DeniedQuestion {
@@ -237,6 +237,7 @@ function blockedTold(parts: ListingParts, user: number, backward: BackwardWalk, 
     object: instance,
     role: roleAt(parts, backward, step.goal),
     derivation: { role, onType: subject.type, relation, guarded: true },
+    ...endOfTuple(parts.regions, step.subject, step.edgeClass, line),
   }
   return {
     kind: 'guard',

@@ -1,6 +1,9 @@
 /** The steps from a goal of a backward walk to the question, in names. Reads without the lock. */
 import type { DerivationStep } from '#engine/explanation.ts'
-import type { InstanceKey } from '#model/change.ts'
+import { endOf } from '#engine/shared-index/memory/endings.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Ending, InstanceKey } from '#model/change.ts'
 import { keyText } from '#engine/shared-index/memory/records.ts'
 import type { BackwardWalk } from './backward-walk.ts'
 import { type ListingParts, typeOf } from './listings.ts'
@@ -12,6 +15,23 @@ export function nameOf({ regions, schema }: ListingParts, line: number): Instanc
 /** The key of the role at a goal. */
 export function roleAt({ regions, schema }: ListingParts, walk: BackwardWalk, goal: number): string {
   return typeOf(schema, regions.graph, walk.lineAt(goal))?.roleKeys[walk.roleIndexAt(goal)] ?? ''
+}
+
+/** When what the user holds there directly ends, and nothing where it lasts. */
+export function endOfRole(regions: Regions, user: number, line: number, roleIndex: number): Ending {
+  const bank = (roleIndex >>> 5) & (L.BANKS_MAX - 1)
+  const other = line | (bank << L.BANK_SHIFT)
+  return endingOf(endOf(regions, { isTuple: false, line: user, other, link: roleIndex & 31 }))
+}
+
+/** The same of the tuple from the subject to the object. */
+export function endOfTuple(regions: Regions, subject: number, edgeClass: number, object: number): Ending {
+  const other = regions.graph[(subject << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
+  return endingOf(endOf(regions, { isTuple: true, line: object, other, link: edgeClass }))
+}
+
+function endingOf(until: number | null): Ending {
+  return until === null ? {} : { until }
 }
 
 /** From the goal along those it was found from. O(steps + types for each relation). */
@@ -36,6 +56,7 @@ export function derivationSteps(parts: ListingParts, walk: BackwardWalk, from: n
         relation,
         guarded: walk.isGuarded(goal),
       },
+      ...endOfTuple(parts.regions, walk.lineAt(goal), edgeClass, walk.lineAt(next)),
     })
   }
   return steps

@@ -9,6 +9,7 @@
  *   has its bit.
  * - An edge is in the in-edges of its object and in one of the two out-lists of its subject's container: with
  *   the containers if the object has a container, else with the others.
+ * - A fact that ends has its end in `endings.ts`, and in the queue if it ends soon.
  * - Every change that alters a closure voids it (`invalidation.ts`): an edge into a container, its first
  *   assignee (closures leave out instances without assignees), its death. Later assignees, and the last one
  *   leaving, alter nothing.
@@ -16,17 +17,25 @@
  * All functions: lock held, in a section.
  */
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
+import { clearEnd, clearEndOfTuple, type FactNumbers, setEnd } from '#engine/shared-index/memory/endings.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
-import { newContainer, newRecord, outListOf, setAttributes } from '#engine/shared-index/memory/records.ts'
+import {
+  isDead,
+  newContainer,
+  newRecord,
+  outListOf,
+  setAttributes,
+} from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { addEdge, addMember, deleteEdge, entryCount, pairFor } from '#engine/shared-index/memory/slab.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
 import type { OwnerLists } from '#engine/shared-index/owners/owner-lists.ts'
 import { lineOfBank, makeLineOfBank } from '#engine/shared-index/schema/annexes.ts'
 import { maskOf, scopeOf } from '#engine/shared-index/schema/role-places.ts'
-import type { AssignmentChange, Attributes, InstanceKey, TupleChange } from '#model/change.ts'
+import type { AssignmentChange, Attributes, Ending, InstanceKey, TupleChange } from '#model/change.ts'
 import type { Tombstones } from './tombstones.ts'
+import type { EndQueue } from './end-queue.ts'
 import type { Names } from './names.ts'
 import { addToFilter, dropScope, rebuildFilter } from './user-slab.ts'
 
@@ -39,6 +48,7 @@ export class Facts {
   readonly #invalidation: Invalidation
   readonly #tombstones: Tombstones
   readonly #owners: OwnerLists
+  readonly #ends: EndQueue
   readonly #staleFilters = new NumberList()
   /** Records whose next line (`string-table.ts`) has changed. */
   readonly #relinked = new NumberList()
@@ -51,6 +61,7 @@ export class Facts {
       invalidation: Invalidation
       tombstones: Tombstones
       owners: OwnerLists
+      ends: EndQueue
       banks: number
     },
   ) {
@@ -60,6 +71,7 @@ export class Facts {
     this.#invalidation = parts.invalidation
     this.#tombstones = parts.tombstones
     this.#owners = parts.owners
+    this.#ends = parts.ends
   }
 
   putTenant(key: string, attributes: Attributes | null): void {
@@ -115,7 +127,7 @@ export class Facts {
     if (line !== 0) this.#remove(line)
   }
 
-  putAssignment(change: AssignmentChange): void {
+  putAssignment(change: AssignmentChange & Ending): void {
     const role = this.#names.role(change)
     const scoped = role && this.#names.scoped(change)
     const user = scoped && this.#names.holder(change)
@@ -127,8 +139,11 @@ export class Facts {
     this.#noteLater(user, next)
     const { graph, header } = this.#regions
     const mask = maskOf(role)
-    if ((graph[at]! & mask) !== 0) return
+    const isThere = (graph[at]! & mask) !== 0
     graph[at] = graph[at]! | mask
+    const fact = { isTuple: false, line: user, other: scopeOf(role, line), link: role.roleIndex & 31 }
+    this.#setEnd(fact, change.until)
+    if (isThere) return
     header[L.H_ASSIGNMENTS] = header[L.H_ASSIGNMENTS]! + 1
     this.#banks = Math.max(this.#banks, ((role.roleIndex >>> 5) % L.BANKS_MAX) + 1)
     addToFilter(graph, record, line)
@@ -145,10 +160,36 @@ export class Facts {
     if (!role || !scoped || !user) return
     const line = role.type ? scoped : lineOfBank(this.#regions.graph, scoped, role.roleIndex >>> 5)
     if (line === 0) return
+    this.#dropRole(user, scopeOf(role, line), maskOf(role))
+  }
+
+  /**
+   * Removes a fact that has ended. False, with nothing changed, if it is gone already or what it names is being collected: then
+   * nobody is allowed anything by it.
+   */
+  end({ isTuple, line, other, link }: FactNumbers): boolean {
+    const { graph } = this.#regions
+    if (isDead(graph, line)) return false
+    if (isTuple) {
+      const subject = graph[(other << L.LINE_WORDS_LOG2) + L.C_INSTANCE]!
+      return !isDead(graph, subject) && this.#dropTuple(line, other, link)
+    }
+    if (isDead(graph, other & L.LINE_MASK)) return false
+    this.#dropRole(line, other, 1 << link)
+    return true
+  }
+
+  #dropRole(user: number, scope: number, mask: number): void {
     const next = table.nextOf(this.#regions.graph, user)
-    const isGone = dropScope(this.#regions, user, scopeOf(role, line), maskOf(role), this.#banks)
+    const isGone = dropScope(this.#regions, user, scope, mask, this.#banks)
     if (isGone) this.#staleFilters.push(user)
     this.#noteLater(user, next)
+  }
+
+  #setEnd(fact: FactNumbers, until: number | undefined): void {
+    if (until === undefined) return clearEnd(this.#regions, fact)
+    setEnd(this.#regions, fact, until)
+    this.#ends.add(fact, until)
   }
 
   /** Whether filters of users still have bits for what is gone. These only cost false hits. */
@@ -165,7 +206,7 @@ export class Facts {
     }
   }
 
-  putTuple(change: TupleChange): void {
+  putTuple(change: TupleChange & Ending): void {
     const relation = this.#names.relation(change)
     if (!relation) return
     const object = this.#names.object(change)
@@ -174,7 +215,9 @@ export class Facts {
     const container = this.#containerOf(subject)
     const record = object << L.LINE_WORDS_LOG2
     const next = table.nextOf(this.#regions.graph, object)
-    if (!addEdge(this.#regions, record + L.I_IN, container, relation.edgeClass)) return
+    const isNew = addEdge(this.#regions, record + L.I_IN, container, relation.edgeClass)
+    this.#setEnd({ isTuple: true, line: object, other: container, link: relation.edgeClass }, change.until)
+    if (!isNew) return
     this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! + 1
     addEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
     // A wide instance gets a container for its own closure, before moving its edges becomes expensive.
@@ -189,15 +232,20 @@ export class Facts {
     const object = this.#names.object(change)
     const subject = object && this.#names.subject(change)
     if (!object || !subject) return
-    const { graph } = this.#regions
-    const container = graph[(subject << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
-    const inEdges = (object << L.LINE_WORDS_LOG2) + L.I_IN
+    const container = this.#regions.graph[(subject << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
+    if (container !== 0) this.#dropTuple(object, container, relation.edgeClass)
+  }
+
+  #dropTuple(object: number, container: number, edgeClass: number): boolean {
+    const { graph, header } = this.#regions
     const next = table.nextOf(graph, object)
-    if (container === 0 || !deleteEdge(this.#regions, inEdges, container, relation.edgeClass)) return
-    this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! - 1
-    deleteEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
+    if (!deleteEdge(this.#regions, (object << L.LINE_WORDS_LOG2) + L.I_IN, container, edgeClass)) return false
+    header[L.H_TUPLES] = header[L.H_TUPLES]! - 1
+    deleteEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, edgeClass)
+    clearEndOfTuple(this.#regions, object, container, edgeClass)
     this.#noteLater(object, next)
     this.#invalidation.from(object)
+    return true
   }
 
   /** Updates the next lines in the string table. To be called after the section, before any record is freed. */

@@ -10,6 +10,7 @@
  */
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
+import { wordsAheadForEnds } from '#engine/shared-index/memory/endings.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { outListOf } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -65,7 +66,9 @@ export class Preparation {
     this.#words = 0
     this.#names.forget()
     let looked = 0
+    let ending = 0
     for (const change of changes) {
+      if ('until' in change && change.until !== undefined) ending += 1
       if (++looked % LOOKED_AT_ONCE === 0) yield
       this.#objectLine = 0
       this.#subjectLine = 0
@@ -79,7 +82,7 @@ export class Preparation {
     for (const [partition, count] of this.#keysMore) this.#replacements.growPartition(partition, count)
     this.#entriesMore.clear()
     this.#keysMore.clear()
-    return this.#words
+    return this.#words + (ending === 0 ? 0 : wordsAheadForEnds(this.#regions, ending))
   }
 
   #lookAt(change: Change): void {

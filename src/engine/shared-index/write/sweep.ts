@@ -11,6 +11,7 @@
  * finished.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
+import { clearEndOfTuple } from '#engine/shared-index/memory/endings.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { isDead, keyBytes, keyStart, outListOf } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -159,6 +160,7 @@ export class Sweep {
     const record = object << L.LINE_WORDS_LOG2
     deleteEdge(this.#regions, record + L.I_IN, container, edgeClass)
     deleteEdge(this.#regions, outListOf(graph, container, object), object, edgeClass)
+    clearEndOfTuple(this.#regions, object, container, edgeClass)
     header[L.H_TUPLES] = header[L.H_TUPLES]! - 1
   }
 

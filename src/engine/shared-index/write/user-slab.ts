@@ -7,6 +7,7 @@
  *
  * Lock held, in a section, in all functions.
  */
+import { clearEndsOfRoles } from '#engine/shared-index/memory/endings.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { deleteMember, deletePair, findPair } from '#engine/shared-index/memory/slab.ts'
@@ -47,6 +48,7 @@ export function takeMask(regions: Regions, user: number, scope: number, mask: nu
   const at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
   if (at === 0 || (graph[at + 1]! & mask) === 0) return false
   header[L.H_ASSIGNMENTS] = header[L.H_ASSIGNMENTS]! - bitCount(graph[at + 1]! & mask)
+  clearEndsOfRoles(regions, user, scope, graph[at + 1]! & mask)
   graph[at + 1] = graph[at + 1]! & ~mask
   if (graph[at + 1] !== 0) return false
   deletePair(regions, slab, scope)

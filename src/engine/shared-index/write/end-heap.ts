@@ -1,0 +1,107 @@
+/** Facts with their ends, as a binary heap: the first ends first. In typed arrays, so the garbage collector has nothing to trace. */
+import type { FactNumbers } from '#engine/shared-index/memory/endings.ts'
+
+const CAPACITY_MIN = 64
+const WORDS = 3
+const TUPLE = 1
+const LINK_SHIFT = 1
+
+export class EndHeap {
+  #ends = new Float64Array(CAPACITY_MIN)
+  /** Line, other, and link << 1 | is a tuple. */
+  #facts = new Int32Array(CAPACITY_MIN * WORDS)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** When the first ends; infinite: it is empty. */
+  get firstEnd(): number {
+    return this.#length === 0 ? Infinity : this.#ends[0]!
+  }
+
+  /** O(log length). */
+  push({ isTuple, line, other, link }: FactNumbers, until: number): void {
+    if (this.#length === this.#ends.length) this.#resize(2 * this.#length)
+    let at = this.#length++
+    for (let parent = (at - 1) >> 1; at > 0 && this.#ends[parent]! > until; parent = (at - 1) >> 1) {
+      this.#move(parent, at)
+      at = parent
+    }
+    this.#ends[at] = until
+    this.#facts[at * WORDS] = line
+    this.#facts[at * WORDS + 1] = other
+    this.#facts[at * WORDS + 2] = (link << LINK_SHIFT) | (isTuple ? TUPLE : 0)
+  }
+
+  /** Removes and returns the fact that ends first. O(log length). */
+  pop(): FactNumbers {
+    const first = this.#factAt(0)
+    this.#length -= 1
+    this.#sink(this.#length)
+    return first
+  }
+
+  /** Keeps the half that ends first; returns the end from which on nothing is kept. O(length · log length). */
+  keepFirstHalf(): number {
+    const kept = this.#length >> 1
+    const half = new EndHeap()
+    for (let index = 0; index < kept; index++) {
+      const until = this.firstEnd
+      half.push(this.pop(), until)
+    }
+    const from = this.firstEnd
+    // Of those that end together all are kept, or none.
+    while (half.#length > 0 && half.#ends[half.#length - 1] === from) half.#length -= 1
+    this.#ends = half.#ends
+    this.#facts = half.#facts
+    this.#length = half.#length
+    return from
+  }
+
+  clear(): void {
+    this.#length = 0
+    this.#resize(CAPACITY_MIN)
+  }
+
+  #factAt(at: number): FactNumbers {
+    const facts = this.#facts
+    const last = facts[at * WORDS + 2]!
+    return {
+      isTuple: (last & TUPLE) !== 0,
+      line: facts[at * WORDS]!,
+      other: facts[at * WORDS + 1]!,
+      link: last >> LINK_SHIFT,
+    }
+  }
+
+  /** Puts what is at `from` in the place of the first, and down to where it belongs. */
+  #sink(from: number): void {
+    const ends = this.#ends
+    const until = ends[from]!
+    let at = 0
+    for (;;) {
+      let child = 2 * at + 1
+      if (child >= this.#length) break
+      if (child + 1 < this.#length && ends[child + 1]! < ends[child]!) child += 1
+      if (ends[child]! >= until) break
+      this.#move(child, at)
+      at = child
+    }
+    this.#move(from, at)
+  }
+
+  #move(from: number, to: number): void {
+    this.#ends[to] = this.#ends[from]!
+    this.#facts.copyWithin(to * WORDS, from * WORDS, (from + 1) * WORDS)
+  }
+
+  #resize(capacity: number): void {
+    const [ends, facts] = [new Float64Array(capacity), new Int32Array(capacity * WORDS)]
+    ends.set(this.#ends.subarray(0, this.#length))
+    facts.set(this.#facts.subarray(0, this.#length * WORDS))
+    this.#ends = ends
+    this.#facts = facts
+  }
+}

@@ -1,0 +1,48 @@
+/** Removes facts when they have ended, and says in names what was removed. */
+import { type FactNumbers } from '#engine/shared-index/memory/endings.ts'
+import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
+import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Schema } from '#engine/shared-index/schema/schema.ts'
+import type { Change } from '#model/change.ts'
+import type { EndQueue } from './end-queue.ts'
+import { FactNames } from './fact-names.ts'
+import type { Facts } from './facts.ts'
+
+export class Ending {
+  readonly #regions: Regions
+  readonly #schema: Schema
+  readonly #facts: Facts
+  readonly #invalidation: Invalidation
+  readonly #queue: EndQueue
+
+  constructor(
+    regions: Regions,
+    parts: { schema: Schema; facts: Facts; invalidation: Invalidation; queue: EndQueue },
+  ) {
+    this.#regions = regions
+    this.#schema = parts.schema
+    this.#facts = parts.facts
+    this.#invalidation = parts.invalidation
+    this.#queue = parts.queue
+  }
+
+  /** What has ended at `now`, and finds what that voids. No lock, no section. See `EndQueue.next`. */
+  due(now: number, limit: number): readonly FactNumbers[] {
+    const due = this.#queue.next(now, limit)
+    for (const { isTuple, line } of due) if (isTuple) this.#invalidation.collect(line)
+    return due
+  }
+
+  /** Removes them. Lock held, in a section. */
+  remove(due: readonly FactNumbers[]): Change[] {
+    const names = new FactNames(this.#schema)
+    const removals: Change[] = []
+    this.#invalidation.begin()
+    for (const fact of due) {
+      const removal = names.removalOf(this.#regions.graph, fact)
+      if (this.#facts.end(fact) && removal) removals.push(removal)
+    }
+    this.#invalidation.end()
+    return removals
+  }
+}

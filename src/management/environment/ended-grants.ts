@@ -1,0 +1,132 @@
+/**
+ * Removes behind the decisions what has ended (`facts/expiry.ts`): some grants a commit, in the order in which they ended. While the store
+ * takes no commits it tries again and again; nobody is allowed anything by them meanwhile. After a start the index tells of them anew.
+ *
+ * Other nodes do the same. A node whose clock is fast would end grants for those whose clock is right, so each waits a moment first.
+ */
+import { type EndedFacts, EXPIRED_PER_COMMIT } from '#management/facts/expiry.ts'
+import { isForLater } from '#management/commands/later.ts'
+import type { Change } from '#model/change.ts'
+import { jsonBytes } from '#model/json-text.ts'
+
+/** Ended grants that are known by name; what comes beyond is found by the lists of what ends. */
+const PENDING_MAX = 100_000
+/** Bytes of JSON that the names of one commit's grants have, since its audit entry has them all. */
+const NAMES_BYTES_MAX = 16_384
+const FIRST_PAUSE_MS = 500
+const PAUSE_MS_MAX = 30_000
+
+export interface EndedGrantsOptions {
+  /** How long after its end a grant is removed. */
+  readonly holdMs: number
+  /** Makes the commit that removes them. */
+  readonly remove: (ended: EndedFacts) => Promise<unknown>
+  /** The same for some of those that are found by list; resolves to how many there were. */
+  readonly removeListed: () => Promise<number>
+  readonly onFault: (error: unknown) => void
+}
+
+interface Waiting {
+  readonly removal: Change
+  readonly sequence: number
+  /** By `performance.now()`. */
+  readonly dueAt: number
+}
+
+export class EndedGrants {
+  readonly #options: EndedGrantsOptions
+  #waiting: Waiting[] = []
+  /** Of `#waiting`, how many are done. */
+  #done = 0
+  #hasMore = false
+  #isRunning = false
+  #isClosed = false
+  #running: Promise<void> = Promise.resolve()
+  #endPause: () => void = () => {}
+
+  constructor(options: EndedGrantsOptions) {
+    this.#options = options
+  }
+
+  add(removals: readonly Change[], sequence: number): void {
+    const dueAt = performance.now() + this.#options.holdMs
+    const room = PENDING_MAX - (this.#waiting.length - this.#done)
+    for (const removal of removals.slice(0, room)) this.#waiting.push({ removal, sequence, dueAt })
+    if (removals.length > room) this.#hasMore = true
+    this.resume()
+  }
+
+  /** Goes on, unless it does already. */
+  resume(): void {
+    if (this.#isRunning || this.#isClosed) return
+    this.#isRunning = true
+    this.#running = this.#run().finally(() => {
+      this.#isRunning = false
+    })
+  }
+
+  /** Lets the commit that is under way finish and makes no other. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#endPause()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS
+    while (!this.#isClosed && (this.#done < this.#waiting.length || this.#hasMore)) {
+      try {
+        await this.#removeSome()
+        pauseMs = FIRST_PAUSE_MS
+      } catch (error) {
+        if (this.#isClosed) return
+        if (!isForLater(error)) this.#options.onFault(error)
+        await this.#pause(pauseMs)
+        pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)
+      }
+    }
+  }
+
+  async #removeSome(): Promise<void> {
+    const batch = this.#nextBatch()
+    const [first] = batch
+    if (!first) {
+      this.#hasMore = (await this.#options.removeListed()) > 0
+      return
+    }
+    const leftMs = first.dueAt - performance.now()
+    if (leftMs > 0) return this.#pause(leftMs)
+    // One of an older state may be told to the index again, which does no harm.
+    const sequence = Math.max(...batch.map(each => each.sequence))
+    await this.#options.remove({ removals: batch.map(({ removal }) => removal), sequence })
+    this.#done += batch.length
+    if (this.#done < this.#waiting.length / 2) return
+    this.#waiting = this.#waiting.slice(this.#done)
+    this.#done = 0
+  }
+
+  /** Those that are due together with the first. */
+  #nextBatch(): Waiting[] {
+    const batch: Waiting[] = []
+    let bytes = 0
+    for (let at = this.#done; at < this.#waiting.length && batch.length < EXPIRED_PER_COMMIT; at++) {
+      const next = this.#waiting[at]!
+      bytes += jsonBytes(next.removal, NAMES_BYTES_MAX)
+      const isTooMuch = bytes > NAMES_BYTES_MAX || next.dueAt > performance.now()
+      if (batch.length > 0 && isTooMuch) break
+      batch.push(next)
+    }
+    return batch
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(resolve, ms)
+      timer.unref()
+      this.#endPause = (): void => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+}

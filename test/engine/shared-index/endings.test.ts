@@ -1,0 +1,165 @@
+/** The table of ends and the queue of those that come next, by themselves. */
+import { describe, expect, test } from 'vitest'
+import {
+  blocksForEnds,
+  clearEnd,
+  eachEnding,
+  endingCount,
+  endOf,
+  type FactNumbers,
+  setEnd,
+} from '#engine/shared-index/memory/endings.ts'
+import * as L from '#engine/shared-index/memory/layout.ts'
+import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { EndQueue } from '#engine/shared-index/write/end-queue.ts'
+import { Random } from '#testing/data/random.ts'
+import { SECRETS } from '#testing/engines/shared-engine.ts'
+
+const YEAR_9999 = Date.parse('9999-12-31T23:59:59.999Z')
+
+function factOf(n: number): FactNumbers {
+  // Scopes use all 32 bits, edge classes 16.
+  const other = Math.imul(n, 0x9e3779b1) | 1
+  return { isTuple: n % 3 === 0, line: 1 + (n & L.LINE_MASK), other, link: n % 3 === 0 ? n & 0xffff : n & 31 }
+}
+
+test('facts and their ends come and go as in a map, through every size', () => {
+  const regions = Regions.create(SECRETS)
+  const random = new Random(5)
+  const right = new Map<number, number>()
+  for (let round = 0; round < 60_000; round++) {
+    // Waves: mostly puts, then mostly removals, so that partitions grow and shrink.
+    const n = random.below(6_000)
+    if (random.below(10) < (Math.floor(round / 10_000) % 2 === 0 ? 8 : 1)) {
+      const until = random.below(4) === 0 ? YEAR_9999 - n : random.below(2 ** 31) * 3
+      setEnd(regions, factOf(n), until)
+      right.set(n, until)
+    } else {
+      clearEnd(regions, factOf(n))
+      right.delete(n)
+    }
+    expect(endingCount(regions)).toBe(right.size)
+    expect(endOf(regions, factOf(n))).toBe(right.get(n) ?? null)
+    if (round % 5_000 !== 0) continue
+    const all: [FactNumbers, number][] = []
+    for (let partition = 0; partition < L.ENDING_PARTITIONS; partition++) {
+      eachEnding(regions, partition, Infinity, (fact, until) => all.push([fact, until]))
+    }
+    const wanted = [...right].map(([each, until]) => [factOf(each), until])
+    expect(new Set(all.map(each => JSON.stringify(each)))).toEqual(
+      new Set(wanted.map(each => JSON.stringify(each))),
+    )
+  }
+})
+
+test('without ends nothing is taken of the graph, and with the last of them all of it is free again', () => {
+  const regions = Regions.create(SECRETS)
+  const { header } = regions
+  const used = (): number => header[L.H_GRAPH_TOP]! - header[L.H_GRAPH_FREE_WORDS]!
+  const before = used()
+  for (let n = 0; n < 10_000; n++) setEnd(regions, factOf(n), n)
+  expect(used()).toBeGreaterThan(before)
+  for (let n = 0; n < 10_000; n++) clearEnd(regions, factOf(n))
+  expect([used(), endingCount(regions)]).toEqual([before, 0])
+})
+
+test.each([1_000, 30_000, 100_000, 250_000, 450_000, 700_000, 1_000_000])(
+  '%i ends take 32 bytes each at most',
+  count => {
+    const regions = Regions.create(SECRETS)
+    for (let n = 0; n < count; n++) setEnd(regions, factOf(n), n)
+    const { header } = regions
+    const words = header[L.H_GRAPH_TOP]! - header[L.H_GRAPH_FREE_WORDS]!
+    expect((words * L.WORD_BYTES) / count).toBeLessThanOrEqual(32)
+  },
+)
+
+test('no more is allocated than was computed before', () => {
+  const random = new Random(11)
+  for (let round = 0; round < 200; round++) {
+    const regions = Regions.create(SECRETS)
+    for (let n = random.below(3_000); n > 0; n--) setEnd(regions, factOf(n), n)
+    const more = 1 + random.below(400)
+    const computed = [...blocksForEnds(regions, more)].reduce((sum, log2) => sum + (1 << log2), 0)
+    const before = regions.header[L.H_GRAPH_TOP]!
+    for (let n = 0; n < more; n++) setEnd(regions, factOf(1_000_000 + n), n)
+    expect(regions.header[L.H_GRAPH_TOP]! - before).toBeLessThanOrEqual(computed)
+  }
+})
+
+describe('the queue', () => {
+  const HOUR_MS = 3_600_000
+
+  /** What ends while time goes on from one wake to the next, with the time at which it was said. */
+  function run(queue: EndQueue, regions: Regions, until: number): [number, number][] {
+    const said: [number, number][] = []
+    for (let now = 0; now < until; now = Math.max(now, Math.min(queue.wakeAt, until))) {
+      for (const fact of queue.next(now, 7)) {
+        said.push([endOf(regions, fact)!, now])
+        clearEnd(regions, fact)
+      }
+      if (queue.wakeAt === Infinity) break
+    }
+    return said
+  }
+
+  test.each([50, 3_000, 20_000])('says of %i facts when each ends, over a day, in order', count => {
+    const regions = Regions.create(SECRETS)
+    const queue = new EndQueue(regions)
+    const random = new Random(count)
+    const ends = Array.from({ length: count }, () => random.below(24 * HOUR_MS))
+    ends.forEach((until, n) => {
+      setEnd(regions, factOf(n), until)
+      queue.add(factOf(n), until)
+    })
+    const said = run(queue, regions, 25 * HOUR_MS)
+    expect(said).toEqual(ends.toSorted((one, other) => one - other).map(until => [until, until]))
+  })
+
+  test('a fact that was moved, or made lasting, ends as it was said last', () => {
+    const regions = Regions.create(SECRETS)
+    const queue = new EndQueue(regions)
+    const put = (n: number, until: number): void => {
+      setEnd(regions, factOf(n), until)
+      queue.add(factOf(n), until)
+    }
+    put(1, 1_000)
+    put(2, 2_000)
+    expect(queue.next(0, 10)).toEqual([])
+    put(1, 3_000)
+    clearEnd(regions, factOf(2))
+    put(4, 1_500)
+    put(4, 500)
+    expect(run(queue, regions, HOUR_MS)).toEqual([
+      [500, 500],
+      [3_000, 3_000],
+    ])
+  })
+
+  test('until all ends were looked through, nobody may rely on any time', () => {
+    const regions = Regions.create(SECRETS)
+    const queue = new EndQueue(regions)
+    expect([queue.wakeAt, queue.endsFrom]).toEqual([Infinity, Infinity])
+    setEnd(regions, factOf(1), 5 * HOUR_MS)
+    expect([queue.wakeAt, queue.endsFrom]).toEqual([-Infinity, -Infinity])
+    expect(queue.next(0, 10)).toEqual([])
+    expect(queue.endsFrom).toBe(HOUR_MS)
+    expect(queue.wakeAt).toBeLessThan(HOUR_MS)
+  })
+
+  test('more facts that end soon than the queue has room for end in time, too', () => {
+    const regions = Regions.create(SECRETS)
+    const queue = new EndQueue(regions)
+    const count = 150_000
+    setEnd(regions, factOf(0), 0)
+    queue.next(0, 10)
+    for (let n = 1; n < count; n++) {
+      const until = (n * 7_919) % HOUR_MS
+      setEnd(regions, factOf(n), until)
+      queue.add(factOf(n), until)
+    }
+    const said = run(queue, regions, HOUR_MS)
+    expect(said.length).toBe(count - 1)
+    expect(said.filter(([until, now]) => until !== now)).toEqual([])
+  })
+})

@@ -1,0 +1,237 @@
+/** The end of a grant, seen from outside: nobody is allowed behind it, and the grant is removed once, by a commit that says why. */
+import { expect, test } from 'vitest'
+import type { AuditEntry } from '#model/wire/audit.ts'
+import type { RoleAssignment } from '#model/wire/role-assignment.ts'
+import {
+  type Client,
+  type Envelope,
+  FACTS,
+  fresh,
+  memberPath,
+  question,
+  sharedService,
+  startedService,
+  storeDirectory,
+} from '#testing/processes/running-service.ts'
+
+const verdict = await sharedService()
+await createModel(verdict)
+
+const ASSIGNMENTS = `${FACTS}/role_assignments`
+const TUPLES = `${FACTS}/relationship_tuples`
+const AUDIT = '/v2/audit-log/default/default'
+/** Behind its end a grant allows nothing for longer. */
+const LATE_MS = 50
+
+async function createModel(service: Client): Promise<void> {
+  await service.resource({
+    key: 'folder',
+    actions: { read: {} },
+    roles: { viewer: { name: 'Viewer', permissions: ['read'] } },
+  })
+  await service.resource({
+    key: 'document',
+    actions: { read: {} },
+    roles: {
+      viewer: {
+        name: 'Viewer',
+        permissions: ['read'],
+        granted_to: {
+          users_with_role: [{ role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }],
+        },
+      },
+    },
+    relations: { parent: 'folder' },
+  })
+  await service.tenantRole('auditor', ['document:read'])
+}
+
+async function done(service: Client, method: string, path: string, body: unknown): Promise<void> {
+  const { status, body: answer } = await service.send(method, path, { body })
+  expect(status, JSON.stringify(answer)).toBeLessThan(300)
+}
+
+const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString()
+
+const mayRead = (service: Client, user: string, key: string): Promise<boolean> =>
+  service.allows(user, 'read', `document:${key}`, 'default')
+
+/** Asks until it is denied. Returns when the last allow was asked for, by the clock. */
+async function askUntilDenied(user: string, key: string): Promise<number> {
+  let last = 0
+  for (;;) {
+    const at = Date.now()
+    if (!(await mayRead(verdict, user, key))) return last
+    last = at
+  }
+}
+
+/** Reads the list until there is nothing in it. */
+async function whenGone(service: Client, path: string): Promise<void> {
+  for (;;) {
+    const { body } = await service.get<unknown[] | Envelope<unknown>>(path)
+    if (('data' in body ? body.data : body).length === 0) return
+  }
+}
+
+/** What the audit log says of grants that expired, of one user or subject. */
+async function expiriesOf(service: Client, name: string) {
+  const { body } = await service.get<Envelope<AuditEntry>>(`${AUDIT}?operation=expireGrants&per_page=100`)
+  return body.data.filter(({ input }) => JSON.stringify(input).includes(JSON.stringify(name)))
+}
+
+test('a role assignment allows up to its end, and is removed by an entry that says expired', async () => {
+  const [user, key] = fresh('ann', 'd')
+  await verdict.user(user)
+  const expires_at = inMs(600)
+  const body = { user, role: 'viewer', resource_instance: `document:${key}`, tenant: 'default', expires_at }
+  await done(verdict, 'POST', ASSIGNMENTS, body)
+  expect(await mayRead(verdict, user, key)).toBe(true)
+  const end = Date.parse(expires_at)
+  const lastAllowedAt = await askUntilDenied(user, key)
+  expect(lastAllowedAt).toBeLessThanOrEqual(end + LATE_MS)
+  expect(Date.now()).toBeGreaterThanOrEqual(end)
+  await whenGone(verdict, `${ASSIGNMENTS}?user=${user}`)
+  const [entry, ...others] = await expiriesOf(verdict, user)
+  expect(others).toEqual([])
+  expect(entry).toMatchObject({
+    operation: 'expireGrants',
+    api_key_id: null,
+    request_id: '',
+    is_input_cut: false,
+  })
+  expect(entry!.input).toEqual({
+    cause: 'expired',
+    grants: [{ user, role: 'viewer', tenant: 'default', resource_instance: `document:${key}`, expires_at }],
+  })
+})
+
+test('a tenant role, a tuple and the membership of a group end so, too', async () => {
+  const [user, other, folder, key, group, third] = fresh('ann', 'bob', 'f', 'd', 'staff', 'cyd')
+  for (const each of [user, other, third]) await verdict.user(each)
+  await done(verdict, 'POST', ASSIGNMENTS, {
+    user: other,
+    role: 'viewer',
+    resource_instance: `folder:${folder}`,
+    tenant: 'default',
+  })
+  await verdict.group(group)
+  await verdict.grant(group, 'viewer', `document:${key}`)
+  const expires_at = inMs(400)
+  await done(verdict, 'POST', ASSIGNMENTS, { user, role: 'auditor', tenant: 'default', expires_at })
+  await done(verdict, 'POST', TUPLES, {
+    subject: `folder:${folder}`,
+    relation: 'parent',
+    object: `document:${key}`,
+    expires_at,
+  })
+  await done(verdict, 'PUT', memberPath(group, third), { tenant: 'default', expires_at })
+  expect(await Promise.all([user, other, third].map(each => mayRead(verdict, each, key)))).toEqual([
+    true,
+    true,
+    true,
+  ])
+  for (const each of [user, other, third]) await askUntilDenied(each, key)
+  await whenGone(verdict, `${ASSIGNMENTS}?user=${user}`)
+  await whenGone(verdict, `${ASSIGNMENTS}?user=${third}`)
+  await whenGone(verdict, `${TUPLES}?subject=folder:${folder}`)
+  expect((await expiriesOf(verdict, `folder:${folder}`)).length).toBe(1)
+})
+
+test('a grant that was renewed, or made lasting, before its end stays', async () => {
+  const [user, key, other] = fresh('ann', 'd', 'bob')
+  for (const each of [user, other]) await verdict.user(each)
+  const named = { role: 'viewer', resource_instance: `document:${key}`, tenant: 'default' }
+  const end = inMs(300)
+  for (const each of [user, other])
+    await done(verdict, 'POST', ASSIGNMENTS, { ...named, user: each, expires_at: end })
+  await done(verdict, 'POST', ASSIGNMENTS, { ...named, user, expires_at: inMs(3_600_000) })
+  await done(verdict, 'POST', ASSIGNMENTS, { ...named, user: other })
+  while (Date.now() < Date.parse(end) + 200) {
+    expect(await mayRead(verdict, user, key)).toBe(true)
+    expect(await mayRead(verdict, other, key)).toBe(true)
+  }
+  expect(await expiriesOf(verdict, user)).toEqual([])
+})
+
+test('a grant that is given again behind its end is a grant as any other', async () => {
+  const [user, key] = fresh('ann', 'd')
+  await verdict.user(user)
+  const body = { user, role: 'viewer', resource_instance: `document:${key}`, tenant: 'default' }
+  await done(verdict, 'POST', ASSIGNMENTS, { ...body, expires_at: inMs(100) })
+  await askUntilDenied(user, key)
+  await done(verdict, 'POST', ASSIGNMENTS, { ...body, expires_at: inMs(3_600_000) })
+  expect(await mayRead(verdict, user, key)).toBe(true)
+  const { body: held } = await verdict.get<RoleAssignment[]>(`${ASSIGNMENTS}?user=${user}`)
+  expect(held.length).toBe(1)
+})
+
+test('what explains an allow says until when its grants hold', async () => {
+  const [user, folder, key] = fresh('ann', 'f', 'd')
+  await verdict.user(user)
+  const [first, second] = [inMs(3_600_000), inMs(7_200_000)]
+  await done(verdict, 'POST', ASSIGNMENTS, {
+    user,
+    role: 'viewer',
+    resource_instance: `folder:${folder}`,
+    tenant: 'default',
+    expires_at: first,
+  })
+  await done(verdict, 'POST', TUPLES, {
+    subject: `folder:${folder}`,
+    relation: 'parent',
+    object: `document:${key}`,
+    expires_at: second,
+  })
+  const { body } = await verdict.post<{
+    debug: { rebac: { path: { kind: string; expires_at?: string }[] } }
+  }>('/allowed/explain', question(user, 'read', `document:${key}`, 'default'))
+  expect(body.debug.rebac.path.map(({ kind, expires_at }) => [kind, expires_at])).toEqual([
+    ['instance-role', first],
+    ['derivation', second],
+  ])
+  await done(verdict, 'POST', ASSIGNMENTS, { user, role: 'auditor', tenant: 'default', expires_at: first })
+  const { body: byTenant } = await verdict.post<{ debug: { rbac: { expires_at?: string } } }>(
+    '/allowed/explain',
+    question(user, 'read', `document:${key}`, 'default'),
+  )
+  expect(byTenant.debug.rbac.expires_at).toBe(first)
+})
+
+test('a hundred grants that end together are removed by some commits, each of them once', async () => {
+  const [user] = fresh('ann')
+  await verdict.user(user)
+  const expires_at = inMs(1_500)
+  const operations = Array.from({ length: 250 }, (_, n) => {
+    return { user, role: 'viewer', resource_instance: `document:${user}-${n}`, tenant: 'default', expires_at }
+  })
+  await done(verdict, 'POST', `${ASSIGNMENTS}/bulk`, operations)
+  await whenGone(verdict, `${ASSIGNMENTS}?user=${user}`)
+  const entries = await expiriesOf(verdict, user)
+  const named = entries.flatMap(({ input }) => (input as { grants: { resource_instance: string }[] }).grants)
+  expect(entries.length).toBeGreaterThanOrEqual(3)
+  expect(new Set(named.map(each => each.resource_instance)).size).toBe(250)
+  expect(named.length).toBe(250)
+})
+
+test('a service that was down at the end denies from its first answer on, and removes the grant', async () => {
+  const [user, key] = fresh('ann', 'd')
+  const storeUrl = `lmdb:${storeDirectory()}`
+  const before = await startedService({ storeUrl })
+  await createModel(before)
+  await before.user(user)
+  const expires_at = inMs(1_000)
+  await done(before, 'POST', ASSIGNMENTS, {
+    user,
+    role: 'viewer',
+    resource_instance: `document:${key}`,
+    tenant: 'default',
+    expires_at,
+  })
+  await before.close()
+  while (Date.now() < Date.parse(expires_at)) await verdict.get('/live')
+  const after = await startedService({ storeUrl })
+  expect(await mayRead(after, user, key)).toBe(false)
+  await whenGone(after, `${ASSIGNMENTS}?user=${user}`)
+  expect((await expiriesOf(after, user)).length).toBe(1)
+})

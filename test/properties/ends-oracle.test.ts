@@ -1,0 +1,153 @@
+/**
+ * Facts that end, over random histories in which time goes on: at every moment the index answers as the oracle does from which ended
+ * facts were removed, and says once of each that it has ended.
+ */
+import { describe, expect, test } from 'vitest'
+import type { Change } from '#model/change.ts'
+import { Random } from '#testing/data/random.ts'
+import { CollectingEngine, SavingEngine, SharedEngine } from '#testing/engines/shared-engine.ts'
+import { answersOf } from '#testing/engines/packed.ts'
+import { Oracle } from '#testing/oracle/oracle.ts'
+import { type History, histories } from '#testing/oracle/random-history.ts'
+import { holdsFor, howToRepeat, onceFor } from './seeded.ts'
+
+const RUNS = 100
+/** From one moment to the next. */
+const MOMENT_MS = 1_000
+/** How many ended facts one call of the index removes. */
+const AT_ONCE = 3
+const usual = histories({ commits: 10, queries: 40 })
+
+type FactPut = Extract<Change, { readonly kind: 'assignment-put' | 'tuple-put' }>
+type FactRemoved = Extract<Change, { readonly kind: 'assignment-removed' | 'tuple-removed' }>
+
+interface Moment {
+  readonly now: number
+  readonly changes: readonly Change[]
+  /** What has ended by then of what was put before, and of what this commit puts. */
+  readonly endedBefore: readonly FactRemoved[]
+  readonly endedAfter: readonly FactRemoved[]
+  readonly answers: readonly boolean[]
+  /** Standing facts that have an end. */
+  readonly ending: number
+}
+
+function isFactPut(change: Change): change is FactPut {
+  return change.kind === 'assignment-put' || change.kind === 'tuple-put'
+}
+
+function isFactRemoved(change: Change): change is FactRemoved {
+  return change.kind === 'assignment-removed' || change.kind === 'tuple-removed'
+}
+
+function removalOf(put: FactPut): FactRemoved {
+  if (put.kind === 'tuple-put') {
+    const { subject, relation, object } = put
+    return { kind: 'tuple-removed', subject, relation, object }
+  }
+  const { user, role, scope } = put
+  return { kind: 'assignment-removed', user, role, scope }
+}
+
+const nameOf = (fact: FactPut | FactRemoved): string =>
+  JSON.stringify(
+    'scope' in fact ? [fact.user, fact.role, fact.scope] : [fact.subject, fact.relation, fact.object],
+  )
+
+/** The same history with ends: a third of the facts last, the others end within some moments, in the past, or far away. */
+function withEnds(changes: readonly Change[], now: number, random: Random): Change[] {
+  return changes.map(change => {
+    if (!isFactPut(change) || random.below(3) === 0) return change
+    const far = random.below(8) === 0 ? 2 ** 40 : 0
+    return { ...change, until: Math.max(0, now + far + random.below(5 * MOMENT_MS) - 500) }
+  })
+}
+
+/** What is right at each moment. */
+const rightMoments = onceFor(({ load, commits, queries }: History): Moment[] => {
+  const random = new Random(load.length * 31 + commits.length)
+  const oracle = new Oracle()
+  const ends = new Map<string, { readonly removal: FactRemoved; readonly until: number }>()
+  const endDue = (now: number): FactRemoved[] => {
+    const standing = new Set(oracle.standingFacts().filter(isFactPut).map(nameOf))
+    const due = [...ends].filter(([, { until }]) => until <= now)
+    for (const [name] of due) ends.delete(name)
+    const removals = due.map(([, { removal }]) => removal)
+    oracle.apply(removals)
+    return removals.filter(removal => standing.has(nameOf(removal)))
+  }
+  return [load, ...commits].map((commit, moment) => {
+    const now = moment * MOMENT_MS
+    const changes = withEnds(commit, now, random)
+    const endedBefore = endDue(now)
+    oracle.apply(commit)
+    for (const change of changes) {
+      if (isFactRemoved(change)) ends.delete(nameOf(change))
+      if (!isFactPut(change)) continue
+      if (change.until === undefined) ends.delete(nameOf(change))
+      else ends.set(nameOf(change), { removal: removalOf(change), until: change.until })
+    }
+    const endedAfter = endDue(now)
+    const standing = new Set(oracle.standingFacts().filter(isFactPut).map(nameOf))
+    const ending = [...ends.keys()].filter(name => standing.has(name)).length
+    return {
+      now,
+      changes,
+      endedBefore,
+      endedAfter,
+      answers: queries.map(query => oracle.evaluate(query)),
+      ending,
+    }
+  })
+})
+
+/** All that has ended by then. */
+function endedAt({ writer }: SharedEngine, now: number): Change[] {
+  const ended: Change[] = []
+  while (writer.wakeAt <= now) ended.push(...writer.endDue(now, AT_ONCE))
+  return ended
+}
+
+const sorted = (changes: readonly Change[]): string[] =>
+  changes.map(change => JSON.stringify(change)).toSorted()
+
+const ENGINES = {
+  'the shared index': () => new SharedEngine(),
+  'with tenant roles in annexes': () => new SharedEngine({ firstTenantRoleIndex: 2_047 }),
+  'moved to where all its address space is': () =>
+    new SharedEngine({ largeGraphBytes: 0, graphBytesMax: 1 << 24, closureBytesMax: 1 << 23 }),
+  'kept and restored after every commit': () => new SavingEngine(),
+  'collecting after every commit': () => new CollectingEngine(),
+}
+
+test('random histories meet ends often', () => {
+  let ended = 0
+  let ending = 0
+  holdsFor(usual, RUNS, history => {
+    for (const moment of rightMoments(history)) {
+      ended += moment.endedBefore.length + moment.endedAfter.length
+      ending += moment.ending
+    }
+  })
+  expect(ended, howToRepeat).toBeGreaterThan(1_000)
+  expect(ending, howToRepeat).toBeGreaterThan(1_000)
+})
+
+describe.each(Object.entries(ENGINES))('%s', (_, newEngine) => {
+  test('denies what has ended, says so once, and forgets the ends of what is gone', () => {
+    holdsFor(usual, RUNS, history => {
+      const engine = newEngine()
+      for (const moment of rightMoments(history)) {
+        const before = endedAt(engine, moment.now)
+        engine.apply(moment.changes)
+        const after = endedAt(engine, moment.now)
+        expect(answersOf(engine, history.queries)).toEqual(moment.answers)
+        expect(sorted(before)).toEqual(sorted(moment.endedBefore))
+        expect(sorted(after)).toEqual(sorted(moment.endedAfter))
+        expect(engine.writer.endsFrom).toBeGreaterThan(moment.now)
+        while (engine.writer.collect(1_000));
+        expect(engine.writer.figures().ending).toBe(moment.ending)
+      }
+    })
+  })
+})

@@ -1,0 +1,139 @@
+/** Facts that end, in an index that threads decide on: nobody is allowed anything behind an end, whatever the main thread is doing. */
+import { Worker } from 'node:worker_threads'
+import { expect, onTestFinished, test } from 'vitest'
+import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
+import type { Change } from '#model/change.ts'
+import { EngineReaders } from '#threads/indexes/engine-readers.ts'
+import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
+import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
+import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
+import { SECRETS } from '#testing/engines/shared-engine.ts'
+
+const ID = 'environment'
+const READ = { user: 'alice', action: 'read', type: 'document', key: 'd', tenant: null }
+const schema = [
+  tenant('default'),
+  resourceType('document', 'read'),
+  role('document', 'viewer', { can: ['read'] }),
+  user('alice'),
+  instance('document:d'),
+]
+const granted = (until?: number): Change => ({
+  ...assign('alice', 'viewer', 'document:d'),
+  ...(until !== undefined && { until }),
+})
+const REMOVAL = {
+  kind: 'assignment-removed',
+  user: 'alice',
+  role: 'viewer',
+  scope: { instance: { type: 'document', key: 'd' } },
+}
+
+/** An index on the clock of the test, or on the real one. */
+async function open(load: readonly Change[], now: () => number = Date.now) {
+  const readers = new EngineReaders(
+    handle => new SharedIndexReader(handle, { threadId: 2, lockEveryRead: false }),
+  )
+  const told = Promise.withResolvers<number>()
+  const ended: (readonly [readonly Change[], number])[] = []
+  const indexes = new SharedIndexes({
+    createWriter: () => new SharedIndexWriter({ threadId: 1, secrets: SECRETS }),
+    kept: null,
+    warmUpWriter: null,
+    now,
+    attach: async (id, index) => readers.attach(id, index),
+    detach: async (id, reason) => readers.detach(id, reason),
+    onFault: (_id, error) => expect.unreachable(String(error)),
+  })
+  onTestFinished(() => indexes.remove(ID))
+  indexes.whenEnded(ID, (removals, sequence) => {
+    ended.push([removals, sequence])
+    told.resolve(Date.now())
+  })
+  let sequence = 1
+  await indexes.load(ID, load, { epoch: 'e', sequence }, null)
+  await indexes.publish(ID)
+  const commit = (...changes: Change[]): Promise<void> =>
+    indexes.apply(ID, changes, { epoch: 'e', sequence: ++sequence })
+  const decide = (): boolean => readers.engine(ID)!.evaluate(READ)
+  return { indexes, readers, ended, whenTold: told.promise, commit, decide }
+}
+
+test('what had ended before the index was loaded is denied from its first decision on, and told', async () => {
+  const { decide, ended } = await open([...schema, granted(Date.now() - 1)])
+  expect(decide()).toBe(false)
+  expect(ended).toEqual([[[REMOVAL], 1]])
+})
+
+test('a grant ends at its time, without a commit', async () => {
+  const until = Date.now() + 60
+  const { decide, whenTold } = await open([...schema, granted(until)])
+  expect(decide()).toBe(true)
+  expect(await whenTold).toBeGreaterThanOrEqual(until)
+  expect(decide()).toBe(false)
+})
+
+test('a commit that brings what has ended already is denied by the time it is visible', async () => {
+  const { commit, decide, ended } = await open(schema)
+  await commit(granted(Date.now() - 1))
+  expect(decide()).toBe(false)
+  expect(ended).toEqual([[[REMOVAL], 2]])
+})
+
+test('a grant that is given again with another end, or without one, goes by the last', async () => {
+  let now = 1_000_000
+  const { commit, decide, ended, indexes } = await open([...schema, granted(now + 100)], () => now)
+  await commit(granted(now + 5_000))
+  now += 1_000
+  indexes.endDue(ID)
+  expect(decide()).toBe(true)
+  await commit(granted())
+  now += 10_000
+  await commit()
+  expect([decide(), ended]).toEqual([true, []])
+  await commit(granted(now + 1))
+  now += 1
+  await commit()
+  expect([decide(), ended]).toEqual([false, [[[REMOVAL], 6]]])
+})
+
+test('a grant that was renewed behind its end is there again', async () => {
+  let now = 1_000_000
+  const { commit, decide } = await open([...schema, granted(now)], () => now)
+  expect(decide()).toBe(false)
+  await commit(granted(now + 1_000))
+  expect(decide()).toBe(true)
+  now += 1_000
+  await commit()
+  expect(decide()).toBe(false)
+})
+
+test('while the thread that ends grants is busy, nobody is allowed by one that has ended', async () => {
+  const until = Date.now() + 100
+  const { decide } = await open([...schema, granted(until)])
+  const seen: (boolean | string)[] = []
+  // Keeps this thread, and with it all timers.
+  while (Date.now() < until + 200) {
+    const at = Date.now()
+    try {
+      const allowed = decide()
+      if (at >= until + 50) seen.push(allowed)
+      else if (at < until) expect(allowed).toBe(true)
+    } catch (error) {
+      seen.push((error as { code: string }).code)
+    }
+  }
+  expect(new Set(seen)).toEqual(new Set(['NOT_READY']))
+})
+
+test('a thread waits for a deadline that is a little late, and goes on as soon as it is moved', () => {
+  const deadline = new StalenessDeadline()
+  deadline.set(0)
+  expect(deadline.waitWhileOver(5)).toBe(true)
+  const mover = new Worker(new URL('./deadline-mover.ts', import.meta.url), { workerData: deadline.handle })
+  onTestFinished(async () => void (await mover.terminate()))
+  const from = performance.now()
+  expect(deadline.waitWhileOver(60_000)).toBe(false)
+  expect(performance.now() - from).toBeLessThan(50_000)
+})
