@@ -50,6 +50,13 @@ export const BENCHES: readonly Bench[] = [
   ofService('ruled-bulk', '2 min', 'bulks of 1,000 with attributes and rules against the floor'),
   ofService('peers', '20 min', 'the same model and questions elsewhere; installs what it compares with'),
   {
+    name: 'ends',
+    shows: 'grants that end: their memory, their load, and 100,000 that end in one second',
+    takes: '1 min',
+    program: 'engine/ends.ts',
+    flags: [LARGE_HEAP],
+  },
+  {
     name: 'checks',
     shows: 'checks, memory and load of the index against the reference engine',
     takes: '5 min',

@@ -18,6 +18,7 @@ const DOCUMENTS = 2_000
 const USERS = 500
 const CHANGES_A_COMMIT = 500
 const PRECOMPUTED_A_STEP = 2_000
+const ENDED_AT_ONCE = 128
 
 /** The caller runs it step by step, with other work in between. */
 export function* warmUpWriter(): Generator<void> {
@@ -31,6 +32,9 @@ export function* warmUpWriter(): Generator<void> {
       for (const part of inCommits(changes)) yield writer.apply(part)
       yield* idleWork(writer)
     }
+    for (const part of inCommits(grantsThatEnd())) yield writer.apply(part)
+    while (writer.wakeAt <= DOCUMENTS) yield void writer.endDue(DOCUMENTS, ENDED_AT_ONCE)
+    yield* idleWork(writer)
   }
 }
 
@@ -69,6 +73,17 @@ function* baseData(): Generator<readonly Change[]> {
   yield times(DOCUMENTS, n => tuplePut(someFolder(n), 'parent', ['document', `document-${n}`]))
   yield times(USERS, n => ({ kind: 'user-put', user: `user-${n}`, attributes: null }))
   yield times(DOCUMENTS, n => assignmentPut(someUser(n), someFolder(n * 7)))
+}
+
+/** Roles and tuples that have ended at the time `DOCUMENTS`. */
+function grantsThatEnd(): readonly Change[] {
+  return [
+    ...times(DOCUMENTS, n => ({ ...assignmentPut(someUser(n), ['document', `document-${n}`]), until: n })),
+    ...times(FOLDERS, n => ({
+      ...tuplePut(['group', 'guests'], 'shared', ['folder', `folder-${n}`]),
+      until: n,
+    })),
+  ]
 }
 
 /** Workloads. Each leaves the base data as it was, or the next one undoes it. */
