@@ -8,6 +8,7 @@ import { type Static, Type, type TSchema } from 'typebox'
 import { CONDITION_SET_KEY_LENGTH_MAX, SHORT_KEY_LENGTH_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
+  endMoment,
   LongKey,
   Name,
   nullable,
@@ -144,6 +145,8 @@ const ModelRule = Type.Object(
   closed,
 )
 
+const HeldRole = Type.String({ pattern: '^[^:]+:.+#[^#]+$', description: '`type:key#role`.' })
+
 const ModelTenant = Type.Object(
   { name: Type.Optional(Name), description: optional(Text), attributes: optional(AttributeMap) },
   closed,
@@ -161,15 +164,28 @@ const ModelInstance = Type.Object(
   { tenant: Type.Optional(ShortKey), attributes: Type.Optional(AttributeMap) },
   closed,
 )
+const untilField = {
+  until: Type.Optional(
+    endMoment(
+      'When it ends, a moment of RFC 3339; absent: it lasts. What has ended is as if it did not stand there.',
+    ),
+  ),
+}
 const ModelGroup = Type.Object(
   {
     tenant: Type.Optional(ShortKey),
-    members: Type.Optional(Type.Array(LongKey, { description: 'Keys of users.' })),
+    members: Type.Optional(
+      Type.Array(Type.Union([LongKey, Type.Object({ user: LongKey, ...untilField }, closed)]), {
+        description: 'Keys of users.',
+      }),
+    ),
     groups: Type.Optional(
-      Type.Array(Type.String(), { description: 'Groups inside: their members are members.' }),
+      Type.Array(Type.Union([Type.String(), Type.Object({ group: Type.String(), ...untilField }, closed)]), {
+        description: 'Groups inside: their members are members.',
+      }),
     ),
     roles: Type.Optional(
-      Type.Array(Type.String({ pattern: '^[^:]+:.+#[^#]+$' }), {
+      Type.Array(Type.Union([HeldRole, Type.Object({ role: HeldRole, ...untilField }, closed)]), {
         description: 'What its members may be: `type:key#role`.',
       }),
     ),
@@ -184,13 +200,20 @@ const ModelAssignment = Type.Object(
     role: ShortKey,
     tenant: Type.Optional(ShortKey),
     resource_instance: Type.Optional(QualifiedKey),
+    ...untilField,
   },
   closed,
 )
 export type ModelAssignment = Static<typeof ModelAssignment>
 
 const ModelTuple = Type.Object(
-  { subject: QualifiedKey, relation: ShortKey, object: QualifiedKey, tenant: Type.Optional(ShortKey) },
+  {
+    subject: QualifiedKey,
+    relation: ShortKey,
+    object: QualifiedKey,
+    tenant: Type.Optional(ShortKey),
+    ...untilField,
+  },
   closed,
 )
 export type ModelTuple = Static<typeof ModelTuple>

@@ -54,12 +54,19 @@ export interface RuleState {
   readonly resource_set: string
 }
 
+/** When what is granted ends, as `toISOString` writes it. Null: it lasts. */
+export type Until = string | null
+
+/** In place of an end that is past: the file wants nothing there any more. */
+export const ENDED = 'ended'
+
 export interface GroupState {
   readonly tenant: string
-  readonly members: Set<string>
-  readonly groups: Set<string>
-  /** `type:key#role`. */
-  readonly roles: Set<string>
+  /** Each with its end. */
+  readonly members: Map<string, Until>
+  readonly groups: Map<string, Until>
+  /** By `type:key#role`. */
+  readonly roles: Map<string, Until>
 }
 
 export interface AssignmentState {
@@ -67,6 +74,7 @@ export interface AssignmentState {
   readonly role: string
   readonly tenant?: string | undefined
   readonly resource_instance?: string | undefined
+  readonly until: Until
 }
 
 export interface TupleState {
@@ -74,6 +82,7 @@ export interface TupleState {
   readonly relation: string
   readonly object: string
   readonly tenant?: string | undefined
+  readonly until: Until
 }
 
 export interface InstanceState {
@@ -103,7 +112,12 @@ export class EnvironmentState {
 export const GROUP_TYPE = 'group'
 export const MEMBER = 'member'
 
-export function assignmentName({ user, role, tenant, resource_instance }: AssignmentState): string {
+export function assignmentName({
+  user,
+  role,
+  tenant,
+  resource_instance,
+}: Omit<AssignmentState, 'until'>): string {
   return JSON.stringify([user, role, resource_instance ?? null, resource_instance ? null : tenant])
 }
 
@@ -112,7 +126,7 @@ export function ruleName({ user_set, permission, resource_set }: RuleState): str
   return JSON.stringify([user_set, permission, resource_set])
 }
 
-export function tupleName({ subject, relation, object }: TupleState): string {
+export function tupleName({ subject, relation, object }: Omit<TupleState, 'until'>): string {
   return JSON.stringify([subject, relation, object])
 }
 

@@ -176,7 +176,8 @@ export class KnownNames {
     for (const [name] of file.at('instances').entries()) this.#addInstance(name)
     for (const [key, group] of file.at('groups').entries()) {
       this.#addGroup(groupName(key))
-      for (const { text } of group.at('roles').items()) {
+      for (const item of group.at('roles').items()) {
+        const { text } = item.named('role')
         if (text !== null) this.#addInstance(text.slice(0, text.lastIndexOf('#')))
       }
     }

@@ -37,6 +37,11 @@ export class Place {
       : []
   }
 
+  /** What is named here: a text alone, or a map with the name under the key. */
+  named(key: string): Place {
+    return this.isMap ? this.at(key) : this
+  }
+
   /** The elements of a list, or the value alone where it is none. */
   each(): Place[] {
     return Array.isArray(this.value) ? this.items() : [this]

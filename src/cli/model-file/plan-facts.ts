@@ -1,7 +1,14 @@
 /** The part of a plan that is about facts: tenants, users, instances, groups, assignments, tuples. */
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
-import type { EnvironmentState, GroupState, TupleState } from './environment-state.ts'
+import {
+  type AssignmentState,
+  ENDED,
+  type EnvironmentState,
+  type GroupState,
+  type TupleState,
+  type Until,
+} from './environment-state.ts'
 import type { Finding } from './findings.ts'
 import type { Way } from './place.ts'
 import { changedFields, PHASES, type PlannedRequest, setDetails, type Step } from './plan-step.ts'
@@ -104,26 +111,52 @@ function planGroup(name: string, there: GroupState | undefined, wanted: GroupSta
     const body = { group_instance_key: key, group_tenant: wanted.tenant, group_resource_type_key: type }
     request(groups, 'POST', 'groups', body)
   }
-  const parts = [
-    [
-      'members',
-      (user: string) =>
-        request(groupParts, 'PUT', `${path}/users/${encodeURIComponent(user)}`, { tenant: wanted.tenant }),
-    ],
-    [
-      'groups',
-      (inner: string) => request(groupParts, 'PUT', `${path}/assign_group`, { group_instance_key: inner }),
-    ],
-    ['roles', (role: string) => request(groupParts, 'POST', `${path}/roles`, grantOf(role, wanted.tenant))],
-  ] as const
-  for (const [part, add] of parts) {
-    const missing = new Set([...wanted[part]].filter(item => !there?.[part].has(item)))
-    details.push(...setDetails(part, new Set(), missing))
-    for (const item of missing) add(item)
+  for (const part of GROUP_PARTS) {
+    const told: string[] = []
+    for (const [item, until] of wanted[part]) {
+      const former = there?.[part].get(item)
+      if (former === until) continue
+      if (until === ENDED) {
+        if (former === undefined) continue
+        requests.push(partRemoval(name, wanted.tenant, part, item))
+        told.push(`− ${item}`)
+        continue
+      }
+      const { method, where, body } = partRequest(wanted.tenant, part, item)
+      request(groupParts, method, `${path}/${where}`, { ...body, ...endOf(until) })
+      told.push(`${former === undefined ? '+' : '~'} ${item}${until === null ? '' : ` until ${until}`}`)
+    }
+    if (told.length > 0) details.push(`${part}: ${told.join(', ')}`)
   }
   return requests.length === 0
     ? []
     : [{ mark: there ? '~' : '+', what: `group ${name}`, way, details, requests }]
+}
+
+const GROUP_PARTS = ['members', 'groups', 'roles'] as const
+type GroupPart = (typeof GROUP_PARTS)[number]
+
+/** How a part of a group is added, and, but for the method, removed. Paths are behind that of the group. */
+function partRequest(tenant: string, part: GroupPart, item: string) {
+  switch (part) {
+    case 'members':
+      return { method: 'PUT', where: `users/${encodeURIComponent(item)}`, body: { tenant } } as const
+    case 'groups':
+      return { method: 'PUT', where: 'assign_group', body: { group_instance_key: item } } as const
+    case 'roles':
+      return { method: 'POST', where: 'roles', body: grantOf(item, tenant) } as const
+  }
+}
+
+function partRemoval(group: string, tenant: string, part: GroupPart, item: string): PlannedRequest {
+  const { where, body } = partRequest(tenant, part, item)
+  const path = `groups/${encodeURIComponent(group)}/${where}`
+  return { phase: PHASES.factRemovals, method: 'DELETE', base: 'schema', path, body }
+}
+
+/** The end as bodies of requests have it. */
+function endOf(until: Until) {
+  return until === null ? {} : { expires_at: until }
 }
 
 /** `type:key#role` as the body of a grant. */
@@ -134,29 +167,73 @@ function grantOf(text: string, tenant: string) {
 }
 
 function planAssignments(present: EnvironmentState, wanted: EnvironmentState): Step[] {
-  return [...wanted.assignments].flatMap(([name, { user, role, tenant, resource_instance }]) => {
-    if (present.assignments.has(name)) return []
+  return [...wanted.assignments].flatMap(([name, assignment]) => {
+    const { user, role, tenant, resource_instance, until } = assignment
     const isPlaced = tenant !== undefined || isKnown(resource_instance!, present, wanted)
-    const body = { user, role, tenant: isPlaced ? tenant : DEFAULT_TENANT, resource_instance }
-    const place = resource_instance ?? `tenant ${tenant}`
-    const call = { ...bulk(PHASES.assignments, 'POST', 'role_assignments/bulk', 'array'), body }
-    return [added(`assignment ${user} is ${role} of ${place}`, wanted.ways.get(`assignment ${name}`), call)]
+    const place = { tenant: isPlaced ? tenant : DEFAULT_TENANT, resource_instance }
+    const body = { user, role, ...place, ...endOf(until) }
+    return granted(present.assignments.get(name), until, {
+      what: assignmentText(assignment),
+      way: wanted.ways.get(`assignment ${name}`),
+      grant: { ...bulk(PHASES.assignments, 'POST', 'role_assignments/bulk', 'array'), body },
+      removal: assignmentRemoval,
+    })
   })
 }
 
 function planTuples(present: EnvironmentState, wanted: EnvironmentState): Step[] {
   return [...wanted.tuples].flatMap(([name, tuple]) => {
-    if (present.tuples.has(name)) return []
-    const { subject, relation, object, tenant } = tuple
+    const { subject, relation, object, tenant, until } = tuple
     const isPlaced = tenant !== undefined || [subject, object].some(side => isKnown(side, present, wanted))
-    const body = { subject, relation, object, tenant: isPlaced ? tenant : DEFAULT_TENANT }
-    return [
-      added(`tuple ${textOf(tuple)}`, wanted.ways.get(`tuple ${name}`), {
-        ...bulk(PHASES.tuples, 'POST', 'relationship_tuples/bulk'),
-        body,
-      }),
-    ]
+    const body = { subject, relation, object, tenant: isPlaced ? tenant : DEFAULT_TENANT, ...endOf(until) }
+    return granted(present.tuples.get(name), until, {
+      what: tupleText(tuple),
+      way: wanted.ways.get(`tuple ${name}`),
+      grant: { ...bulk(PHASES.tuples, 'POST', 'relationship_tuples/bulk'), body },
+      removal: tupleRemoval,
+    })
   })
+}
+
+interface GrantPlan<There> {
+  readonly what: string
+  readonly way: Way | undefined
+  readonly grant: PlannedRequest
+  readonly removal: (there: There) => PlannedRequest
+}
+
+/** What it takes that something is granted until then; nothing where it is. What has ended by now is taken away where it is not. */
+function granted<There extends { readonly until: Until }>(
+  there: There | undefined,
+  until: Until,
+  { what, way, grant, removal }: GrantPlan<There>,
+): Step[] {
+  if (until === ENDED) return there ? [{ mark: '-', what, way, details: [], requests: [removal(there)] }] : []
+  if (!there) {
+    const details = until === null ? [] : [`until: ${until}`]
+    return [{ mark: '+', what, way, details, requests: [grant] }]
+  }
+  const { details } = changedFields({ until: there.until }, { until })
+  return details.length === 0 ? [] : [{ mark: '~', what, way, details, requests: [grant] }]
+}
+
+function assignmentText({ user, role, tenant, resource_instance }: AssignmentState): string {
+  return `assignment ${user} is ${role} of ${resource_instance ?? `tenant ${tenant}`}`
+}
+
+function assignmentRemoval({ user, role, tenant, resource_instance }: AssignmentState): PlannedRequest {
+  const body = { user, role, tenant, resource_instance }
+  const call = { base: 'facts', path: 'role_assignments/bulk', bulk: 'array' } as const
+  return { phase: PHASES.factRemovals, method: 'DELETE', ...call, body }
+}
+
+function tupleText({ subject, relation, object }: TupleState): string {
+  return `tuple ${subject} is ${relation} of ${object}`
+}
+
+function tupleRemoval({ subject, relation, object }: TupleState): PlannedRequest {
+  const body = { subject, relation, object }
+  return { phase: PHASES.factRemovals, method: 'DELETE', base: 'facts', path: 'relationship_tuples', body }
 }
 
 /** Whether an instance has a tenant already, or gets one when a fact names it. */
@@ -166,27 +243,15 @@ function isKnown(name: string, ...states: readonly EnvironmentState[]): boolean 
 
 export function planFactRemovals(present: EnvironmentState, wanted: EnvironmentState): Step[] {
   const steps: Step[] = []
-  const remove = (what: string, call: Omit<PlannedRequest, 'phase' | 'method'>) =>
-    steps.push({
-      mark: '-',
-      what,
-      details: [],
-      requests: [{ phase: PHASES.factRemovals, method: 'DELETE', ...call }],
-    })
-  for (const [name, { user, role, tenant, resource_instance }] of present.assignments) {
-    if (wanted.assignments.has(name)) continue
-    const place = resource_instance ?? `tenant ${tenant}`
-    const body = { user, role, tenant, resource_instance }
-    remove(`assignment ${user} is ${role} of ${place}`, {
-      base: 'facts',
-      path: 'role_assignments/bulk',
-      body,
-      bulk: 'array',
-    })
+  const gone = (what: string, request: PlannedRequest) =>
+    steps.push({ mark: '-', what, details: [], requests: [request] })
+  const remove = (what: string, path: string) =>
+    gone(what, { phase: PHASES.factRemovals, method: 'DELETE', base: 'facts', path })
+  for (const [name, assignment] of present.assignments) {
+    if (!wanted.assignments.has(name)) gone(assignmentText(assignment), assignmentRemoval(assignment))
   }
   for (const [name, tuple] of present.tuples) {
-    if (wanted.tuples.has(name)) continue
-    remove(`tuple ${textOf(tuple)}`, { base: 'facts', path: 'relationship_tuples', body: tuple })
+    if (!wanted.tuples.has(name)) gone(tupleText(tuple), tupleRemoval(tuple))
   }
   for (const [name, group] of present.groups)
     steps.push(...groupRemovals(name, group, wanted.groups.get(name)))
@@ -195,51 +260,35 @@ export function planFactRemovals(present: EnvironmentState, wanted: EnvironmentS
     ...[...wanted.tuples.values()].flatMap(({ subject, object }) => [subject, object]),
     ...[...wanted.assignments.values()].map(({ resource_instance }) => resource_instance),
     ...[...wanted.groups.values()].flatMap(({ roles }) =>
-      [...roles].map(role => role.slice(0, role.lastIndexOf('#'))),
+      [...roles.keys()].map(role => role.slice(0, role.lastIndexOf('#'))),
     ),
   ])
   for (const name of present.instances.keys()) {
     if (wanted.instances.has(name) || mentioned.has(name)) continue
-    remove(`instance ${name}`, { base: 'facts', path: `resource_instances/${encodeURIComponent(name)}` })
+    remove(`instance ${name}`, `resource_instances/${encodeURIComponent(name)}`)
   }
   for (const key of present.users.keys()) {
-    if (!wanted.users.has(key))
-      remove(`user ${key}`, { base: 'facts', path: `users/${encodeURIComponent(key)}` })
+    if (!wanted.users.has(key)) remove(`user ${key}`, `users/${encodeURIComponent(key)}`)
   }
   for (const key of present.tenants.keys()) {
-    if (!wanted.tenants.has(key) && key !== DEFAULT_TENANT)
-      remove(`tenant ${key}`, { base: 'facts', path: `tenants/${key}` })
+    if (!wanted.tenants.has(key) && key !== DEFAULT_TENANT) remove(`tenant ${key}`, `tenants/${key}`)
   }
   return steps
 }
 
 function groupRemovals(name: string, there: GroupState, wanted: GroupState | undefined): Step[] {
-  const path = `groups/${encodeURIComponent(name)}`
-  const request = (where: string, body?: unknown): PlannedRequest => ({
-    phase: PHASES.factRemovals,
-    method: 'DELETE',
-    base: 'schema',
-    path: where,
-    ...(body !== undefined && { body }),
-  })
-  if (!wanted) return [{ mark: '-', what: `group ${name}`, details: [], requests: [request(path)] }]
-  const gone = (part: 'members' | 'groups' | 'roles') =>
-    [...there[part]].filter(item => !wanted[part].has(item))
-  const requests = [
-    ...gone('members').map(user =>
-      request(`${path}/users/${encodeURIComponent(user)}`, { tenant: there.tenant }),
-    ),
-    ...gone('groups').map(inner => request(`${path}/assign_group`, { group_instance_key: inner })),
-    ...gone('roles').map(role => request(`${path}/roles`, grantOf(role, there.tenant))),
-  ]
-  const details = (['members', 'groups', 'roles'] as const).flatMap(part =>
-    setDetails(part, new Set(gone(part)), new Set()),
+  const what = `group ${name}`
+  if (!wanted) {
+    const path = `groups/${encodeURIComponent(name)}`
+    const request = { phase: PHASES.factRemovals, method: 'DELETE', base: 'schema', path } as const
+    return [{ mark: '-', what, details: [], requests: [request] }]
+  }
+  const gone = (part: GroupPart) => [...there[part].keys()].filter(item => !wanted[part].has(item))
+  const requests = GROUP_PARTS.flatMap(part =>
+    gone(part).map(item => partRemoval(name, there.tenant, part, item)),
   )
-  return requests.length === 0 ? [] : [{ mark: '~', what: `group ${name}`, details, requests }]
-}
-
-function textOf({ subject, relation, object }: TupleState): string {
-  return `${subject} is ${relation} of ${object}`
+  const details = GROUP_PARTS.flatMap(part => setDetails(part, new Set(gone(part)), new Set()))
+  return requests.length === 0 ? [] : [{ mark: '~', what, details, requests }]
 }
 
 function bulk(

@@ -76,9 +76,9 @@ export class PresentState {
         if (line.is_group) {
           state.groups.set(name, {
             tenant: line.tenant,
-            members: new Set(),
-            groups: new Set(),
-            roles: new Set(),
+            members: new Map(),
+            groups: new Map(),
+            roles: new Map(),
           })
         } else if (this.#isOfInterest('instances', name)) {
           state.instances.set(name, { tenant: line.tenant, fields: { attributes: line.attributes } })
@@ -138,25 +138,26 @@ export class PresentState {
     this.state.conditionSets.set(key, conditionSetState(set))
   }
 
-  #addAssignment({ user, role, tenant, resource_instance }: ContentLine & { kind: 'assignment' }): void {
+  #addAssignment(line: ContentLine & { kind: 'assignment' }): void {
+    const { user, role, tenant, resource_instance, expires_at: until = null } = line
     const group = resource_instance === undefined ? undefined : this.state.groups.get(resource_instance)
     if (group && role === MEMBER) {
-      group.members.add(user)
+      group.members.set(user, until)
       return
     }
-    const assignment = { user, role, tenant, resource_instance }
+    const assignment = { user, role, tenant, resource_instance, until }
     const name = assignmentName(assignment)
     if (this.#isOfInterest('assignments', name)) this.state.assignments.set(name, assignment)
   }
 
-  #addTuple({ subject, relation, object }: ContentLine & { kind: 'tuple' }): void {
+  #addTuple({ subject, relation, object, expires_at: until = null }: ContentLine & { kind: 'tuple' }): void {
     const type = parseInstanceReference(object)?.type
     const use = this.#groupUses.get(`${type}#${relation}`)
     const group = use && this.state.groups.get(use.use === 'nesting' ? object : subject)
-    if (group && use.use === 'nesting') group.groups.add(subject)
-    else if (group) group.roles.add(`${object}#${use.role}`)
+    if (group && use.use === 'nesting') group.groups.set(subject, until)
+    else if (group) group.roles.set(`${object}#${use.role}`, until)
     else {
-      const tuple = { subject, relation, object }
+      const tuple = { subject, relation, object, until }
       const name = tupleName(tuple)
       if (this.#isOfInterest('tuples', name)) this.state.tuples.set(name, tuple)
     }

@@ -79,13 +79,13 @@ function mentionedOf(
   copy(staying(present.tenants, wanted.tenants), state.tenants)
   copy(staying(present.users, wanted.users), state.users)
   copy(staying(present.instances, wanted.instances), state.instances)
-  const named = new Set([
+  const named = new Set<string>([
     ...wanted.groups.keys(),
-    ...[...wanted.groups.values()].flatMap(({ groups }) => [...groups]),
+    ...[...wanted.groups.values()].flatMap(({ groups }) => [...groups.keys()]),
   ])
   for (const [name, { tenant }] of present.groups) {
     if (named.has(name)) {
-      state.groups.set(name, { tenant, members: new Set(), groups: new Set(), roles: new Set() })
+      state.groups.set(name, { tenant, members: new Map(), groups: new Map(), roles: new Map() })
     }
   }
   return state

@@ -4,6 +4,7 @@ import type { Model, ModelGroup, ModelResource, ModelRole } from '#model/model-f
 import {
   assignmentName,
   conditionSetState,
+  ENDED,
   EnvironmentState,
   type Fields,
   type GroupState,
@@ -13,6 +14,7 @@ import {
   roleState,
   ruleName,
   tupleName,
+  type Until,
 } from './environment-state.ts'
 
 /** The state a model file asks for. */
@@ -46,13 +48,14 @@ export function wantedState(model: Model): EnvironmentState {
     state.ways.set(`group ${groupName(key)}`, ['groups', key])
   }
   for (const [index, assignment] of (model.role_assignments ?? []).entries()) {
-    const placed =
-      assignment.resource_instance === undefined ? { tenant: DEFAULT_TENANT, ...assignment } : assignment
+    const { until, ...held } = assignment
+    const place = held.resource_instance === undefined ? { tenant: DEFAULT_TENANT } : {}
+    const placed = { ...place, ...held, until: wantedUntil(until) }
     state.assignments.set(assignmentName(placed), placed)
     state.ways.set(`assignment ${assignmentName(placed)}`, ['role_assignments', index])
   }
   for (const [index, tuple] of (model.relationship_tuples ?? []).entries()) {
-    state.tuples.set(tupleName(tuple), tuple)
+    state.tuples.set(tupleName(tuple), { ...tuple, until: wantedUntil(tuple.until) })
     state.ways.set(`tuple ${tupleName(tuple)}`, ['relationship_tuples', index])
   }
   return state
@@ -114,8 +117,26 @@ function wantedRole(role: ModelRole, type: string | null): RoleState {
 function wantedGroup(group: ModelGroup): GroupState {
   return {
     tenant: group.tenant ?? DEFAULT_TENANT,
-    members: new Set(group.members),
-    groups: new Set((group.groups ?? []).map(groupName)),
-    roles: new Set(group.roles),
+    members: parts(group.members, 'user'),
+    groups: new Map([...parts(group.groups, 'group')].map(([key, until]) => [groupName(key), until])),
+    roles: parts(group.roles, 'role'),
   }
+}
+
+/** What belongs to a group, each by its name alone or with its end. */
+function parts<Name extends string>(
+  items: readonly (string | ({ readonly [Key in Name]: string } & { readonly until?: string }))[] | undefined,
+  name: Name,
+): Map<string, Until> {
+  return new Map(
+    (items ?? []).map(item =>
+      typeof item === 'string' ? [item, null] : [item[name], wantedUntil(item.until)],
+    ),
+  )
+}
+
+function wantedUntil(until: string | undefined): Until {
+  if (until === undefined) return null
+  const end = Date.parse(until)
+  return end > Date.now() ? new Date(end).toISOString() : ENDED
 }

@@ -10,7 +10,7 @@ import type { TSchema } from 'typebox'
 import type { TLocalizedValidationError as Finding } from 'typebox/error'
 import { Compile, type Validator } from 'typebox/schema'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
-import { NULL_HINT } from '#model/wire/building-blocks.ts'
+import { MOMENT_FORM, NULL_HINT } from '#model/wire/building-blocks.ts'
 import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn, type WrongItems, wrongItemsOf } from './excerpt.ts'
 
 /** The part of a request a schema is about; the first element of every `loc`. */
@@ -108,11 +108,9 @@ function at(value: unknown, pointer: string): unknown {
 function messageOf(finding: Finding): string {
   if (finding.keyword === 'const') return `must be ${JSON.stringify(finding.params.allowedValue)}`
   if (finding.keyword === 'enum') return `must be ${alternatives(finding.params.allowedValues)}`
-  if (finding.keyword === 'format' && finding.params.format === 'date-time') return MOMENT
+  if (finding.keyword === 'format' && finding.params.format === 'date-time') return `must be ${MOMENT_FORM}`
   return finding.message
 }
-
-const MOMENT = 'must be a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z'
 
 function alternatives(values: readonly unknown[]): string {
   return values.map(value => JSON.stringify(value)).join(' or ')

@@ -101,6 +101,9 @@ export const InstanceReference = Type.Refine(
 export const Name = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'A name for people.' })
 export const Text = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Free text.' })
 export const Uuid = Type.String({ format: 'uuid', description: 'An id, given by the service.' })
+/** What a moment is, in words. */
+export const MOMENT_FORM = 'a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z'
+
 /** A moment of RFC 3339, but for leap seconds, which JavaScript does not know. */
 export function moment(description: string) {
   return Type.Refine(

@@ -37,14 +37,16 @@ function checkInstance(name: string, instance: Place, check: NameCheck): void {
 function checkGroup(group: Place, check: NameCheck): void {
   const { groups } = check.known
   check.tenant(group.at('tenant'))
-  for (const member of group.at('members').items()) check.user(member)
-  for (const inner of group.at('groups').items()) {
+  for (const member of group.at('members').items()) check.user(member.named('user'))
+  for (const item of group.at('groups').items()) {
+    const inner = item.named('group')
     const { text } = inner
     if (text === null || groups.has(groupName(text))) continue
     const keys = [...groups.all].map(name => (name.startsWith('group:') ? name.slice('group:'.length) : name))
     check.unknown(inner, 'group', text, keys)
   }
-  for (const grant of group.at('roles').items()) {
+  for (const item of group.at('roles').items()) {
+    const grant = item.named('role')
     const text = grant.text ?? ''
     const type = check.typeOf(grant)
     const key = parseInstanceReference(text)?.type

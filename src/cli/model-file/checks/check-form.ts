@@ -6,6 +6,7 @@ import { type Finding, suggestion } from '#cli/model-file/findings.ts'
 import type { ModelSource } from '#cli/model-file/model-source.ts'
 import type { Way } from '#cli/model-file/place.ts'
 import { KEY_FORMS, ModelFile } from '#model/model-file.ts'
+import { MOMENT_FORM } from '#model/wire/building-blocks.ts'
 
 /** Errors that the library looks for. Several of them make one finding. */
 const ERRORS_MAX = 5_000
@@ -84,6 +85,9 @@ function findingsOf(errors: readonly SchemaError[], source: ModelSource): Findin
         break
       case 'pattern':
         placeOf(way).messages.push({ way, message: patternMessage(error, source, way) })
+        break
+      case 'format':
+        placeOf(way).messages.push({ way, message: `expected ${MOMENT_FORM}, got ${shown(source, way)}` })
         break
       // They say only that none of several forms, or no value at all, matches.
       case 'anyOf':

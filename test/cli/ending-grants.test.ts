@@ -1,0 +1,170 @@
+/** Grants that end, from the command line: in model files, which say `until`. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { API_KEY, FACTS, groupPath, startedService, type Client } from '#testing/processes/running-service.ts'
+import { verdictCommand } from './command-line.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'verdict-ends-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+let service: Client
+beforeEach(async () => {
+  service = await startedService()
+})
+
+function run(args: readonly string[]) {
+  return verdictCommand(args, { env: { VERDICT_URL: service.address, VERDICT_KEY: API_KEY } })
+}
+
+interface Shown {
+  readonly expires_at: string | null
+}
+
+/** The ends of all that the file grants, in its order. */
+async function ends(): Promise<(string | null)[]> {
+  const staff = groupPath('staff')
+  const lists = [`${staff}/users`, `${staff}/children`, `${staff}/roles`]
+  const found: Shown[] = []
+  for (const path of lists) found.push(...(await service.get<{ data: Shown[] }>(path)).body.data)
+  const assigned = await service.get<Shown[]>(`${FACTS}/role_assignments?user=ann&role=auditor&role=writer`)
+  const related = await service.get<Shown[]>(`${FACTS}/relationship_tuples?relation=parent`)
+  return [...found, ...assigned.body, ...related.body].map(({ expires_at: end }) => end)
+}
+
+describe('a model file', () => {
+  /** Each `until` becomes this one; without it, nothing ends. */
+  const model = (until: string | null) => {
+    const text = `
+resources:
+  folder: { actions: [read] }
+  page: { actions: [read, write], relations: { parent: folder }, roles: { writer: { permissions: [write] } } }
+roles: { auditor: { permissions: ['page:read'] } }
+users: { ann: , bob: }
+groups:
+  inner: { members: [bob] }
+  staff:
+    members: [{ user: ann, until: UNTIL }]
+    groups: [{ group: inner, until: UNTIL }]
+    roles: [{ role: 'page:p1#writer', until: UNTIL }]
+role_assignments:
+  - { user: ann, role: auditor, until: UNTIL }
+  - { user: ann, role: writer, resource_instance: 'page:p2', until: UNTIL }
+relationship_tuples: [{ subject: 'folder:f', relation: parent, object: 'page:p1', until: UNTIL }]
+`
+    return until === null ? text.replaceAll(', until: UNTIL', '') : text.replaceAll('UNTIL', until)
+  }
+  const file = (text: string) => {
+    const path = join(directory, 'model.yaml')
+    writeFileSync(path, text)
+    return path
+  }
+  const apply = async (until: string | null, ...more: string[]) => {
+    const { code, stdout, stderr } = await run(['apply', file(model(until)), ...more])
+    expect(stderr).toBe('')
+    return { code, steps: JSON.parse(stdout).steps as { mark: string; what: string; details: string[] }[] }
+  }
+  const told = ({ steps }: Awaited<ReturnType<typeof apply>>) =>
+    steps
+      .filter(({ what }) => /^(?:group group:staff|assignment|tuple)/.test(what))
+      .map(({ mark, what, details }) => [`${mark} ${what}`, ...details])
+  const AT = '2131-05-01T10:00:00.000Z'
+  const inParts = (mark: string, end: string) => [
+    `members: ${mark} ann${end}`,
+    `groups: ${mark} group:inner${end}`,
+    `roles: ${mark} page:p1#writer${end}`,
+  ]
+  const facts = ['assignment ann is auditor of tenant default', 'assignment ann is writer of page:p2']
+  const tuple = 'tuple folder:f is parent of page:p1'
+
+  test('grants until it says, moves what it moves, and leaves lasting what it gives no end', async () => {
+    expect(told(await apply('2131-05-01T12:00:00+02:00', '--yes'))).toEqual([
+      ['+ group group:staff', ...inParts('+', ` until ${AT}`)],
+      ...[...facts, tuple].map(what => [`+ ${what}`, `until: ${AT}`]),
+    ])
+    expect(await ends()).toEqual(Array(6).fill(AT))
+    expect(await apply(AT, '--prune', '--prune-facts')).toEqual({ code: 0, steps: [] })
+
+    const later = '2132-01-01T00:00:00.000Z'
+    expect(told(await apply(later, '--yes'))).toEqual([
+      ['~ group group:staff', ...inParts('~', ` until ${later}`)],
+      ...[...facts, tuple].map(what => [`~ ${what}`, `until: "${AT}" → "${later}"`]),
+    ])
+    expect(await ends()).toEqual(Array(6).fill(later))
+
+    expect(told(await apply(null, '--yes'))).toEqual([
+      ['~ group group:staff', ...inParts('~', '')],
+      ...[...facts, tuple].map(what => [`~ ${what}`, `until: "${later}" → null`]),
+    ])
+    expect(await ends()).toEqual(Array(6).fill(null))
+    expect(await apply(null)).toEqual({ code: 0, steps: [] })
+  })
+
+  test('does not grant what has ended, and takes it away where it is still there', async () => {
+    const past = '2020-01-01T00:00:00Z'
+    expect(told(await apply(past, '--yes'))).toEqual([['+ group group:staff']])
+    expect([await ends(), await apply(past)]).toEqual([[], { code: 0, steps: [] }])
+    await apply(null, '--yes')
+    expect(told(await apply(past, '--yes'))).toEqual([
+      ['~ group group:staff', ...inParts('−', '')],
+      ...[...facts, tuple].map(what => [`- ${what}`]),
+    ])
+    expect([await ends(), await apply(past)]).toEqual([[], { code: 0, steps: [] }])
+  })
+
+  test('decides in its tests by what has not ended', async () => {
+    const tests = `
+tests:
+  - name: while it lasts
+    allow: [{ user: ann, action: write, resource: 'page:p1' }]
+    deny: [{ user: ann, action: write, resource: 'page:p1', tenant: elsewhere, unknown: true }]
+`
+    expect((await run(['test', file(model(AT) + tests)])).code).toBe(0)
+    expect((await run(['test', file(model('2020-01-01T00:00:00Z') + tests)])).code).toBe(1)
+  })
+
+  test.each([
+    ['tomorrow', 'expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "tomorrow"'],
+    [
+      '2131-05-01',
+      'expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "2131-05-01"',
+    ],
+    ["'9999-12-31T23:59:59-01:00'", 'must be a moment between the years 1970 and 9999 in UTC'],
+    ['8', 'expected a text, got 8'],
+  ])('is refused where it says until %s, with the place', async (until, message) => {
+    const { code, stdout, stderr } = await run(['apply', file(model(until)), '--yes'])
+    expect([code, stdout]).toEqual([2, ''])
+    const lines = stderr.replaceAll(join(directory, 'model.yaml'), 'FILE').trimEnd().split('\n')
+    expect(lines.map(line => line.replace('verdict: ', ''))).toEqual(
+      [
+        'FILE:10:35: groups.staff.members.0.until',
+        'FILE:11:37: groups.staff.groups.0.until',
+        'FILE:12:46: groups.staff.roles.0.until',
+        'FILE:14:40: role_assignments.0.until',
+        'FILE:15:69: role_assignments.1.until',
+        'FILE:16:90: relationship_tuples.0.until',
+      ].map(place => expect.stringContaining(`${place}: ${message}`)),
+    )
+  })
+
+  test('is refused where it names nobody in a map, or says what is unknown there', async () => {
+    const wrong = model(AT)
+      .replace('{ user: ann, until', '{ user: anne, until')
+      .replace('{ group: inner, until', '{ group: inter, until')
+      .replace("'page:p1#writer', until", "'page:p1#writr', until")
+    const { code, stderr } = await run(['apply', file(wrong), '--yes'])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/groups\.staff\.members\.0\.user: there is no user "anne"; did you mean "ann"\?/)
+    expect(stderr).toMatch(
+      /groups\.staff\.groups\.0\.group: there is no group "inter"; did you mean "inner"\?/,
+    )
+    expect(stderr).toMatch(
+      /groups\.staff\.roles\.0\.role: there is no role "writr" of page; did you mean "writer"\?/,
+    )
+    const mistyped = await run(['apply', file(model(AT).replace('user: ann, until', 'user: ann, untill'))])
+    expect(mistyped.stderr).toMatch(
+      /members\.0\.untill: is none of what may stand here; did you mean "until"\?/,
+    )
+  })
+})
