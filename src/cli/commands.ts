@@ -36,6 +36,16 @@ export const COMMANDS: readonly CommandListing[] = [
     load: async () => (await import('#cli/commands/apply.ts')).applyCommand,
   },
   {
+    usage: 'grant <user> <role> [on|in] [place]',
+    description: 'Gives a user or a group a role, for a time or for good',
+    load: async () => (await import('#cli/commands/grant.ts')).grantCommand,
+  },
+  {
+    usage: 'revoke <user> <role> [on|in] [place]',
+    description: 'Takes a role from a user or a group',
+    load: async () => (await import('#cli/commands/revoke.ts')).revokeCommand,
+  },
+  {
     usage: 'load <file>',
     description: 'Adds facts, condition sets and rules to what is there, one a line',
     load: async () => (await import('#cli/commands/load.ts')).loadCommand,

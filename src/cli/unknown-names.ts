@@ -5,8 +5,11 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { nearestName } from '#model/nearest-name.ts'
 import { envelope } from '#model/wire/building-blocks.ts'
-import { parseInstanceReference } from '#model/instance-reference.ts'
+import { formatInstanceReference, parseInstanceReference } from '#model/instance-reference.ts'
+import { GroupRecordEnvelope } from '#model/wire/group.ts'
 import { type Api, ask, resultOf } from './api.ts'
+import type { Grant } from './grants.ts'
+import { GROUP_TYPE } from './model-file/environment-state.ts'
 import { suggestion } from './model-file/findings.ts'
 import type { SingleQuestion } from './question.ts'
 
@@ -15,6 +18,7 @@ const PAGE_SIZE = 100
 
 const Named = Type.Object({ key: Type.String() })
 const NamedList = Type.Union([Type.Array(Named), envelope(Named)])
+const ResourceRoles = Type.Object({ key: Type.String(), roles: Type.Record(Type.String(), Type.Unknown()) })
 const ResourceActions = Type.Object({
   key: Type.String(),
   actions: Type.Record(Type.String(), Type.Unknown()),
@@ -52,6 +56,54 @@ export async function unknownNames(
     sentences.push(await unknownFact(api, list, { what: 'instance', key, name: resource }))
   }
   return sentences.filter(text => text !== null)
+}
+
+/** The same of what a grant names. */
+export async function unknownInGrant(
+  api: Api,
+  place: string,
+  { holder, isGroup, role, instance, tenant }: Grant,
+): Promise<string[]> {
+  const schema = `/v2/schema/${place}`
+  const facts = `/v2/facts/${place}`
+  const sentences: (string | null)[] = []
+  if (isGroup) sentences.push(await unknownGroup(api, `${schema}/groups/direct`, holder))
+  else sentences.push(await unknownFact(api, `${facts}/users`, { what: 'user', key: holder, name: holder }))
+  if (instance === null) {
+    sentences.push(await unknownFact(api, `${schema}/roles`, { what: 'tenant role', key: role, name: role }))
+  } else {
+    const { type, key } = instance
+    const types = `${schema}/resources`
+    const known = await found(api, `${types}/${encodeURIComponent(type)}`, ResourceRoles, type)
+    if (known === null) {
+      const names = await namesIn(api, types, '')
+      sentences.push(`there is no resource ${JSON.stringify(type)}${suggestion(type, names)}`)
+    } else {
+      if (!Object.hasOwn(known.roles, role)) {
+        const near = suggestion(role, Object.keys(known.roles))
+        sentences.push(`there is no role ${JSON.stringify(role)} of ${type}${near}`)
+      }
+      if (tenant === undefined) {
+        const list = `${facts}/resource_instances?resource=${encodeURIComponent(type)}`
+        const name = formatInstanceReference(instance)
+        sentences.push(await unknownFact(api, list, { what: 'instance', key, name }))
+      }
+    }
+  }
+  if (tenant !== undefined)
+    sentences.push(await unknownFact(api, `${facts}/tenants`, { what: 'tenant', key: tenant, name: tenant }))
+  return sentences.filter(text => text !== null)
+}
+
+/** Groups are named with their type or without. */
+async function unknownGroup(api: Api, list: string, name: string): Promise<string | null> {
+  const { status } = await api.send('GET', `${list}/${encodeURIComponent(name)}`)
+  if (status !== 404) return null
+  const page = await ask(api, GroupRecordEnvelope, 'GET', `${list}?per_page=${PAGE_SIZE}`)
+  const names = page.data.map(({ group_instance_key: key, group_resource_type_key: type }) =>
+    type === GROUP_TYPE && !name.includes(':') ? key : `${type}:${key}`,
+  )
+  return `there is no group ${JSON.stringify(name)}${suggestion(name, names)}`
 }
 
 interface Fact {

@@ -1,4 +1,4 @@
-/** Grants that end, from the command line: in model files, which say `until`. */
+/** Grants that end, from the command line: in model files, which say `until`, and one at a time. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -166,5 +166,189 @@ tests:
     expect(mistyped.stderr).toMatch(
       /members\.0\.untill: is none of what may stand here; did you mean "until"\?/,
     )
+  })
+})
+
+describe('verdict grant and verdict revoke', () => {
+  beforeEach(async () => {
+    await service.createDocumentModel()
+    await service.tenantRole('auditor', ['document:read'])
+    await service.tenant('acme')
+    await service.users('anna', 'bob')
+    await service.instance('document:d1')
+    await service.instance('document:roadmap')
+    await service.group('staff')
+  })
+
+  const held = async () => {
+    const { body } = await service.get<
+      (Shown & { role: string; tenant: string; resource_instance: string })[]
+    >(`${FACTS}/role_assignments?user=anna`)
+    return body.map(({ role, tenant, resource_instance: on, expires_at: end }) => [role, on ?? tenant, end])
+  }
+  const ofGroup = async () => {
+    const { body } = await service.get<{ data: (Shown & { key: string })[] }>(`${groupPath('staff')}/roles`)
+    return body.data.map(({ key, expires_at: end }) => [key, end])
+  }
+  const done = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run(args)
+    expect([code, stderr]).toEqual([0, ''])
+    return JSON.parse(stdout) as { expires_at: string; changed: boolean }
+  }
+
+  test('give a role on an instance or in a tenant until a moment, move it, make it last, and take it', async () => {
+    const onDocument = ['anna', 'editor', 'on', 'document:d1']
+    const until = ['--until', '2131-05-01T12:00:00+02:00']
+    const [end, later] = ['2131-05-01T10:00:00.000Z', '2131-05-02T10:00:00.000Z']
+    expect(await done('grant', ...onDocument, ...until)).toEqual({
+      user: 'anna',
+      role: 'editor',
+      resource_instance: 'document:d1',
+      expires_at: end,
+      changed: true,
+    })
+    expect(await done('grant', ...onDocument, ...until)).toMatchObject({ changed: false })
+    await done('grant', 'anna', 'auditor', 'in', 'acme', '--until', later)
+    await done('grant', 'anna', 'auditor')
+    expect(await held()).toEqual([
+      ['editor', 'document:d1', end],
+      ['auditor', 'acme', later],
+      ['auditor', 'default', null],
+    ])
+    await done('grant', ...onDocument, '--until', later)
+    await done('grant', 'anna', 'auditor', 'in', 'acme')
+    expect(await held()).toEqual([
+      ['editor', 'document:d1', later],
+      ['auditor', 'acme', null],
+      ['auditor', 'default', null],
+    ])
+    for (const changed of [true, false]) {
+      expect(await done('revoke', ...onDocument)).toEqual({
+        user: 'anna',
+        role: 'editor',
+        resource_instance: 'document:d1',
+        changed,
+      })
+    }
+    await done('revoke', 'anna', 'auditor')
+    expect(await held()).toEqual([['auditor', 'acme', null]])
+  })
+
+  test('give a role to a group, and take it', async () => {
+    const grant = ['staff', 'editor', 'on', 'document:d1', '--group']
+    expect(await done('grant', ...grant, '--until', '2131-05-01T10:00:00Z')).toEqual({
+      group: 'staff',
+      role: 'editor',
+      resource_instance: 'document:d1',
+      expires_at: '2131-05-01T10:00:00.000Z',
+      changed: true,
+    })
+    expect(await ofGroup()).toEqual([['editor', '2131-05-01T10:00:00.000Z']])
+    expect(await done('grant', ...grant)).toMatchObject({ expires_at: null, changed: true })
+    expect(await done('grant', ...grant)).toMatchObject({ changed: false })
+    expect(await ofGroup()).toEqual([['editor', null]])
+    expect(await done('revoke', ...grant)).toMatchObject({ changed: true })
+    expect(await done('revoke', ...grant)).toMatchObject({ changed: false })
+    expect(await ofGroup()).toEqual([])
+  })
+
+  test.each([
+    ['90s', 90_000],
+    ['30m', 1_800_000],
+    ['8h', 28_800_000],
+    ['5d', 432_000_000],
+    ['2w', 1_209_600_000],
+  ])('give it for %s from now', async (time, milliseconds) => {
+    const before = Date.now()
+    const { expires_at: end } = await done('grant', 'anna', 'auditor', '--for', time)
+    expect(Date.parse(end)).toBeGreaterThanOrEqual(before + milliseconds)
+    expect(Date.parse(end)).toBeLessThanOrEqual(Date.now() + milliseconds)
+    expect(await held()).toEqual([['auditor', 'default', end]])
+  })
+
+  test('say to people what they did', async () => {
+    const said = async (...args: string[]) => (await run([...args, '--output', 'table'])).stdout
+    const grant = ['anna', 'editor', 'on', 'document:d1']
+    const until = ['--until', '2131-05-01T10:00:00Z']
+    expect(await said('grant', ...grant, ...until)).toBe(
+      'anna: editor on document:d1 until 2131-05-01T10:00:00.000Z\n',
+    )
+    expect(await said('grant', ...grant)).toBe('anna: editor on document:d1, lasting\n')
+    expect(await said('grant', ...grant)).toBe('anna: editor on document:d1, lasting, as it was\n')
+    expect(await said('revoke', ...grant)).toBe('anna: editor on document:d1, revoked\n')
+    expect(await said('revoke', ...grant)).toBe('anna: editor on document:d1 was not granted\n')
+    expect(await said('grant', 'staff', 'editor', 'on', 'document:d1', '--group')).toBe(
+      'group staff: editor on document:d1, lasting\n',
+    )
+  })
+
+  test.each([
+    ['ana auditor', 'there is no user "ana"; did you mean "anna"?'],
+    ['anna auditr', 'there is no tenant role "auditr"; did you mean "auditor"?'],
+    ['anna auditor in acmee', 'there is no tenant "acmee"; did you mean "acme"?'],
+    ['anna editr on document:d1', 'there is no role "editr" of document; did you mean "editor"?'],
+    ['anna editor on documnt:d1', 'there is no resource "documnt"; did you mean "document"?'],
+    [
+      'anna editor on document:roadmp',
+      'there is no instance "document:roadmp"; did you mean "document:roadmap"?',
+    ],
+    ['staf editor on document:d1 --group', 'there is no group "staf"; did you mean "staff"?'],
+    [
+      'group:staf editor on document:d1 --group',
+      'there is no group "group:staf"; did you mean "group:staff"?',
+    ],
+    [
+      'staff editor on document:roadmp --group',
+      'there is no instance "document:roadmp"; did you mean "document:roadmap"?',
+    ],
+  ])('name what nobody knows: %s', async (words, message) => {
+    const revision = await service.revision()
+    for (const command of ['grant', 'revoke']) {
+      const { code, stdout, stderr } = await run([command, ...words.split(' ')])
+      expect([code, stdout]).toEqual([3, ''])
+      const hint =
+        command === 'grant' && message.includes('instance') ? '--tenant makes it, in that tenant\n' : ''
+      expect(stderr).toBe(`verdict: ${message}\n${hint}`)
+    }
+    expect(await service.revision()).toBe(revision)
+  })
+
+  test('make an instance where --tenant says so', async () => {
+    await done('grant', 'anna', 'editor', 'on', 'document:new', '--tenant', 'acme')
+    expect((await held())[0]).toEqual(['editor', 'document:new', null])
+    await done('grant', 'staff', 'editor', 'on', 'document:newer', '--tenant', 'default', '--group')
+    expect(await ofGroup()).toEqual([['editor', null]])
+  })
+
+  test.each([
+    ['anna', 'verdict grant <user> <role> [on|in] [place]: <role> is missing; see verdict grant --help'],
+    ['anna auditor at acme', 'on: expected one of "on", "in", got "at"; see verdict grant --help'],
+    ['anna auditor in', 'in: expected the key of a tenant behind it'],
+    ['anna editor on document', 'on: expected type:key, got "document"'],
+    ['staff auditor in acme --group', 'a group holds roles on instances: say on which, as on type:key'],
+    [
+      'anna auditor --tenant acme',
+      '--tenant is for an instance that is to be made: a tenant role is held in a tenant',
+    ],
+    [
+      'anna auditor --for 8h --until 2131-01-01T00:00:00Z',
+      '--for and --until say the same thing: expected one of them',
+    ],
+    ...['8', '0h', '-1h', '8y', '1.5h', '521w0', '99999h9', '522w'].map(time => [
+      `anna auditor --for=${time}`,
+      `--for: expected a number with s, m, h, d or w behind it, as 8h, up to ten years, got "${time}"`,
+    ]),
+    [
+      'anna auditor --until tomorrow',
+      '--until: expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "tomorrow"',
+    ],
+    [
+      'anna auditor --until 9999-12-31T23:59:59-01:00',
+      '--until: expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "9999-12-31T23:59:59-01:00"',
+    ],
+    ['anna auditor --until 2020-01-01T00:00:00Z', '--until: 2020-01-01T00:00:00Z is past: name a later time'],
+  ])('are refused without a request: grant %s', async (words, message) => {
+    const { code, stdout, stderr } = await verdictCommand(['grant', ...words!.split(' ')])
+    expect([code, stdout, stderr]).toEqual([2, '', `verdict: ${message}\n`])
   })
 })

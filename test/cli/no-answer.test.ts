@@ -77,6 +77,8 @@ describe.each<[what: string, answer: RequestListener, message: RegExp]>([
     ['keys', 'list'],
     ['keys', 'create'],
     ['keys', 'rotate', KEY_ID],
+    ['grant', 'carol', 'editor', 'on', 'document:roadmap', ...PLACE],
+    ['grant', 'platform', 'editor', 'on', 'document:roadmap', '--group', ...PLACE],
     ['apply', COMPANY, '--dry-run'],
     ['apply', COMPANY, '--dry-run', ...PLACE],
     ['export', '-', ...PLACE],
@@ -91,6 +93,7 @@ describe.each<[what: string, answer: RequestListener, message: RegExp]>([
 describe('what a change is answered', () => {
   test.each([
     ['keys', 'revoke', KEY_ID],
+    ['revoke', 'carol', 'editor', ...PLACE],
     ['load', '-', ...PLACE],
   ])('is no page for people: verdict %s %s', async (...args) => {
     const page = answerOf(200, 'text/html', '<!doctype html>')

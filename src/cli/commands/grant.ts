@@ -1,0 +1,29 @@
+/** `verdict grant`: one role for one user or group, for a time or for good. */
+import { changeGrant } from '#cli/change-grant.ts'
+import type { Command } from '#cli/command.ts'
+import { endArguments, endOf } from '#cli/grant-end.ts'
+import { grantArguments, grantOf, grantText, shownGrant } from '#cli/grants.ts'
+
+export const grantCommand: Command = ({ usage, description }, parser, run) =>
+  parser.command(
+    usage,
+    description,
+    command =>
+      endArguments(grantArguments(command))
+        .option('tenant', { type: 'string', describe: 'makes the instance there, if it is not there yet' })
+        .example('$0 grant carol editor on document:roadmap --for 8h', 'for a working day')
+        .example('$0 grant carol auditor in acme --until 2031-01-31T18:00:00Z', 'a tenant role, until then')
+        .example('$0 grant carol auditor in acme', 'for good, whatever end it had')
+        .example('$0 grant platform editor on folder:specs --group', 'for all members of a group'),
+    run(async (session, given) => {
+      const grant = grantOf(given)
+      const end = endOf(given, Date.now())
+      const change = { method: 'POST', end: { expires_at: end } } as const
+      const changed = await changeGrant(session.api, await session.place(), grant, change)
+      session.output.result({ ...shownGrant(grant), expires_at: end, changed }, () =>
+        [grantText(grant), end === null ? ', lasting' : ` until ${end}`, changed ? '' : ', as it was'].join(
+          '',
+        ),
+      )
+    }),
+  )

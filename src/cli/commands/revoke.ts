@@ -1,0 +1,21 @@
+/** `verdict revoke`: takes one role from one user or group. */
+import { changeGrant } from '#cli/change-grant.ts'
+import type { Command } from '#cli/command.ts'
+import { grantArguments, grantOf, grantText, shownGrant } from '#cli/grants.ts'
+
+export const revokeCommand: Command = ({ usage, description }, parser, run) =>
+  parser.command(
+    usage,
+    description,
+    command =>
+      grantArguments(command)
+        .example('$0 revoke carol editor on document:roadmap', 'at once, whenever it would have ended')
+        .example('$0 revoke platform editor on folder:specs --group', 'from all members of a group'),
+    run(async (session, given) => {
+      const grant = grantOf(given)
+      const changed = await changeGrant(session.api, await session.place(), grant, { method: 'DELETE' })
+      session.output.result({ ...shownGrant(grant), changed }, () =>
+        changed ? `${grantText(grant)}, revoked` : `${grantText(grant)} was not granted`,
+      )
+    }),
+  )

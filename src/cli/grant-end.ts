@@ -1,0 +1,47 @@
+/** When a grant ends, as the command line says it: a while from now, or a moment. */
+import { Compile } from 'typebox/schema'
+import type { Argv } from 'yargs'
+import { endMoment, MOMENT_FORM } from '#model/wire/building-blocks.ts'
+import { UsageError } from './exit-codes.ts'
+
+const [SECOND, MINUTE, HOUR, DAY, WEEK] = [1, 60, 3_600, 86_400, 604_800].map(unit => unit * 1_000) as [
+  number,
+  number,
+  number,
+  number,
+  number,
+]
+const UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY, w: WEEK }
+/** Ten years: more is a slip, or said with --until. */
+const FOR_MAX = 3_653 * DAY
+
+export const endArguments = <Given>(command: Argv<Given>) =>
+  command
+    .option('for', {
+      type: 'string',
+      describe: 'how long from now: 90s, 30m, 8h, 5d or 2w; ten years at most',
+    })
+    .option('until', { type: 'string', describe: 'when it ends: 2031-01-31T18:00:00+01:00' })
+
+/** The moment, as `toISOString` writes it; null: it lasts. Throws `UsageError`. */
+export function endOf(
+  { for: time, until }: { readonly for?: string | undefined; readonly until?: string | undefined },
+  now: number,
+): string | null {
+  if (time !== undefined && until !== undefined)
+    throw new UsageError('--for and --until say the same thing: expected one of them')
+  if (time !== undefined) return new Date(now + millisecondsOf(time)).toISOString()
+  if (until === undefined) return null
+  if (!Compile(endMoment('')).Check(until))
+    throw new UsageError(`--until: expected ${MOMENT_FORM}, got ${JSON.stringify(until)}`)
+  if (Date.parse(until) <= now) throw new UsageError(`--until: ${until} is past: name a later time`)
+  return new Date(until).toISOString()
+}
+
+function millisecondsOf(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,9})([a-z])$/.exec(text) ?? []
+  const time = Number(count) * (UNITS[unit] ?? 0)
+  if (time > 0 && time <= FOR_MAX) return time
+  const form = 'a number with s, m, h, d or w behind it, as 8h, up to ten years'
+  throw new UsageError(`--for: expected ${form}, got ${JSON.stringify(text)}`)
+}

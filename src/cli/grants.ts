@@ -1,0 +1,73 @@
+/** A role that somebody holds somewhere, as people say it: `ann editor on document:d1`, `ann auditor in acme`. */
+import type { Argv } from 'yargs'
+import type { InstanceKey } from '#model/change.ts'
+import { DEFAULT_TENANT } from '#model/decision.ts'
+import { formatInstanceReference, parseInstanceReference } from '#model/instance-reference.ts'
+import { UsageError } from './exit-codes.ts'
+
+export interface Grant {
+  /** Key of a user, or of a group. */
+  readonly holder: string
+  readonly isGroup: boolean
+  readonly role: string
+  /** Null: the role is held in a tenant. */
+  readonly instance: InstanceKey | null
+  /** Where a tenant role is held. Of a role on an instance: where that is made if it is not there; undefined, it must be. */
+  readonly tenant: string | undefined
+}
+
+const WORDS = ['on', 'in'] as const
+
+/** The arguments of `<user> <role> [on|in] [place]`. */
+export const grantArguments = <Given>(command: Argv<Given>) =>
+  command
+    .positional('user', {
+      type: 'string',
+      demandOption: true,
+      describe: 'key of the user, with --group of the group',
+    })
+    .positional('role', { type: 'string', demandOption: true, describe: 'key of the role' })
+    .positional('on', { choices: WORDS, describe: 'on an instance, in a tenant' })
+    .positional('place', {
+      type: 'string',
+      describe: `type:key of the instance, key of the tenant; without both: in ${DEFAULT_TENANT}`,
+    })
+    .option('group', { type: 'boolean', default: false, describe: 'a group holds it, for its members' })
+
+interface GivenGrant {
+  readonly user: string
+  readonly role: string
+  readonly on?: (typeof WORDS)[number] | undefined
+  readonly place?: string | undefined
+  readonly group: boolean
+  readonly tenant?: string | undefined
+}
+
+/** Throws `UsageError` for a place that is none. */
+export function grantOf({ user: holder, role, on: word, place, group: isGroup, tenant }: GivenGrant): Grant {
+  if (word !== undefined && place === undefined)
+    throw new UsageError(`${word}: expected ${word === 'on' ? 'type:key' : 'the key of a tenant'} behind it`)
+  if (word !== 'on') {
+    if (isGroup) throw new UsageError('a group holds roles on instances: say on which, as on type:key')
+    if (tenant !== undefined)
+      throw new UsageError(
+        '--tenant is for an instance that is to be made: a tenant role is held in a tenant',
+      )
+    return { holder, isGroup, role, instance: null, tenant: place ?? DEFAULT_TENANT }
+  }
+  const instance = parseInstanceReference(place!)
+  if (instance === null) throw new UsageError(`on: expected type:key, got ${JSON.stringify(place)}`)
+  return { holder, isGroup, role, instance, tenant }
+}
+
+/** `ann: editor on document:d1`. */
+export function grantText({ holder, isGroup, role, instance, tenant }: Grant): string {
+  const where = instance ? `on ${formatInstanceReference(instance)}` : `in ${tenant}`
+  return `${isGroup ? 'group ' : ''}${holder}: ${role} ${where}`
+}
+
+/** The same for programs. */
+export function shownGrant({ holder, isGroup, role, instance, tenant }: Grant) {
+  const where = instance ? { resource_instance: formatInstanceReference(instance) } : { tenant }
+  return { ...(isGroup ? { group: holder } : { user: holder }), role, ...where }
+}
