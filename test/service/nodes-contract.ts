@@ -175,6 +175,35 @@ export function describeNodes(name: string, redis: Pick<RedisUnderTest, 'url'>):
       expect((await other.send('GET', '/v2/api-key/scope', { key: API_KEY })).status).toBe(401)
     })
 
+    test('a grant that ends on one node is among what ends on another, with its end, until it lasts', async () => {
+      const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
+      await one.resource({ key: 'page', roles: { reader: { name: 'Reader' } }, relations: { next: 'page' } })
+      await one.users('ann')
+      const end = '2131-05-01T10:00:00.123Z'
+      const held = { user: 'ann', role: 'reader', resource_instance: 'page:p1', tenant: 'default' }
+      const related = { subject: 'page:p1', relation: 'next', object: 'page:p2' }
+      const endsAt = async (revision: string, list: string) => {
+        const answer = await other.send<{ expires_at: string }[]>(
+          'GET',
+          `${FACTS}/${list}?expires_before=9999-12-31T23:59:59Z`,
+          { headers: { 'x-min-revision': revision } },
+        )
+        expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+        return answer.body.map(({ expires_at: shown }) => shown)
+      }
+      for (const [list, body] of [
+        ['role_assignments', held],
+        ['relationship_tuples', related],
+      ] as const) {
+        const granted = await one.post(`${FACTS}/${list}`, { ...body, expires_at: end })
+        expect(await endsAt(revisionOf(granted), list)).toEqual([end])
+        const lasting = await one.post(`${FACTS}/${list}`, body)
+        expect(await endsAt(revisionOf(lasting), list)).toEqual([])
+        const again = await one.post(`${FACTS}/${list}`, { ...body, expires_at: end })
+        expect(await endsAt(revisionOf(again), list)).toEqual([end])
+      }
+    })
+
     test('a start without API_KEY is refused and takes no key from those who have one', async () => {
       const storeUrl = redis.url()
       const keyless = (adminApiKey: string | null) =>

@@ -1,0 +1,64 @@
+/** A fact whose end is past is there until the commit that removes it: whoever writes meanwhile takes it as any other. */
+import { expect, test } from 'vitest'
+import { grantAssignment } from '#management/facts/assignments/role-assignments.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { RunningEnvironment } from '../support/running-environment.ts'
+
+const PAST = Date.UTC(2020, 0, 1)
+const LATER = Date.UTC(2131, 0, 1)
+
+async function environmentWithAnn() {
+  const environment = await RunningEnvironment.open()
+  await environment.execute('createTenantRole', { body: { key: 'auditor', name: 'Auditor' } })
+  await environment.execute('createUser', { body: { key: 'ann' } })
+  const records = environment.reader()
+  const [user] = records.list('user', lists.all('user'))
+  const [role] = records.list('role', lists.rolesOfType(null))
+  const [tenant] = records.list('tenant', lists.all('tenant'))
+  return { environment, parts: { user: user!, role: role!, tenant: tenant!, instance: null } }
+}
+
+test.each([
+  ['moved', LATER, '2131-01-01T00:00:00.000Z'],
+  ['made lasting', null, null],
+])('it is %s by being granted again, and stays the same', async (_, end, shown) => {
+  const { environment, parts } = await environmentWithAnn()
+  const outcome = await environment.onOneState(context => grantAssignment(context, parts, PAST))
+  expect(outcome).toEqual([true])
+  const [id] = environment.idsOf('assignment')
+  const again = await environment.execute('createRoleAssignment', {
+    body: {
+      user: 'ann',
+      role: 'auditor',
+      tenant: 'default',
+      expires_at: end === null ? null : new Date(end).toISOString(),
+    },
+  })
+  expect(again).toMatchObject({ id, expires_at: shown })
+  expect(environment.idsOf('assignment')).toEqual([id])
+})
+
+test('it is taken back like any other', async () => {
+  const { environment, parts } = await environmentWithAnn()
+  await environment.onOneState(context => grantAssignment(context, parts, PAST))
+  const body = { user: 'ann', role: 'auditor', tenant: 'default' }
+  const taken = await environment.execute('deleteRoleAssignment', { body, query: { return_deleted: true } })
+  expect(taken).toMatchObject({ expires_at: '2020-01-01T00:00:00.000Z' })
+  expect(environment.idsOf('assignment')).toEqual([])
+})
+
+test('of a renewal and a removal at the same moment only the first goes through', async () => {
+  const { environment, parts } = await environmentWithAnn()
+  await environment.onOneState(context => grantAssignment(context, parts, PAST))
+  const [held] = environment.reader().list('assignment', lists.endingAssignments())
+  const outcomes = await environment.onOneState(
+    context => grantAssignment(context, parts, LATER),
+    context => {
+      const found = context.records.byId('user', held!.userId)
+      expect(found).not.toBe(null)
+      context.records.delete(held!)
+    },
+  )
+  expect(outcomes).toEqual([true, false])
+  expect(environment.idsOf('assignment')).toEqual([held!.id])
+})
