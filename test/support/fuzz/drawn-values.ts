@@ -153,7 +153,12 @@ export class DrawnValues {
   #text(schema: Schema, way: readonly string[], isOdd: boolean): string {
     const { format, pattern, minLength = 0, maxLength } = schema
     if (format === 'date-time') {
-      return this.#random.pick(['2026-01-01T00:00:00Z', '2024-02-29T23:59:59.999+01:00'])
+      // An end lies ahead; a filter may ask for either.
+      return this.#random.pick([
+        '2131-01-01T00:00:00Z',
+        '2096-02-29T23:59:59.999+01:00',
+        '2024-02-29T23:59:59.999+01:00',
+      ])
     }
     const kind = kindAt(way)
     if (isOdd && pattern === undefined && this.#random.chance(0.5)) {
