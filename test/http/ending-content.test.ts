@@ -98,12 +98,15 @@ describe.each([
     expect(told.map(({ expires_at: end }) => end)).toEqual([undefined, END, END])
   })
 
-  test('an import takes what has ended, too', async () => {
+  test('an import takes what has ended, too, and it goes', async () => {
     const verdict = await start()
     const key = await neighbourOf(verdict, 'late')
     const lines = [inTenant, { ...onInstance, expires_at: '2020-01-01T00:00:00Z' }]
     const { body } = await importInto(verdict, 'late', content(...things, ...lines), key)
     expect(body).toMatchObject({ counts: { assignment: 2 } })
+    let facts: Line[] = []
+    while (facts.length !== 1) facts = factsIn(await contentOf(verdict, exportOf('late'), key))
+    expect(facts).toMatchObject([inTenant])
   })
 
   test.each(['tomorrow', '2131-05-01T10:00:00', '9999-12-31T23:59:59-01:00', 5])(
