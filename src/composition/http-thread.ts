@@ -16,6 +16,7 @@ import { InvariantError } from '#model/assert.ts'
 import type { Principal } from '#model/principal.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 import { KeyRates } from '#threads/channel/key-rates.ts'
+import { LiveStreams } from '#threads/channel/live-streams.ts'
 import { ManagementClient } from '#threads/channel/management-client.ts'
 import { Outbox } from '#threads/channel/outbox.ts'
 import type {
@@ -54,6 +55,7 @@ export class HttpThread {
   /** Null: there are no pools, and this thread does everything. */
   readonly #pools: ThreadPools | null
   readonly #management: ManagementClient
+  readonly #streams: LiveStreams
   readonly #server: HttpServer
   /** Beside the main port, where they are wanted. */
   readonly #others: readonly { readonly server: HttpServer; readonly port: number }[]
@@ -88,11 +90,16 @@ export class HttpThread {
         }),
       this.#deadline,
     )
-    this.#management = new ManagementClient(this.#outbox, {
+    this.#streams = new LiveStreams(message => this.#outbox.send(message), {
+      bytesMax: settings.changeStreamBytesMax,
+      counters: telemetry.counters,
+    })
+    const queue = {
       inFlight: new SharedCount(counts, 'management'),
       max: settings.managementQueueMax,
       threads: settings.httpThreads,
-    })
+    }
+    this.#management = new ManagementClient(this.#outbox, queue, this.#streams)
     this.#credentials = new ApiKeyAuthentication({ now: Date.now, elapsedMs: () => performance.now() })
     this.#keyRates =
       options.keyRates && new KeyRates(options.keyRates, settings.requestsPerSecondMax!, Date.now)
@@ -187,6 +194,7 @@ export class HttpThread {
         writeRefusal: () => this.#state.writeRefusal,
       },
       metrics: this.#management,
+      authenticate: this.#credentials.authenticate,
     })
   }
 
@@ -225,6 +233,7 @@ export class HttpThread {
   }
 
   async #close(patience: { readonly withinMs: number }): Promise<void> {
+    this.#streams.sendAway({ isForGood: true })
     await Promise.all(this.#servers.map(server => server.close(patience)))
     await this.#pools?.close()
     await this.#telemetry.close()
@@ -254,10 +263,18 @@ export class HttpThread {
       case 'answer-piece':
         this.#management.receivePiece(message.call, message.piece)
         break
+      case 'stream-piece':
+        this.#streams.receivePiece(message.call, message.piece)
+        break
+      case 'stream-batch':
+        this.#streams.receiveBatch(message)
+        break
       case 'drain':
+        this.#streams.sendAway({ isForGood: false })
         for (const server of this.#servers) server.drain()
         break
       case 'hold':
+        this.#streams.sendAway({ isForGood: true })
         for (const server of this.#servers) server.hold()
         this.#acknowledge(message)
         break
@@ -291,6 +308,7 @@ export class HttpThread {
 
   #replaceCredentials(replacing: readonly Credential[]): void {
     this.#credentials.replaceAll(replacing)
+    this.#streams.lookAtKeys()
     this.#keyRates?.replaceAll(replacing)
     const asked = this.#options.settings.kongEnvironment
     this.#kongCaller = asked && this.#credentials.callerOf(asked.project, asked.environment)

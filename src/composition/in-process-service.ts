@@ -96,18 +96,19 @@ export class InProcessService {
     indexes.whenEnded(scope.environmentId, (removals, sequence) => service.removeEnded(removals, sequence))
     await replica.start(onFault)
     await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })
+    const names = { projectKey: KEY, environmentKey: KEY, keyId: null }
+    const principal: Principal = { kind: 'environment', ...scope, ...names }
     const routes = threadRoutes({
       engines: readers,
       management: gatewayTo(service),
       health: { isReady: () => true, isFresh: () => true, writeRefusal: () => null },
       metrics: { scrape: () => Promise.resolve('') },
+      authenticate: () => principal,
       observer: null,
       pool: null,
       tokenSecret: randomBytes(32).toString('hex'),
       settings,
     })
-    const names = { projectKey: KEY, environmentKey: KEY, keyId: null }
-    const principal: Principal = { kind: 'environment', ...scope, ...names }
     const dispatcher = new Dispatcher(routes, () => principal, {
       hasStrictHeaders: false,
       minRevision: null,

@@ -3,6 +3,7 @@ import type { Config } from '#config/config.ts'
 import { ReadLanes } from '#management/commands/read-lanes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import { FairTurns } from '#management/commands/fair-turns.ts'
+import { ChangeStreams } from '#management/changes/change-streams.ts'
 import { AuditRetention } from '#management/content/audit-retention.ts'
 import { ManagementService } from '#management/management-service.ts'
 import { EnvironmentCopies } from '#management/organization/environment-copies.ts'
@@ -90,12 +91,21 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       organization: open.store,
       environmentIds: () => environments.all().map(({ scope }) => scope.environmentId),
     })
+    const streams = new ChangeStreams(
+      {
+        streamsMax: config.changeStreamsMax,
+        streamsPerKeyMax: config.changeStreamsPerKeyMax,
+        waitMs: config.minRevisionWaitMs,
+      },
+      environmentId => store.stalenessMs(environmentId),
+    )
     const management = new ManagementService({
       environments,
       organization: service,
       copies,
       imports,
       backups,
+      streams,
     })
     return { management, trimming }
   }

@@ -16,6 +16,7 @@ import type { ManagementGateway } from '#http/routes/management/managed.ts'
 import type { MetricsSource } from '#http/routes/metrics.ts'
 import { createRoutes, type DecisionRouteParts } from '#http/routes/route-table.ts'
 import { withBodyCeilings } from '#http/routing/body-ceilings.ts'
+import type { Authenticate } from '#http/routing/route-access.ts'
 import { type AnswersOfParts, LargeAnswers } from '#http/routing/large-answers.ts'
 import { UNLIKE_PARTS_MAX } from '#http/routing/large-bodies.ts'
 import type { Route } from '#http/routing/route.ts'
@@ -28,6 +29,8 @@ export function threadRoutes(parts: {
   readonly management: ManagementGateway
   readonly health: HealthSource
   readonly metrics: MetricsSource
+  /** For streams, whose keys are looked at again and again. */
+  readonly authenticate: Authenticate
   /** Null: decisions are not observed. */
   readonly observer: DecisionObserver | null
   readonly tokenSecret: string
@@ -39,12 +42,13 @@ export function threadRoutes(parts: {
   /** Whether another thread reads large bodies. */
   readonly hasBodyThread?: boolean
 }): Route[] {
-  const { engines, management, health, metrics, settings, hasBodyThread = false } = parts
+  const { engines, management, health, metrics, authenticate, settings, hasBodyThread = false } = parts
   const { answers = new LargeAnswers(settings.listedBytesMax) } = parts
   const { options, ...decided } = decisionParts({ ...parts, answers })
   return createRoutes({
     ...decided,
     management,
+    authenticate,
     health,
     organizationRevision: () => engines.organizationProgress()?.revision ?? null,
     metrics,

@@ -242,6 +242,22 @@ export const settings = {
     'managementQueueMax',
     integer(1_000, { min: 1, max: 100_000 }, 'most management requests under way at once; one more is 503'),
   ),
+  MAX_CHANGE_STREAMS: setting(
+    'changeStreamsMax',
+    integer(1_000, { min: 1, max: 1_000_000 }, 'most streams of changes open on this node; one more is 429'),
+  ),
+  MAX_CHANGE_STREAMS_PER_KEY: setting(
+    'changeStreamsPerKeyMax',
+    integer(200, { min: 1, max: 1_000_000 }, 'most of them with one key; one more is 429'),
+  ),
+  CHANGE_STREAM_BUFFER_BYTES: setting(
+    'changeStreamBytesMax',
+    integer(
+      4_194_304,
+      { min: 65_536, max: 1_073_741_824 },
+      'most bytes kept for a reader of changes that does not keep up; beyond it the stream ends',
+    ),
+  ),
   BODY_TIMEOUT_MS: setting(
     'receiveMsMax',
     integer(

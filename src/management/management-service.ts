@@ -4,6 +4,9 @@
  * thread, which writes.
  */
 import { type Caller, SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
+import { ChangeFilter } from '#management/changes/change-filter.ts'
+import type { ChangeStreams } from '#management/changes/change-streams.ts'
+import type { StreamPosition } from '#management/changes/stream-position.ts'
 import type { AuditCaller } from '#management/commands/audit.ts'
 import type { Answered } from '#management/commands/commit-draft.ts'
 import { ConcurrencyLimit } from '#management/commands/concurrency-limit.ts'
@@ -26,10 +29,12 @@ import {
 } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
+import type { ChangesQuery } from '#model/wire/change-event.ts'
 import { environmentClosed } from '#replica/closed-environment.ts'
 
 /** A management request as it crosses from the thread that parsed it: validated, credentials checked. */
-export type ManagementRequest = EnvironmentRequest | OrganizationRequest | ContentRequest | BackupRequest
+export type ManagementRequest =
+  EnvironmentRequest | OrganizationRequest | ContentRequest | BackupRequest | ChangesRequest
 
 /** Who asks, and the kind of the request. */
 export interface AskedBy {
@@ -72,6 +77,19 @@ export interface BackupRequest {
   readonly principal: Principal
   readonly requestId: string
   readonly traceparent: string | null
+}
+
+/** A request for the changes of an environment, as they come. */
+export interface ChangesRequest {
+  readonly about: 'changes'
+  readonly operation: 'streamChanges'
+  readonly principal: Principal
+  readonly requestId: string
+  readonly traceparent: string | null
+  readonly path: EnvironmentPath
+  readonly query: ChangesQuery
+  /** What the client heard last; null: it begins. */
+  readonly since: StreamPosition | null
 }
 
 export interface OrganizationRequest {
@@ -130,6 +148,7 @@ export class ManagementService {
   readonly #copies: EnvironmentCopies
   readonly #imports: EnvironmentImports
   readonly #backups: Backups
+  readonly #streams: ChangeStreams
   readonly #exporting = new ConcurrencyLimit(
     { max: EXPORTS_MAX, shareMax: EXPORTS_PER_ENVIRONMENT_MAX },
     'exports',
@@ -145,12 +164,14 @@ export class ManagementService {
     readonly copies: EnvironmentCopies
     readonly imports: EnvironmentImports
     readonly backups: Backups
+    readonly streams: ChangeStreams
   }) {
     this.#environments = parts.environments
     this.#organization = parts.organization
     this.#copies = parts.copies
     this.#imports = parts.imports
     this.#backups = parts.backups
+    this.#streams = parts.streams
   }
 
   /**
@@ -166,6 +187,7 @@ export class ManagementService {
       const { answer, revision } = await this.#backups.take()
       return { answer, revisions: [revision] }
     }
+    if (request.about === 'changes') return this.#openStream(request, waiting)
     if (request.about === 'content') return this.#executeOnContent(request, body)
     if (request.about === 'organization') return this.#executeOnOrganization(request, waiting)
     const { answer, revision } = await this.#executeOnEnvironments(request, waiting)
@@ -184,6 +206,17 @@ export class ManagementService {
     // The environment was removed, which this call reports, or replaced.
     this.#resolve(principal, path)
     throw replacedJustNow()
+  }
+
+  async #openStream(request: ChangesRequest, waiting: Waiting): Promise<ManagementAnswer> {
+    const { principal, path, query, since } = request
+    const filter = new ChangeFilter(query)
+    const environment = this.#resolve(principal, path)
+    const { changes } = openService(environment)
+    const { environmentId } = environment.scope
+    const asked = { changes, environmentId, filter, since, keyId: principal.keyId, waiting }
+    const answer = await this.#streams.open(asked)
+    return { answer, revisions: [answer.position] }
   }
 
   async #executeOnContent(

@@ -66,6 +66,8 @@ export const LIMIT_NAMES = [
   'attributes',
   'depth',
   'removals',
+  'streams',
+  'key-streams',
 ] as const
 export type LimitName = (typeof LIMIT_NAMES)[number]
 

@@ -3,6 +3,7 @@
  * keeps the log of them. It knows keys and bytes and no domain word. Every adapter passes `test/store/contract.ts`.
  */
 import type { Change } from '#model/change.ts'
+import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 
 /** One primary row as it stands. */
@@ -16,6 +17,14 @@ export interface Row {
    * and, within one, with the position in `put`. Overwriting a row keeps it; deleting and putting again does not.
    */
   readonly created: number
+}
+
+/** Generations of one commit: so many rows may it put, and one more. */
+const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
+
+/** Whether the row's generation began with the commit of that sequence. */
+export function isNewIn({ created }: Row, sequence: number): boolean {
+  return Math.floor(created / CREATED_PER_COMMIT) === sequence
 }
 
 /** What must hold for a commit to happen: the row is absent, unwritten since `version`, or still the row created then. */

@@ -100,6 +100,28 @@ export const COUNTED_METRICS = {
     help: 'spans of traced requests, by what became of them: `sent`, `dropped` (the queue was full), `failed` (the collector did not take them)',
     by: { result: ['sent', 'dropped', 'failed'] },
   },
+  changeStreams: { name: 'verdict_change_streams', kind: 'gauge', help: 'open streams of changes' },
+  changeEvents: {
+    name: 'verdict_change_events_total',
+    kind: 'counter',
+    help: 'events sent to readers of changes, each as often as it was sent',
+  },
+  changeBytes: {
+    name: 'verdict_change_bytes_total',
+    kind: 'counter',
+    help: 'bytes sent to readers of changes',
+  },
+  changeStreamEnds: {
+    name: 'verdict_change_stream_ends_total',
+    kind: 'counter',
+    help: 'streams of changes that have ended: the reader left (`left`), did not keep up (`slow`), had a key that is not valid any more (`key`), or was sent elsewhere (`closing`)',
+    by: { reason: ['left', 'slow', 'key', 'closing'] },
+  },
+  changeResets: {
+    name: 'verdict_change_resets_total',
+    kind: 'counter',
+    help: 'readers of changes that were told to load everything anew',
+  },
   loopDelaySeconds: {
     name: 'verdict_event_loop_delay_seconds',
     kind: 'histogram',

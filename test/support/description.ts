@@ -4,6 +4,7 @@
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { EventReader } from '#cli/event-stream.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -115,6 +116,10 @@ export class Description {
     if (mediaType === 'application/x-ndjson') {
       const lines = body.trimEnd().split('\n')
       return lines.flatMap(line => this.#validate(schema, JSON.parse(line)))
+    }
+    if (mediaType === 'text/event-stream') {
+      const events = [...new EventReader().read(new TextEncoder().encode(body))]
+      return events.flatMap(({ data }) => this.#validate(schema, JSON.parse(data)))
     }
     return this.#validate(schema, mediaType === 'application/json' ? JSON.parse(body) : body)
   }

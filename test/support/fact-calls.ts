@@ -33,6 +33,7 @@ export const FACT_BODIES: Readonly<Record<string, unknown>> = {
 }
 
 export const FACT_CALLS: readonly Call[] = [
+  { operation: 'streamChanges', method: 'GET', path: `${FACTS}/changes?kinds=user` },
   {
     operation: 'createTenants',
     method: 'POST',

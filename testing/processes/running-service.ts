@@ -12,6 +12,7 @@ import { afterAll, expect, onTestFinished } from 'vitest'
 import { type RunningService, startService } from '#composition/service.ts'
 import type { Config } from '#config/config.ts'
 import { readConfig } from '#config/read-config.ts'
+import { EVENTS_TYPE } from '#model/wire/change-event.ts'
 import type { ConditionSet, ConditionSetCreate } from '#model/wire/condition-set.ts'
 import type { GroupRead } from '#model/wire/group.ts'
 import type { Relation } from '#model/wire/relation.ts'
@@ -84,6 +85,15 @@ function settingsOf(settings: Settings): Config {
   return { ...readConfig({ ...environment, LOG_LEVEL: 'silent' }), ...settings }
 }
 
+/** The text of an answer; of one that goes on, its first event. */
+export async function textOf(response: Response): Promise<string> {
+  if (response.headers.get('content-type') !== EVENTS_TYPE) return response.text()
+  const reader = response.body!.getReader()
+  const { value } = await reader.read()
+  await reader.cancel()
+  return new TextDecoder().decode(value)
+}
+
 export class Client {
   readonly settings: Config
   readonly #service: Pick<RunningService, 'address' | 'close'>
@@ -151,7 +161,7 @@ export class Client {
       ...(body !== undefined && { body }),
       ...(options.signal && { signal: options.signal }),
     })
-    const text = await response.text()
+    const text = await textOf(response)
     return { status: response.status, headers: response.headers, body: bodyOf(text) as Body }
   }
 

@@ -18,6 +18,7 @@ export function routesWithoutService(lost: Error): Route[] {
     },
     management: { execute: () => Promise.reject(lost) },
     health: { isReady: () => false, isFresh: () => false, writeRefusal: () => null },
+    authenticate: () => null,
     metrics: { scrape: () => Promise.reject(lost) },
     observer: null,
     tokenSecret: '00'.repeat(32),

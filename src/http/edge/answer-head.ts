@@ -25,11 +25,11 @@ export function requestIds(): RequestIds {
  */
 export function writeHead(
   wire: Wire,
-  { status, contentType, body, pieces, headers }: Answer,
+  { status, contentType, body, pieces, live, headers }: Answer,
   requestId: RequestId,
   endsConnection: boolean,
 ): void {
-  const hasBody = body !== null || pieces !== null
+  const hasBody = body !== null || pieces !== null || live !== null
   const isJson = hasBody && contentType === JSON_TYPE
   const usual = isJson && status === 200 ? requestId.prefixed : null
   if (usual !== null) wire.writeStatus(usual)

@@ -13,6 +13,7 @@ import type { PieceSource } from '#management/content/content-stream.ts'
 import { isUnreportedFault } from '#model/errors.ts'
 import { writeHead } from './answer-head.ts'
 import type { ConversationHost } from './conversation-host.ts'
+import { LiveAnswer } from './live-answer.ts'
 import { piecesOf, PouredAnswer, streamWhole } from './poured-answer.ts'
 import type { Wire, WireHead } from './wire.ts'
 
@@ -31,6 +32,8 @@ export interface AnsweredRequest {
   readonly family: ErrorFamily
   /** Whether the answer has gone out, or the connection has ended before it could. */
   readonly isOver: boolean
+  /** The head of an answer is out that goes on until somebody ends it. */
+  goesOn(): void
   /** The last byte of the answer is out, or no more will be. Safe to repeat. */
   finish(): void
 }
@@ -45,6 +48,9 @@ export class AnswerWriter {
   #wire!: Wire
   /** The status of the answer; 0 until there is one. */
   status = 0
+
+  /** The answer that goes on; null: there is none. Never set in a conversation that is used again. */
+  #live: LiveAnswer | null = null
 
   /** The answer that goes out in pieces; null: there is none. Never set in a conversation that is used again. */
   #poured: PouredAnswer | null = null
@@ -65,6 +71,7 @@ export class AnswerWriter {
   /** The request is over: the wire must not be touched any more. */
   stop(): void {
     if (this.#poured !== null) this.#poured.stop()
+    if (this.#live !== null) this.#live.stop()
   }
 
   /** Writes the reply. Runs inside a callback of the library, hence corked, unless the reply is only promised. */
@@ -107,7 +114,7 @@ export class AnswerWriter {
   }
 
   #send(answer: Answer, isCorked: boolean, closes: boolean): void {
-    if (this.#request.isOver) cancelPieces(answer.pieces)
+    if (this.#request.isOver) cancelPieces(answer)
     else if (isCorked) this.#write(answer, closes)
     else this.#writeCorked(answer, closes)
   }
@@ -124,7 +131,7 @@ export class AnswerWriter {
       this.#writeBody(answer, closes)
     } catch (error) {
       this.#host.report(error, this.#request.requestId)
-      cancelPieces(answer.pieces)
+      cancelPieces(answer)
       this.status = 500
       this.#break()
     }
@@ -136,15 +143,23 @@ export class AnswerWriter {
     this.#request.finish()
   }
 
-  #writeBody({ status, body, buffer, lent, pieces }: Answer, closes: boolean): void {
+  #writeBody(answer: Answer, closes: boolean): void {
+    const { status, body, buffer, lent, pieces, live } = answer
     const { isHead } = this.#head
     // To a HEAD the library would send the body. With a length and no body it waits for the body for ever; told to close as
     // well, it drops the answer. So the answer has no length, or a length of 0 where the connection ends.
-    if (status === 204 || status === 304 || (isHead && (pieces !== null || !closes))) {
+    if (status === 204 || status === 304 || (isHead && (pieces !== null || live !== null || !closes))) {
       this.#askToClose(closes)
       this.#wire.endWithoutBody()
-      cancelPieces(pieces)
+      cancelPieces(answer)
       this.#request.finish()
+      return
+    }
+    if (live !== null) {
+      this.#askToClose(closes)
+      this.#live = new LiveAnswer(this.#wire, () => this.#request.finish())
+      this.#request.goesOn()
+      live.begin(this.#live)
       return
     }
     if (pieces !== null) {

@@ -57,6 +57,8 @@ export class Conversation
   isDecided = false
   isOver = false
 
+  /** Whether its answer goes on until somebody ends it. Never set in a conversation that is used again. */
+  #goesOn = false
   /** Never set in a conversation that is used again. */
   #onOver: (() => void) | null = null
 
@@ -245,6 +247,12 @@ export class Conversation
     setImmediate(() => this.#answer.fail(error, false, true))
   }
 
+  /** It is counted as answered: how long its reader stays says nothing about the service. */
+  goesOn(): void {
+    this.#endObserved()
+    this.#goesOn = true
+  }
+
   finish(): void {
     if (this.isOver) return
     this.isOver = true
@@ -252,9 +260,13 @@ export class Conversation
     this.#body.end()
     this.#answer.stop()
     if (this.#onOver !== null) this.#onOver()
+    if (!this.#goesOn) this.#endObserved()
+    this.#host.leave()
+  }
+
+  #endObserved(): void {
     const { status } = this.#answer
     this.#host.watch?.end(this.#beganAt, this.match?.route ?? null, status, this)
     if (this.#span !== null) endSpan(this.#host, this.#span, status, this)
-    this.#host.leave()
   }
 }

@@ -4,9 +4,10 @@
  */
 import { jsonText } from '#model/json-text.ts'
 import { isPrintableAscii } from './header-text.ts'
+import { LiveBytes } from '#management/changes/live-bytes.ts'
 import { LentJson, RawBytes, RawJson, RawPieces, type Reply } from './request-reply.ts'
 
-/** At most one of `body` and `pieces`; `lent` only with a body. */
+/** At most one of `body`, `pieces` and `live`; `lent` only with a body. */
 export interface Answer {
   readonly status: number
   readonly contentType: string
@@ -17,6 +18,7 @@ export interface Answer {
   /** The owner of the body's memory, if that is lent. */
   readonly lent: LentJson | null
   readonly pieces: RawPieces | null
+  readonly live: LiveBytes | null
   readonly headers: Readonly<Record<string, string>> | undefined
 }
 
@@ -42,6 +44,7 @@ export class StandingReply implements Reply {
       buffer,
       lent: null,
       pieces: null,
+      live: null,
       headers: undefined,
     }
   }
@@ -68,22 +71,23 @@ export function encodeReply(reply: Reply): Answer {
   if (standing !== undefined) return standing
   const { status, body, headers } = reply
   const pieces = body instanceof RawPieces ? body : null
+  const live = body instanceof LiveBytes ? body : null
   const lent = body instanceof LentJson ? body : null
   const whole = lent === null ? encodeBody(body) : lent.bytes
   if (headers === undefined)
-    return { status, contentType: JSON_TYPE, body: whole, buffer: null, lent, pieces, headers }
+    return { status, contentType: JSON_TYPE, body: whole, buffer: null, lent, pieces, live, headers }
   const { 'content-type': contentType = JSON_TYPE, ...others } = headers
   try {
     checkHeaders(headers)
   } catch (error) {
-    cancelPieces(pieces)
+    cancelPieces({ pieces, live })
     throw error
   }
-  return { status, contentType, body: whole, buffer: null, lent, pieces, headers: others }
+  return { status, contentType, body: whole, buffer: null, lent, pieces, live, headers: others }
 }
 
 function encodeBody(body: unknown): string | Uint8Array | null {
-  if (body === undefined || body instanceof RawPieces) return null
+  if (body === undefined || body instanceof RawPieces || body instanceof LiveBytes) return null
   if (body instanceof RawJson) return body.text
   return body instanceof RawBytes ? body.bytes : jsonText(body)
 }
@@ -96,6 +100,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
 }
 
 /** The answer is not sent: the source of its pieces may release what it keeps for them. */
-export function cancelPieces(pieces: RawPieces | null): void {
+export function cancelPieces({ pieces, live }: Pick<Answer, 'pieces' | 'live'>): void {
   pieces?.source.cancel()
+  live?.cancel()
 }

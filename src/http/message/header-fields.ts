@@ -85,6 +85,26 @@ export const ASKED_KEY: RequestHeaderField = {
   schema: NameInHeader,
 }
 
+export const NOT_STORED: HeaderField = {
+  name: 'Cache-Control',
+  description: 'Nobody is to keep the answer.',
+  schema: Type.Literal('no-store'),
+}
+
+export const UNBUFFERED: HeaderField = {
+  name: 'X-Accel-Buffering',
+  description: 'A proxy is to hand each part on as it comes.',
+  schema: Type.Literal('no'),
+}
+
+export const LAST_EVENT_ID: RequestHeaderField = {
+  name: 'Last-Event-ID',
+  description:
+    'What the last event had as `id:`: the stream tells what came after it. Clients of Server-Sent Events send it by themselves when ' +
+    'they connect again. It counts before `since`.',
+  schema: Type.String(),
+}
+
 export const IF_NONE_MATCH: RequestHeaderField = {
   name: 'If-None-Match',
   description: 'The `ETag` of a copy the caller has; answered with 304 while it is current.',

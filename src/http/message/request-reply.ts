@@ -103,7 +103,7 @@ export class RawPieces {
 
 export interface Reply {
   readonly status: number
-  /** Answered as JSON; `undefined` sends no body; `RawJson`, `RawBytes`, `LentJson` and `RawPieces` are sent as they are. */
+  /** Answered as JSON; `undefined` sends no body; `RawJson`, `RawBytes`, `LentJson`, `RawPieces` and `LiveBytes` are sent as they are. */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }

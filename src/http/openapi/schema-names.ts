@@ -10,6 +10,7 @@ import * as apiKey from '#model/wire/api-key.ts'
 import * as attribute from '#model/wire/attribute.ts'
 import * as audit from '#model/wire/audit.ts'
 import * as buildingBlocks from '#model/wire/building-blocks.ts'
+import * as changeEvent from '#model/wire/change-event.ts'
 import * as conditionSet from '#model/wire/condition-set.ts'
 import * as decisionDebug from '#model/wire/decision-debug.ts'
 import * as decision from '#model/wire/decision.ts'
@@ -44,6 +45,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   attribute,
   audit,
   buildingBlocks,
+  changeEvent,
   conditionSet,
   decision,
   decisionDebug,

@@ -94,6 +94,11 @@ const TAGS: readonly Tag[] = [
     paths: ['/v2/projects/{proj_id}/envs'],
   },
   {
+    name: 'Changes',
+    description: 'What changes in an environment, as it changes.',
+    paths: [`${FACTS}/changes`],
+  },
+  {
     name: 'Audit',
     description: 'What was changed, by which key, when.',
     paths: ['/v2/audit-log'],

@@ -19,6 +19,7 @@ import { tenantListRoutes } from '#http/routes/decisions/tenant-lists.ts'
 import { apiKeyRoutes, apiKeyScopeRoute } from '#http/routes/management/api-key.ts'
 import { auditRoutes } from '#http/routes/management/audit.ts'
 import { backupRoute } from '#http/routes/management/backup.ts'
+import { changesRoute } from '#http/routes/management/changes.ts'
 import { conditionSetRoutes } from '#http/routes/management/condition-sets.ts'
 import { contentRoutes } from '#http/routes/management/content.ts'
 import { factsMount } from '#http/routes/management/facts-mount.ts'
@@ -33,6 +34,7 @@ import { resourcePartRoutes } from '#http/routes/management/resource-parts.ts'
 import { resourceRoutes } from '#http/routes/management/resources.ts'
 import { roleRoutes } from '#http/routes/management/roles.ts'
 import { withBodyCeilings } from '#http/routing/body-ceilings.ts'
+import type { Authenticate } from '#http/routing/route-access.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import type { Route } from '#http/routing/route.ts'
 import { entranceRoute } from './entrance.ts'
@@ -43,6 +45,8 @@ import { referenceRoutes } from './reference.ts'
 
 export interface RouteParts extends DecisionRouteParts {
   readonly management: ManagementGateway
+  /** For streams, whose keys are looked at again and again. */
+  readonly authenticate: Authenticate
   readonly health: HealthSource
   /** How far this thread knows the organization's keys; null while it does not. */
   readonly organizationRevision: () => string | null
@@ -100,7 +104,7 @@ export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route
 
 export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const manageOrganization = managedByOrganization(parts.management)
-  const facts = factRoutes(parts.management)
+  const facts = [...factRoutes(parts.management), changesRoute(parts.management, parts.authenticate)]
   const defined: Route[] = [
     ...decisionRoutes({ options, ...parts }),
     localAssignmentsRoute(parts.management),

@@ -134,6 +134,7 @@ export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
     buffer: null,
     lent: null,
     pieces: null,
+    live: null,
     headers: problemHeaders(status, error),
   }
 }

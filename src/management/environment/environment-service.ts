@@ -15,6 +15,7 @@ import { removedBy } from '#management/commands/removal.ts'
 import { type Asker, drive, type Resumable } from '#management/commands/resumable.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
+import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
 import { expireFacts, expireListed } from '#management/facts/expiry.ts'
 import { AuditRetention } from '#management/content/audit-retention.ts'
 import { AuditTransfer } from '#management/content/audit-transfer.ts'
@@ -51,6 +52,8 @@ import { EndedGrants } from './ended-grants.ts'
 import { Purging, RemovalsPendingError, type RoomTurn } from './purging.ts'
 
 export class EnvironmentService {
+  /** What readers of its changes are told. */
+  readonly changes: EnvironmentChanges
   readonly #store: EnvironmentStore
   readonly #scope: EnvironmentScope
   readonly #surroundings: Surroundings
@@ -97,6 +100,7 @@ export class EnvironmentService {
     this.#commits = new DraftCommits(options.store, options.surroundings)
     this.#whenVisible = options.whenVisible
     this.#turns = options.turns ?? new FairTurns().share()
+    this.changes = new EnvironmentChanges(options.store, options.scope, this.#turns)
     this.#longReads = options.longReads ?? new ReadLanes().lane()
     this.#retention = new AuditRetention(options.store, options.surroundings, options.auditRetentionMs ?? 0)
     this.#ceilings = options.ceilings ?? SCHEMA_CEILINGS
@@ -247,6 +251,7 @@ export class EnvironmentService {
 
   /** Lets the background work that is under way finish and starts no other; the rest is done after the next start. */
   async close(): Promise<void> {
+    this.changes.close()
     await Promise.all([this.#endedGrants.close(), this.#purging.close()])
   }
 

@@ -24,6 +24,7 @@ import type {
 } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { SharedCount } from './shared-count.ts'
+import { isAboutStreams, isSubscription, ThreadStreams } from './thread-streams.ts'
 import { isAboutPieces, isPieceSource, ThreadPieces } from './thread-pieces.ts'
 import { type WaitingThread, waitingThread } from './waiting-thread.ts'
 
@@ -66,6 +67,7 @@ export class HttpThreads {
   readonly #waiting = new Set<Worker>()
   readonly #pending = new Map<number, Pending>()
   readonly #piecesOfThreads = new Map<Worker, ThreadPieces>()
+  readonly #streamsOfThreads = new Map<Worker, ThreadStreams>()
   /** Unanswered calls of each thread. */
   readonly #callsOfThreads = new Map<Worker, Map<number, { isGone: boolean }>>()
   #lastAcknowledge = 0
@@ -232,6 +234,7 @@ export class HttpThreads {
     else if (message.kind === 'manage') void this.#manage(thread, message)
     else if (message.kind === 'scrape') void this.#scrape(thread, message)
     else if (message.kind === 'abandon') this.#abandon(thread, message.call)
+    else if (isAboutStreams(message)) this.#streamsOfThreads.get(thread)?.receive(message)
     else if (isAboutPieces(message)) this.#pieces(thread).receive(message)
   }
 
@@ -247,6 +250,10 @@ export class HttpThreads {
     const work = async (): Promise<ManagementAnswerMessage> => {
       const { answer: given, revisions } = await this.#options.execute(request, body, waiting)
       const revision = revisions.map(formatRevision).join(', ')
+      if (isSubscription(given)) {
+        this.#keepStream(thread, call, { subscription: given, dataOf: error => this.#dataOf(error, request) })
+        return { isStream: true, revision }
+      }
       if (isPieceSource(given)) {
         pieces.keepAnswer(call, { source: given, dataOf: error => this.#dataOf(error, request) })
         return { inPieces: true, revision }
@@ -263,6 +270,18 @@ export class HttpThreads {
     const isInBytes = 'json' in answer && answer.json instanceof Uint8Array
     const moved = isInBytes ? [(answer.json as Uint8Array<ArrayBuffer>).buffer] : []
     this.#outboxes.get(thread)?.send({ kind: 'answer', call, answer }, moved)
+  }
+
+  #keepStream(thread: Worker, call: number, stream: Parameters<ThreadStreams['keep']>[1]): void {
+    // The thread ended while the stream was opened.
+    if (!this.#threads.has(thread)) {
+      stream.subscription.cancel()
+      return
+    }
+    const known = this.#streamsOfThreads.get(thread)
+    const streams = known ?? new ThreadStreams(message => this.#outboxes.get(thread)?.send(message))
+    this.#streamsOfThreads.set(thread, streams)
+    streams.keep(call, stream)
   }
 
   /** The caller has left. The answer may already be on its way. */
@@ -336,6 +355,8 @@ export class HttpThreads {
     this.#outboxes.delete(thread)
     this.#piecesOfThreads.get(thread)?.end()
     this.#piecesOfThreads.delete(thread)
+    this.#streamsOfThreads.get(thread)?.end()
+    this.#streamsOfThreads.delete(thread)
     for (const waiting of this.#callsOfThreads.get(thread)?.values() ?? []) waiting.isGone = true
     this.#callsOfThreads.delete(thread)
     for (const acknowledge of this.#pending.keys()) this.#acknowledge(thread, acknowledge)

@@ -6,10 +6,12 @@
  */
 import type { Caller } from '#decisions/decision-pool.ts'
 import { abandoned } from '#management/commands/resumable.ts'
+import type { LiveBytes } from '#management/changes/live-bytes.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { AskedBy, ManagementRequest } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError, errorFromData } from '#model/errors.ts'
+import type { LiveStreams } from './live-streams.ts'
 import { ManagementAdmission, type Place } from './management-admission.ts'
 import type { FromHttpThread, ManagementAnswer } from './messages.ts'
 import type { Outbox } from './outbox.ts'
@@ -26,6 +28,8 @@ export interface ManagementReply {
   readonly revision: string
   /** The body of an answer that comes in pieces. */
   readonly pieces?: PieceSource
+  /** The body of an answer that goes on; `isAdmitted` says whether the key of its reader is still good. */
+  readonly stream?: (isAdmitted: () => boolean) => LiveBytes
 }
 
 interface Waiting {
@@ -46,6 +50,7 @@ interface Queue {
 export class ManagementClient {
   readonly #outbox: Outbox<FromHttpThread>
   readonly #queue: Queue
+  readonly #streams: LiveStreams
   readonly #waiting = new Map<number, Waiting>()
   /** Bodies of callers that are sent in pieces, by call. */
   readonly #bodies = new Map<number, PieceSource>()
@@ -54,8 +59,9 @@ export class ManagementClient {
   readonly #admission: ManagementAdmission
   #lastCall = 0
 
-  constructor(outbox: Outbox<FromHttpThread>, queue: Queue) {
+  constructor(outbox: Outbox<FromHttpThread>, queue: Queue, streams: LiveStreams) {
     this.#outbox = outbox
+    this.#streams = streams
     this.#queue = queue
     // This thread's part of the ceiling: the connections of one caller are spread over the threads.
     this.#admission = new ManagementAdmission(Math.max(1, Math.floor(queue.max / 2 / queue.threads)))
@@ -67,8 +73,9 @@ export class ManagementClient {
    * are of the same environment.
    */
   async execute(request: ManagementRequest, { caller, isRead, body }: AskedBy): Promise<ManagementReply> {
-    // Imports, exports and backups have ceilings of their own, and may take their time.
-    const isInPieces = request.about === 'content' || request.about === 'backup'
+    // Imports, exports, backups and streams have ceilings of their own, and may take their time.
+    const isInPieces =
+      request.about === 'content' || request.about === 'backup' || request.about === 'changes'
     const place = isInPieces
       ? null
       : this.#admission.enter({ share: shareOf(request), isRead, bytes: caller.bodyBytes })
@@ -138,7 +145,10 @@ export class ManagementClient {
     this.#waiting.delete(call)
     this.#bodies.delete(call)
     if ('error' in answer) waiting.reject(errorFromData(answer.error))
-    else if ('inPieces' in answer) {
+    else if ('isStream' in answer) {
+      const stream = (isAdmitted: () => boolean): LiveBytes => this.#streams.answerTo(call, isAdmitted)
+      waiting.resolve({ ...NO_BODY, revision: answer.revision, stream })
+    } else if ('inPieces' in answer) {
       waiting.resolve({ ...NO_BODY, revision: answer.revision, pieces: this.#piecesOf(call) })
     } else waiting.resolve(answer)
   }

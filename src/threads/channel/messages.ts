@@ -49,6 +49,16 @@ export interface HttpThreadOptions<Settings> {
   readonly settings: Settings
 }
 
+/** The next part of a stream that catches up. With a channel it is the last: the rest comes from there. */
+export type StreamPiece =
+  | {
+      readonly bytes: Uint8Array
+      readonly events: number
+      readonly resets: number
+      readonly channel: number | null
+    }
+  | { readonly error: ErrorData }
+
 export type ToHttpThread =
   /** Replaces all credentials. Acknowledged. */
   | {
@@ -84,6 +94,17 @@ export type ToHttpThread =
   | { readonly kind: 'cancel-body'; readonly call: number }
   /** A piece of the answer to that call, which the thread asked for. */
   | { readonly kind: 'answer-piece'; readonly call: number; readonly piece: PieceAnswer }
+  /** The next piece of that stream of changes, which the thread asked for. */
+  | { readonly kind: 'stream-piece'; readonly call: number; readonly piece: StreamPiece }
+  /** What all streams that have joined the channel are sent. */
+  | {
+      readonly kind: 'stream-batch'
+      readonly channel: number
+      readonly bytes: Uint8Array
+      readonly events: number
+      readonly resets: number
+      readonly isLast: boolean
+    }
   /** Go on serving, and ask callers to send the next request elsewhere. */
   | { readonly kind: 'drain' }
   /** Take connections and requests, but answer those that come from now on only when `close` says so. Acknowledged. */
@@ -103,6 +124,8 @@ export type ManagementAnswer =
     }
   /** The answer comes in pieces, which the thread asks for. */
   | { readonly inPieces: true; readonly revision: string }
+  /** The answer is a stream of changes, which the thread asks for. */
+  | { readonly isStream: true; readonly revision: string }
   | { readonly error: ErrorData }
 
 export type FromHttpThread =
@@ -123,5 +146,7 @@ export type FromHttpThread =
   | { readonly kind: 'body-piece'; readonly call: number; readonly piece: PieceAnswer }
   | { readonly kind: 'pull-answer'; readonly call: number }
   | { readonly kind: 'cancel-answer'; readonly call: number }
+  | { readonly kind: 'pull-stream'; readonly call: number }
+  | { readonly kind: 'leave-stream'; readonly call: number }
   /** Asks for the metrics of the process; answered like a management request, with text in place of JSON. */
   | { readonly kind: 'scrape'; readonly call: number; readonly requestId: string }

@@ -18,6 +18,7 @@ import { routes as table, routesWithoutService } from '#testing/requests/routes.
 import {
   ADMIN_KEY,
   API_KEY,
+  textOf,
   RESOURCES,
   SCHEMA,
   sharedService,
@@ -80,7 +81,7 @@ async function call(made: Call, spoilt: Spoilt = {}): Promise<number> {
   judge(operation, {
     status: response.status,
     headers: new Map(response.headers),
-    body: await response.text(),
+    body: await textOf(response),
   })
   return response.status
 }

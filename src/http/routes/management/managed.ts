@@ -6,6 +6,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import { type HeaderField, type RequestHeaderField, REVISION, WARNING } from '#http/message/header-fields.ts'
 import type { Call, Reply, RequestNames } from '#http/message/request-reply.ts'
 import { RawBytes, RawJson } from '#http/message/request-reply.ts'
+import type { LiveBytes } from '#management/changes/live-bytes.ts'
 import type { RouteAccess } from '#http/routing/route-access.ts'
 import { defineRoute, type Method, type Responses, type Route } from '#http/routing/route.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
@@ -29,6 +30,8 @@ export interface ManagementReply {
   readonly revision: string
   /** The answer, if it comes in pieces. */
   readonly pieces?: PieceSource
+  /** The answer, if it goes on; `isAdmitted` says whether the key of its reader is still good. */
+  readonly stream?: (isAdmitted: () => boolean) => LiveBytes
 }
 
 /** Carries a request to the main thread, which writes. */

@@ -9,6 +9,7 @@ import {
 } from '#management/commands/context.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { requireNoneAdded } from '#management/schema/schema-ceilings.ts'
+import type { RuleChange } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { CONDITION_SET_KEY_LENGTH_MAX } from '#model/limits.ts'
 import type { RuleRecord } from '#model/records.ts'
@@ -113,7 +114,13 @@ export function presentRule(context: ReadContext, rule: RuleRecord, parts: RuleP
 const HASH_LENGTH = 16
 
 function keyOfRule({ userSide, type, action, resourceSide }: RuleParts): string {
-  const key = [keyOfSide(userSide), type.key, action.key, keyOfSide(resourceSide)].join('-')
+  const [userSet, resourceSet] = [keyOfSide(userSide), keyOfSide(resourceSide)]
+  return keyOfNamedRule({ userSet, type: type.key, action: action.key, resourceSet })
+}
+
+/** The key of a rule in the words of its change. */
+export function keyOfNamedRule({ userSet, type, action, resourceSet }: RuleChange): string {
+  const key = [userSet, type, action, resourceSet].join('-')
   if (key.length <= CONDITION_SET_KEY_LENGTH_MAX) return key
   const hash = createHash('sha256').update(key).digest('hex').slice(0, HASH_LENGTH)
   return `${key.slice(0, CONDITION_SET_KEY_LENGTH_MAX - HASH_LENGTH - 1)}-${hash}`

@@ -1,0 +1,68 @@
+/** The changes of an environment, as they come (Server-Sent Events). */
+import { LAST_EVENT_ID, NOT_STORED, REVISION, UNBUFFERED } from '#http/message/header-fields.ts'
+import type { Call } from '#http/message/request-reply.ts'
+import type { Authenticate } from '#http/routing/route-access.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import { parsePosition } from '#management/changes/stream-position.ts'
+import { assert } from '#model/assert.ts'
+import { ChangesPath, ChangesQuery, EVENTS_TYPE, StreamEvent } from '#model/wire/change-event.ts'
+import type { EnvironmentPath } from '#model/wire/environment.ts'
+import { FACTS_BASE, type ManagementGateway, plainNames } from './managed.ts'
+
+export function changesRoute(gateway: ManagementGateway, authenticate: Authenticate): Route {
+  return defineRoute({
+    method: 'GET',
+    path: `${FACTS_BASE}/changes`,
+    operationId: 'streamChanges',
+    summary: 'What changes in an environment, as it changes, and what has changed since a revision',
+    family: 'management',
+    access: 'any-key',
+    headers: [LAST_EVENT_ID],
+    params: ChangesPath,
+    query: ChangesQuery,
+    responses: {
+      200: {
+        description: 'Events, until either side ends the stream.',
+        schema: StreamEvent,
+        contentType: EVENTS_TYPE,
+        headers: [REVISION, NOT_STORED, UNBUFFERED],
+      },
+    },
+    refusals: [422, 429, 503],
+    handle: async (call: Call<EnvironmentPath, ChangesQuery>) => {
+      const { principal, params, query, headers } = call
+      assert(principal, 'a management route has a caller')
+      const { stream, revision } = await gateway.execute(
+        {
+          about: 'changes',
+          operation: 'streamChanges',
+          principal,
+          ...plainNames(call.names),
+          path: { project: params.proj_id, environment: params.env_id },
+          query,
+          since: sinceOf(headers.get('last-event-id'), query.since),
+        },
+        { caller: call.caller, isRead: true },
+      )
+      assert(stream, 'changes come as a stream')
+      const authorization = headers.get('authorization') ?? ''
+      return {
+        status: 200,
+        body: stream(() => authenticate(authorization) !== null),
+        headers: {
+          'content-type': EVENTS_TYPE,
+          'cache-control': 'no-store',
+          // What a proxy would else keep until it is worth sending.
+          'x-accel-buffering': 'no',
+          'x-revision': revision,
+        },
+      }
+    },
+  })
+}
+
+/** A client sends an empty header where it has heard no id yet. */
+function sinceOf(header: string | undefined, query: string | undefined) {
+  if (header) return parsePosition(header, ['header', LAST_EVENT_ID.name])
+  return query === undefined ? null : parsePosition(query, ['query', 'since'])
+}

@@ -1,0 +1,282 @@
+/**
+ * What a commit means to whoever copies an environment: its changes, one by one, in the nouns of the management interface. Pure: all
+ * that is said is in the entry of the log, but for the key of a resource that a role was left with when something else went, which
+ * `typeKeyOf` looks up.
+ */
+import { type EnvironmentScope, presentInstant } from '#management/commands/context.ts'
+import { EXPIRY } from '#management/facts/expiry.ts'
+import type { Change, InstanceKey, TakenAlong } from '#model/change.ts'
+import { formatRevision } from '#model/revision.ts'
+import type { AuditRecord, StoredRecord } from '#model/records.ts'
+import type {
+  ChangeCause,
+  ChangeKind,
+  ChangeNoun,
+  ChangeOrigin,
+  ChangeVerb,
+  RemovedWith,
+} from '#model/wire/change-event.ts'
+import { recordsBegin } from '#store/keyspace/keyspace.ts'
+import { decodeRecord } from '#store/keyspace/record-codec.ts'
+import { type Entry, isNewIn, type Row } from '#store/ledger.ts'
+import {
+  deletedItem,
+  isRemoval,
+  tenantOfAssignment,
+  toldAssignment,
+  toldConditionSet,
+  toldInstance,
+  toldProxyConfig,
+  toldRelation,
+  toldResource,
+  toldRole,
+  toldRule,
+  toldTenant,
+  toldTuple,
+  toldUser,
+} from './told-items.ts'
+
+/** One event before it is written out. */
+export interface ToldChange {
+  readonly noun: ChangeNoun
+  readonly verb: ChangeVerb
+  /** The resources that it is about; none: it is of no resource. */
+  readonly types: readonly string[]
+  /** The tenant that it is about; null: of none. */
+  readonly tenant: string | null
+  /** The `data:` of the event. */
+  readonly json: string
+}
+
+/** An entry was written by a release that told less of its changes. */
+export class OlderReleaseError extends Error {}
+
+export interface TellingScope {
+  readonly scope: EnvironmentScope
+  /** The key of the resource of that id; null: it is gone. */
+  typeKeyOf(id: string): string | null
+}
+
+interface Put {
+  readonly record: StoredRecord
+  readonly isNew: boolean
+}
+
+/** What an event is about, and how that is told. */
+type Told = Omit<ToldChange, 'verb' | 'json'> & { readonly item: unknown }
+
+const QUIET_KINDS: ReadonlySet<number> = new Set([
+  recordsBegin('purge'),
+  recordsBegin('schema'),
+  recordsBegin('schema-size'),
+])
+const AUDIT_KIND = recordsBegin('audit')
+
+/** The events of a commit, in order. Throws `OlderReleaseError` at the first that cannot be told. */
+export function* changeEvents(entry: Entry, telling: TellingScope): Generator<ToldChange> {
+  if (entry.changes.length === 0 && !entry.put.some(isTold)) return
+  const { puts, audit } = readPuts(entry)
+  const time = audit?.createdAt ?? newestIn(puts)
+  const origin = originOf(entry, audit, time)
+  const told = new Set<string>()
+  const put = new Set(
+    entry.changes.flatMap(change => (change.kind === 'instance-put' ? [nameOf(change.instance)] : [])),
+  )
+  for (const change of entry.changes) {
+    const { id } = change
+    if (id === undefined) {
+      // An instance of an earlier generation, whose end was told of before.
+      if (change.kind === 'instance-removed' && put.has(nameOf(change.instance))) continue
+      throw new OlderReleaseError()
+    }
+    if (isRemoval(change)) {
+      yield finished(aboutRemoval(id, change), 'deleted', origin, change.took)
+      continue
+    }
+    const known = puts.get(id)
+    // Made and removed by the same commit, or told of already.
+    if (!known || told.has(id)) continue
+    told.add(id)
+    const about = aboutPut(known.record, change, telling)
+    if (about) yield finished(about, known.isNew ? 'created' : 'updated', origin)
+  }
+  // What engines need not hear of.
+  for (const [id, { record, isNew }] of puts) {
+    if (told.has(id) || !(isNew || updatedAtOf(record) === time)) continue
+    const about = aboutPut(record, null, telling)
+    if (about) yield finished(about, isNew ? 'created' : 'updated', origin)
+  }
+}
+
+function nameOf({ type, key }: InstanceKey): string {
+  return `${type}:${key}`
+}
+
+/** Whether a row may be told of. */
+function isTold({ key }: Row): boolean {
+  return key[0] !== AUDIT_KIND && !QUIET_KINDS.has(key[0]!)
+}
+
+function readPuts(entry: Entry) {
+  const puts = new Map<string, Put>()
+  let audit: AuditRecord | null = null
+  for (const row of entry.put) {
+    if (QUIET_KINDS.has(row.key[0]!)) continue
+    const record = decodeRecord(row)
+    if (record.kind === 'audit') audit = record
+    else puts.set(record.id, { record, isNew: isNewIn(row, entry.revision.sequence) })
+  }
+  return { puts, audit }
+}
+
+function updatedAtOf(record: StoredRecord): number | null {
+  if ('updatedAt' in record) return record.updatedAt
+  return 'createdAt' in record ? record.createdAt : null
+}
+
+function newestIn(puts: ReadonlyMap<string, Put>): number | null {
+  const times = [...puts.values()].flatMap(({ record }) => updatedAtOf(record) ?? [])
+  return times.length === 0 ? null : times.reduce((newest, each) => Math.max(newest, each))
+}
+
+function originOf({ revision }: Entry, audit: AuditRecord | null, time: number | null): ChangeOrigin {
+  return {
+    revision: formatRevision(revision),
+    time: time === null ? null : presentInstant(time),
+    cause: causeOf(audit),
+    operation: audit?.operation ?? null,
+    api_key_id: audit?.keyId ?? null,
+    // What the service notes by itself has no request.
+    request_id: audit?.requestId || null,
+  }
+}
+
+function causeOf(audit: AuditRecord | null): ChangeCause {
+  if (audit === null) return 'service'
+  return audit.operation === EXPIRY ? 'expired' : 'request'
+}
+
+function finished(about: Told, verb: ChangeVerb, origin: ChangeOrigin, took?: TakenAlong): ToldChange {
+  const { noun, types, tenant, item } = about
+  const kind: ChangeKind = `${noun}.${verb}`
+  const removedWith = took && { removed_with: removedWithOf(took) }
+  return { noun, verb, types, tenant, json: JSON.stringify({ kind, ...origin, item, ...removedWith }) }
+}
+
+function removedWithOf({ instance, assignment, tuple, rule }: TakenAlong): RemovedWith {
+  return {
+    ...(instance !== undefined && { resource_instances: instance }),
+    ...(assignment !== undefined && { role_assignments: assignment }),
+    ...(tuple !== undefined && { relationship_tuples: tuple }),
+    ...(rule !== undefined && { set_rules: rule }),
+  }
+}
+
+const OF_NOTHING = { types: [], tenant: null } as const
+
+/** Null for what nobody is told of, and for a part of a resource that is gone by now. `change`: null where engines hear of none. */
+function aboutPut(
+  record: StoredRecord,
+  change: Change | null,
+  { scope, typeKeyOf }: TellingScope,
+): Told | null {
+  switch (record.kind) {
+    case 'user':
+      return { noun: 'user', ...OF_NOTHING, item: toldUser(scope, record) }
+    case 'tenant':
+      return { noun: 'tenant', types: [], tenant: record.key, item: toldTenant(scope, record) }
+    case 'instance':
+      if (change?.kind !== 'instance-put') return null
+      return {
+        noun: 'resource_instance',
+        types: [change.instance.type],
+        tenant: change.tenant,
+        item: toldInstance(scope, record, change),
+      }
+    case 'assignment':
+      if (change?.kind !== 'assignment-put') return null
+      return { ...whereAssigned(change), item: toldAssignment(scope, record, change) }
+    case 'tuple':
+      if (change?.kind !== 'tuple-put') return null
+      return { ...whereTied(change), item: toldTuple(scope, record, change) }
+    case 'type':
+      return { noun: 'resource', types: [record.key], tenant: null, item: toldResource(scope, record) }
+    case 'role': {
+      const type = change?.kind === 'role-put' ? change.type : record.typeId && typeKeyOf(record.typeId)
+      if (type === null && record.typeId !== null) return null
+      return {
+        noun: 'role',
+        types: type === null ? [] : [type],
+        tenant: null,
+        item: toldRole(scope, record, type),
+      }
+    }
+    case 'relation': {
+      const isSaid = change?.kind === 'relation-put'
+      const object = isSaid ? change.type : typeKeyOf(record.typeId)
+      const subject = isSaid ? change.subjectType : typeKeyOf(record.subjectTypeId)
+      if (object === null || subject === null) return null
+      const item = toldRelation(scope, record, { object, subject })
+      return { noun: 'relation', types: [object, subject], tenant: null, item }
+    }
+    case 'condition-set': {
+      const type =
+        change?.kind === 'condition-set-put' ? change.type : record.typeId && typeKeyOf(record.typeId)
+      return {
+        noun: 'condition_set',
+        types: type === null ? [] : [type],
+        tenant: null,
+        item: toldConditionSet(scope, record),
+      }
+    }
+    case 'rule':
+      if (change?.kind !== 'rule-put') return null
+      return { noun: 'set_rule', types: [change.type], tenant: null, item: toldRule(scope, record, change) }
+    case 'proxy-config':
+      return { noun: 'proxy_config', ...OF_NOTHING, item: toldProxyConfig(scope, record) }
+    default:
+      return null
+  }
+}
+
+function aboutRemoval(id: string, change: Parameters<typeof deletedItem>[1]): Told {
+  const item = deletedItem(id, change)
+  switch (change.kind) {
+    case 'user-removed':
+      return { noun: 'user', ...OF_NOTHING, item }
+    case 'tenant-removed':
+      return { noun: 'tenant', types: [], tenant: change.tenant, item }
+    case 'instance-removed':
+      return { noun: 'resource_instance', types: [change.instance.type], tenant: change.tenant ?? null, item }
+    case 'assignment-removed':
+      return { ...whereAssigned(change), item }
+    case 'tuple-removed':
+      return { ...whereTied(change), item }
+    case 'type-removed':
+      return { noun: 'resource', types: [change.type], tenant: null, item }
+    case 'role-removed':
+      return { noun: 'role', types: change.type === null ? [] : [change.type], tenant: null, item }
+    case 'relation-removed':
+      return { noun: 'relation', types: [change.type], tenant: null, item }
+    case 'condition-set-removed':
+      return { noun: 'condition_set', ...OF_NOTHING, item }
+    case 'rule-removed':
+      return { noun: 'set_rule', types: [change.type], tenant: null, item }
+    case 'mapping-removed':
+      return { noun: 'proxy_config', ...OF_NOTHING, item }
+  }
+}
+
+function whereAssigned(change: Extract<Change, { readonly kind: `assignment-${string}` }>) {
+  const { scope } = change
+  return {
+    noun: 'role_assignment',
+    types: 'instance' in scope ? [scope.instance.type] : [],
+    tenant: tenantOfAssignment(change),
+  } as const
+}
+
+function whereTied({ subject, object, tenant = '' }: Extract<Change, { readonly kind: `tuple-${string}` }>) {
+  const types = subject.type === object.type ? [object.type] : [object.type, subject.type]
+  return { noun: 'relationship_tuple', types, tenant } as const
+}

@@ -1,0 +1,77 @@
+/** All streams of changes that this node has open: how many there may be, in all and with one key. */
+import type { Waiting } from '#decisions/decision-pool.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { ChangeFilter } from './change-filter.ts'
+import { ChangeSubscription } from './change-subscription.ts'
+import type { EnvironmentChanges } from './environment-changes.ts'
+import type { StreamPosition } from './stream-position.ts'
+
+export interface StreamCeilings {
+  /** Streams of this node. */
+  readonly streamsMax: number
+  /** Streams of this node with one key. */
+  readonly streamsPerKeyMax: number
+  /** How long a stream that is asked for waits for a commit that this node does not have yet. */
+  readonly waitMs: number
+}
+
+/** The key in `ADMIN_API_KEY` has no id. */
+const ADMIN = ''
+
+export class ChangeStreams {
+  readonly #ceilings: StreamCeilings
+  /** For how long this node may have missed what others committed in that environment. */
+  readonly #stalenessMs: (environmentId: string) => number
+  readonly #ofKeys = new Map<string, number>()
+  #count = 0
+
+  constructor(ceilings: StreamCeilings, stalenessMs: (environmentId: string) => number) {
+    this.#ceilings = ceilings
+    this.#stalenessMs = stalenessMs
+  }
+
+  /** Throws `RATE_LIMITED` when there are too many, and what `ChangeSubscription.open` throws. */
+  async open(asked: {
+    readonly changes: EnvironmentChanges
+    readonly environmentId: string
+    readonly filter: ChangeFilter
+    readonly since: StreamPosition | null
+    readonly keyId: string | null
+    readonly waiting: Waiting
+  }): Promise<ChangeSubscription> {
+    const { changes, environmentId, filter, since, keyId, waiting } = asked
+    const leave = this.#enter(keyId ?? ADMIN)
+    const stalenessMs = (): number => this.#stalenessMs(environmentId)
+    const { waitMs } = this.#ceilings
+    try {
+      const opened = await ChangeSubscription.open({ changes, filter, since, waitMs, stalenessMs, waiting })
+      opened.whenOver(leave)
+      return opened
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  #enter(key: string): () => void {
+    const { streamsMax, streamsPerKeyMax } = this.#ceilings
+    const own = this.#ofKeys.get(key) ?? 0
+    if (own >= streamsPerKeyMax) {
+      const message = `${own} streams of changes are open with this key, which is as many as may be (MAX_CHANGE_STREAMS_PER_KEY)`
+      throw new AuthzError('RATE_LIMITED', message, { limit: 'key-streams' })
+    }
+    if (this.#count >= streamsMax) {
+      const message = `${this.#count} streams of changes are open, which is as many as may be (MAX_CHANGE_STREAMS)`
+      throw new AuthzError('RATE_LIMITED', message, { limit: 'streams' })
+    }
+    this.#add(key, 1)
+    return () => this.#add(key, -1)
+  }
+
+  #add(key: string, change: 1 | -1): void {
+    this.#count += change
+    const own = (this.#ofKeys.get(key) ?? 0) + change
+    if (own === 0) this.#ofKeys.delete(key)
+    else this.#ofKeys.set(key, own)
+  }
+}

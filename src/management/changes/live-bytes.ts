@@ -1,0 +1,29 @@
+/** Answers that go on: bytes that are sent as they come, until one side ends them. */
+
+/** Where bytes go that are sent as they come. */
+export interface Outlet {
+  /** Bytes that the socket has not taken yet. */
+  readonly keptBytes: number
+  readonly isOver: boolean
+  /** Sends bytes, or keeps them until the socket takes more. Nobody changes them afterwards. They end where an event ends. */
+  send(bytes: Uint8Array): void
+  /** Resolves when nothing is kept any more, or the answer is over. */
+  drained(): Promise<void>
+  /** Ends the answer with these bytes. What is kept is sent before, or dropped from the next end of an event on. */
+  end(bytes: Uint8Array, options: { readonly dropsKept: boolean }): void
+  /** Called once, when the answer has ended or its reader has left. */
+  whenOver(listener: () => void): void
+}
+
+/** An answer without an end of its own: bytes that are sent as they come. */
+export class LiveBytes {
+  /** Called once, when the head is written. */
+  readonly begin: (outlet: Outlet) => void
+  /** Called in place of `begin` when the answer is not sent. */
+  readonly cancel: () => void
+
+  constructor(begin: (outlet: Outlet) => void, cancel: () => void) {
+    this.begin = begin
+    this.cancel = cancel
+  }
+}

@@ -1,0 +1,202 @@
+/** The stream of changes on the wire: what each event of an environment says, and what may be asked for. */
+import { type Static, type TSchema, Type } from 'typebox'
+import { environmentPath, moment, nullable, ShortKey, Uuid } from './building-blocks.ts'
+import { ConditionSet } from './condition-set.ts'
+import { ProxyConfig } from './proxy-config.ts'
+import { Relation } from './relation.ts'
+import { RelationshipTuple } from './relationship-tuple.ts'
+import { Resource } from './resource.ts'
+import { ResourceInstance } from './resource-instance.ts'
+import { TenantRole } from './role.ts'
+import { RoleAssignment } from './role-assignment.ts'
+import { SetRule } from './set-rule.ts'
+import { Tenant } from './tenant.ts'
+import { User } from './user.ts'
+
+export const EVENTS_TYPE = 'text/event-stream'
+
+/** What there is in an environment, in the words of the management interface. */
+export const CHANGE_NOUNS = [
+  'user',
+  'tenant',
+  'resource_instance',
+  'role_assignment',
+  'relationship_tuple',
+  'resource',
+  'role',
+  'relation',
+  'condition_set',
+  'set_rule',
+  'proxy_config',
+] as const
+export type ChangeNoun = (typeof CHANGE_NOUNS)[number]
+
+export const CHANGE_VERBS = ['created', 'updated', 'deleted'] as const
+export type ChangeVerb = (typeof CHANGE_VERBS)[number]
+
+export type ChangeKind = `${ChangeNoun}.${ChangeVerb}`
+
+const CHANGE_KINDS = CHANGE_NOUNS.flatMap(noun => CHANGE_VERBS.map(verb => `${noun}.${verb}` as const))
+
+/** Values that one parameter may have. */
+const FILTER_VALUES_MAX = 64
+
+const RevisionText = Type.String({ description: 'A state of the environment: `<epoch>.<sequence>`.' })
+
+/** Without what others are part of it, which are told of by themselves. */
+export const ToldUser = Type.Omit(User, ['associated_tenants', 'roles'])
+export const ToldInstance = Type.Omit(ResourceInstance, ['relationships'])
+export const ToldTuple = Type.Omit(RelationshipTuple, [
+  'subject_details',
+  'relation_details',
+  'object_details',
+  'tenant_details',
+])
+export const ToldResource = Type.Omit(Resource, ['roles', 'relations'])
+export const ToldRole = Type.Object({
+  ...TenantRole.properties,
+  resource: nullable(ShortKey),
+  resource_id: nullable(Uuid),
+})
+export const ToldConditionSet = Type.Omit(ConditionSet, ['resource'])
+
+/** What identifies what is gone. */
+export const DELETED_ITEMS = {
+  user: Type.Pick(User, ['id', 'key']),
+  tenant: Type.Pick(Tenant, ['id', 'key']),
+  resource_instance: Type.Pick(ResourceInstance, ['id', 'key', 'resource', 'tenant']),
+  role_assignment: Type.Pick(RoleAssignment, ['id', 'user', 'role', 'tenant', 'resource_instance']),
+  relationship_tuple: Type.Pick(RelationshipTuple, ['id', 'subject', 'relation', 'object', 'tenant']),
+  resource: Type.Pick(Resource, ['id', 'key']),
+  role: Type.Pick(ToldRole, ['id', 'key', 'resource']),
+  relation: Type.Pick(Relation, ['id', 'key', 'object_resource']),
+  condition_set: Type.Pick(ConditionSet, ['id', 'key']),
+  set_rule: Type.Pick(SetRule, ['id', 'user_set', 'permission', 'resource_set']),
+  proxy_config: Type.Pick(ProxyConfig, ['id', 'key']),
+} as const
+export type DeletedItem<Noun extends ChangeNoun> = Static<(typeof DELETED_ITEMS)[Noun]>
+
+/** What is there, as a read of management shows it. */
+const WHOLE_ITEMS = [
+  ToldUser,
+  Tenant,
+  ToldInstance,
+  RoleAssignment,
+  ToldTuple,
+  ToldResource,
+  ToldRole,
+  Relation,
+  ToldConditionSet,
+  SetRule,
+  ProxyConfig,
+]
+
+/** One of those that say the same. */
+function unlike<Schema extends TSchema>(schemas: readonly Schema[]): Schema[] {
+  return [...new Map(schemas.map(schema => [JSON.stringify(schema), schema])).values()]
+}
+
+export const ChangeCause = Type.Enum(['request', 'expired', 'service'], {
+  description:
+    '`request`: a call of the management interface; `expired`: a grant that came to its end; `service`: what the service does by itself, ' +
+    'as making the first tenant or tidying up after a group.',
+})
+export type ChangeCause = Static<typeof ChangeCause>
+
+const Count = Type.Optional(Type.Integer({ minimum: 0 }))
+/** How many things went with what was removed. */
+export const RemovedWith = Type.Object({
+  resource_instances: Count,
+  role_assignments: Count,
+  relationship_tuples: Count,
+  set_rules: Count,
+})
+export type RemovedWith = Static<typeof RemovedWith>
+
+/** Who made a change, and when. */
+export const ChangeOrigin = Type.Object({
+  revision: RevisionText,
+  time: nullable(moment('When it was made; null where the service did it and nothing says when.')),
+  cause: ChangeCause,
+  operation: nullable(Type.String({ description: 'What was called, as this description names it.' })),
+  api_key_id: nullable(Uuid),
+  request_id: nullable(Type.String({ description: 'The `X-Request-ID` of the call.' })),
+})
+export type ChangeOrigin = Static<typeof ChangeOrigin>
+
+export const ChangeEvent = Type.Object(
+  {
+    kind: Type.Enum(CHANGE_KINDS, { description: 'As `event:` says it: what, and what became of it.' }),
+    ...ChangeOrigin.properties,
+    item: Type.Union([...WHOLE_ITEMS, ...unlike(Object.values(DELETED_ITEMS))], {
+      description: 'The thing as it is now; of what was deleted, what identifies it.',
+    }),
+    removed_with: Type.Optional(RemovedWith),
+  },
+  { description: 'One change. The last of a commit has the `id:`.' },
+)
+
+export const RESET_REASONS = ['too_old', 'history_replaced', 'older_release'] as const
+export type ResetReason = (typeof RESET_REASONS)[number]
+
+export const StreamPosition = Type.Object(
+  { revision: RevisionText },
+  {
+    description:
+      'Of `event: snapshot`, which comes first: the state from which the stream goes on. Of `event: position`: everything up to there ' +
+      'has been told, as far as it was asked for.',
+  },
+)
+
+export const StreamReset = Type.Object(
+  {
+    revision: RevisionText,
+    reason: Type.Enum(RESET_REASONS, {
+      description:
+        '`too_old`: the log does not reach back so far; `history_replaced`: the environment was restored, imported or begun anew; ' +
+        '`older_release`: a release made the change that tells too little.',
+    }),
+  },
+  {
+    description:
+      'Of `event: reset`: load everything anew, from that state or a later one. The stream goes on from it.',
+  },
+)
+
+export const STREAM_ENDS = ['closing', 'slow'] as const
+export type StreamEnd = (typeof STREAM_ENDS)[number]
+
+export const StreamClosing = Type.Object(
+  { reason: Type.String() },
+  {
+    description:
+      'Of `event: closing`, and `event: slow` for a reader that does not keep up: the stream ends. Connect again with the last id.',
+  },
+)
+
+export const StreamEvent = Type.Union([ChangeEvent, StreamPosition, StreamReset, StreamClosing], {
+  description: 'The `data:` of one event.',
+})
+
+export const ChangesPath = Type.Object(environmentPath)
+
+function listed(description: string) {
+  const values = Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), {
+    maxItems: FILTER_VALUES_MAX,
+    description: `May be repeated, and hold several with commas between them. ${description}`,
+  })
+  return Type.Optional(values)
+}
+
+export const ChangesQuery = Type.Object({
+  since: Type.Optional(
+    Type.String({
+      description:
+        'What an event had as `id:`, or a revision: the stream tells what came after it. In place of `Last-Event-ID`.',
+    }),
+  ),
+  kinds: listed('Only changes of these: `role_assignment`, or `role_assignment.deleted`.'),
+  types: listed('Only changes of things of these resources, by key.'),
+  tenants: listed('Only changes of things in these tenants, by key.'),
+})
+export type ChangesQuery = Static<typeof ChangesQuery>

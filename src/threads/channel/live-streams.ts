@@ -1,0 +1,170 @@
+/**
+ * The streams of changes of one HTTP thread. Each catches up piece by piece, as fast as its reader takes them. Then it is one of those that
+ * hear a channel: what comes there is one piece of bytes for them all.
+ *
+ * A reader that does not keep up is told so and sent away: it comes again, and catches up at its own pace.
+ */
+import { endText } from '#management/changes/event-text.ts'
+import { LiveBytes, type Outlet } from '#management/changes/live-bytes.ts'
+import type { StreamEnd } from '#model/wire/change-event.ts'
+import type { ThreadCounters } from '#telemetry/thread-counters.ts'
+import type { FromHttpThread, StreamPiece, ToHttpThread } from './messages.ts'
+
+type Batch = ToHttpThread & { readonly kind: 'stream-batch' }
+type EndReason = 'left' | 'slow' | 'key' | 'closing'
+
+interface Stream {
+  readonly call: number
+  readonly outlet: Outlet
+  readonly isAdmitted: () => boolean
+  /** Null while it catches up. */
+  channel: number | null
+  endReason: EndReason
+}
+
+/** How often keys are looked at that end by themselves. */
+const KEYS_LOOK_MS = 2_000
+
+const ENDS: { readonly [Reason in Exclude<EndReason, 'left'>]: readonly [event: StreamEnd, reason: string] } =
+  {
+    slow: [
+      'slow',
+      'this reader does not keep up: connect again with the last id, and take what comes faster',
+    ],
+    key: ['closing', 'the key of this stream is not valid any more'],
+    closing: ['closing', 'this node stops or cannot go on: connect again with the last id'],
+  }
+
+export class LiveStreams {
+  readonly #send: (message: FromHttpThread) => void
+  readonly #bytesMax: number
+  readonly #counters: ThreadCounters | null
+  readonly #streams = new Map<number, Stream>()
+  readonly #channels = new Map<number, Set<Stream>>()
+  readonly #looking: NodeJS.Timeout
+  #isClosed = false
+
+  /** `bytesMax`: what is kept for one reader at most. */
+  constructor(
+    send: (message: FromHttpThread) => void,
+    { bytesMax, counters }: { readonly bytesMax: number; readonly counters: ThreadCounters | null },
+  ) {
+    this.#send = send
+    this.#bytesMax = bytesMax
+    this.#counters = counters
+    this.#looking = setInterval(() => this.lookAtKeys(), KEYS_LOOK_MS)
+    this.#looking.unref()
+  }
+
+  /** The answer to a call that was granted a stream. `isAdmitted`: whether its key is still good. */
+  answerTo(call: number, isAdmitted: () => boolean): LiveBytes {
+    return new LiveBytes(
+      outlet => this.#begin({ call, outlet, isAdmitted, channel: null, endReason: 'left' }),
+      () => this.#send({ kind: 'leave-stream', call }),
+    )
+  }
+
+  receivePiece(call: number, piece: StreamPiece): void {
+    const stream = this.#streams.get(call)
+    if (!stream) return
+    if ('error' in piece) {
+      this.#end(stream, 'closing')
+      return
+    }
+    const { bytes, events, resets, channel } = piece
+    this.#count([stream], { bytes, events, resets })
+    stream.outlet.send(bytes)
+    if (channel === null) void this.#pullWhenTaken(stream)
+    else this.#join(stream, channel)
+  }
+
+  receiveBatch(batch: Batch): void {
+    const streams = this.#channels.get(batch.channel)
+    if (!streams) return
+    this.#count(streams, batch)
+    for (const stream of streams) {
+      const { outlet } = stream
+      if (outlet.keptBytes > 0 && outlet.keptBytes + batch.bytes.length > this.#bytesMax)
+        this.#end(stream, 'slow')
+      else if (batch.isLast) this.#end(stream, 'closing', batch.bytes)
+      else outlet.send(batch.bytes)
+    }
+  }
+
+  /** Ends the streams whose keys are not valid any more. */
+  lookAtKeys(): void {
+    for (const stream of this.#streams.values()) if (!stream.isAdmitted()) this.#end(stream, 'key')
+  }
+
+  /** Sends all readers elsewhere. Those that come afterwards are sent away at once if `isForGood`. */
+  sendAway({ isForGood }: { readonly isForGood: boolean }): void {
+    this.#isClosed ||= isForGood
+    for (const stream of this.#streams.values()) this.#end(stream, 'closing')
+    if (isForGood) clearInterval(this.#looking)
+  }
+
+  #begin(stream: Stream): void {
+    const { call, outlet } = stream
+    this.#streams.set(call, stream)
+    this.#counters?.add('changeStreams', 1)
+    outlet.whenOver(() => this.#forget(stream))
+    if (this.#isClosed) this.#end(stream, 'closing')
+    else this.#send({ kind: 'pull-stream', call })
+  }
+
+  async #pullWhenTaken({ call, outlet }: Stream): Promise<void> {
+    await outlet.drained()
+    if (!outlet.isOver && this.#streams.has(call)) this.#send({ kind: 'pull-stream', call })
+  }
+
+  #join(stream: Stream, channel: number): void {
+    stream.channel = channel
+    const known = this.#channels.get(channel)
+    if (known) known.add(stream)
+    else this.#channels.set(channel, new Set([stream]))
+  }
+
+  #end(stream: Stream, reason: Exclude<EndReason, 'left'>, bytes = bytesOfEnd(reason)): void {
+    stream.endReason = reason
+    stream.outlet.end(bytes, { dropsKept: reason === 'slow' })
+    // One that is full goes on until its reader has taken what is kept: it hears nothing more.
+    this.#leaveChannel(stream)
+  }
+
+  #forget(stream: Stream): void {
+    if (!this.#streams.delete(stream.call)) return
+    this.#leaveChannel(stream)
+    this.#counters?.add('changeStreams', -1)
+    this.#counters?.add('changeStreamEnds', 1, stream.endReason)
+    this.#send({ kind: 'leave-stream', call: stream.call })
+  }
+
+  #leaveChannel(stream: Stream): void {
+    if (stream.channel === null) return
+    const streams = this.#channels.get(stream.channel)
+    streams?.delete(stream)
+    if (streams?.size === 0) this.#channels.delete(stream.channel)
+    stream.channel = null
+  }
+
+  #count(
+    streams: { readonly size: number } | readonly Stream[],
+    {
+      bytes,
+      events,
+      resets,
+    }: { readonly bytes: Uint8Array; readonly events: number; readonly resets: number },
+  ): void {
+    if (this.#counters === null) return
+    const readers = 'size' in streams ? streams.size : streams.length
+    this.#counters.add('changeEvents', events * readers)
+    this.#counters.add('changeBytes', bytes.length * readers)
+    if (resets > 0) this.#counters.add('changeResets', resets * readers)
+  }
+}
+
+const encoder = new TextEncoder()
+
+function bytesOfEnd(reason: Exclude<EndReason, 'left'>): Uint8Array {
+  return encoder.encode(endText(...ENDS[reason]))
+}

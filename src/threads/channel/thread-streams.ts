@@ -1,0 +1,100 @@
+/**
+ * The main thread's side of streams of changes to one HTTP thread. A reader that catches up asks for piece after piece; those that have
+ * caught up share what their channel hands on, which goes to the thread once, however many they are.
+ */
+import type { ChangeBatch, ChangeChannel } from '#management/changes/change-channel.ts'
+import { ChangeSubscription } from '#management/changes/change-subscription.ts'
+import type { ErrorData } from '#model/errors.ts'
+import type { FromHttpThread, ToHttpThread } from './messages.ts'
+
+export type StreamMessage = FromHttpThread & { readonly kind: 'pull-stream' | 'leave-stream' }
+
+export function isAboutStreams(message: FromHttpThread): message is StreamMessage {
+  return message.kind === 'pull-stream' || message.kind === 'leave-stream'
+}
+
+interface KeptStream {
+  readonly subscription: ChangeSubscription
+  readonly dataOf: (error: unknown) => ErrorData
+  /** Null while it catches up. */
+  channel: ChangeChannel | null
+}
+
+interface Heard {
+  readers: number
+  readonly stop: () => void
+}
+
+export class ThreadStreams {
+  readonly #send: (message: ToHttpThread) => void
+  readonly #streams = new Map<number, KeptStream>()
+  readonly #heard = new Map<ChangeChannel, Heard>()
+
+  constructor(send: (message: ToHttpThread) => void) {
+    this.#send = send
+  }
+
+  keep(call: number, stream: Pick<KeptStream, 'subscription' | 'dataOf'>): void {
+    this.#streams.set(call, { ...stream, channel: null })
+  }
+
+  receive({ kind, call }: StreamMessage): void {
+    if (kind === 'pull-stream') void this.#pull(call)
+    else this.#leave(call)
+  }
+
+  /** The thread has ended. */
+  end(): void {
+    for (const call of this.#streams.keys()) this.#leave(call)
+  }
+
+  async #pull(call: number): Promise<void> {
+    const stream = this.#streams.get(call)
+    if (!stream) return
+    try {
+      const { channel, ...told } = await stream.subscription.next()
+      // Left meanwhile.
+      if (!this.#streams.has(call)) return
+      if (channel !== null) this.#join(stream, channel)
+      this.#send({ kind: 'stream-piece', call, piece: { ...told, channel: channel && channel.id } })
+    } catch (error) {
+      if (!this.#streams.has(call)) return
+      this.#leave(call)
+      this.#send({ kind: 'stream-piece', call, piece: { error: stream.dataOf(error) } })
+    }
+  }
+
+  /** What the channel has told by now goes out first: the reader has had that from the log. */
+  #join(stream: KeptStream, channel: ChangeChannel): void {
+    channel.flush()
+    stream.channel = channel
+    const heard = this.#heard.get(channel)
+    if (heard) heard.readers += 1
+    else this.#heard.set(channel, { readers: 1, stop: channel.listen(batch => this.#hand(channel, batch)) })
+  }
+
+  #hand(channel: ChangeChannel, batch: ChangeBatch): void {
+    this.#send({ kind: 'stream-batch', channel: channel.id, ...batch })
+  }
+
+  #leave(call: number): void {
+    const stream = this.#streams.get(call)
+    if (!stream) return
+    this.#streams.delete(call)
+    const { channel, subscription } = stream
+    const heard = channel && this.#heard.get(channel)
+    if (channel && heard) {
+      heard.readers -= 1
+      if (heard.readers === 0) {
+        heard.stop()
+        this.#heard.delete(channel)
+        subscription.forget(channel)
+      }
+    }
+    subscription.cancel()
+  }
+}
+
+export function isSubscription(value: unknown): value is ChangeSubscription {
+  return value instanceof ChangeSubscription
+}

@@ -1,0 +1,317 @@
+/** What readers of changes may rely on, and what they may ask for. */
+import { describe, expect, test } from 'vitest'
+import { CHANGE_NOUNS } from '#model/wire/change-event.ts'
+import {
+  ADMIN_KEY,
+  type Client,
+  FACTS,
+  revisionOf,
+  sharedService,
+  startedService,
+} from '#testing/processes/running-service.ts'
+import { ChangeStream } from '#testing/requests/change-stream.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
+
+const verdict = await sharedService()
+await verdict.createDocumentModel()
+await verdict.tenant('acme')
+const PATH = '/v2/projects/default/envs/default'
+
+async function refusal(query: string, headers: { readonly lastEventId?: string } = {}) {
+  const answer = await ChangeStream.open(verdict.address, { query, ...headers })
+  if (answer instanceof ChangeStream) throw new Error('a stream')
+  return {
+    status: answer.status,
+    detail: (JSON.parse(answer.body) as { detail?: { loc: string[]; msg: string }[] }).detail,
+  }
+}
+
+async function deletedUser(client: Client, key: string): Promise<string> {
+  return revisionOf(await client.delete(`${FACTS}/users/${key}`))
+}
+
+describe('a stream', () => {
+  test('begins with the revision it goes on from, and has the id of a commit on its last event', async () => {
+    const stream = await ChangeStream.opened(verdict.address)
+    const revision = await verdict.revision()
+    expect(await stream.next()).toMatchObject({ event: 'snapshot', value: { revision } })
+    await verdict.send('POST', `${FACTS}/bulk/users`, {
+      body: { operations: [{ key: 'one' }, { key: 'two' }] },
+    })
+    const told = await stream.upTo(await verdict.revision())
+    expect(
+      told.map(({ event, value, id }) => [event, value.item.key, id?.split('.').slice(0, 2).join('.')]),
+    ).toEqual([
+      ['user.created', 'one', undefined],
+      ['user.created', 'two', await verdict.revision()],
+    ])
+    expect(told[0]!.value).toMatchObject({
+      cause: 'request',
+      operation: 'createUsers',
+      revision: await verdict.revision(),
+    })
+    stream.close()
+  })
+
+  test('goes on behind the event that was heard last, which counts before the query', async () => {
+    const first = await ChangeStream.opened(verdict.address)
+    await verdict.users('heard', 'unheard')
+    const [heard] = await first
+      .until(({ event }) => event === 'user.created')
+      .then(events => events.slice(-1))
+    first.close()
+    const second = await ChangeStream.opened(verdict.address, { lastEventId: heard!.id, query: '?since=x' })
+    const told = await second.until(({ event }) => event === 'user.created')
+    expect(told.map(({ event, value }) => [event, value.item?.key])).toEqual([
+      ['snapshot', undefined],
+      ['user.created', 'unheard'],
+    ])
+    second.close()
+  })
+
+  test('tells a removal as one event, with how much went along', async () => {
+    await verdict.user('leaver')
+    await verdict.instance('document:left')
+    await verdict.assign('leaver', 'editor', 'document:left')
+    await verdict.assign('leaver', 'viewer', 'document:left')
+    const stream = await ChangeStream.opened(verdict.address)
+    const told = await deletedUser(verdict, 'leaver').then(revision => stream.upTo(revision))
+    expect(told.slice(1).map(({ event, value }) => [event, value.item.key, value.removed_with])).toEqual([
+      ['user.deleted', 'leaver', { role_assignments: 2 }],
+    ])
+    stream.close()
+  })
+
+  test('tells of a grant with its end, of the end when it is moved, and of it when it comes', async () => {
+    await verdict.user('guest')
+    await verdict.instance('document:loan')
+    const stream = await ChangeStream.opened(verdict.address, { query: '?kinds=role_assignment' })
+    const grant = { user: 'guest', role: 'viewer', resource_instance: 'document:loan' }
+    const until = (ms: number) => new Date(Date.now() + ms).toISOString()
+    const ends = [until(3_600_000), until(400)]
+    for (const expires_at of ends) await verdict.post(`${FACTS}/role_assignments`, { ...grant, expires_at })
+    const told = await stream.until(({ event }) => event === 'role_assignment.deleted')
+    expect(
+      told
+        .slice(1)
+        .map(({ event, value }) => [event, value.cause, value.item.expires_at, value.request_id === null]),
+    ).toEqual([
+      ['role_assignment.created', 'request', ends[0], false],
+      ['role_assignment.updated', 'request', ends[1], false],
+      ['role_assignment.deleted', 'expired', undefined, true],
+    ])
+    stream.close()
+  })
+
+  test('is under the mount of facts, too, for keys of environments', async () => {
+    const stream = await ChangeStream.opened(verdict.address, { path: '/facts/changes' })
+    expect((await stream.next())!.event).toBe('snapshot')
+    stream.close()
+  })
+
+  test('tells how far it is when nothing of what was asked for has changed', async () => {
+    const stream = await ChangeStream.opened(verdict.address, { query: '?kinds=proxy_config' })
+    await verdict.user('of-no-interest')
+    const told = await stream.upTo(await verdict.revision())
+    expect(told.map(({ event }) => event)).toEqual(['snapshot', 'position'])
+    stream.close()
+  })
+})
+
+describe('a filter', () => {
+  const heard = async (query: string, change: () => Promise<unknown>): Promise<string[]> => {
+    const before = await verdict.revision()
+    await change()
+    const stream = await ChangeStream.opened(verdict.address, { query: `?since=${before}${query}` })
+    const told = await stream.upTo(await verdict.revision())
+    stream.close()
+    return told.map(({ event }) => event).filter(event => event.includes('.'))
+  }
+
+  test('by kind lets through the removals that take such things along', async () => {
+    const kinds = '&kinds=role_assignment.created,role_assignment.deleted&kinds=tenant'
+    const change = async () => {
+      await verdict.user('kindly')
+      await verdict.instance('document:kind', 'acme')
+      await verdict.assign('kindly', 'viewer', 'document:kind', 'acme')
+      await deletedUser(verdict, 'kindly')
+    }
+    expect(await heard(kinds, change)).toEqual(['role_assignment.created', 'user.deleted'])
+  })
+
+  test('by type and by tenant', async () => {
+    await verdict.resource({ key: 'room', actions: { enter: {} } })
+    const change = async () => {
+      await verdict.instance('room:r1', 'acme')
+      await verdict.instance('document:r2', 'default')
+      await verdict.instance('document:r3', 'acme')
+      await verdict.delete(`${FACTS}/resource_instances/document:r3`)
+      await verdict.delete(`${FACTS}/resource_instances/document:r2`)
+    }
+    expect(await heard('&types=room&kinds=resource_instance.created', change)).toEqual([
+      'resource_instance.created',
+    ])
+    await verdict.delete(`${FACTS}/resource_instances/room:r1`)
+    expect(await heard('&tenants=acme', change)).toEqual([
+      'resource_instance.created',
+      'resource_instance.created',
+      'resource_instance.deleted',
+    ])
+  })
+
+  test('of a kind that there is not is refused with those there are', async () => {
+    const { status, detail } = await refusal('?kinds=user,nobody')
+    expect([status, detail![0]!.loc]).toEqual([422, ['query', 'kinds']])
+    for (const noun of CHANGE_NOUNS) expect(detail![0]!.msg).toContain(noun)
+    expect((await refusal('?kinds=user.renamed')).status).toBe(422)
+    expect((await refusal('?kinds=')).status).toBe(422)
+  })
+
+  test('may have 100 names, and not one more', async () => {
+    const names = (count: number) => Array.from({ length: count }, (_, n) => `t${n}`).join(',')
+    const stream = await ChangeStream.opened(verdict.address, { query: `?tenants=${names(100)}` })
+    stream.close()
+    expect((await refusal(`?tenants=${names(101)}`)).status).toBe(422)
+  })
+
+  test.each(['?since=x', '?since=', '?since=a.1.zz', '?since=a.-1'])('since %s is refused', async query => {
+    expect((await refusal(query)).status).toBe(422)
+  })
+
+  test('a header that is no id is refused', async () => {
+    expect(await refusal('', { lastEventId: 'x' })).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['header', 'Last-Event-ID'] }],
+    })
+  })
+})
+
+describe('a reset', () => {
+  const resetOf = async (client: Client, since: string) => {
+    const stream = await ChangeStream.opened(client.address, { lastEventId: since })
+    const [snapshot, reset] = await stream.until(({ event }) => event === 'reset')
+    // Who stops before the reset hears of it again.
+    expect([snapshot!.event, snapshot!.id ?? since]).toEqual(['snapshot', since])
+    const revision = await client.revision()
+    expect(reset!.value.revision).toBe(revision)
+    await client.user(crypto.randomUUID())
+    expect((await stream.next())!.event).toBe('user.created')
+    stream.close()
+    return reset!.value.reason
+  }
+
+  test('comes to who is behind the log', async () => {
+    const client = await startedService({ logEntriesMax: 100 })
+    const since = await client.revision()
+    for (let n = 0; n < 120; n++) await client.user(`u${n}`)
+    expect(await resetOf(client, since)).toBe('too_old')
+  })
+
+  test.each([
+    ['another history', (revision: string) => `other.${revision.split('.')[1]}`],
+    ['a commit that is not there any more', (revision: string) => `${revision.split('.')[0]}.1000000`],
+    ['a commit in whose place is another', (revision: string) => `${revision}.00000000`],
+  ])('comes to who has heard of %s', async (_, since) => {
+    await verdict.user(crypto.randomUUID())
+    expect(await resetOf(verdict, since(await verdict.revision()))).toBe('history_replaced')
+  })
+
+  test('comes when an import has taken the place of the environment', async () => {
+    const client = await startedService()
+    const exported = await client.get<string>(`${PATH}/export`)
+    const stream = await ChangeStream.opened(client.address, { key: ADMIN_KEY })
+    await stream.next()
+    const lines = Array.isArray(exported.body) ? exported.body.join('\n') : exported.body
+    const imported = await client.send('POST', `${PATH}/import?replace=true`, {
+      text: lines,
+      headers: { 'content-type': 'application/x-ndjson' },
+    })
+    expect(imported.status).toBe(200)
+    const ended = await stream.until(({ event }) => event === 'closing')
+    expect(await stream.next()).toBeNull()
+    expect(ended).toHaveLength(1)
+    const again = await ChangeStream.opened(client.address, { key: ADMIN_KEY, lastEventId: stream.lastId })
+    const reset = (await again.until(({ event }) => event === 'reset')).at(-1)!
+    expect(reset.value).toEqual({ revision: await client.revision(), reason: 'history_replaced' })
+    again.close()
+  })
+})
+
+describe('an end', () => {
+  test('of the service is told, and the stream is whole', async () => {
+    const client = await startedService()
+    const stream = await ChangeStream.opened(client.address)
+    await stream.next()
+    await client.close()
+    expect((await stream.next())!.event).toBe('closing')
+    expect(await stream.next()).toBeNull()
+    expect(stream.response.complete).toBe(true)
+  })
+
+  test('comes with the end of the key', async () => {
+    const made = await verdict.send<{ id: string; secret: string }>('POST', '/v2/api-key', {
+      key: ADMIN_KEY,
+      body: { project_id: 'default', environment_id: 'default' },
+    })
+    const stream = await ChangeStream.opened(verdict.address, { key: made.body.secret })
+    await stream.next()
+    await verdict.send('DELETE', `/v2/api-key/${made.body.id}`, { key: ADMIN_KEY })
+    expect((await stream.next())!.value.reason).toContain('key')
+    expect(await stream.next()).toBeNull()
+  })
+
+  test('comes to who does not keep up, who is told so and loses nothing', async () => {
+    const client = await startedService({ changeStreamBytesMax: 65_536 })
+    const slow = await ChangeStream.opened(client.address)
+    await slow.next()
+    slow.pause()
+    const attributes = { text: 'x'.repeat(60_000) }
+    const slowEnds = async () => new Scrape(await textOfMetrics(client)).sum('verdict_change_events_total')
+    let users = 0
+    // More than the buffers of both sides take.
+    while ((await endsOf(client, 'slow')) === 0 && users < 2_000) {
+      for (let n = 0; n < 20; n++) await client.post(`${FACTS}/users`, { key: `u${users++}`, attributes })
+    }
+    expect(await slowEnds()).toBeGreaterThan(0)
+    slow.response.resume()
+    const told = await slow.until(({ event }) => event === 'slow')
+    expect(await slow.next()).toBeNull()
+    const again = await ChangeStream.opened(client.address, { lastEventId: slow.lastId })
+    const rest = await again.upTo(await client.revision())
+    const keys = [...told, ...rest].flatMap(({ event, value }) =>
+      event === 'user.created' ? [value.item.key] : [],
+    )
+    expect(new Set(keys).size).toBe(users)
+    again.close()
+  }, 120_000)
+})
+
+test('there are as many streams as may be, of a key and in all, and no more', async () => {
+  const client = await startedService({ changeStreamsMax: 3, changeStreamsPerKeyMax: 2 })
+  const open = (key?: string) => ChangeStream.open(client.address, key === undefined ? {} : { key })
+  const streams = [await open(), await open()]
+  expect(await open()).toMatchObject({
+    status: 429,
+    body: expect.stringContaining('MAX_CHANGE_STREAMS_PER_KEY'),
+  })
+  streams.push(await open(ADMIN_KEY))
+  expect(await open(ADMIN_KEY)).toMatchObject({
+    status: 429,
+    body: expect.stringContaining('(MAX_CHANGE_STREAMS)'),
+  })
+  const metrics = new Scrape(await textOfMetrics(client))
+  expect(metrics.sum('verdict_change_streams')).toBe(3)
+  expect(metrics.sum('verdict_limit_reached_total', { limit: 'key-streams' })).toBe(1)
+  expect(metrics.sum('verdict_limit_reached_total', { limit: 'streams' })).toBe(1)
+  ;(streams[0] as ChangeStream).close()
+  await expect.poll(() => open(ADMIN_KEY)).toBeInstanceOf(ChangeStream)
+})
+
+async function textOfMetrics(client: Client): Promise<string> {
+  const { body } = await client.send<string>('GET', '/metrics', { key: null })
+  return body
+}
+
+async function endsOf(client: Client, reason: string): Promise<number> {
+  return new Scrape(await textOfMetrics(client)).sum('verdict_change_stream_ends_total', { reason })
+}

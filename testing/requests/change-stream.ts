@@ -1,0 +1,117 @@
+/** A reader of an environment's changes, over HTTP as anybody would. */
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { EventReader, type StreamEvent } from '#cli/event-stream.ts'
+
+/** An event with its data read. */
+export interface ReadEvent extends StreamEvent {
+  // What it holds is for each test to say.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly value: any
+}
+
+export interface StreamOptions {
+  readonly query?: string
+  readonly lastEventId?: string | undefined
+  readonly key?: string
+  readonly path?: string
+}
+
+const CHANGES = '/v2/facts/default/default/changes'
+
+export class ChangeStream {
+  readonly response: IncomingMessage
+  readonly #request: ClientRequest
+  readonly #events: ReadEvent[] = []
+  #wake: (() => void) | null = null
+  #isOver = false
+  /** The newest id. */
+  lastId: string | undefined
+
+  /** Resolves with the stream; with the status and the body where there is none. */
+  static async open(
+    address: string,
+    { query = '', lastEventId, key = 'environment-key-of-the-tests', path = CHANGES }: StreamOptions = {},
+  ): Promise<ChangeStream | { readonly status: number; readonly body: string }> {
+    const headers = {
+      authorization: `Bearer ${key}`,
+      ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+    }
+    const sent = request(`${address}${path}${query}`, { headers, agent: false })
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      sent.on('response', resolve)
+      sent.on('error', reject)
+      sent.end()
+    })
+    if (response.statusCode !== 200) return { status: response.statusCode!, body: await text(response) }
+    return new ChangeStream(sent, response)
+  }
+
+  /** Throws where there is none. */
+  static async opened(address: string, options: StreamOptions = {}): Promise<ChangeStream> {
+    const opened = await ChangeStream.open(address, options)
+    if (opened instanceof ChangeStream) return opened
+    throw new Error(`no stream: ${opened.status} ${opened.body}`)
+  }
+
+  private constructor(sent: ClientRequest, response: IncomingMessage) {
+    this.#request = sent
+    this.response = response
+    const reader = new EventReader()
+    response.on('data', (bytes: Uint8Array) => {
+      for (const event of reader.read(bytes)) {
+        this.#events.push({ ...event, value: JSON.parse(event.data) as unknown })
+      }
+      this.#wake?.()
+    })
+    const over = (): void => {
+      this.#isOver = true
+      this.#wake?.()
+    }
+    response.on('end', over)
+    response.on('close', over)
+    response.on('error', over)
+    sent.on('error', over)
+  }
+
+  /** The next event; null when the stream has ended. */
+  async next(): Promise<ReadEvent | null> {
+    for (;;) {
+      const event = this.#events.shift()
+      if (event) {
+        this.lastId = event.id ?? this.lastId
+        return event
+      }
+      if (this.#isOver) return null
+      await new Promise<void>(resolve => {
+        this.#wake = resolve
+      })
+    }
+  }
+
+  /** The events up to the first for which `isLast` is true, that one included. Throws when the stream ends before. */
+  async until(isLast: (event: ReadEvent) => boolean): Promise<ReadEvent[]> {
+    const events: ReadEvent[] = []
+    for (;;) {
+      const event = await this.next()
+      if (event === null) throw new Error(`the stream ended behind ${JSON.stringify(events.at(-1))}`)
+      events.push(event)
+      if (isLast(event)) return events
+    }
+  }
+
+  /** The events up to the commit of that revision, as an answer of management has it. */
+  upTo(revision: string): Promise<ReadEvent[]> {
+    const wanted = Number(revision.split('.')[1])
+    return this.until(({ id }) => id !== undefined && Number(id.split('.')[1]) >= wanted)
+  }
+
+  /** Stops reading, for as long as nothing is done about it. */
+  pause(): void {
+    this.response.pause()
+  }
+
+  close(): void {
+    this.#request.destroy()
+  }
+}
