@@ -46,6 +46,11 @@ export const COMMANDS: readonly CommandListing[] = [
     load: async () => (await import('#cli/commands/revoke.ts')).revokeCommand,
   },
   {
+    usage: 'watch',
+    description: 'Prints what changes in an environment, as it changes',
+    load: async () => (await import('#cli/commands/watch.ts')).watchCommand,
+  },
+  {
     usage: 'load <file>',
     description: 'Adds facts, condition sets and rules to what is there, one a line',
     load: async () => (await import('#cli/commands/load.ts')).loadCommand,

@@ -6,7 +6,7 @@ import { type ClientRequest, type IncomingMessage, request as overHttp } from 'n
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { type Api, type ApiAnswer, bodyOf, keyRefused, messageOf, warningOf } from './api.ts'
-import { ApiError } from './exit-codes.ts'
+import { ApiError, RefusedError } from './exit-codes.ts'
 
 type Body = string | AsyncIterable<Uint8Array> | null
 
@@ -37,6 +37,19 @@ export class HttpApi implements Api {
       const answer = await this.#whole(response)
       throw answer.status === 401 ? keyRefused(answer) : new ApiError(messageOf(answer))
     }
+  }
+
+  /** An answer that goes on, in pieces. Throws `RefusedError` for what would be refused again. */
+  async *stream(path: string): AsyncIterable<Uint8Array> {
+    const response = await this.#request('GET', path, null, '')
+    if (response.statusCode === 200) {
+      yield* this.#pieces(response)
+      return
+    }
+    const answer = await this.#whole(response)
+    if (answer.status === 401) throw keyRefused(answer)
+    const isForGood = answer.status >= 400 && answer.status < 500 && answer.status !== 429
+    throw new (isForGood ? RefusedError : ApiError)(messageOf(answer))
   }
 
   async #whole(response: IncomingMessage): Promise<ApiAnswer> {

@@ -1,0 +1,115 @@
+/** `verdict watch`: what changes in an environment, a line a change, until it is stopped. */
+import type { Command } from '#cli/command.ts'
+import { EXIT } from '#cli/exit-codes.ts'
+import type { Session } from '#cli/session.ts'
+import { watchedChanges } from '#cli/watched-changes.ts'
+
+const LIST = { type: 'string' } as const
+
+export const watchCommand: Command = ({ usage, description }, parser, run) =>
+  parser.command(
+    usage,
+    description,
+    command =>
+      command
+        .option('since', {
+          type: 'string',
+          describe: 'the revision, or the id of an event, behind which to begin; else from now on',
+        })
+        .option('kinds', {
+          ...LIST,
+          describe: 'only changes of these, with commas between them: role_assignment,user.deleted',
+        })
+        .option('types', { ...LIST, describe: 'only changes of things of these resources' })
+        .option('tenants', { ...LIST, describe: 'only changes of things in these tenants' })
+        .option('count', { type: 'number', describe: 'stops after so many changes; else never' })
+        .option('json', { type: 'boolean', describe: 'a line of JSON a change, as in a pipe' })
+        .example('$0 watch', 'everything, as it changes')
+        .example('$0 watch --kinds role_assignment --tenants acme', 'who gets and loses roles in a tenant')
+        .example('$0 watch --count 1 --kinds user.created', 'waits for the next user'),
+    run((session, options) => watch(session, options)),
+  )
+
+interface WatchOptions {
+  readonly since?: string | undefined
+  readonly kinds?: string | undefined
+  readonly types?: string | undefined
+  readonly tenants?: string | undefined
+  readonly count?: number | undefined
+  readonly json?: boolean | undefined
+}
+
+async function watch(session: Session, options: WatchOptions): Promise<void> {
+  const { output, streams } = session
+  const isHuman = output.isHuman && options.json !== true
+  const query = new URLSearchParams()
+  for (const name of ['kinds', 'types', 'tenants'] as const) {
+    const names = options[name]
+    if (names !== undefined) query.set(name, names)
+  }
+  const { since = null, count = Infinity } = options
+  const path = `/v2/facts/${await session.place()}/changes`
+  const onLost = (reason: string): void => output.note(`verdict watch: ${reason}; connecting again`)
+  let told = 0
+  for await (const { event, data } of watchedChanges(session.api, { path, query, since, onLost })) {
+    if (event === 'reset') {
+      const { reason, revision } = JSON.parse(data) as { readonly reason: string; readonly revision: string }
+      output.note(`verdict watch: changes are missing here (${reason}); it goes on from ${revision}`)
+      session.exitCode = EXIT.no
+      if (!isHuman) streams.stdout.write(`${JSON.stringify({ kind: 'reset', reason, revision })}\n`)
+    }
+    // What is no change is about the stream.
+    if (!event.includes('.')) continue
+    streams.stdout.write(`${isHuman ? lineOf(JSON.parse(data) as ToldChange) : data}\n`)
+    told += 1
+    if (told >= count) return
+  }
+}
+
+interface ToldChange {
+  readonly kind: string
+  readonly time: string | null
+  readonly cause: string
+  readonly operation: string | null
+  readonly item: Readonly<Record<string, unknown>>
+  readonly removed_with?: Readonly<Record<string, number>>
+}
+
+const KIND_WIDTH = 27
+
+/** A change in one line for people. */
+function lineOf({ kind, time, cause, operation, item, removed_with: removed = {} }: ToldChange): string {
+  const [noun] = kind.split('.')
+  const along = Object.entries(removed).map(([what, count]) => `${count} ${what.replaceAll('_', ' ')}`)
+  const parts = [
+    time === null ? ' '.repeat(19) : time.slice(0, 19).replace('T', ' '),
+    kind.padEnd(KIND_WIDTH),
+    nameOf(noun!, item),
+    ...(along.length === 0 ? [] : [`with ${along.join(', ')}`]),
+    `(${cause === 'request' ? operation : cause})`,
+  ]
+  return parts.join('  ')
+}
+
+function nameOf(noun: string, item: Readonly<Record<string, unknown>>): string {
+  const { key, resource } = item
+  switch (noun) {
+    case 'resource_instance':
+      return `${resource}:${key} in ${item['tenant']}`
+    case 'role_assignment': {
+      const where =
+        item['resource_instance'] === null ? `in ${item['tenant']}` : `on ${item['resource_instance']}`
+      return `${item['user']} ${item['role']} ${where}${item['expires_at'] ? ` until ${item['expires_at']}` : ''}`
+    }
+    case 'relationship_tuple':
+      return `${item['subject']} ${item['relation']} ${item['object']}${item['expires_at'] ? ` until ${item['expires_at']}` : ''}`
+    case 'role':
+      return resource === null ? `${key}` : `${resource}#${key}`
+    case 'relation':
+      return `${item['object_resource']}.${key}`
+    case 'set_rule':
+      return `${item['user_set']} ${item['permission']} ${item['resource_set']}`
+    default:
+      return `${key}`
+  }
+}

@@ -1,0 +1,49 @@
+/** The changes of an environment for whoever watches them: they go on after a connection that ends, as long as the service lets them. */
+import { EventReader, type StreamEvent } from './event-stream.ts'
+import { ApiError, RefusedError } from './exit-codes.ts'
+import type { HttpApi } from './http-api.ts'
+
+const PAUSE_MS = 250
+const PAUSE_MS_MAX = 10_000
+
+export interface Watching {
+  /** Where the changes are, without `since`. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** Behind which revision; null: from now on. */
+  readonly since: string | null
+  /** Told that the stream has ended and is asked for again. */
+  onLost(reason: string): void
+}
+
+/** Throws `RefusedError` for what is asked wrongly, and `ApiError` where there is no service from the beginning. */
+export async function* watchedChanges(
+  api: HttpApi,
+  { path, query, since, onLost }: Watching,
+): AsyncGenerator<StreamEvent> {
+  let lastId = since
+  let pauseMs = PAUSE_MS
+  for (let isFirst = true; ; isFirst = false) {
+    const reader = new EventReader()
+    const asked = new URLSearchParams(query)
+    if (lastId !== null) asked.set('since', lastId)
+    let reason = 'the stream has ended'
+    try {
+      for await (const bytes of api.stream(`${path}?${asked}`)) {
+        pauseMs = PAUSE_MS
+        isFirst = false
+        for (const event of reader.read(bytes)) {
+          lastId = event.id ?? lastId
+          yield event
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError) || error instanceof RefusedError || isFirst) throw error
+      reason = error.message
+    }
+    onLost(reason)
+    const waitMs = Math.max(pauseMs, reader.retryMs)
+    await new Promise(resolve => setTimeout(resolve, waitMs))
+    pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)
+  }
+}

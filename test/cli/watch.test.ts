@@ -1,0 +1,82 @@
+/** `verdict watch`: a line a change, through the end of connections and nodes. */
+import { expect, test } from 'vitest'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  FACTS,
+  sharedService,
+  startedService,
+  storeDirectory,
+} from '#testing/processes/running-service.ts'
+import { freePort } from '#testing/processes/free-port.ts'
+import { verdictCommand } from './command-line.ts'
+
+const verdict = await sharedService()
+await verdict.createDocumentModel()
+await verdict.instance('document:plan')
+
+function watch(args: readonly string[], { key = API_KEY, url = verdict.address } = {}) {
+  return verdictCommand(['watch', ...args], { env: { VERDICT_URL: url, VERDICT_KEY: key } })
+}
+
+test('a change is a line, for people or for programs', async () => {
+  const since = await verdict.revision()
+  await verdict.user('carol')
+  await verdict.assign('carol', 'editor', 'document:plan')
+  await verdict.delete(`${FACTS}/users/carol`)
+  const human = await watch(['--since', since, '--count', '3', '--output', 'table'])
+  expect(human.code).toBe(0)
+  const lines = human.stdout
+    .trimEnd()
+    .split('\n')
+    .map(line => line.replace(/^\S+ \S+ +/u, ''))
+  expect(lines).toEqual([
+    'user.created                 carol  (createUser)',
+    'role_assignment.created      carol editor on document:plan  (createRoleAssignment)',
+    'user.deleted                 carol  with 1 role assignments  (deleteUser)',
+  ])
+  const told = await watch(['--since', since, '--count', '1', '--kinds', 'role_assignment.created'])
+  expect(JSON.parse(told.stdout)).toMatchObject({ kind: 'role_assignment.created', item: { user: 'carol' } })
+})
+
+test('goes on at a service that was started again, and misses nothing', async () => {
+  const settings = { port: await freePort(), storeUrl: `lmdb:${storeDirectory()}` }
+  const first = await startedService(settings)
+  const watching = watch(['--since', await first.revision(), '--kinds', 'user', '--count', '2'], {
+    url: first.address,
+  })
+  await first.user('before')
+  await first.close()
+  const second = await startedService(settings)
+  await second.user('after')
+  const { code, stdout, stderr } = await watching
+  expect(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line).item.key),
+  ).toEqual(['before', 'after'])
+  expect(code).toBe(0)
+  expect(stderr).toContain('connecting again')
+})
+
+test('says what is missing, and ends with 1', async () => {
+  const [epoch] = (await verdict.revision()).split('.')
+  const watching = watch(['--since', `${epoch}.1000000`, '--count', '1'])
+  const ended = watching.then(() => true)
+  // The first change behind the reset ends it.
+  while (!(await Promise.race([ended, verdict.user(crypto.randomUUID()).then(() => false)])));
+  const { code, stdout, stderr } = await watching
+  expect(stderr).toContain('history_replaced')
+  expect([code, stdout.split('\n').length]).toEqual([1, 3])
+})
+
+test.each([
+  ['an unknown kind', ['--kinds', 'nobody'], {}, 3],
+  ['a since that is none', ['--since', 'x'], {}, 3],
+  ['a key of nobody', [], { key: 'nobody' }, 3],
+  ['no environment', [], { key: ADMIN_KEY }, 2],
+  ['a service that is not there', [], { url: 'http://127.0.0.1:1' }, 3],
+] as const)('%s ends it', async (_, args, options, code) => {
+  expect((await watch(args, options)).code).toBe(code)
+})
