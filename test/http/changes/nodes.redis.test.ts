@@ -1,0 +1,87 @@
+/** Streams of several nodes on one Redis: whoever goes on elsewhere misses nothing, also at a node that was not there before. */
+import { describe, expect, test } from 'vitest'
+import { Random } from '#testing/data/random.ts'
+import { type Client, FACTS, startedService, storeDirectory } from '#testing/processes/running-service.ts'
+import { ChangeStream } from '#testing/requests/change-stream.ts'
+import { EnvironmentCopy, listedEnvironment, listedForm } from '#testing/requests/environment-copy.ts'
+import { startedNodes } from '../../support/nodes.ts'
+import { sharedRedis } from '../../support/redis-server.ts'
+
+const redis = await sharedRedis()
+
+describe('a reader that changes nodes', () => {
+  test('has the environment at every stop, whichever node it stops at', { timeout: 120_000 }, async () => {
+    const nodes = await startedNodes(redis, 2)
+    const random = new Random(3)
+    await nodes[0]!.createDocumentModel()
+    const copy = new EnvironmentCopy()
+    let lastId: string | undefined
+    for (let round = 0; round < 10; round++) {
+      const [writer, reader] = [random.pick(nodes), random.pick(nodes)]
+      const stream = await ChangeStream.opened(reader.address, { lastEventId: lastId })
+      if (lastId === undefined) copy.load(await listedEnvironment(reader))
+      const revision = await change(writer, random)
+      for (const event of await stream.upTo(revision)) {
+        expect(event.event).not.toBe('reset')
+        copy.apply(event)
+      }
+      lastId = stream.lastId
+      stream.close()
+      expect(copy.all).toEqual(listedForm(await listedEnvironment(writer)))
+    }
+  })
+
+  test('goes on at a node that has loaded everything just now, and whose own log begins there', async () => {
+    const storeUrl = redis.url()
+    const settings = { storeUrl, dataDirectory: storeDirectory() }
+    const first = await startedService(settings)
+    const stream = await ChangeStream.opened(first.address)
+    await stream.next()
+    stream.close()
+    await first.users('one', 'two')
+    const other = await startedService({ ...settings, dataDirectory: storeDirectory() })
+    const again = await ChangeStream.opened(other.address, { lastEventId: stream.lastId })
+    const told = await again.upTo(await first.revision())
+    expect(told.map(({ event, value }) => [event, value.item?.key])).toEqual([
+      ['snapshot', undefined],
+      ['user.created', 'one'],
+      ['user.created', 'two'],
+    ])
+    again.close()
+  })
+
+  test('hears of a change at another node as it is made', async () => {
+    const [one, two] = await startedNodes(redis, 2)
+    const stream = await ChangeStream.opened(two!.address, { query: '?kinds=user' })
+    await stream.next()
+    await one!.user('far')
+    expect(await stream.next()).toMatchObject({ event: 'user.created', value: { item: { key: 'far' } } })
+    stream.close()
+  })
+})
+
+/** Some changes, one after the other; the revision of the last one. */
+async function change(client: Client, random: Random): Promise<string> {
+  for (let step = 0; step < 5; step++) {
+    const user = `u${random.below(4)}`
+    const [method, path, body] = random.pick([
+      ['POST', `${FACTS}/users`, { key: user }],
+      ['DELETE', `${FACTS}/users/${user}`, undefined],
+      [
+        'POST',
+        `${FACTS}/resource_instances`,
+        { resource: 'document', key: `d${random.below(3)}`, tenant: 'default' },
+      ],
+      [
+        'POST',
+        `${FACTS}/role_assignments`,
+        { user, role: 'viewer', resource_instance: `document:d${random.below(3)}`, tenant: 'default' },
+      ],
+    ] as const)
+    await client.send(method, path, { body })
+  }
+  const last = await client.send('PUT', `${FACTS}/users/last`, {
+    body: { key: 'last', attributes: { n: random.below(1_000) } },
+  })
+  return last.headers.get('x-revision')!
+}
