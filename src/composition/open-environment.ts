@@ -1,4 +1,5 @@
 /** How this node opens an environment, and what it does about a fault in one. */
+import { createAccessEngine } from './access-engine.ts'
 import type { ReadLanes } from '#management/commands/read-lanes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import type { FairTurns } from '#management/commands/fair-turns.ts'
@@ -34,6 +35,7 @@ export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts
     turns: parts.turns.share(),
     longReads: parts.longReads.lane(),
     indexes,
+    newAccessEngine: createAccessEngine,
     endedHoldMs: store.isShared ? SHARED_HOLD_MS * (1 + Math.random() / 2) : 0,
     surroundings: {
       ...parts.surroundings,

@@ -95,6 +95,7 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       {
         streamsMax: config.changeStreamsMax,
         streamsPerKeyMax: config.changeStreamsPerKeyMax,
+        effectiveEnvironmentsMax: config.effectiveEnvironmentsMax,
         waitMs: config.minRevisionWaitMs,
       },
       environmentId => store.stalenessMs(environmentId),

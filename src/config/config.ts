@@ -250,6 +250,14 @@ export const settings = {
     'changeStreamsPerKeyMax',
     integer(200, { min: 1, max: 1_000_000 }, 'most of them with one key; one more is 429'),
   ),
+  MAX_EFFECTIVE_ENVIRONMENTS: setting(
+    'effectiveEnvironmentsMax',
+    integer(
+      4,
+      { min: 0, max: 10_000 },
+      'most environments of which streams tell whose access changes; each takes the memory of its index again',
+    ),
+  ),
   CHANGE_STREAM_BUFFER_BYTES: setting(
     'changeStreamBytesMax',
     integer(

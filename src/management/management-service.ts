@@ -212,7 +212,8 @@ export class ManagementService {
     const { principal, path, query, since } = request
     const filter = new ChangeFilter(query)
     const environment = this.#resolve(principal, path)
-    const { changes } = openService(environment)
+    const service = openService(environment)
+    const changes = filter.effective ? service.accessChanges : service.changes
     const { environmentId } = environment.scope
     const asked = { changes, environmentId, filter, since, keyId: principal.keyId, waiting }
     const answer = await this.#streams.open(asked)

@@ -68,6 +68,7 @@ export const LIMIT_NAMES = [
   'removals',
   'streams',
   'key-streams',
+  'effective-streams',
 ] as const
 export type LimitName = (typeof LIMIT_NAMES)[number]
 

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { AuthzError } from '#model/errors.ts'
+import { createAccessEngine } from '#composition/access-engine.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
 import { ReadLanes } from '#management/commands/read-lanes.ts'
 import { FairTurns } from '#management/commands/fair-turns.ts'
@@ -53,6 +54,7 @@ async function opened(
     longReads: new ReadLanes().lane(),
     auditRetentionMs: 0,
     endedHoldMs: 0,
+    newAccessEngine: createAccessEngine,
     openStore: async onUnreachable => {
       await whenReachable?.(onUnreachable)
       return store.environment(scope.environmentId)

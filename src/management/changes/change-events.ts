@@ -5,7 +5,7 @@
  */
 import { type EnvironmentScope, presentInstant } from '#management/commands/context.ts'
 import { EXPIRY } from '#management/facts/expiry.ts'
-import type { Change, InstanceKey, TakenAlong } from '#model/change.ts'
+import type { Change, InstanceKey, Permission, TakenAlong } from '#model/change.ts'
 import { formatRevision } from '#model/revision.ts'
 import type { AuditRecord, StoredRecord } from '#model/records.ts'
 import type {
@@ -38,8 +38,10 @@ import {
 
 /** One event before it is written out. */
 export interface ToldChange {
-  readonly noun: ChangeNoun
-  readonly verb: ChangeVerb
+  readonly noun: ChangeNoun | 'access'
+  readonly verb: ChangeVerb | 'changed'
+  /** Whose holders changed; absent where a thing did. */
+  readonly permission?: Permission
   /** The resources that it is about; none: it is of no resource. */
   readonly types: readonly string[]
   /** The tenant that it is about; null: of none. */
@@ -63,7 +65,7 @@ interface Put {
 }
 
 /** What an event is about, and how that is told. */
-type Told = Omit<ToldChange, 'verb' | 'json'> & { readonly item: unknown }
+type Told = Pick<ToldChange, 'types' | 'tenant'> & { readonly noun: ChangeNoun; readonly item: unknown }
 
 const QUIET_KINDS: ReadonlySet<number> = new Set([
   recordsBegin('purge'),
@@ -127,6 +129,12 @@ function readPuts(entry: Entry) {
     else puts.set(record.id, { record, isNew: isNewIn(row, entry.revision.sequence) })
   }
   return { puts, audit }
+}
+
+/** Who made a commit, and when. O(rows that it put). */
+export function originOfEntry(entry: Entry): ChangeOrigin {
+  const { puts, audit } = readPuts(entry)
+  return originOf(entry, audit, audit?.createdAt ?? newestIn(puts))
 }
 
 function updatedAtOf(record: StoredRecord): number | null {

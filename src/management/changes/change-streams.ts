@@ -11,6 +11,8 @@ export interface StreamCeilings {
   readonly streamsMax: number
   /** Streams of this node with one key. */
   readonly streamsPerKeyMax: number
+  /** Environments in which it is told who gains and who loses: each takes an index more. */
+  readonly effectiveEnvironmentsMax: number
   /** How long a stream that is asked for waits for a commit that this node does not have yet. */
   readonly waitMs: number
 }
@@ -23,6 +25,8 @@ export class ChangeStreams {
   /** For how long this node may have missed what others committed in that environment. */
   readonly #stalenessMs: (environmentId: string) => number
   readonly #ofKeys = new Map<string, number>()
+  /** Environments in which whose access changes is told, with their streams. */
+  readonly #ofEffective = new Map<string, number>()
   #count = 0
 
   constructor(ceilings: StreamCeilings, stalenessMs: (environmentId: string) => number) {
@@ -40,7 +44,7 @@ export class ChangeStreams {
     readonly waiting: Waiting
   }): Promise<ChangeSubscription> {
     const { changes, environmentId, filter, since, keyId, waiting } = asked
-    const leave = this.#enter(keyId ?? ADMIN)
+    const leave = this.#enter(keyId ?? ADMIN, filter.effective ? environmentId : null)
     const stalenessMs = (): number => this.#stalenessMs(environmentId)
     const { waitMs } = this.#ceilings
     try {
@@ -53,8 +57,9 @@ export class ChangeStreams {
     }
   }
 
-  #enter(key: string): () => void {
-    const { streamsMax, streamsPerKeyMax } = this.#ceilings
+  /** `effective`: the environment of which it is to be told who gains and who loses. */
+  #enter(key: string, effective: string | null): () => void {
+    const { streamsMax, streamsPerKeyMax, effectiveEnvironmentsMax } = this.#ceilings
     const own = this.#ofKeys.get(key) ?? 0
     if (own >= streamsPerKeyMax) {
       const message = `${own} streams of changes are open with this key, which is as many as may be (MAX_CHANGE_STREAMS_PER_KEY)`
@@ -64,14 +69,24 @@ export class ChangeStreams {
       const message = `${this.#count} streams of changes are open, which is as many as may be (MAX_CHANGE_STREAMS)`
       throw new AuthzError('RATE_LIMITED', message, { limit: 'streams' })
     }
-    this.#add(key, 1)
-    return () => this.#add(key, -1)
+    const isOneMore = effective !== null && !this.#ofEffective.has(effective)
+    if (isOneMore && this.#ofEffective.size >= effectiveEnvironmentsMax) {
+      const message = `whose access changes is told of ${this.#ofEffective.size} environments, which is as many as may be (MAX_EFFECTIVE_ENVIRONMENTS)`
+      throw new AuthzError('RATE_LIMITED', message, { limit: 'effective-streams' })
+    }
+    this.#add(key, effective, 1)
+    return () => this.#add(key, effective, -1)
   }
 
-  #add(key: string, change: 1 | -1): void {
+  #add(key: string, effective: string | null, change: 1 | -1): void {
     this.#count += change
-    const own = (this.#ofKeys.get(key) ?? 0) + change
-    if (own === 0) this.#ofKeys.delete(key)
-    else this.#ofKeys.set(key, own)
+    count(this.#ofKeys, key, change)
+    if (effective !== null) count(this.#ofEffective, effective, change)
   }
+}
+
+function count(counts: Map<string, number>, name: string, change: 1 | -1): void {
+  const now = (counts.get(name) ?? 0) + change
+  if (now === 0) counts.delete(name)
+  else counts.set(name, now)
 }

@@ -171,7 +171,7 @@ export class ChangeSubscription {
     const position = positionOf(entry)
     let changes
     try {
-      changes = await this.#changes.eventsOf(entry)
+      changes = await this.#changes.replayed(entry, this.#filter)
     } catch (error) {
       if (!(error instanceof OlderReleaseError)) throw error
       this.#position = position

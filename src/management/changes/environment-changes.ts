@@ -7,19 +7,17 @@
  * It follows the log only while somebody reads. A reader that has to catch up reads the log by itself (`change-subscription.ts`) up to
  * where this one stands, and then joins a channel. A history that cannot be followed on is a `reset` for all, and never a gap.
  */
-import type { EnvironmentScope } from '#management/commands/context.ts'
 import type { Turns } from '#management/commands/fair-turns.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
 import { SLICE_MS } from '#model/resumable.ts'
 import type { ResetReason } from '#model/wire/change-event.ts'
-import { lists } from '#store/keyspace/keyspace.ts'
-import { decodeAs } from '#store/keyspace/record-codec.ts'
 import type { Entry } from '#store/ledger.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { ChangeChannel } from './change-channel.ts'
-import { changeEvents, OlderReleaseError, type TellingScope, type ToldChange } from './change-events.ts'
+import { OlderReleaseError, type ToldChange } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
+import type { ChangeTeller, Telling } from './change-teller.ts'
 import { textOfChange } from './event-text.ts'
 import { markOf, type StreamPosition } from './stream-position.ts'
 
@@ -32,7 +30,7 @@ const CLOSED = 'the environment is closed, removed or replaced here, or the serv
 
 export class EnvironmentChanges {
   readonly store: EnvironmentStore
-  readonly #telling: TellingScope
+  readonly #teller: ChangeTeller
   readonly #turns: Turns
   readonly #channels = new Map<string, ChangeChannel>()
   #readers = 0
@@ -42,15 +40,17 @@ export class EnvironmentChanges {
   /** Null while nothing is followed. */
   #started: Promise<void> | null = null
   #beating: NodeJS.Timeout | undefined
+  /** Stops when nobody has come back. */
+  #lingering: NodeJS.Timeout | undefined
   /** Grows with each history that is begun to be followed. */
   #run = 0
   #isClosed = false
   readonly #moved = new Set<() => void>()
 
-  constructor(store: EnvironmentStore, scope: EnvironmentScope, turns: Turns) {
+  constructor(store: EnvironmentStore, teller: ChangeTeller, turns: Turns) {
     this.store = store
+    this.#teller = teller
     this.#turns = turns
-    this.#telling = { scope, typeKeyOf: id => this.#typeKeyOf(id) }
   }
 
   get isClosed(): boolean {
@@ -66,6 +66,7 @@ export class EnvironmentChanges {
   /** One reader more; resolves when there is a position. Returns how to leave, to be called once. */
   async enter(): Promise<() => void> {
     if (this.#isClosed) throw ended()
+    clearTimeout(this.#lingering)
     this.#readers += 1
     this.#started ??= this.#start()
     try {
@@ -79,7 +80,11 @@ export class EnvironmentChanges {
 
   #leave(): void {
     this.#readers -= 1
-    if (this.#readers === 0) this.#stop()
+    if (this.#readers > 0) return
+    clearTimeout(this.#lingering)
+    if (this.#teller.lingerMs === 0 || this.#position === null) return this.#stop()
+    this.#lingering = setTimeout(() => this.#stop(), this.#teller.lingerMs)
+    this.#lingering.unref()
   }
 
   /** The channel of that filter. It goes when nobody hears it any more (`forget`). */
@@ -110,9 +115,17 @@ export class EnvironmentChanges {
     return isThere()
   }
 
-  /** The events of an entry, within the environment's share of the thread. Throws `OlderReleaseError`. */
-  async eventsOf(entry: Entry): Promise<ToldChange[]> {
-    const events = changeEvents(entry, this.#telling)
+  /** The events of an earlier entry, within the environment's share of the thread. Throws `OlderReleaseError`. */
+  replayed(entry: Entry, filter: ChangeFilter): Promise<ToldChange[]> {
+    return this.#all(this.#teller.replayed(entry, filter))
+  }
+
+  #told(telling: Telling): ToldChange[] {
+    return [...telling].filter(change => change !== null)
+  }
+
+  async #all(telling: Telling): Promise<ToldChange[]> {
+    const events = telling[Symbol.iterator]()
     const told: ToldChange[] = []
     const step = (): boolean => {
       const until = performance.now() + SLICE_MS
@@ -120,7 +133,7 @@ export class EnvironmentChanges {
         for (let count = 0; count < TOLD_AT_ONCE; count++) {
           const next = events.next()
           if (next.done) return true
-          told.push(next.value)
+          if (next.value) told.push(next.value)
         }
       } while (performance.now() < until)
       return false
@@ -151,6 +164,8 @@ export class EnvironmentChanges {
     this.#run += 1
     this.#started = null
     clearInterval(this.#beating)
+    clearTimeout(this.#lingering)
+    this.#teller.end()
     void this.#following?.return?.()
     this.#following = null
     this.#position = null
@@ -163,11 +178,12 @@ export class EnvironmentChanges {
     this.#stop()
   }
 
-  /** Stands at the newest commit. */
   async #begin(): Promise<void> {
-    const head = await this.store.ledger.head()
-    this.#position = { ...head, mark: null }
-    this.#following = this.store.ledger.replay(head)[Symbol.asyncIterator]()
+    const run = this.#run
+    const position = await this.#teller.begin(() => this.#turns.take(() => {}))
+    if (run !== this.#run) return
+    this.#position = position
+    this.#following = this.store.ledger.replay(position)[Symbol.asyncIterator]()
   }
 
   async #follow(run: number): Promise<void> {
@@ -215,9 +231,10 @@ export class EnvironmentChanges {
     const position = positionOf(entry)
     let changes: ToldChange[] | null = null
     // While all readers catch up nothing is written out.
-    if (this.#channels.size > 0) {
+    const filters = [...this.#channels.values()].map(({ filter }) => filter)
+    if (filters.length > 0 || this.#teller.seesAll) {
       try {
-        changes = await this.eventsOf(entry)
+        changes = await this.#all(this.#teller.live(entry, filters))
       } catch (error) {
         if (!(error instanceof OlderReleaseError)) throw error
       }
@@ -230,16 +247,14 @@ export class EnvironmentChanges {
       return known
     }
     for (const channel of this.#channels.values()) {
-      if (changes === null) channel.reset(position, 'older_release')
+      // Who has come meanwhile was not asked for when the entry was looked into.
+      const isNew = this.#teller.seesAll && !filters.includes(channel.filter)
+      if (isNew) channel.tell(this.#told(this.#teller.replayed(entry, channel.filter)), textOf, position)
+      else if (changes === null) channel.reset(position, 'older_release')
       else channel.tell(changes, textOf, position)
     }
     this.#position = position
     for (const look of this.#moved) look()
-  }
-
-  #typeKeyOf(id: string): string | null {
-    for (const row of this.store.view.scan(lists.byId(id))) return decodeAs('type', row).key
-    return null
   }
 }
 

@@ -15,6 +15,8 @@ import { removedBy } from '#management/commands/removal.ts'
 import { type Asker, drive, type Resumable } from '#management/commands/resumable.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
+import { AccessTeller } from '#management/changes/access-teller.ts'
+import { CommitTeller } from '#management/changes/commit-teller.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
 import { expireFacts, expireListed } from '#management/facts/expiry.ts'
 import { AuditRetention } from '#management/content/audit-retention.ts'
@@ -38,6 +40,7 @@ import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
+import { type AccessEngine, AccessIndex } from '#replica/access-index.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import {
   type OperationAnswer,
@@ -54,6 +57,8 @@ import { Purging, RemovalsPendingError, type RoomTurn } from './purging.ts'
 export class EnvironmentService {
   /** What readers of its changes are told. */
   readonly changes: EnvironmentChanges
+  /** What readers of who gains and who loses by them are told. */
+  readonly accessChanges: EnvironmentChanges
   readonly #store: EnvironmentStore
   readonly #scope: EnvironmentScope
   readonly #surroundings: Surroundings
@@ -83,6 +88,8 @@ export class EnvironmentService {
     readonly longReads?: ReadLane
     /** How long entries of the audit log are kept; absent or 0: for ever. */
     readonly auditRetentionMs?: number
+    /** Makes an empty engine for who asks whose access changes; absent: nobody may. */
+    readonly newAccessEngine?: () => AccessEngine
     /** How long after its end a grant is removed; absent: at once. */
     readonly endedHoldMs?: number
     /** Holds room in the index for a commit, or throws `LIMIT_EXCEEDED`; absent: there always is room (`IndexHost`). */
@@ -100,7 +107,10 @@ export class EnvironmentService {
     this.#commits = new DraftCommits(options.store, options.surroundings)
     this.#whenVisible = options.whenVisible
     this.#turns = options.turns ?? new FairTurns().share()
-    this.changes = new EnvironmentChanges(options.store, options.scope, this.#turns)
+    const { store, scope } = options
+    this.changes = new EnvironmentChanges(store, new CommitTeller(store, scope), this.#turns)
+    const accessIndex = new AccessIndex(store, options.newAccessEngine ?? noAccessEngine)
+    this.accessChanges = new EnvironmentChanges(store, new AccessTeller(accessIndex), this.#turns)
     this.#longReads = options.longReads ?? new ReadLanes().lane()
     this.#retention = new AuditRetention(options.store, options.surroundings, options.auditRetentionMs ?? 0)
     this.#ceilings = options.ceilings ?? SCHEMA_CEILINGS
@@ -252,6 +262,7 @@ export class EnvironmentService {
   /** Lets the background work that is under way finish and starts no other; the rest is done after the next start. */
   async close(): Promise<void> {
     this.changes.close()
+    this.accessChanges.close()
     await Promise.all([this.#endedGrants.close(), this.#purging.close()])
   }
 
@@ -311,6 +322,10 @@ export class EnvironmentService {
     const { newId, now, seal } = this.#surroundings
     return { scope: this.#scope, now: now(), newId, seal }
   }
+}
+
+function noAccessEngine(): never {
+  throw new AuthzError('INVALID_INPUT', 'nobody is told here whose access changes')
 }
 
 /** Turns a broken invariant into a coded error with its cause. Other errors stay as they are. */

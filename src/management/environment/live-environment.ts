@@ -18,6 +18,7 @@ import { DEFAULT_TENANT } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import { type Closure, closureOf } from '#replica/closed-environment.ts'
+import type { AccessEngine } from '#replica/access-index.ts'
 import type { ClosableIndexHost, EndedFacts, IndexKeeper, IndexRoom } from '#replica/index-host.ts'
 import { Replica } from '#replica/replica.ts'
 import type { EnvironmentStore } from '#store/store.ts'
@@ -42,6 +43,8 @@ export interface LiveEnvironmentOptions {
   /** Closes the store and removes what it holds. Safe to repeat. */
   dropStore(): Promise<void>
   readonly indexes: ClosableIndexHost & IndexKeeper & IndexRoom & EndedFacts
+  /** Makes an empty engine for who asks whose access changes. */
+  readonly newAccessEngine: () => AccessEngine
   /** How long after its end a grant is removed. */
   readonly endedHoldMs: number
   /** Called when the environment is closed, and when the reason changes. */
@@ -156,8 +159,8 @@ export class LiveEnvironment {
   }
 
   async #openStore(): Promise<Opened> {
-    const { scope, surroundings, turns, longReads, auditRetentionMs, endedHoldMs, indexes, openStore } =
-      this.#options
+    const { scope, surroundings, turns, longReads, indexes, openStore } = this.#options
+    const { auditRetentionMs, endedHoldMs, newAccessEngine } = this.#options
     const store = await openStore(error => {
       this.#close(error)
       this.#isUnreachable.resolve()
@@ -171,6 +174,7 @@ export class LiveEnvironment {
       longReads,
       auditRetentionMs,
       endedHoldMs,
+      newAccessEngine,
       whenVisible: revision => this.#whenVisible(replica, revision),
       holdRoom: changes => indexes.holdRoom(scope.environmentId, changes),
     })

@@ -136,6 +136,50 @@ export const ChangeEvent = Type.Object(
   { description: 'One change. The last of a commit has the `id:`.' },
 )
 
+/** What is to be listed anew. */
+export const AccessScope = Type.Object(
+  {
+    user: Type.Optional(
+      Type.String({ description: 'All that this user may, by `POST /access/v1/search/resource`.' }),
+    ),
+    resource: Type.Optional(
+      Type.String({ description: 'All who may on this instance, by `POST /access/v1/search/subject`.' }),
+    ),
+    tenant: Type.Optional(
+      Type.String({ description: 'All in this tenant; with `user`, of that user alone.' }),
+    ),
+  },
+  { description: 'Without a member: all there is of the permission.' },
+)
+
+const AccessPair = Type.Object({
+  user: Type.String(),
+  resource: Type.String({ description: 'The key of an instance.' }),
+})
+
+export const AccessChanged = Type.Object(
+  {
+    kind: Type.Literal('access.changed'),
+    ...ChangeOrigin.properties,
+    item: Type.Object({
+      type: ShortKey,
+      action: ShortKey,
+      gained: Type.Array(AccessPair),
+      lost: Type.Array(AccessPair),
+      many: Type.Optional(
+        Type.Array(AccessScope, {
+          description:
+            'What was touched by more than is told pair by pair, or came before the stream began: to be listed anew, from this revision or a later one.',
+        }),
+      ),
+    }),
+  },
+  {
+    description:
+      'With `effective`: who gained and who lost a permission by a commit. At most 1,000 pairs and scopes.',
+  },
+)
+
 export const RESET_REASONS = ['too_old', 'history_replaced', 'older_release'] as const
 export type ResetReason = (typeof RESET_REASONS)[number]
 
@@ -174,9 +218,12 @@ export const StreamClosing = Type.Object(
   },
 )
 
-export const StreamEvent = Type.Union([ChangeEvent, StreamPosition, StreamReset, StreamClosing], {
-  description: 'The `data:` of one event.',
-})
+export const StreamEvent = Type.Union(
+  [ChangeEvent, AccessChanged, StreamPosition, StreamReset, StreamClosing],
+  {
+    description: 'The `data:` of one event.',
+  },
+)
 
 export const ChangesPath = Type.Object(environmentPath)
 
@@ -198,5 +245,8 @@ export const ChangesQuery = Type.Object({
   kinds: listed('Only changes of these: `role_assignment`, or `role_assignment.deleted`.'),
   types: listed('Only changes of things of these resources, by key.'),
   tenants: listed('Only changes of things in these tenants, by key.'),
+  effective: listed(
+    'In place of changes: who gained and who lost these permissions by each of them, as `document:read`; at most 8. Goes with none of the filters.',
+  ),
 })
 export type ChangesQuery = Static<typeof ChangesQuery>

@@ -1,0 +1,444 @@
+/**
+ * Who gains and who loses a permission by a change: found by asking before and after it about those whom it touches, and about nobody
+ * else. What touches too many to be asked about is said as what is to be listed anew.
+ *
+ * The engine is this computation's own: it takes one change of a commit after the other, which nobody else may see.
+ */
+import type { AccessChange, AccessPair, AccessScope } from '#model/access-change.ts'
+import type { Change, InstanceKey, Permission } from '#model/change.ts'
+import type { Query } from '#model/decision.ts'
+import { type Resumable, runAtOnce } from '#model/resumable.ts'
+import type { ChangeSink, DecisionEngine, KeyPage } from './engine.ts'
+
+/** What walks from a fact find (`shared-index/reach.ts`). */
+export interface FactReach {
+  below(instance: InstanceKey, limit: number): InstanceKey[] | null
+  usersAbove(instance: InstanceKey, limit: number): string[] | null
+}
+
+export interface AccessLimits {
+  /** Instances that a walk from one fact may find, and users. */
+  readonly reached: number
+  /** Questions that are asked about one commit. */
+  readonly questions: number
+  /** Pairs that are told of one permission, and scopes. */
+  readonly told: number
+}
+
+export const ACCESS_LIMITS: AccessLimits = { reached: 1_000, questions: 20_000, told: 1_000 }
+
+/** A commit with more changes is not looked into. */
+const CHANGES_MAX = 1_000
+/** Questions between two stops. */
+const ASKED_AT_ONCE = 32
+const EVERYTHING: AccessScope = {}
+
+/** Whom a change touches. */
+type Touched =
+  | { readonly about: 'pairs'; readonly users: readonly string[]; readonly resources: readonly InstanceKey[] }
+  /** Whoever holds a tenant role there: a question about the type decides for all of its instances. */
+  | { readonly about: 'tenant-role'; readonly user: string; readonly tenant: string }
+  | { readonly about: 'user'; readonly user: string }
+  /** Everybody on one instance, and the users above it on what is below. */
+  | { readonly about: 'instance'; readonly instance: InstanceKey; readonly pairs: Pairs | null }
+  | { readonly about: 'scope'; readonly scope: AccessScope }
+
+type Pairs = Extract<Touched, { readonly about: 'pairs' }>
+
+/** An engine that nobody else has. */
+export interface OwnEngine {
+  readonly sink: ChangeSink
+  /** Called when a load is whole: reading costs a load time. */
+  open(): { readonly engine: DecisionEngine; readonly reach: FactReach }
+}
+
+export class AccessChanges {
+  readonly #own: OwnEngine
+  readonly #limits: AccessLimits
+  #opened: ReturnType<OwnEngine['open']> | null = null
+  /** The subject type of each relation, by object type and key. */
+  readonly #relations = new Map<string, Map<string, string>>()
+
+  constructor(own: OwnEngine, limits = ACCESS_LIMITS) {
+    this.#own = own
+    this.#limits = limits
+  }
+
+  get #engine(): DecisionEngine {
+    return (this.#opened ??= this.#own.open()).engine
+  }
+
+  get #reach(): FactReach {
+    return (this.#opened ??= this.#own.open()).reach
+  }
+
+  /** Applies changes without a look at what they do. */
+  load(changes: readonly Change[]): void {
+    for (const change of changes) this.#noteRelation(change)
+    this.#own.sink.apply(changes)
+  }
+
+  /** Applies a commit, and says what became of each of the permissions that it touched. */
+  *apply(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]> {
+    const tallies = permissions.map(permission => new Tally(permission, this.#limits.told))
+    let questionsLeft = changes.length > CHANGES_MAX ? 0 : this.#limits.questions
+    let at = 0
+    for (; at < changes.length && questionsLeft > 0 && tallies.some(({ isOpen }) => isOpen); at++) {
+      questionsLeft -= yield* this.#applyOne(changes[at]!, tallies)
+      yield
+    }
+    if (at < changes.length) {
+      this.load(changes.slice(at))
+      for (const tally of tallies) tally.listAnew(EVERYTHING)
+    }
+    return tallies.flatMap(tally => tally.told() ?? [])
+  }
+
+  /**
+   * The same of a commit that was applied before, with others that came after it: what they may have touched together is to be listed
+   * anew. Of a tuple that is what is below it now: where something below was cut off later, that is another change, and told with it.
+   */
+  scopesOf(changes: readonly Change[], permissions: readonly Permission[]): AccessChange[] {
+    const tallies = permissions.map(permission => new Tally(permission, this.#limits.told))
+    const isRuled = this.#ruled()
+    for (const change of changes.slice(0, CHANGES_MAX)) {
+      for (const tally of tallies) this.#listTouched(change, tally, isRuled(tally.permission))
+    }
+    if (changes.length > CHANGES_MAX) for (const tally of tallies) tally.listAnew(EVERYTHING)
+    return tallies.flatMap(tally => tally.told() ?? [])
+  }
+
+  #listTouched(change: Change, tally: Tally, isRuled: boolean): void {
+    const { permission } = tally
+    switch (change.kind) {
+      case 'assignment-put':
+      case 'assignment-removed':
+      case 'user-removed':
+        return tally.listAnew({ user: change.user })
+      case 'user-put':
+        return isRuled ? tally.listAnew({ user: change.user }) : undefined
+      case 'tuple-put':
+      case 'tuple-removed':
+        return this.#listBelow(change.object, tally)
+      case 'instance-put':
+        return this.#listBelow(change.instance, tally)
+      case 'instance-removed': {
+        // What was below it is not known any more; older releases did not say whether there was anything.
+        const hadTuples = change.took?.tuple !== undefined || change.id === undefined
+        if (hadTuples) return tally.listAnew(EVERYTHING)
+        const { type, key } = change.instance
+        return type === permission.type ? tally.listAnew({ resource: key }) : undefined
+      }
+      case 'tenant-removed':
+        return tally.listAnew({ tenant: change.tenant })
+      case 'tenant-put':
+        return isRuled ? tally.listAnew({ tenant: change.tenant }) : undefined
+      case 'condition-set-put':
+      case 'condition-set-removed':
+        return isRuled ? tally.listAnew(EVERYTHING) : undefined
+      case 'relation-put':
+      case 'mapping-put':
+      case 'mapping-removed':
+        return
+      default:
+        if (matters(change, permission)) tally.listAnew(EVERYTHING)
+    }
+  }
+
+  #listBelow(instance: InstanceKey, tally: Tally): void {
+    const below = this.#reach.below(instance, this.#limits.reached)
+    if (!below) return tally.listAnew(EVERYTHING)
+    for (const { type, key } of [instance, ...below]) {
+      if (type === tally.permission.type) tally.listAnew({ resource: key })
+    }
+  }
+
+  /** Returns how many questions it asked. */
+  *#applyOne(change: Change, tallies: readonly Tally[]): Resumable<number> {
+    const before = this.#touchedBy(change)
+    const isRuledBefore = this.#ruled()
+    const looks: Look[] = []
+    for (const tally of tallies) {
+      if (!tally.isOpen) continue
+      const look = new Look(this.#engine, tally, this.#limits)
+      looks.push(look)
+      for (const touched of before) yield* look.before(touched, change, isRuledBefore(tally.permission))
+    }
+    this.load([change])
+    const isRuled = this.#ruled()
+    let asked = 1
+    for (const look of looks) {
+      yield* look.after(change, isRuled(look.permission))
+      asked += look.asked
+    }
+    return asked
+  }
+
+  #ruled(): (permission: Permission) => boolean {
+    if (!this.#engine.hasRules()) return () => false
+    const ruled = this.#engine.ruledPermissions()
+    return ({ type, action }) => ruled.some(each => each.type === type && each.action === action)
+  }
+
+  #touchedBy(change: Change): Touched[] {
+    switch (change.kind) {
+      case 'assignment-put':
+      case 'assignment-removed': {
+        const { user, scope } = change
+        if ('tenant' in scope) return [{ about: 'tenant-role', user, tenant: scope.tenant }]
+        const resources = this.#reach.below(scope.instance, this.#limits.reached)
+        return [
+          resources ? { about: 'pairs', users: [user], resources } : { about: 'scope', scope: { user } },
+        ]
+      }
+      case 'tuple-put':
+      case 'tuple-removed':
+        return [this.#pairsOver(change.subject, change.object) ?? { about: 'scope', scope: EVERYTHING }]
+      case 'user-put':
+      case 'user-removed':
+        return [{ about: 'user', user: change.user }]
+      case 'instance-put':
+      case 'instance-removed': {
+        const { instance } = change
+        return [{ about: 'instance', instance, pairs: this.#pairsOver(instance, instance) }]
+      }
+      case 'tenant-put':
+      case 'tenant-removed':
+        return [{ about: 'scope', scope: { tenant: change.tenant } }]
+      case 'relation-put': {
+        // A new one has no tuples, and roles that derive over it come after it; one of other subjects has lost its tuples.
+        const subjectType = this.#relations.get(change.type)?.get(change.relation) ?? change.subjectType
+        return subjectType === change.subjectType ? [] : [{ about: 'scope', scope: EVERYTHING }]
+      }
+      case 'mapping-put':
+      case 'mapping-removed':
+        return []
+      default:
+        return [{ about: 'scope', scope: EVERYTHING }]
+    }
+  }
+
+  #noteRelation(change: Change): void {
+    if (change.kind === 'type-removed') this.#relations.delete(change.type)
+    else if (change.kind === 'relation-removed') this.#relations.get(change.type)?.delete(change.relation)
+    else if (change.kind === 'relation-put') {
+      const ofType = this.#relations.get(change.type) ?? new Map<string, string>()
+      this.#relations.set(change.type, ofType.set(change.relation, change.subjectType))
+    }
+  }
+
+  /** The users who hold something on one instance or above it, and what is below the other. */
+  #pairsOver(from: InstanceKey, to: InstanceKey): Pairs | null {
+    const users = this.#reach.usersAbove(from, this.#limits.reached)
+    const resources = users && this.#reach.below(to, this.#limits.reached)
+    if (!users || !resources || users.length * resources.length > this.#limits.questions / 2) return null
+    return { about: 'pairs', users, resources }
+  }
+}
+
+/** What one change does to one permission. */
+class Look {
+  readonly permission: Permission
+  readonly #engine: DecisionEngine
+  readonly #tally: Tally
+  readonly #limits: AccessLimits
+  /** What is asked again after the change. */
+  readonly #askedBefore: { readonly pair: AccessPair; readonly isAllowed: boolean }[] = []
+  #tenantRole: { readonly user: string; readonly tenant: string; readonly isAllowed: boolean } | null = null
+  #holders: { readonly resource: string; readonly users: readonly string[] | null } | null = null
+  asked = 0
+
+  constructor(engine: DecisionEngine, tally: Tally, limits: AccessLimits) {
+    this.permission = tally.permission
+    this.#engine = engine
+    this.#tally = tally
+    this.#limits = limits
+  }
+
+  *before(touched: Touched, change: Change, isRuled: boolean): Resumable<void> {
+    if (isRuled) return this.#listRuled(touched, change)
+    switch (touched.about) {
+      case 'pairs':
+        return yield* this.#askPairs(touched)
+      case 'tenant-role': {
+        const { user, tenant } = touched
+        this.#tenantRole = { user, tenant, isAllowed: this.#isAllowed(user, null, tenant) }
+        return
+      }
+      case 'user':
+        if (change.kind === 'user-removed') yield* this.#loseAll(touched.user)
+        return
+      case 'instance':
+        return yield* this.#beforeInstance(touched, change)
+      case 'scope':
+        if (!isOfRules(change) && matters(change, this.permission)) this.#tally.listAnew(touched.scope)
+    }
+  }
+
+  *after(change: Change, isRuled: boolean): Resumable<void> {
+    // Rules that came with this very change may allow anything.
+    if (isRuled && change.kind === 'rule-put') this.#tally.listAnew(EVERYTHING)
+    if (this.#tenantRole) {
+      const { user, tenant, isAllowed } = this.#tenantRole
+      if (this.#isAllowed(user, null, tenant) !== isAllowed) this.#tally.listAnew({ user, tenant })
+    }
+    let steps = 0
+    for (const { pair, isAllowed } of this.#askedBefore) {
+      this.#tally.note(pair, isAllowed, this.#isAllowed(pair.user, pair.resource, null))
+      if (++steps % ASKED_AT_ONCE === 0) yield
+    }
+    if (!this.#holders) return
+    const { resource, users } = this.#holders
+    const now = users && this.#holdersOf(resource)
+    if (!users || !now) return this.#tally.listAnew({ resource })
+    const [was, is] = [new Set(users), new Set(now)]
+    for (const user of new Set([...users, ...now])) {
+      this.#tally.note({ user, resource }, was.has(user), is.has(user))
+    }
+  }
+
+  *#askPairs({ users, resources }: Pairs): Resumable<void> {
+    const keys = resources.filter(({ type }) => type === this.permission.type).map(({ key }) => key)
+    for (const user of users) {
+      for (const resource of keys) {
+        const isAllowed = this.#isAllowed(user, resource, null)
+        this.#askedBefore.push({ pair: { user, resource }, isAllowed })
+        if (this.#askedBefore.length % ASKED_AT_ONCE === 0) yield
+      }
+    }
+  }
+
+  *#loseAll(user: string): Resumable<void> {
+    const { type, action } = this.permission
+    const page = { after: null, limit: this.#limits.told, triedMax: this.#limits.told }
+    const listed = yield* this.#engine.searchResources({ user, action, type, tenant: null }, page)
+    this.asked += listed.keys.length
+    if (listed.hasMore) return this.#tally.listAnew({ user })
+    for (const resource of listed.keys) this.#tally.note({ user, resource }, true, false)
+  }
+
+  *#beforeInstance(
+    touched: Extract<Touched, { readonly about: 'instance' }>,
+    change: Change,
+  ): Resumable<void> {
+    const { instance, pairs } = touched
+    // With other attributes alone nothing changes: there are no rules.
+    const stored = this.#engine.tenantOf(instance.type, instance.key)
+    if (change.kind === 'instance-put' && stored === change.tenant) return
+    if (instance.type === this.permission.type) {
+      this.#holders = { resource: instance.key, users: this.#holdersOf(instance.key) }
+    }
+    if (!pairs) return this.#tally.listAnew(EVERYTHING)
+    yield* this.#askPairs({ ...pairs, resources: pairs.resources.filter(each => !isSame(each, instance)) })
+  }
+
+  /** By rules anything about whom it touches may change. */
+  #listRuled(touched: Touched, change: Change): void {
+    if (!matters(change, this.permission)) return
+    if (touched.about === 'scope') return this.#tally.listAnew(touched.scope)
+    if (touched.about === 'user') return this.#tally.listAnew({ user: touched.user })
+    if (touched.about === 'tenant-role') return this.#tally.listAnew({ user: touched.user })
+    const pairs = touched.about === 'pairs' ? touched : touched.pairs
+    if (!pairs) return this.#tally.listAnew(EVERYTHING)
+    if (touched.about === 'pairs' && pairs.users.length === 1)
+      return this.#tally.listAnew({ user: pairs.users[0]! })
+    for (const { type, key } of [...pairs.resources, ...('instance' in touched ? [touched.instance] : [])]) {
+      if (type === this.permission.type) this.#tally.listAnew({ resource: key })
+    }
+  }
+
+  /** Null: too many. */
+  #holdersOf(key: string): readonly string[] | null {
+    const { type, action } = this.permission
+    // Of what is not stored tenant roles may decide all the same; nobody lists it.
+    if (this.#engine.tenantOf(type, key) === null) return []
+    const page = { after: null, limit: this.#limits.told, triedMax: this.#limits.told }
+    const listed: KeyPage = runAtOnce(this.#engine.searchUsers({ action, type, key, tenant: null }, page))
+    this.asked += listed.keys.length
+    return listed.hasMore ? null : listed.keys
+  }
+
+  #isAllowed(user: string, key: string | null, tenant: string | null): boolean {
+    this.asked += 1
+    const { type, action } = this.permission
+    return this.#engine.evaluate({ user, action, type, key, tenant } satisfies Query)
+  }
+}
+
+function isSame(one: InstanceKey, other: InstanceKey): boolean {
+  return one.type === other.type && one.key === other.key
+}
+
+/** Without rules on it, a permission does not depend on attributes of tenants, nor on sets that nobody rests on. */
+function isOfRules({ kind }: Change): boolean {
+  return kind === 'tenant-put' || kind === 'condition-set-put' || kind === 'condition-set-removed'
+}
+
+/** Whether a change that touches a whole scope may change who has the permission. */
+function matters(change: Change, { type, action }: Permission): boolean {
+  switch (change.kind) {
+    case 'type-put':
+      return change.type === type
+    case 'rule-put':
+    case 'rule-removed':
+      return change.type === type && change.action === action
+    default:
+      return true
+  }
+}
+
+/** What is known so far of one permission in one commit. */
+class Tally {
+  readonly permission: Permission
+  readonly #toldMax: number
+  /** By user, then by instance: as it was before the commit, and as it is now. */
+  readonly #pairs = new Map<string, Map<string, { readonly was: boolean; is: boolean }>>()
+  #anew: AccessScope[] = []
+  #noted = 0
+  isOpen = true
+
+  constructor(permission: Permission, toldMax: number) {
+    this.permission = permission
+    this.#toldMax = toldMax
+  }
+
+  note({ user, resource }: AccessPair, was: boolean, is: boolean): void {
+    const known = this.#pairs.get(user)?.get(resource)
+    if (known) known.is = is
+    else if (was !== is) this.#add(user, resource, { was, is })
+  }
+
+  #add(user: string, resource: string, state: { readonly was: boolean; is: boolean }): void {
+    const ofUser = this.#pairs.get(user) ?? new Map<string, { readonly was: boolean; is: boolean }>()
+    this.#pairs.set(user, ofUser.set(resource, state))
+    this.#noted += 1
+    if (this.#noted > this.#toldMax) this.listAnew(EVERYTHING)
+  }
+
+  listAnew(scope: AccessScope): void {
+    if (!this.isOpen) return
+    const isAll = scope.user === undefined && scope.resource === undefined && scope.tenant === undefined
+    if (isAll || this.#anew.length === this.#toldMax) {
+      this.isOpen = false
+      this.#anew = [EVERYTHING]
+      this.#pairs.clear()
+    } else if (!this.#anew.some(each => isSameScope(each, scope))) this.#anew.push(scope)
+  }
+
+  /** Null: nothing. */
+  told(): AccessChange | null {
+    const gained: AccessPair[] = []
+    const lost: AccessPair[] = []
+    for (const [user, resources] of this.#pairs) {
+      for (const [resource, { was, is }] of resources) {
+        if (was !== is) (is ? gained : lost).push({ user, resource })
+      }
+    }
+    if (gained.length + lost.length + this.#anew.length === 0) return null
+    return { permission: this.permission, gained, lost, many: this.#anew }
+  }
+}
+
+function isSameScope(one: AccessScope, other: AccessScope): boolean {
+  return one.user === other.user && one.resource === other.resource && one.tenant === other.tenant
+}

@@ -1,0 +1,62 @@
+/**
+ * Tells who gained and who lost a permission by each commit. Who joins at the newest commit hears it pair by pair. Who catches up hears
+ * what to list anew: the states in between are gone.
+ */
+import type { AccessChange } from '#model/access-change.ts'
+import type { Permission } from '#model/change.ts'
+import type { AccessIndex } from '#replica/access-index.ts'
+import type { Entry } from '#store/ledger.ts'
+import { originOfEntry, type ToldChange } from './change-events.ts'
+import type { ChangeFilter } from './change-filter.ts'
+import type { ChangeTeller, Telling } from './change-teller.ts'
+import type { StreamPosition } from './stream-position.ts'
+
+/** Loading an index takes seconds where it is large, and clients come back soon. */
+const LINGER_MS = 30_000
+
+export class AccessTeller implements ChangeTeller {
+  readonly lingerMs = LINGER_MS
+  readonly seesAll = true
+  readonly #index: AccessIndex
+
+  constructor(index: AccessIndex) {
+    this.#index = index
+  }
+
+  async begin(nextTurn: () => Promise<unknown>): Promise<StreamPosition> {
+    return { ...(await this.#index.load(nextTurn)), mark: null }
+  }
+
+  *live(entry: Entry, filters: readonly ChangeFilter[]): Telling {
+    const work = this.#index.apply(entry, permissionsOf(filters))
+    for (;;) {
+      const step = work.next()
+      if (step.done) return yield* toldOf(entry, step.value)
+      yield null
+    }
+  }
+
+  *replayed(entry: Entry, filter: ChangeFilter): Telling {
+    yield* toldOf(entry, this.#index.scopesOf(entry, permissionsOf([filter])))
+  }
+
+  end(): void {
+    this.#index.drop()
+  }
+}
+
+/** Each once. */
+function permissionsOf(filters: readonly ChangeFilter[]): Permission[] {
+  const all = filters.flatMap(({ effective }) => effective ?? [])
+  return [...new Map(all.map(each => [JSON.stringify([each.type, each.action]), each])).values()]
+}
+
+function* toldOf(entry: Entry, changes: readonly AccessChange[]): Iterable<ToldChange> {
+  if (changes.length === 0) return
+  const origin = originOfEntry(entry)
+  for (const { permission, gained, lost, many } of changes) {
+    const item = { ...permission, gained, lost, ...(many.length > 0 && { many }) }
+    const json = JSON.stringify({ kind: 'access.changed', ...origin, item })
+    yield { noun: 'access', verb: 'changed', types: [permission.type], tenant: null, permission, json }
+  }
+}

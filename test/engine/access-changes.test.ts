@@ -1,0 +1,178 @@
+/** What is told of single changes: those who gain and lose, once, and what is to be listed anew where they are too many. */
+import { describe, expect, test } from 'vitest'
+import type { AccessPair } from '#model/access-change.ts'
+import { ACCESS_LIMITS, AccessChanges, type AccessLimits } from '#engine/access-changes.ts'
+import { Reach } from '#engine/shared-index/reach.ts'
+import type { Change } from '#model/change.ts'
+import { runAtOnce } from '#model/resumable.ts'
+import {
+  assign,
+  assignInTenant,
+  heldBy,
+  instance,
+  link,
+  relation,
+  removed,
+  resourceType,
+  role,
+  tenant,
+  tenantRole,
+  user,
+} from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
+
+const READ = { type: 'document', action: 'read' }
+const OPEN = { type: 'folder', action: 'open' }
+const model: Change[] = [
+  tenant('default'),
+  resourceType('folder', 'open'),
+  resourceType('document', 'read'),
+  relation('folder', 'parent', 'folder'),
+  relation('document', 'parent', 'folder'),
+  role('folder', 'viewer', {
+    can: ['open'],
+    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+  }),
+  role('document', 'viewer', {
+    can: ['read'],
+    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
+  }),
+  tenantRole('reader', { can: ['document:read'] }),
+  user('ann'),
+  user('bob'),
+  ...['top', 'sub'].map(key => instance(`folder:${key}`)),
+  ...['one', 'two'].map(key => instance(`document:${key}`)),
+  link('folder:top', 'parent', 'folder:sub'),
+  link('folder:sub', 'parent', 'document:one'),
+]
+
+const pairText = ({ user: who, resource }: AccessPair): string => `${who} ${resource}`
+
+function open(limits: Partial<AccessLimits> = {}) {
+  const engine = new SharedEngine()
+  const reach = new Reach(engine.writer.handle, { threadId: 3 })
+  const access = new AccessChanges(
+    { sink: engine, open: () => ({ engine, reach }) },
+    { ...ACCESS_LIMITS, ...limits },
+  )
+  access.load(model)
+  /** What is told of a commit, by permission. */
+  return (...changes: Change[]) => {
+    const told = runAtOnce(access.apply(changes, [READ, OPEN]))
+    return Object.fromEntries(
+      told.map(({ permission, gained, lost, many }) => [
+        permission.action,
+        {
+          ...(gained.length > 0 && { gained: gained.map(pairText).toSorted() }),
+          ...(lost.length > 0 && { lost: lost.map(pairText).toSorted() }),
+          ...(many.length > 0 && { many }),
+        },
+      ]),
+    )
+  }
+}
+
+test('a role on a folder gives what is below it, of each type', () => {
+  const commit = open()
+  expect(commit(assign('ann', 'viewer', 'folder:top'))).toEqual({
+    read: { gained: ['ann one'] },
+    open: { gained: ['ann sub', 'ann top'] },
+  })
+  expect(commit(assign('ann', 'viewer', 'folder:top'))).toEqual({})
+  expect(commit(assign('ann', 'viewer', 'document:one'))).toEqual({})
+  expect(commit(removed(assign('ann', 'viewer', 'folder:top')))).toEqual({
+    open: { lost: ['ann sub', 'ann top'] },
+  })
+})
+
+test('a tuple gives to all who hold something above, and takes from them', () => {
+  const commit = open()
+  commit(assign('ann', 'viewer', 'folder:top'), assign('bob', 'viewer', 'folder:sub'))
+  expect(commit(link('folder:sub', 'parent', 'document:two'))).toEqual({
+    read: { gained: ['ann two', 'bob two'] },
+  })
+  expect(commit(removed(link('folder:top', 'parent', 'folder:sub')))).toEqual({
+    read: { lost: ['ann one', 'ann two'] },
+    open: { lost: ['ann sub'] },
+  })
+})
+
+test('what one commit gives and takes back is not told', () => {
+  const commit = open()
+  const grant = assign('ann', 'viewer', 'document:two')
+  expect(commit(grant, removed(grant))).toEqual({})
+  commit(grant)
+  expect(commit(removed(grant), grant)).toEqual({})
+})
+
+test('a user who is removed loses all, a new one has nothing', () => {
+  const commit = open()
+  commit(assign('ann', 'viewer', 'folder:top'))
+  expect(commit(removed(user('ann')))).toEqual({
+    read: { lost: ['ann one'] },
+    open: { lost: ['ann sub', 'ann top'] },
+  })
+  expect(commit(user('ann'))).toEqual({})
+})
+
+test('an instance that comes is for whoever has a tenant role; one that goes takes what was derived over it', () => {
+  const commit = open()
+  commit(assignInTenant('bob', 'reader', 'default'), assign('ann', 'viewer', 'folder:top'))
+  expect(commit(instance('document:new'))).toEqual({ read: { gained: ['bob new'] } })
+  expect(commit(removed(instance('folder:sub')))).toEqual({
+    read: { lost: ['ann one'] },
+    open: { lost: ['ann sub'] },
+  })
+  expect(commit(removed(instance('document:new')))).toEqual({ read: { lost: ['bob new'] } })
+})
+
+describe('what is to be listed anew', () => {
+  test('a tenant role that allows: of that user in that tenant', () => {
+    const commit = open()
+    const grant = assignInTenant('ann', 'reader', 'default')
+    const many = [{ user: 'ann', tenant: 'default' }]
+    expect(commit(grant)).toEqual({ read: { many } })
+    expect(commit(grant)).toEqual({})
+    expect(commit(removed(grant))).toEqual({ read: { many } })
+  })
+
+  test('a role above more than is looked at: of that user; a tuple there: everything', () => {
+    const commit = open({ reached: 2 })
+    expect(commit(assign('ann', 'viewer', 'folder:sub'))).toEqual({
+      read: { gained: ['ann one'] },
+      open: { gained: ['ann sub'] },
+    })
+    expect(commit(assign('ann', 'viewer', 'folder:top'))).toEqual({
+      read: { many: [{ user: 'ann' }] },
+      open: { many: [{ user: 'ann' }] },
+    })
+    expect(commit(removed(link('folder:top', 'parent', 'folder:sub')))).toEqual({})
+    commit(link('folder:sub', 'parent', 'document:two'))
+    expect(commit(link('folder:top', 'parent', 'folder:sub'))).toEqual({
+      read: { many: [{}] },
+      open: { many: [{}] },
+    })
+  })
+
+  test('more than is told, and commits with more changes than are looked into', () => {
+    const few = open({ told: 1 })
+    expect(few(assign('ann', 'viewer', 'folder:top')).open).toEqual({ many: [{}] })
+    const commit = open()
+    const many = Array.from({ length: 1_001 }, (_, n) => user(`user-${n}`))
+    expect(commit(...many)).toEqual({ read: { many: [{}] }, open: { many: [{}] } })
+    expect(commit(...many.slice(0, 1_000))).toEqual({})
+  })
+
+  test('a change of the schema, and none that nobody is allowed by', () => {
+    const commit = open()
+    const all = { read: { many: [{}] }, open: { many: [{}] } }
+    expect(commit(role('document', 'viewer', { can: [] }))).toEqual(all)
+    expect(commit(relation('document', 'owner', 'folder'))).toEqual({})
+    expect(commit(resourceType('folder', 'open', 'close'))).toEqual({ open: { many: [{}] } })
+    expect(commit(tenant('another'))).toEqual({})
+    expect(commit(removed(tenant('default')))).toEqual({
+      read: { many: [{ tenant: 'default' }] },
+      open: { many: [{ tenant: 'default' }] },
+    })
+  })
+})

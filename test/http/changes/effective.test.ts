@@ -1,0 +1,276 @@
+/** Who gains and who loses a permission by each change: told pair by pair, or as what to list anew, so that a set kept by it is right. */
+import { describe, expect, test } from 'vitest'
+import { Random } from '#testing/data/random.ts'
+import {
+  type Client,
+  type Envelope,
+  FACTS,
+  neighbourOf,
+  question,
+  sharedService,
+  startedService,
+} from '#testing/processes/running-service.ts'
+import { ChangeStream, type ReadEvent } from '#testing/requests/change-stream.ts'
+
+const ASSIGNMENTS = `${FACTS}/role_assignments`
+const TUPLES = `${FACTS}/relationship_tuples`
+const QUERY = '?effective=document:read'
+
+async function createModel(verdict: Client): Promise<void> {
+  const derived = {
+    users_with_role: [{ role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }],
+  }
+  const viewer = { name: 'Viewer', permissions: ['read'] }
+  await verdict.resource({ key: 'folder', actions: { read: {} }, roles: { viewer } })
+  await verdict.relation('folder', 'parent', 'folder')
+  await verdict.send('PATCH', '/v2/schema/default/default/resources/folder/roles/viewer', {
+    body: { granted_to: derived },
+  })
+  await verdict.resource({
+    key: 'document',
+    actions: { read: {} },
+    roles: { viewer: { ...viewer, granted_to: derived } },
+    relations: { parent: 'folder' },
+  })
+  await verdict.tenantRole('auditor', ['document:read'])
+}
+
+/** What is told up to the present commit, without its origin. */
+async function told(verdict: Client, stream: ChangeStream) {
+  const events = await stream.upTo(await present(verdict))
+  return events.flatMap(({ event, value }) => (event === 'access.changed' ? [value.item] : []))
+}
+
+/** A user that the stream tells nothing of is what ends the wait for it. */
+async function present(verdict: Client): Promise<string> {
+  return verdict.revision()
+}
+
+/** The pairs that may, asked one by one. */
+async function allowed(verdict: Client): Promise<Set<string>> {
+  const users = await keysIn(verdict, `${FACTS}/users?per_page=100`)
+  const documents = await keysIn(verdict, `${FACTS}/resource_instances?resource=document&per_page=100`)
+  const pairs = users.flatMap(user => documents.map(key => [user, key] as const))
+  const answers = await verdict.allowsAll(
+    pairs.map(([user, key]) => question(user, 'read', `document:${key}`)),
+  )
+  return new Set(pairs.filter((_, index) => answers[index]).map(pair => JSON.stringify(pair)))
+}
+
+async function keysIn(verdict: Client, path: string): Promise<string[]> {
+  const { body } = await verdict.get<{ key: string }[] | Envelope<{ key: string }>>(path)
+  return ('data' in body ? body.data : body).map(({ key }) => key)
+}
+
+/** A set of pairs kept by the stream. */
+class AccessSet {
+  pairs = new Set<string>()
+  relisted = 0
+
+  /** `listed` is what is right now; it is asked only for what is to be listed anew. */
+  apply({ event, value }: ReadEvent, listed: ReadonlySet<string>): void {
+    if (event === 'reset') {
+      this.relisted += 1
+      this.pairs = new Set(listed)
+    }
+    if (event !== 'access.changed') return
+    const { gained, lost, many = [] } = value.item
+    for (const { user, resource } of lost) this.pairs.delete(JSON.stringify([user, resource]))
+    for (const { user, resource } of gained) this.pairs.add(JSON.stringify([user, resource]))
+    for (const scope of many) this.#relist(scope, listed)
+  }
+
+  /** A tenant is taken for all: which is asked more than is needed. */
+  #relist({ user, resource }: { user?: string; resource?: string }, listed: ReadonlySet<string>): void {
+    const isMeant = (pair: string): boolean => {
+      const [who, what] = JSON.parse(pair) as [string, string]
+      return (user === undefined || who === user) && (resource === undefined || what === resource)
+    }
+    this.relisted += 1
+    for (const pair of this.pairs) if (isMeant(pair)) this.pairs.delete(pair)
+    for (const pair of listed) if (isMeant(pair)) this.pairs.add(pair)
+  }
+}
+
+describe('what is told', async () => {
+  const verdict = await sharedService()
+  await createModel(verdict)
+  await verdict.users('ann', 'bob')
+
+  test('a role on a folder, and a tuple below it, each with who made the change', async () => {
+    const stream = await ChangeStream.opened(verdict.address, { query: QUERY })
+    const parent = { subject: 'folder:top', relation: 'parent', object: 'document:one', tenant: 'default' }
+    await verdict.send('POST', ASSIGNMENTS, {
+      body: { user: 'ann', role: 'viewer', resource_instance: 'folder:top', tenant: 'default' },
+    })
+    await verdict.send('POST', TUPLES, { body: parent, headers: { 'x-request-id': 'of-the-test' } })
+    const events = await stream.upTo(await present(verdict))
+    const changed = events.filter(({ event }) => event === 'access.changed')
+    expect(changed.map(({ value }) => value)).toEqual([
+      {
+        kind: 'access.changed',
+        revision: expect.any(String),
+        time: expect.any(String),
+        cause: 'request',
+        operation: 'createRelationshipTuple',
+        api_key_id: expect.any(String),
+        request_id: 'of-the-test',
+        item: { type: 'document', action: 'read', gained: [{ user: 'ann', resource: 'one' }], lost: [] },
+      },
+    ])
+    expect(changed.at(-1)!.id).toMatch(/^[^.]+\.\d+/)
+    await verdict.send('DELETE', TUPLES, { body: parent })
+    expect(await told(verdict, stream)).toEqual([
+      { type: 'document', action: 'read', gained: [], lost: [{ user: 'ann', resource: 'one' }] },
+    ])
+    stream.close()
+  })
+
+  test('a tenant role is to be listed anew for that user; a grant that ends is lost with its cause', async () => {
+    const stream = await ChangeStream.opened(verdict.address, { query: QUERY })
+    await verdict.send('POST', ASSIGNMENTS, { body: { user: 'bob', role: 'auditor', tenant: 'default' } })
+    expect(await told(verdict, stream)).toEqual([
+      { type: 'document', action: 'read', gained: [], lost: [], many: [{ user: 'bob', tenant: 'default' }] },
+    ])
+    const expires_at = new Date(Date.now() + 300).toISOString()
+    await verdict.send('POST', ASSIGNMENTS, {
+      body: { user: 'ann', role: 'viewer', resource_instance: 'document:one', tenant: 'default', expires_at },
+    })
+    const [given, lost] = (
+      await stream.until(({ event, value }) => event === 'access.changed' && value.item.lost.length > 0)
+    ).filter(({ event }) => event === 'access.changed')
+    expect(given!.value.item.gained).toEqual([{ user: 'ann', resource: 'one' }])
+    expect(lost!.value).toMatchObject({
+      cause: 'expired',
+      item: { lost: [{ user: 'ann', resource: 'one' }] },
+    })
+    stream.close()
+  })
+
+  test('who catches up is told what to list anew', async () => {
+    const before = await present(verdict)
+    await verdict.send('POST', ASSIGNMENTS, {
+      body: { user: 'ann', role: 'viewer', resource_instance: 'document:two', tenant: 'default' },
+    })
+    const stream = await ChangeStream.opened(verdict.address, { query: `${QUERY}&since=${before}` })
+    // The instance was made by the same call.
+    expect((await told(verdict, stream)).map(({ many }) => many)).toEqual([
+      [{ resource: 'two' }, { user: 'ann' }],
+    ])
+    stream.close()
+  })
+
+  test.each([
+    ['no permission', 'effective=document'],
+    ['an empty name', 'effective=document:read,'],
+    ['more than eight', `effective=${Array.from({ length: 9 }, (_, n) => `document:a${n}`).join(',')}`],
+    ['other filters', 'effective=document:read&types=document'],
+  ])('%s is refused', async (_, query) => {
+    const refused = await ChangeStream.open(verdict.address, { query: `?${query}` })
+    expect(refused).toMatchObject({ status: 422 })
+  })
+})
+
+test('of more environments than may be it is not told, and of one more when another is left', async () => {
+  const verdict = await startedService({ effectiveEnvironmentsMax: 1 })
+  const key = await neighbourOf(verdict, 'other')
+  const path = '/v2/facts/default/other/changes'
+  const first = await ChangeStream.opened(verdict.address, { query: QUERY })
+  const second = await ChangeStream.opened(verdict.address, { query: QUERY })
+  expect(await ChangeStream.open(verdict.address, { query: QUERY, key, path })).toMatchObject({ status: 429 })
+  // What is not about access needs no index.
+  const plain = await ChangeStream.opened(verdict.address, { key, path })
+  for (const each of [first, second]) each.close()
+  let opened = await ChangeStream.open(verdict.address, { query: QUERY, key, path })
+  while (!(opened instanceof ChangeStream))
+    opened = await ChangeStream.open(verdict.address, { query: QUERY, key, path })
+  for (const each of [plain, opened]) each.close()
+})
+
+/** A step of a random history, about few things. */
+function randomStep(random: Random): readonly [method: string, path: string, body?: unknown] {
+  const user = `u${random.below(4)}`
+  const tenant = random.pick(['default', 'default', 'other'])
+  const document = `document:d${random.below(5)}`
+  const folder = `folder:f${random.below(4)}`
+  const ends = random.chance(0.2) ? { expires_at: new Date(Date.now() + 40).toISOString() } : {}
+  const assigned = random.pick([
+    { user, role: 'auditor', tenant },
+    { user, role: 'viewer', resource_instance: document, tenant },
+    { user, role: 'viewer', resource_instance: folder, tenant },
+  ])
+  const object = random.chance(0.5) ? document : `folder:f${random.below(4)}`
+  const tuple = { subject: folder, relation: 'parent', object, tenant }
+  return random.pick([
+    ['POST', `${FACTS}/users`, { key: user }],
+    ['DELETE', `${FACTS}/users/${user}`],
+    ['POST', `${FACTS}/tenants`, { key: 'other', name: 'Other' }],
+    ['DELETE', `${FACTS}/tenants/other`],
+    ['POST', `${FACTS}/resource_instances`, { resource: 'document', key: document.split(':')[1], tenant }],
+    ['DELETE', `${FACTS}/resource_instances/${document}`],
+    ['DELETE', `${FACTS}/resource_instances/${folder}`],
+    ['POST', ASSIGNMENTS, { ...assigned, ...ends }],
+    ['POST', ASSIGNMENTS, { ...assigned, ...ends }],
+    ['POST', `${ASSIGNMENTS}/bulk`, [0, 1, 2].map(n => ({ ...assigned, user: `u${n}` }))],
+    ['DELETE', ASSIGNMENTS, assigned],
+    ['POST', TUPLES, tuple],
+    ['POST', TUPLES, { ...tuple, ...ends }],
+    ['DELETE', TUPLES, tuple],
+  ] as const)
+}
+
+/** All that has ended is gone, so that checks and log say the same. */
+async function whenEnded(verdict: Client): Promise<void> {
+  const soon = encodeURIComponent(new Date(Date.now() + 60_000).toISOString())
+  for (const path of [ASSIGNMENTS, TUPLES]) {
+    while ((await verdict.get<unknown[]>(`${path}?expires_before=${soon}`)).body.length > 0);
+  }
+}
+
+const LOG_ENTRIES = 100
+
+test.each([1, 2])(
+  'a set kept by it is what checks say, wherever its reader stops and goes on: history %i',
+  { timeout: 180_000 },
+  async seed => {
+    const random = new Random(seed)
+    const verdict = await startedService({ logEntriesMax: LOG_ENTRIES })
+    await createModel(verdict)
+    const set = new AccessSet()
+    let stream = await ChangeStream.opened(verdict.address, { query: QUERY })
+    let pairs = 0
+    for (let round = 0; round < 120; round++) {
+      if (random.chance(0.1)) {
+        const { lastId } = stream
+        stream.close()
+        const away = random.chance(0.3) ? 2 * LOG_ENTRIES : random.below(10)
+        for (let step = 0; step < away; step++) {
+          const [method, path, body] = randomStep(random)
+          await verdict.send(method, path, { body })
+        }
+        stream = await ChangeStream.opened(verdict.address, { query: QUERY, lastEventId: lastId })
+      }
+      for (let step = random.below(6); step > 0; step--) {
+        const [method, path, body] = randomStep(random)
+        expect((await verdict.send(method, path, { body })).status).toBeLessThan(500)
+      }
+      await whenEnded(verdict)
+      // A commit of which something is told, so that there is an id to wait for.
+      await verdict.send('POST', `${FACTS}/resource_instances`, {
+        body: { resource: 'document', key: 'always', tenant: 'default' },
+      })
+      await verdict.send('PUT', `${FACTS}/users/mark`, { body: { key: 'mark' } })
+      const mark = { user: 'mark', role: 'viewer', resource_instance: 'document:always', tenant: 'default' }
+      await verdict.send(round % 2 === 0 ? 'POST' : 'DELETE', ASSIGNMENTS, { body: mark })
+      const listed = await allowed(verdict)
+      for (const event of await stream.upTo(await present(verdict))) {
+        pairs += event.event === 'access.changed' ? event.value.item.gained.length : 0
+        set.apply(event, listed)
+      }
+      expect([...set.pairs].toSorted()).toEqual([...listed].toSorted())
+    }
+    expect(pairs).toBeGreaterThan(30)
+    expect(set.relisted).toBeGreaterThan(3)
+    stream.close()
+  },
+)
