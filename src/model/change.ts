@@ -136,8 +136,10 @@ export interface Ending {
  * are without.
  */
 export interface Told {
-  /** The id of the thing that the change is about. */
+  /** The id of the thing that is removed, or that was put and removed by the same commit. */
   readonly id?: string
+  /** Which of the rows that the commit puts is the thing's, in place of its id, which is in there. */
+  readonly row?: number
   /** How many dependants went with what was removed, by their kinds; absent: none. */
   readonly took?: TakenAlong
 }

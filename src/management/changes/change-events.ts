@@ -77,7 +77,7 @@ const AUDIT_KIND = recordsBegin('audit')
 /** The events of a commit, in order. Throws `OlderReleaseError` at the first that cannot be told. */
 export function* changeEvents(entry: Entry, telling: TellingScope): Generator<ToldChange> {
   if (entry.changes.length === 0 && !entry.put.some(isTold)) return
-  const { puts, audit } = readPuts(entry)
+  const { puts, rows, audit } = readPuts(entry)
   const time = audit?.createdAt ?? newestIn(puts)
   const origin = originOf(entry, audit, time)
   const told = new Set<string>()
@@ -85,7 +85,7 @@ export function* changeEvents(entry: Entry, telling: TellingScope): Generator<To
     entry.changes.flatMap(change => (change.kind === 'instance-put' ? [nameOf(change.instance)] : [])),
   )
   for (const change of entry.changes) {
-    const { id } = change
+    const id = change.row === undefined ? change.id : rows[change.row]?.record.id
     if (id === undefined) {
       // An instance of an earlier generation, whose end was told of before.
       if (change.kind === 'instance-removed' && put.has(nameOf(change.instance))) continue
@@ -121,14 +121,19 @@ function isTold({ key }: Row): boolean {
 
 function readPuts(entry: Entry) {
   const puts = new Map<string, Put>()
+  /** The same by their place in the entry. */
+  const rows: (Put | undefined)[] = []
   let audit: AuditRecord | null = null
-  for (const row of entry.put) {
+  for (const [at, row] of entry.put.entries()) {
     if (QUIET_KINDS.has(row.key[0]!)) continue
     const record = decodeRecord(row)
     if (record.kind === 'audit') audit = record
-    else puts.set(record.id, { record, isNew: isNewIn(row, entry.revision.sequence) })
+    else {
+      rows[at] = { record, isNew: isNewIn(row, entry.revision.sequence) }
+      puts.set(record.id, rows[at])
+    }
   }
-  return { puts, audit }
+  return { puts, rows, audit }
 }
 
 /** Who made a commit, and when. O(rows that it put). */

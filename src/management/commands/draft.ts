@@ -285,6 +285,7 @@ export class Draft extends RecordReader {
     const require: Requirement[] = []
     const put: RowPut[] = []
     const remove: Uint8Array[] = []
+    const rowOf = new Map<string, number>()
     for (const { key, row, record, written, contentMatters, restarted } of this.#pending.values()) {
       if (row === null) require.push({ key, absent: true })
       else if (contentMatters) require.push({ key, version: row.version })
@@ -292,11 +293,14 @@ export class Draft extends RecordReader {
       if (++rows % YIELD_ROWS === 0) yield
       if (!written) continue
       if (restarted) remove.push(key)
-      if (record !== null) put.push({ key, value: encodeRecord(record) })
+      if (record === null) continue
+      rowOf.set(record.id, put.length)
+      put.push({ key, value: encodeRecord(record) })
     }
     // An engine compiles the schema before it takes in facts (`engine.md`). No command adds a fact about a thing that it
     // removes and makes again, so facts mean the same after all changes of the schema.
-    const changes = [...this.#changes.filter(isOfSchema), ...this.#changes.filter(each => !isOfSchema(each))]
+    const told = this.#changes.map(change => withRow(change, rowOf))
+    const changes = [...told.filter(isOfSchema), ...told.filter(each => !isOfSchema(each))]
     return { id, require, put, delete: remove, changes }
   }
 
@@ -332,6 +336,14 @@ export class Draft extends RecordReader {
     if (record.kind !== 'instance') return true
     return this.byId('tenant', record.tenantId) !== null && this.byId('type', record.typeId) !== null
   }
+}
+
+/** A row says the id of what was put, and more. */
+function withRow(change: Change, rowOf: ReadonlyMap<string, number>): Change {
+  const row = change.id === undefined || !change.kind.endsWith('-put') ? undefined : rowOf.get(change.id)
+  if (row === undefined) return change
+  const { id: _, ...told } = change
+  return { ...told, row }
 }
 
 /** What was stored when the draft first met it, decoded once. */
