@@ -202,6 +202,21 @@ describe('/local/role_assignments', () => {
     expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.stringMatching(/./) }])
   })
 
+  test('says until when what ends is held', async () => {
+    const client = await startedService()
+    await client.createDocumentModel()
+    await client.tenantRole('reader', [])
+    await client.users('alice', 'bob')
+    const expires_at = '2131-05-01T10:00:00.000Z'
+    for (const grant of [{ user: 'alice', expires_at }, { user: 'bob' }]) {
+      await client.post(`${FACTS}/role_assignments`, { role: 'reader', tenant: 'default', ...grant })
+    }
+    expect(await listed('', client)).toEqual([
+      { user: 'alice', role: 'reader', tenant: 'default', expires_at },
+      { user: 'bob', role: 'reader', tenant: 'default' },
+    ])
+  })
+
   test('thirty are a page unless it is said, a hundred at most', async () => {
     const client = await startedService()
     await client.createDocumentModel()

@@ -1,6 +1,6 @@
 /** Role assignments as a decision point lists them (conditions, section 10.7). */
 import { Type } from 'typebox'
-import { pagingQuery, Reference } from './building-blocks.ts'
+import { moment, pagingQuery, Reference } from './building-blocks.ts'
 
 /** Filters hold together. */
 export const LocalRoleAssignmentsQuery = Type.Object({
@@ -21,5 +21,6 @@ export const LocalRoleAssignments = Type.Array(
     resource_instance: Type.Optional(
       Type.String({ description: '`type:key`; absent where the role is held in the tenant.' }),
     ),
+    expires_at: Type.Optional(moment('When it ends; absent: it lasts.')),
   }),
 )

@@ -1,5 +1,6 @@
 /** What would have allowed, but for one thing, on the wire: in the answer of `/allowed/explain`. */
 import { type Static, Type } from 'typebox'
+import { moment } from './building-blocks.ts'
 
 export const InstanceName = Type.Object({ type: Type.String(), key: Type.String() })
 
@@ -10,9 +11,7 @@ export const NamedDerivation = Type.Object({
   guarded: Type.Boolean(),
 })
 
-export const ExplainedEnd = Type.Optional(
-  Type.String({ format: 'date-time', description: 'When the grant of this step ends; absent: it lasts.' }),
-)
+export const ExplainedEnd = Type.Optional(moment('When the grant of this step ends; absent: it lasts.'))
 
 /** The role of the derivation on `subject`, over the relation, gives `role` on `object`. */
 export const DerivationStep = Type.Object({

@@ -52,6 +52,7 @@ function assignmentsIn({ body }: Reply): RoleAssignment[] {
   ) as RoleAssignment[]
 }
 
-function inFewWords({ user, role, tenant, resource_instance: instance }: RoleAssignment) {
-  return { user, role, tenant, ...(instance !== null && { resource_instance: instance }) }
+function inFewWords({ user, role, tenant, resource_instance: instance, expires_at: end }: RoleAssignment) {
+  const where = instance !== null && { resource_instance: instance }
+  return { user, role, tenant, ...where, ...(end !== null && { expires_at: end }) }
 }
