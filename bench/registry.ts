@@ -50,6 +50,12 @@ export const BENCHES: readonly Bench[] = [
   ofService('ruled-bulk', '2 min', 'bulks of 1,000 with attributes and rules against the floor'),
   ofService('peers', '20 min', 'the same model and questions elsewhere; installs what it compares with'),
   {
+    name: 'changes',
+    shows: '5,000 changes a second told to 100 connections, and single decisions beside them',
+    takes: '1 min',
+    program: 'http/changes.ts',
+  },
+  {
     name: 'ends',
     shows: 'grants that end: their memory, their load, and 100,000 that end in one second',
     takes: '1 min',

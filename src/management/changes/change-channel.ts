@@ -1,6 +1,6 @@
 /**
  * All readers with the same filter that have caught up. What a commit means is written out once for them, joined with what comes in the
- * same turn of the event loop, and handed on as one piece of bytes.
+ * same turn of the event loop, or in some milliseconds where much comes, and handed on as one piece of bytes.
  */
 import type { ResetReason } from '#model/wire/change-event.ts'
 import type { ToldChange } from './change-events.ts'
@@ -17,7 +17,9 @@ export interface ChangeBatch {
   readonly isLast: boolean
 }
 
-/** Text that is handed on before the turn is over. */
+/** Between two pieces, while more and more comes: each costs every connection a write. */
+const PIECE_EVERY_MS = 8
+/** Text that is handed on before its time. */
 const TEXT_LENGTH_MAX = 262_144
 
 const encoder = new TextEncoder()
@@ -33,6 +35,7 @@ export class ChangeChannel {
   #events = 0
   #resets = 0
   #isPlanned = false
+  #handedAt = -Infinity
   /** Whether readers have an id of the newest commit, or one that came with the events of it. */
   #isTold = true
 
@@ -96,16 +99,25 @@ export class ChangeChannel {
     if (this.#length >= TEXT_LENGTH_MAX) this.flush()
     else if (!this.#isPlanned) {
       this.#isPlanned = true
-      setImmediate(() => {
-        this.#isPlanned = false
-        this.flush()
-      })
+      this.#plan()
     }
+  }
+
+  /** What comes alone goes at the end of the turn. */
+  #plan(): void {
+    const flush = (): void => {
+      this.#isPlanned = false
+      this.flush()
+    }
+    const waitMs = this.#handedAt + PIECE_EVERY_MS - performance.now()
+    if (waitMs > 0) setTimeout(flush, waitMs)
+    else setImmediate(flush)
   }
 
   #hand(isLast: boolean): void {
     const bytes = encoder.encode(this.#texts.join(''))
     const batch = { bytes, events: this.#events, resets: this.#resets, isLast }
+    this.#handedAt = performance.now()
     this.#texts = []
     this.#length = 0
     this.#events = 0

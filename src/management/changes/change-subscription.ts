@@ -38,6 +38,13 @@ export interface ChangePiece {
   readonly channel: ChangeChannel | null
 }
 
+/** What is not divided. */
+interface Part {
+  readonly text: string
+  readonly events?: number
+  readonly resets?: number
+}
+
 /** Text in a piece, about. */
 const PIECE_LENGTH = 65_536
 /** Commits that a piece goes through at most, told of or not: whoever filters all of them must hear something, too. */
@@ -63,10 +70,8 @@ export class ChangeSubscription {
   readonly #leaveChanges: () => void
   readonly #onOver: (() => void)[] = []
   #position: StreamPosition
-  /** What begins the next piece. */
-  #texts: string[]
-  #events = 1
-  #resets: number
+  /** What the next pieces are made of. */
+  readonly #told: Part[] = []
   #log: AsyncIterator<Entry> | null = null
   /** Whether the reader has an id of the position. */
   #isTold = true
@@ -89,12 +94,8 @@ export class ChangeSubscription {
     this.#leaveChanges = leave
     const { position, reason } = start
     this.#position = position
-    this.#texts = [
-      snapshotText(position, reason !== null),
-      ...(reason === null ? [] : [resetText(position, reason)]),
-    ]
-    this.#resets = reason === null ? 0 : 1
-    this.#events += this.#resets
+    this.#add({ text: snapshotText(position, reason !== null), events: 1 })
+    if (reason !== null) this.#addReset(reason)
   }
 
   get position(): StreamPosition {
@@ -108,23 +109,34 @@ export class ChangeSubscription {
 
   /** The next piece. One call at a time; none after the one with the channel. */
   async next(): Promise<ChangePiece> {
-    if (!this.#isThere()) await this.#readOn()
-    const isThere = this.#isThere()
-    // The channel tells how far it is only when it has gone on.
-    if (isThere && !this.#isTold) this.#add(positionText(this.#position), 1)
-    if (this.#texts.length === 0) this.#add(this.#isTold ? HEARTBEAT_TEXT : positionText(this.#position))
-    this.#isTold = true
-    const piece = {
-      bytes: encoder.encode(this.#texts.join('')),
-      events: this.#events,
-      resets: this.#resets,
-      channel: isThere ? this.#changes.channel(this.#filter) : null,
-    }
-    this.#texts = []
-    this.#events = 0
-    this.#resets = 0
+    if (this.#told.length === 0 && !this.#isThere()) await this.#readOn()
+    // The channel tells how far it is only when it has gone on, and whoever filters everything hears something, too.
+    if (this.#told.length === 0) this.#tellPosition()
+    const { text, events, resets } = this.#take()
+    // Asked first: where the history was replaced meanwhile there is more to tell.
+    const isLevel = this.#isThere()
+    const isThere = isLevel && this.#told.length === 0 && this.#isTold
     if (isThere) this.#endLog()
-    return piece
+    const channel = isThere ? this.#changes.channel(this.#filter) : null
+    return { bytes: encoder.encode(text), events, resets, channel }
+  }
+
+  #tellPosition(): void {
+    if (this.#isTold) this.#add({ text: HEARTBEAT_TEXT })
+    else this.#add({ text: positionText(this.#position), events: 1 })
+    this.#isTold = true
+  }
+
+  /** A piece of what is to be told. A commit may be much longer than one. */
+  #take() {
+    let [count, length] = [0, 0]
+    while (count < this.#told.length && length < PIECE_LENGTH) length += this.#told[count++]!.text.length
+    const taken = this.#told.splice(0, count)
+    return {
+      text: taken.map(({ text }) => text).join(''),
+      events: taken.reduce((sum, { events = 0 }) => sum + events, 0),
+      resets: taken.reduce((sum, { resets = 0 }) => sum + resets, 0),
+    }
   }
 
   /** Nobody hears the channel any more in the thread of this reader. */
@@ -183,10 +195,10 @@ export class ChangeSubscription {
     this.#isTold = told.length > 0
     let length = 0
     for (const [place, change] of told.entries()) {
-      const text = textOfChange(change)
+      const end = place === told.length - 1 ? endOfCommit(position) : END_OF_EVENT
+      const text = textOfChange(change) + end
       length += text.length
-      this.#add(text, 1)
-      this.#add(place === told.length - 1 ? endOfCommit(position) : END_OF_EVENT)
+      this.#add({ text, events: 1 })
     }
     return length
   }
@@ -199,13 +211,11 @@ export class ChangeSubscription {
 
   #addReset(reason: ResetReason): void {
     this.#isTold = true
-    this.#resets += 1
-    this.#add(resetText(this.#position, reason), 1)
+    this.#add({ text: resetText(this.#position, reason), events: 1, resets: 1 })
   }
 
-  #add(text: string, events = 0): void {
-    this.#texts.push(text)
-    this.#events += events
+  #add(part: Part): void {
+    this.#told.push(part)
   }
 
   #endLog(): void {

@@ -1,0 +1,53 @@
+/** Many readers of changes in one process, which look at no more of an event than when it was made. See `changes.ts`. */
+import { connect } from 'node:net'
+
+const [, , port = '', key = '', count = ''] = process.argv
+const TIME = Buffer.from('"time":"')
+const EVENT = Buffer.from('\nevent: ')
+const TIME_LENGTH = 24
+
+let isMeasuring = false
+let [events, bytes] = [0, 0]
+/** Of the oldest change in each packet, so of the one that took longest; once for each change in it, thinned. */
+let delays: number[] = []
+let open = 0
+let cpuSeconds = 0
+
+for (let n = 0; n < Number(count); n++) {
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write(
+    `GET /v2/facts/default/default/changes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+  )
+  let isOpen = false
+  socket.on('data', packet => {
+    if (!isOpen) {
+      isOpen = true
+      if (++open === Number(count)) process.send!('open')
+    }
+    if (!isMeasuring) return
+    bytes += packet.length
+    let inPacket = 0
+    for (let at = packet.indexOf(EVENT); at >= 0; at = packet.indexOf(EVENT, at + EVENT.length)) inPacket++
+    events += inPacket
+    const at = packet.indexOf(TIME)
+    if (at < 0 || at + TIME.length + TIME_LENGTH > packet.length) return
+    const made = Date.parse(packet.toString('latin1', at + TIME.length, at + TIME.length + TIME_LENGTH))
+    const delay = Date.now() - made
+    for (let event = 0; event <= inPacket; event += 10) delays.push(delay)
+  })
+  socket.on('close', () => {
+    process.stderr.write('a reader was sent away\n')
+  })
+}
+
+process.on('message', message => {
+  isMeasuring = message === 'begin'
+  const { user, system } = process.cpuUsage()
+  if (message === 'end')
+    process.send!({ events, bytes, delays, cpuSeconds: (user + system) / 1e6 - cpuSeconds })
+  else {
+    ;[events, bytes] = [0, 0]
+    delays = []
+    cpuSeconds = (user + system) / 1e6
+  }
+})

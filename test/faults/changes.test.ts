@@ -1,0 +1,64 @@
+/** The stream of changes through what happens to Redis: a restart is not noticed, a history that was rewound is a reset for everybody. */
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { startRedis } from '#testing/processes/redis-process.ts'
+import { startedNodes } from '../support/nodes.ts'
+import { ChangeStream } from '#testing/requests/change-stream.ts'
+import { orders } from './support/nodes-on-wires.ts'
+
+test('a restart of Redis is no gap, and no reset', async () => {
+  const redis = await startRedis({ arguments: ['--appendonly', 'yes', '--appendfsync', 'always'] })
+  onTestFinished(() => redis.stop())
+  const [one, two] = await startedNodes(redis, 2)
+  const stream = await ChangeStream.opened(two!.address, { query: '?kinds=user' })
+  await one!.user('before')
+  await redis.kill()
+  expect(await redis.start()).toBe(true)
+  await one!.user('after')
+  const told = await stream.until(({ value }) => value.item?.key === 'after')
+  expect(
+    told.map(({ event, value }) => value.item?.key ?? event).filter(what => what !== 'position'),
+  ).toEqual(['snapshot', 'before', 'after'])
+  stream.close()
+})
+
+test(
+  'a history that was rewound and written on is a reset: for who listens, and for who comes with an id of before',
+  { timeout: 120_000 },
+  async () => {
+    const redis = await startRedis()
+    onTestFinished(() => redis.stop())
+    const [one, two] = await startedNodes(redis, 2)
+    const stream = await ChangeStream.opened(two!.address)
+    await one!.user('kept')
+    await stream.until(({ value }) => value.item?.key === 'kept')
+    await orders(redis).call('SAVE')
+    copyFileSync(join(redis.directory, 'dump.rdb'), join(redis.directory, 'backup'))
+    await one!.user('lost')
+    await stream.until(({ value }) => value.item?.key === 'lost')
+    const { lastId } = stream
+    await redis.kill()
+    copyFileSync(join(redis.directory, 'backup'), join(redis.directory, 'dump.rdb'))
+    expect(await redis.start()).toBe(true)
+    expect((await stream.until(({ event }) => event === 'reset')).at(-1)!.value.reason).toBe(
+      'history_replaced',
+    )
+    stream.close()
+    // The same numbers again.
+    for (const node of [one!, two!])
+      await expect
+        .poll(
+          () => node.post('/v2/facts/default/default/users', { key: 'fresh' }).then(({ status }) => status),
+          { timeout: 30_000 },
+        )
+        .toBeOneOf([200, 409])
+    await one!.user('more')
+    const again = await ChangeStream.opened(one!.address, { lastEventId: lastId })
+    expect((await again.until(({ event }) => event !== 'snapshot')).at(-1)).toMatchObject({
+      event: 'reset',
+      value: { reason: 'history_replaced' },
+    })
+    again.close()
+  },
+)
