@@ -1,15 +1,15 @@
 /**
  * The stored form of a log entry:
  *
- *     [format u8][commit id, 16 bytes][msgpack of (deletes, puts as (key, value, created), changes as JSON text)]
+ *     [format u8][commit id, 16 bytes][msgpack of (deletes, puts as (key, value, created), changes as text (change-codec.ts))]
  *
  * The id stands outside, so that trimming the log need not decode what it drops. The revision is not in here: its
  * sequence is where the entry is stored, its epoch is the store's. Changes hold attributes, i.e. members named by callers,
  * and msgpackr would rename one of `__proto__`; JSON does not.
  */
+import { decodeChanges, encodeChanges } from '#store/keyspace/change-codec.ts'
 import { Packr } from 'msgpackr'
 import { assert } from '#model/assert.ts'
-import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'
 import { viewOf } from '#store/keyspace/row-codec.ts'
 import type { Entry } from '#store/ledger.ts'
@@ -28,7 +28,7 @@ const packr = new Packr({ useRecords: false })
 export function encodeEntry(entry: Entry): Uint8Array {
   assert(entry.id.length === COMMIT_ID_BYTES, `a commit id has ${COMMIT_ID_BYTES} bytes`)
   const puts = entry.put.map((row): PackedPut => [row.key, row.value, row.created])
-  const body = packr.pack([entry.delete, puts, JSON.stringify(entry.changes)] satisfies Body)
+  const body = packr.pack([entry.delete, puts, encodeChanges(entry.changes)] satisfies Body)
   const bytes = Buffer.allocUnsafe(BODY_START + body.length)
   bytes[0] = FORMAT
   bytes.set(entry.id, 1)
@@ -47,7 +47,7 @@ export function decodeEntry(revision: Revision, bytes: Uint8Array): Entry {
     put: puts.map(([key, value, created]) => {
       return { key: viewOf(key), value: viewOf(value), version: revision.sequence, created }
     }),
-    changes: JSON.parse(changes) as Change[],
+    changes: decodeChanges(changes),
   }
 }
 

@@ -6,7 +6,7 @@
  *
  * where the number is the version or generation that is required, or the generation that a put row has, and only puts have values.
  */
-import type { Change } from '#model/change.ts'
+import { decodeChanges, encodeChanges } from '#store/keyspace/change-codec.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { viewOf } from '#store/keyspace/row-codec.ts'
 import type { Commit, Requirement } from '#store/ledger.ts'
@@ -25,7 +25,7 @@ const PACKED_AT_ONCE = 128
 export interface PackedCommit {
   readonly id: Uint8Array
   readonly items: readonly Uint8Array[]
-  /** JSON texts, each of some of the changes. */
+  /** Texts, each of some of the changes (`change-codec.ts`). */
   readonly changes: readonly Uint8Array[]
 }
 
@@ -58,8 +58,8 @@ export function* packCommit(commit: Packable): Resumable<PackedCommit> {
   }
   items.push(packed(some))
   for (let from = 0; from < commit.changes.length; from += PACKED_AT_ONCE) {
-    const json = JSON.stringify(commit.changes.slice(from, from + PACKED_AT_ONCE))
-    changes.push(new TextEncoder().encode(json))
+    const text = encodeChanges(commit.changes.slice(from, from + PACKED_AT_ONCE))
+    changes.push(new TextEncoder().encode(text))
     yield
   }
   return { id: Uint8Array.from(commit.id), items, changes }
@@ -78,7 +78,7 @@ export function unpackCommit({ id, items, changes }: PackedCommit) {
     else put.push({ key, value: value!, created: number })
   }
   const decoder = new TextDecoder()
-  const all = changes.flatMap(json => JSON.parse(decoder.decode(json)) as Change[])
+  const all = changes.flatMap(text => decodeChanges(decoder.decode(text)))
   return { id, require, delete: removed, put, changes: all }
 }
 

@@ -2,6 +2,7 @@
  * A commit in the form that `commit.lua` takes, in one call or staged in several. Also what the return codes of the script
  * mean.
  */
+import { encodeChanges } from '#store/keyspace/change-codec.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError, ConflictError } from '#model/errors.ts'
 import { textOf } from '#model/byte-text.ts'
@@ -84,7 +85,7 @@ export class CommitCall {
         knownSequence ?? -1,
         logEntriesMax,
         keys.channel,
-        JSON.stringify(changes),
+        encodeChanges(changes),
         require.length,
         removed.length,
         put.length,

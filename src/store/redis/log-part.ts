@@ -2,7 +2,7 @@
  * Log entries as the stream has them. A commit is one stream entry, a large one several: `<sequence>-<part>`, whose fields
  * are, in this order:
  *
- *     i  commit id                 c  changes as JSON, in the first part only
+ *     i  commit id                 c  changes (change-codec.ts), in the first part only
  *     l  parts of it still to come d  a deleted key; p, v  a put key and its stored row (`stored-row.ts`), repeated
  *     b  the commit id before, where the log begins with this commit because the former one was lost
  *     n, s  number and sum of rows behind the commit (`row-tally.ts`), in the last part, where account is kept
@@ -10,6 +10,7 @@
  * The last part makes the commit. Parts that none follows were left by a script that could not go on: they count for nothing,
  * and the commit that comes next begins behind them, under the same sequence.
  */
+import { decodeChanges } from '#store/keyspace/change-codec.ts'
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import { viewOf } from '#store/keyspace/row-codec.ts'
@@ -63,7 +64,7 @@ export function entryOfParts(epoch: string, parts: readonly StreamEntry[]): Entr
       const value = fields[at + 1]!
       switch (fields[at]!.toString('latin1')) {
         case 'c':
-          changes = JSON.parse(value.toString('utf8')) as Change[]
+          changes = decodeChanges(value.toString('utf8'))
           break
         case 'd':
           removed.push(viewOf(value))
