@@ -4,11 +4,12 @@
  * does not is not accepted. Behind it all stands a service that decides as before.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
+import { EVENTS_TYPE } from '#model/wire/change-event.ts'
 import { Random } from '#testing/data/random.ts'
 import { sharedService } from '#testing/processes/running-service.ts'
 import { Description, type JudgedAnswer } from '../support/description.ts'
@@ -45,6 +46,9 @@ const SAID_IN_WORDS = [
   /limit and size mean the same and differ/,
   /token and next_token mean the same and differ/,
   /must be a text or an object of at most \d+ bytes as JSON/,
+  /must be the id of an event, or a revision/,
+  /query\.kinds: must be of /,
+  /must be (at most \d+ names|names with commas between them)/,
   /http_method: is required/,
   /mapping_rules\[\d+\](\.url(_type)?)?: must /,
 ]
@@ -75,7 +79,7 @@ function send({ method, path, headers, body }: DrawnRequest): Promise<JudgedAnsw
       headers: Object.fromEntries([...texts, ...length]),
     }
     const sent = request(options, async answer => {
-      const bytes = Buffer.concat(await answer.toArray())
+      const bytes = await bytesOf(answer)
       const isPacked = answer.headers['content-encoding'] === 'gzip'
       resolve({
         status: answer.statusCode!,
@@ -86,6 +90,13 @@ function send({ method, path, headers, body }: DrawnRequest): Promise<JudgedAnsw
     sent.on('error', reject)
     sent.end(body ?? undefined)
   })
+}
+
+/** All of an answer; of one that goes on, its beginning. */
+async function bytesOf(answer: IncomingMessage): Promise<Buffer> {
+  if (answer.headers['content-type'] !== EVENTS_TYPE) return Buffer.concat(await answer.toArray())
+  for await (const bytes of answer) return bytes as Buffer
+  return Buffer.alloc(0)
 }
 
 /** What is wrong with an answer; empty when nothing is. */
