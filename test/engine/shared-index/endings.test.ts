@@ -162,4 +162,31 @@ describe('the queue', () => {
     expect(said.length).toBe(count - 1)
     expect(said.filter(([until, now]) => until !== now)).toEqual([])
   })
+  test('what is put beside very many that end together makes nobody look through all ends again', () => {
+    const regions = Regions.create(SECRETS)
+    const queue = new EndQueue(regions)
+    const [now, together] = [6_000, 10_000]
+    for (let n = 0; n < 100_000; n++) setEnd(regions, factOf(n), together)
+    while (queue.wakeAt <= now) expect(queue.next(now, 10)).toEqual([])
+    for (let n = 0; n < 1_000; n++) {
+      setEnd(regions, factOf(100_000 + n), together - 1)
+      queue.add(factOf(100_000 + n), together - 1)
+      queue.next(now, 10)
+      expect(queue.wakeAt).toBe(together - 1)
+    }
+  })
+
+  test('a look through very many ends comes to its end, whatever is put meanwhile', () => {
+    const regions = Regions.create(SECRETS)
+    const queue = new EndQueue(regions)
+    for (let n = 0; n < 100_000; n++) setEnd(regions, factOf(n), 10_000)
+    let added = 0
+    for (; queue.wakeAt <= 0 && added < 1_000; added++) {
+      queue.next(0, 10)
+      setEnd(regions, factOf(100_000 + added), 9_999)
+      queue.add(factOf(100_000 + added), 9_999)
+    }
+    expect(added).toBe(L.ENDING_PARTITIONS)
+    expect(queue.endsFrom).toBe(9_999)
+  })
 })

@@ -43,20 +43,15 @@ export class EndHeap {
     return first
   }
 
-  /** Keeps the half that ends first; returns the end from which on nothing is kept. O(length · log length). */
+  /** Keeps the half that ends first, of those that end together all or none; returns the end from which on nothing is kept. */
   keepFirstHalf(): number {
-    const kept = this.#length >> 1
-    const half = new EndHeap()
-    for (let index = 0; index < kept; index++) {
-      const until = this.firstEnd
-      half.push(this.pop(), until)
-    }
-    const from = this.firstEnd
-    // Of those that end together all are kept, or none.
-    while (half.#length > 0 && half.#ends[half.#length - 1] === from) half.#length -= 1
-    this.#ends = half.#ends
-    this.#facts = half.#facts
-    this.#length = half.#length
+    const ends = this.#ends
+    const length = this.#length
+    const from = ends.subarray(0, length).toSorted()[length >> 1]!
+    this.#length = 0
+    // In place: what is kept goes where nothing is to be read any more.
+    for (let at = 0; at < length; at++) if (ends[at]! < from) this.push(this.#factAt(at), ends[at]!)
+    this.#resize(Math.max(CAPACITY_MIN, 2 * this.#length))
     return from
   }
 

@@ -13,7 +13,7 @@ import { EndHeap } from './end-heap.ts'
 const FEW = 16_384
 const LONG_WINDOW_MS = 3_600_000
 const SHORT_WINDOW_MS = 15_000
-/** When a fact that is put makes the queue longer, the window becomes shorter. */
+/** When what is put makes the queue longer, and longer than twice what the last look found, the window becomes shorter. */
 const QUEUED_MAX = 65_536
 
 export class EndQueue {
@@ -25,18 +25,15 @@ export class EndQueue {
   #lookingUntil = -Infinity
   /** The partition to look through next; none, while no look is going on. */
   #partition: number | null = null
+  #queuedMax = QUEUED_MAX
 
   constructor(regions: Regions) {
     this.#regions = regions
   }
 
-  /** A fact that was put ends then. */
+  /** A fact that was put ends then. O(log of the queue): readers wait for it. */
   add(fact: FactNumbers, until: number): void {
-    if (until >= Math.max(this.#knownUntil, this.#lookingUntil)) return
-    this.#heap.push(fact, until)
-    if (this.#heap.length <= QUEUED_MAX) return
-    this.#knownUntil = Math.min(this.#knownUntil, this.#heap.keepFirstHalf())
-    this.#endLook(this.#knownUntil)
+    if (until < Math.max(this.#knownUntil, this.#lookingUntil)) this.#heap.push(fact, until)
   }
 
   /** By when `next` is to be called again, in milliseconds since 1970. Infinite: nothing ends. */
@@ -52,14 +49,17 @@ export class EndQueue {
 
   /**
    * Facts that have ended at `now`, about `limit` at most; one may come twice. Fewer say nothing: call it again until `wakeAt` is later
-   * than `now`. O(limit, and one partition of all ends while it looks ahead).
+   * than `now`. O(limit, and one partition of all ends while it looks ahead). No lock, no section.
    */
   next(now: number, limit: number): FactNumbers[] {
     if (this.#isEmpty) {
       this.#heap.clear()
+      this.#queuedMax = QUEUED_MAX
       this.#endLook(-Infinity)
       return []
     }
+    // Not while a look goes on, which would have to begin anew.
+    if (this.#partition === null && this.#heap.length > this.#queuedMax) this.#shorten()
     this.#lookAhead(now)
     const ended: FactNumbers[] = []
     while (ended.length < limit && this.#heap.firstEnd <= now) {
@@ -103,7 +103,14 @@ export class EndQueue {
       if (until >= from) this.#heap.push(fact, until)
     })
     this.#partition += 1
-    if (this.#partition === L.ENDING_PARTITIONS) this.#endLook(this.#lookingUntil)
+    if (this.#partition < L.ENDING_PARTITIONS) return
+    // Else what ends together with all of that would be left out and looked for again and again.
+    this.#queuedMax = Math.max(QUEUED_MAX, 2 * this.#heap.length)
+    this.#endLook(this.#lookingUntil)
+  }
+
+  #shorten(): void {
+    this.#endLook(Math.min(this.#knownUntil, this.#heap.keepFirstHalf()))
   }
 
   #endLook(knownUntil: number): void {
