@@ -1,6 +1,7 @@
 /** Facts that end, in an index that threads decide on: nobody is allowed anything behind an end, whatever the main thread is doing. */
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
+import type { SavedIndex } from '#engine/shared-index/saved-index.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
@@ -30,8 +31,10 @@ const REMOVAL = {
   scope: { instance: { type: 'document', key: 'd' } },
 }
 
+type Options = ConstructorParameters<typeof SharedIndexes>[0]
+
 /** An index on the clock of the test, or on the real one. */
-async function open(load: readonly Change[], now: () => number = Date.now) {
+async function open(load: readonly Change[], now: () => number = Date.now, kept: Options['kept'] = null) {
   const readers = new EngineReaders(
     handle => new SharedIndexReader(handle, { threadId: 2, lockEveryRead: false }),
   )
@@ -39,7 +42,7 @@ async function open(load: readonly Change[], now: () => number = Date.now) {
   const ended: (readonly [readonly Change[], number])[] = []
   const indexes = new SharedIndexes({
     createWriter: () => new SharedIndexWriter({ threadId: 1, secrets: SECRETS }),
-    kept: null,
+    kept,
     warmUpWriter: null,
     now,
     attach: async (id, index) => readers.attach(id, index),
@@ -107,6 +110,24 @@ test('a grant that was renewed behind its end is there again', async () => {
   now += 1_000
   await commit()
   expect(decide()).toBe(false)
+})
+
+test('an index that is being kept is not changed by a grant that ends meanwhile', async () => {
+  let now = 1_000_000
+  const seen: Buffer[] = []
+  const { indexes, ended } = await open([...schema, granted(now + 100)], () => now, {
+    read: async () => null,
+    write: async ({ saved }) => {
+      const { header } = (saved as SavedIndex).parts
+      seen.push(Buffer.from(header))
+      now += 1_000
+      indexes.endDue(ID)
+      seen.push(Buffer.from(header))
+    },
+  })
+  await indexes.keep(ID, { directory: '/nowhere', mark: () => null, setMark: async () => {} })
+  expect(seen[1]!.equals(seen[0]!)).toBe(true)
+  expect(ended).toEqual([])
 })
 
 test('while the thread that ends grants is busy, nobody is allowed by one that has ended', async () => {

@@ -210,6 +210,8 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
   async #keep(environmentId: string, place: SnapshotPlace): Promise<void> {
     const loaded = this.#loaded.get(environmentId)
     if (!loaded) return
+    // Nobody decides any more, and nothing may change what is being written.
+    loaded.ending.stop()
     this.#keepUntil ??= performance.now() + KEEP_MS_MAX
     while (this.#collecting.has(loaded.writer) && performance.now() < this.#keepUntil) await nextTurn()
     const isAtRest = !this.#collecting.has(loaded.writer)
