@@ -63,6 +63,14 @@ async function open(load: readonly Change[], now: () => number = Date.now, kept:
   return { indexes, readers, ended, whenTold: told.promise, commit, decide }
 }
 
+function decideOrCode(decide: () => boolean): boolean | string {
+  try {
+    return decide()
+  } catch (error) {
+    return (error as { code: string }).code
+  }
+}
+
 test('what had ended before the index was loaded is denied from its first decision on, and told', async () => {
   const { decide, ended } = await open([...schema, granted(Date.now() - 1)])
   expect(decide()).toBe(false)
@@ -137,15 +145,29 @@ test('while the thread that ends grants is busy, nobody is allowed by one that h
   // Keeps this thread, and with it all timers.
   while (Date.now() < until + 200) {
     const at = Date.now()
-    try {
-      const allowed = decide()
-      if (at >= until + 50) seen.push(allowed)
-      else if (at < until) expect(allowed).toBe(true)
-    } catch (error) {
-      seen.push((error as { code: string }).code)
-    }
+    const said = decideOrCode(decide)
+    if (at >= until + 50) seen.push(said)
+    else if (at < until) expect(said).toBe(true)
   }
   expect(new Set(seen)).toEqual(new Set(['NOT_READY']))
+})
+
+test('a thread that was stopped just after it looked at the clock does not take ends for later than they are', async () => {
+  const until = Date.now() + 60
+  let stops = 1
+  const { decide } = await open([...schema, granted(until)], () => {
+    const at = Date.now()
+    if (stops-- > 0) while (Date.now() < until + 100);
+    return at
+  })
+  expect(decideOrCode(decide)).not.toBe(true)
+})
+
+test('an index in which nothing can be ended is not handed out', async () => {
+  const opening = open([...schema, granted(Date.now() + 60_000)], () => {
+    throw new Error('there is no clock')
+  })
+  await expect(opening).rejects.toThrow('there is no clock')
 })
 
 test('a thread waits for a deadline that is a little late, and goes on as soon as it is moved', () => {

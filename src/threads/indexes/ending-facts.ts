@@ -42,6 +42,8 @@ export class EndingFacts {
   #timer: NodeJS.Timeout | undefined
   #turn: NodeJS.Immediate | undefined
   #isOver = false
+  /** What has ended this; null: nothing has. */
+  #fault: Error | null = null
 
   constructor(options: EndingFactsOptions) {
     this.#options = options
@@ -53,9 +55,10 @@ export class EndingFacts {
     return this.#deadline.handle
   }
 
-  /** Ends all that has ended by now, before anybody decides on the index. */
+  /** Ends all that has ended by now, before anybody decides on the index. Throws where that fails: nobody may decide on it then. */
   async catchUp(): Promise<void> {
     while (!this.look()) await new Promise(resolve => setImmediate(resolve))
+    if (this.#fault !== null) throw this.#fault
   }
 
   /**
@@ -68,15 +71,19 @@ export class EndingFacts {
     clearTimeout(this.#timer)
     clearImmediate(this.#turn)
     try {
+      // Before the clock is read: a process that is stopped in between then takes ends for earlier than they are, and not for later.
+      const startedAt = performance.now()
       const at = now()
       const removals = index.endDue(at, ENDED_AT_ONCE)
       const isDone = index.wakeAt > at
-      this.#deadline.set(this.#deadlineIn(index.endsFrom - at))
-      this.#plan(index.wakeAt - at)
+      const nowAt = at + performance.now() - startedAt
+      this.#deadline.set(this.#deadlineIn(index.endsFrom - nowAt))
+      this.#plan(index.wakeAt - nowAt)
       if (removals.length > 0) onEnded(removals)
       return isDone
     } catch (error) {
       this.stop()
+      this.#fault = error instanceof Error ? error : new Error(String(error))
       onFault(error)
       return true
     }
