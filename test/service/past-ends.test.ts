@@ -2,13 +2,14 @@
 import { expect, test } from 'vitest'
 import { grantAssignment } from '#management/facts/assignments/role-assignments.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const PAST = Date.UTC(2020, 0, 1)
 const LATER = Date.UTC(2131, 0, 1)
 
-async function environmentWithAnn() {
-  const environment = await RunningEnvironment.open()
+async function environmentWithAnn(url?: string) {
+  const environment = await RunningEnvironment.open(url)
   await environment.execute('createTenantRole', { body: { key: 'auditor', name: 'Auditor' } })
   await environment.execute('createUser', { body: { key: 'ann' } })
   const records = environment.reader()
@@ -61,4 +62,23 @@ test('of a renewal and a removal at the same moment only the first goes through'
   )
   expect(outcomes).toEqual([true, false])
   expect(environment.idsOf('assignment')).toEqual([held!.id])
+})
+
+test('what a run has ended and not removed is found by the next, though no index tells of it', async () => {
+  const { environment, parts } = await environmentWithAnn(`lmdb:${storeDirectory()}`)
+  const many = Array.from({ length: 250 }, (_, n) => `user-${n}`)
+  for (const key of many) await environment.execute('createUser', { body: { key } })
+  const [ann, ...others] = environment.reader().list('user', lists.all('user'))
+  await environment.onOneState(context => {
+    grantAssignment(context, { ...parts, user: ann! }, LATER)
+    for (const user of others) grantAssignment(context, { ...parts, user }, PAST)
+  })
+  const [lasting] = environment.idsOf('assignment')
+  const next = await environment.reopen()
+  await next.until(() => next.count('assignment') === 1)
+  expect(next.idsOf('assignment')).toEqual([lasting])
+  const { data } = await next.execute('listAuditEntries', { query: { operation: 'expireGrants' } })
+  const removed = data.map(({ input }) => (input as { grants: { user: string }[] }).grants)
+  expect(removed.map(({ length }) => length).toSorted()).toEqual([100, 100, 50])
+  expect(new Set(removed.flat().map(({ user }) => user))).toEqual(new Set(many))
 })

@@ -94,7 +94,7 @@ export class RunningEnvironment {
       await this.#replica.start(error => this.faults.push(error))
       if (environment.view.sequence() === 0) {
         await this.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default' } })
-      }
+      } else this.#service.removeEndedBefore()
       this.#service.resumePurges()
     }
     this.#service = new EnvironmentService({

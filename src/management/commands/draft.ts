@@ -167,8 +167,9 @@ export class Draft extends RecordReader {
   }
 
   /** Leaves out the rows that this draft has written. */
-  override *storedRows(list: ListName): Iterable<Row> {
-    for (const row of this.view.scan(list)) if (!this.#pending.get(textOf(row.key))?.written) yield row
+  override *storedRows(list: ListName, options?: ScanOptions): Iterable<Row> {
+    for (const row of this.view.scan(list, options))
+      if (!this.#pending.get(textOf(row.key))?.written) yield row
   }
 
   /**

@@ -1,18 +1,22 @@
 /**
  * Removes behind the decisions what has ended (`facts/expiry.ts`): some grants a commit, in the order in which they ended. While the store
- * takes no commits it tries again and again; nobody is allowed anything by them meanwhile. After a start the index tells of them anew.
+ * takes no commits it tries again and again; nobody is allowed anything by them meanwhile. After a start those are found by list whose
+ * removal was not made before: an index that was kept has them no more.
  *
  * Other nodes do the same. A node whose clock is fast would end grants for those whose clock is right, so each waits a moment first.
  */
-import { type EndedFacts, EXPIRED_PER_COMMIT } from '#management/facts/expiry.ts'
+import {
+  type EndedFacts,
+  EXPIRED_PER_COMMIT,
+  type ListedPlace,
+  NAMES_BYTES_MAX,
+} from '#management/facts/expiry.ts'
 import { isForLater } from '#management/commands/later.ts'
 import type { Change } from '#model/change.ts'
 import { jsonBytes } from '#model/json-text.ts'
 
 /** Ended grants that are known by name; what comes beyond is found by the lists of what ends. */
 const PENDING_MAX = 100_000
-/** Bytes of JSON that the names of one commit's grants have, since its audit entry has them all. */
-const NAMES_BYTES_MAX = 16_384
 const FIRST_PAUSE_MS = 500
 const PAUSE_MS_MAX = 30_000
 
@@ -21,8 +25,8 @@ export interface EndedGrantsOptions {
   readonly holdMs: number
   /** Makes the commit that removes them. */
   readonly remove: (ended: EndedFacts) => Promise<unknown>
-  /** The same for some of those that are found by list; resolves to how many there were. */
-  readonly removeListed: () => Promise<number>
+  /** The same for some of those that the lists have behind that place; resolves to where to go on, null at their end. */
+  readonly removeListed: (from: ListedPlace | null) => Promise<ListedPlace | null>
   readonly onFault: (error: unknown) => void
 }
 
@@ -33,12 +37,18 @@ interface Waiting {
   readonly dueAt: number
 }
 
+/** A look through the lists. */
+interface Look {
+  readonly from: ListedPlace | null
+  readonly dueAt: number
+}
+
 export class EndedGrants {
   readonly #options: EndedGrantsOptions
   #waiting: Waiting[] = []
   /** Of `#waiting`, how many are done. */
   #done = 0
-  #hasMore = false
+  #look: Look | null = null
   #isRunning = false
   #isClosed = false
   #running: Promise<void> = Promise.resolve()
@@ -49,20 +59,17 @@ export class EndedGrants {
   }
 
   add(removals: readonly Change[], sequence: number): void {
-    const dueAt = performance.now() + this.#options.holdMs
+    const dueAt = this.#heldUntil()
     const room = PENDING_MAX - (this.#waiting.length - this.#done)
     for (const removal of removals.slice(0, room)) this.#waiting.push({ removal, sequence, dueAt })
-    if (removals.length > room) this.#hasMore = true
-    this.resume()
+    if (removals.length > room) this.#look = { from: null, dueAt }
+    this.#resume()
   }
 
-  /** Goes on, unless it does already. */
-  resume(): void {
-    if (this.#isRunning || this.#isClosed) return
-    this.#isRunning = true
-    this.#running = this.#run().finally(() => {
-      this.#isRunning = false
-    })
+  /** Finds all by list that have ended by now. O(facts that end). */
+  lookThroughLists(): void {
+    this.#look = { from: null, dueAt: this.#heldUntil() }
+    this.#resume()
   }
 
   /** Lets the commit that is under way finish and makes no other. */
@@ -72,30 +79,41 @@ export class EndedGrants {
     await this.#running
   }
 
+  #heldUntil(): number {
+    return performance.now() + this.#options.holdMs
+  }
+
+  /** Goes on, unless it does already. */
+  #resume(): void {
+    if (this.#isRunning || this.#isClosed) return
+    this.#isRunning = true
+    this.#running = this.#run()
+  }
+
   async #run(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS
-    while (!this.#isClosed && (this.#done < this.#waiting.length || this.#hasMore)) {
+    while (!this.#isClosed && (this.#done < this.#waiting.length || this.#look)) {
       try {
         await this.#removeSome()
         pauseMs = FIRST_PAUSE_MS
       } catch (error) {
-        if (this.#isClosed) return
+        if (this.#isClosed) break
         if (!isForLater(error)) this.#options.onFault(error)
         await this.#pause(pauseMs)
         pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)
       }
     }
+    // In the same turn, so that what is added from now on begins anew.
+    this.#isRunning = false
   }
 
   async #removeSome(): Promise<void> {
     const batch = this.#nextBatch()
     const [first] = batch
-    if (!first) {
-      this.#hasMore = (await this.#options.removeListed()) > 0
-      return
-    }
-    const leftMs = first.dueAt - performance.now()
+    const look = this.#look
+    const leftMs = (first ?? look)!.dueAt - performance.now()
     if (leftMs > 0) return this.#pause(leftMs)
+    if (!first) return this.#removeListed(look!)
     // One of an older state may be told to the index again, which does no harm.
     const sequence = Math.max(...batch.map(each => each.sequence))
     await this.#options.remove({ removals: batch.map(({ removal }) => removal), sequence })
@@ -103,6 +121,12 @@ export class EndedGrants {
     if (this.#done < this.#waiting.length / 2) return
     this.#waiting = this.#waiting.slice(this.#done)
     this.#done = 0
+  }
+
+  async #removeListed(look: Look): Promise<void> {
+    const from = await this.#options.removeListed(look.from)
+    // Not if another look is to begin meanwhile.
+    if (this.#look === look) this.#look = from && { ...look, from }
   }
 
   /** Those that are due together with the first. */

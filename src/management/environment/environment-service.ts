@@ -121,10 +121,11 @@ export class EnvironmentService {
       whenLosersAreDone: () => this.#commits.whenLosersAreDone(),
       onDone: () => this.#removeUnusedRelations(),
     })
+    const holdMs = options.endedHoldMs ?? 0
     this.#endedGrants = new EndedGrants({
-      holdMs: options.endedHoldMs ?? 0,
+      holdMs,
       remove: ended => this.#write(context => expireFacts(context, ended)),
-      removeListed: async () => (await this.#write(expireListed)).answer,
+      removeListed: async from => (await this.#write(context => expireListed(context, from, holdMs))).answer,
       onFault: options.surroundings.onBackgroundFault,
     })
   }
@@ -224,6 +225,11 @@ export class EnvironmentService {
   /** Removes what the index has ended, by a commit behind the decisions (`ended-grants.ts`). */
   removeEnded(removals: readonly Change[], sequence: number): void {
     this.#endedGrants.add(removals, sequence)
+  }
+
+  /** The same for what an earlier run has ended and not removed: to be called once the lists are there. */
+  removeEndedBefore(): void {
+    this.#endedGrants.lookThroughLists()
   }
 
   /** Number of the newest commit. */

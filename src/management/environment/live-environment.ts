@@ -180,7 +180,10 @@ export class LiveEnvironment {
     })
     indexes.whenEnded(scope.environmentId, (removals, sequence) => service.removeEnded(removals, sequence))
     void store.whenListed().then(
-      () => service.resumePurges(),
+      () => {
+        service.resumePurges()
+        service.removeEndedBefore()
+      },
       () => undefined,
     )
     return { store, replica, service }

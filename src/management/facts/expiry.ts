@@ -10,22 +10,38 @@ import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts
 import { findTuple, removeTuple } from '#management/facts/tuples/relationship-tuples.ts'
 import { assert } from '#model/assert.ts'
 import type { Attributes, Change, InstanceKey } from '#model/change.ts'
+import { jsonBytes } from '#model/json-text.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import type { AssignmentRecord, InstanceRecord, TupleRecord } from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
-import { decodeAs, endOf } from '#store/keyspace/record-codec.ts'
+import { endOf } from '#store/keyspace/record-codec.ts'
 
 /** What an audit entry of such a removal has as its operation. */
 export const EXPIRY = 'expireGrants'
 /** Grants removed by one commit, so that its audit entry can name them all. */
 export const EXPIRED_PER_COMMIT = 100
+/** Bytes of JSON that the names of one commit's grants have, since its audit entry has them all. */
+export const NAMES_BYTES_MAX = 16_384
 /** Rows looked at between two stops. */
 const YIELD_ROWS = 64
+/** Rows of the lists of what ends that one commit looks at. */
+const LISTED_ROWS = 10_000
+const LISTED = [
+  { kind: 'assignment', list: lists.endingAssignments() },
+  { kind: 'tuple', list: lists.endingTuples() },
+] as const
 
 /** What an index has ended: removals, and the newest commit that it had then. */
 export interface EndedFacts {
   readonly removals: readonly Change[]
   readonly sequence: number
+}
+
+/** Up to where the lists of what ends were looked through. */
+export interface ListedPlace {
+  readonly kind: Fact['kind']
+  /** The place of the row in its list. */
+  readonly after: number
 }
 
 type Fact = AssignmentRecord | TupleRecord
@@ -47,23 +63,35 @@ export function* expireFacts(context: WriteContext, { removals, sequence }: Ende
   return expired.length
 }
 
-/** The same for those that the lists of what ends have, some of them. O(facts that end). */
-export function* expireListed(context: WriteContext): Resumable<number> {
-  const { records, now } = context
+/**
+ * The same for those that the lists of what ends have, some of them: those that had ended `holdMs` ago. Returns where to go on; null:
+ * the lists are at their end.
+ */
+export function* expireListed(
+  context: WriteContext,
+  from: ListedPlace | null,
+  holdMs: number,
+): Resumable<ListedPlace | null> {
+  const { records } = context
+  const endedAt = context.now - holdMs
   const expired: Attributes[] = []
-  let looked = 0
-  for (const kind of ['assignment', 'tuple'] as const) {
-    const list = kind === 'assignment' ? lists.endingAssignments() : lists.endingTuples()
-    for (const row of records.storedRows(list)) {
-      if (expired.length === EXPIRED_PER_COMMIT) break
+  let [looked, bytes] = [0, 0]
+  for (const { kind, list } of from?.kind === 'tuple' ? LISTED.slice(1) : LISTED) {
+    for (const row of records.storedRows(list, from?.kind === kind ? { after: from.after } : {})) {
       if (++looked % YIELD_ROWS === 0) yield
-      if ((endOf(row) ?? Infinity) > now) continue
-      const record: Fact | null = records.get(kind, row.key)
-      if (record) expired.push(remove(context, decodeAs(kind, row)))
+      const record: Fact | null = (endOf(row) ?? Infinity) <= endedAt ? records.get(kind, row.key) : null
+      if (record && hasEnded(record, endedAt)) {
+        const name = remove(context, record)
+        expired.push(name)
+        bytes += jsonBytes(name, NAMES_BYTES_MAX)
+      }
+      if (expired.length < EXPIRED_PER_COMMIT && bytes < NAMES_BYTES_MAX && looked < LISTED_ROWS) continue
+      note(context, expired)
+      return { kind, after: row.created }
     }
   }
   note(context, expired)
-  return expired.length
+  return null
 }
 
 function hasEnded({ expiresAt }: Fact, now: number): boolean {

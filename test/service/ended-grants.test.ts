@@ -1,0 +1,90 @@
+/** When the rows of ended grants are removed, and which of them by name: seen from the commits that are asked for. */
+import { expect, onTestFinished, test } from 'vitest'
+import { EndedGrants, type EndedGrantsOptions } from '#management/environment/ended-grants.ts'
+import type { ListedPlace } from '#management/facts/expiry.ts'
+import type { Change } from '#model/change.ts'
+import { AuthzError } from '#model/errors.ts'
+
+const PENDING_MAX = 100_000
+
+function removalOf(n: number): Change {
+  return { kind: 'assignment-removed', user: `user-${n}`, role: 'auditor', scope: { tenant: 'default' } }
+}
+
+function opened(options: Partial<EndedGrantsOptions>): EndedGrants {
+  const grants = new EndedGrants({
+    holdMs: 0,
+    remove: async () => {},
+    removeListed: async () => null,
+    onFault: error => expect.unreachable(String(error)),
+    ...options,
+  })
+  onTestFinished(() => grants.close())
+  return grants
+}
+
+test.each([1, 2, 3])(
+  'a grant that ends just as the last removal was made is removed, too: %i microtasks later',
+  async microtasks => {
+    const done = Promise.withResolvers<void>()
+    const removed: Change[] = []
+    const grants = opened({
+      remove: async ({ removals }) => {
+        removed.push(...removals)
+        if (removed.length === 2) done.resolve()
+        else void afterMicrotasks(microtasks).then(() => grants.add([removalOf(2)], 1))
+      },
+    })
+    grants.add([removalOf(1)], 1)
+    await done.promise
+    expect(removed).toEqual([removalOf(1), removalOf(2)])
+  },
+)
+
+test('what comes beyond those that are known by name is looked for once, from one end of the lists to the other', async () => {
+  const done = Promise.withResolvers<void>()
+  const looks: (ListedPlace | null)[] = []
+  let named = 0
+  const grants = opened({
+    remove: async ({ removals }) => void (named += removals.length),
+    removeListed: async from => {
+      looks.push(from)
+      if (looks.length < 3) return { kind: 'tuple', after: looks.length }
+      done.resolve()
+      return null
+    },
+  })
+  grants.add(
+    Array.from({ length: PENDING_MAX + 1 }, (_, n) => removalOf(n)),
+    1,
+  )
+  await done.promise
+  expect(named).toBe(PENDING_MAX)
+  expect(looks).toEqual([null, { kind: 'tuple', after: 1 }, { kind: 'tuple', after: 2 }])
+})
+
+test('the lists are looked through no sooner than a grant is removed by name, and tried again from the same place', async () => {
+  const done = Promise.withResolvers<void>()
+  const looks: (ListedPlace | null)[] = []
+  const holdMs = 40
+  const grants = opened({
+    holdMs,
+    removeListed: async from => {
+      looks.push(from)
+      if (looks.length === 1) return { kind: 'assignment', after: 7 }
+      if (looks.length === 2) throw new AuthzError('STORE_UNAVAILABLE', 'the store is away')
+      done.resolve()
+      return null
+    },
+  })
+  const from = performance.now()
+  grants.lookThroughLists()
+  expect(looks).toEqual([])
+  await done.promise
+  expect(performance.now() - from).toBeGreaterThanOrEqual(holdMs)
+  expect(looks).toEqual([null, { kind: 'assignment', after: 7 }, { kind: 'assignment', after: 7 }])
+})
+
+async function afterMicrotasks(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await Promise.resolve()
+}
