@@ -39,6 +39,41 @@ test('a change is a line, for people or for programs', async () => {
   expect(JSON.parse(told.stdout)).toMatchObject({ kind: 'role_assignment.created', item: { user: 'carol' } })
 })
 
+test('who gains and who loses a permission is a line a commit', async () => {
+  await verdict.users('dora', 'emil')
+  await verdict.instance('document:memo')
+  await verdict.tenantRole('reader', ['document:read'])
+  const watching = watch(['--effective', 'document:read', '--count', '3', '--output', 'table'])
+  // Behind what it heard first, and so as often as it takes.
+  const grant = { user: 'dora', role: 'editor', resource_instance: 'document:memo', tenant: 'default' }
+  const state = { isOver: false }
+  const over = watching.finally(() => {
+    state.isOver = true
+  })
+  while (!state.isOver) {
+    await verdict.post(`${FACTS}/role_assignments`, grant)
+    await verdict.send('DELETE', `${FACTS}/role_assignments`, { body: grant })
+    await verdict.post(`${FACTS}/role_assignments`, { user: 'emil', role: 'reader', tenant: 'default' })
+    await verdict.send('DELETE', `${FACTS}/role_assignments`, {
+      body: { user: 'emil', role: 'reader', tenant: 'default' },
+    })
+  }
+  const { code, stdout } = await over
+  expect(code).toBe(0)
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map(line => line.replace(/^\S+ \S+ +access\.changed +/u, ''))
+  expect(lines.length).toBe(3)
+  const known = [
+    'document:read  +dora memo  (createRoleAssignment)',
+    'document:read  -dora memo  (deleteRoleAssignment)',
+    'document:read  list anew user emil tenant default  (createRoleAssignment)',
+    'document:read  list anew user emil tenant default  (deleteRoleAssignment)',
+  ]
+  expect(lines.filter(line => !known.includes(line))).toEqual([])
+})
+
 test('goes on at a service that was started again, and misses nothing', async () => {
   const settings = { port: await freePort(), storeUrl: `lmdb:${storeDirectory()}` }
   const first = await startedService(settings)

@@ -22,10 +22,16 @@ export const watchCommand: Command = ({ usage, description }, parser, run) =>
         })
         .option('types', { ...LIST, describe: 'only changes of things of these resources' })
         .option('tenants', { ...LIST, describe: 'only changes of things in these tenants' })
+        .option('effective', {
+          ...LIST,
+          describe: 'in place of changes who gains and who loses these permissions: document:read',
+          conflicts: ['kinds', 'types', 'tenants'],
+        })
         .option('count', { type: 'number', describe: 'stops after so many changes; else never' })
         .option('json', { type: 'boolean', describe: 'a line of JSON a change, as in a pipe' })
         .example('$0 watch', 'everything, as it changes')
         .example('$0 watch --kinds role_assignment --tenants acme', 'who gets and loses roles in a tenant')
+        .example('$0 watch --effective document:read', 'who may read what, as it changes')
         .example('$0 watch --count 1 --kinds user.created', 'waits for the next user'),
     run((session, options) => watch(session, options)),
   )
@@ -35,6 +41,7 @@ interface WatchOptions {
   readonly kinds?: string | undefined
   readonly types?: string | undefined
   readonly tenants?: string | undefined
+  readonly effective?: string | undefined
   readonly count?: number | undefined
   readonly json?: boolean | undefined
 }
@@ -43,7 +50,7 @@ async function watch(session: Session, options: WatchOptions): Promise<void> {
   const { output, streams } = session
   const isHuman = output.isHuman && options.json !== true
   const query = new URLSearchParams()
-  for (const name of ['kinds', 'types', 'tenants'] as const) {
+  for (const name of ['kinds', 'types', 'tenants', 'effective'] as const) {
     const names = options[name]
     if (names !== undefined) query.set(name, names)
   }
@@ -105,6 +112,8 @@ function nameOf(noun: string, item: Readonly<Record<string, unknown>>): string {
       return `${item['subject']} ${item['relation']} ${item['object']}${item['expires_at'] ? ` until ${item['expires_at']}` : ''}`
     case 'role':
       return resource === null ? `${key}` : `${resource}#${key}`
+    case 'access':
+      return accessText(item as unknown as AccessItem)
     case 'relation':
       return `${item['object_resource']}.${key}`
     case 'set_rule':
@@ -112,4 +121,32 @@ function nameOf(noun: string, item: Readonly<Record<string, unknown>>): string {
     default:
       return `${key}`
   }
+}
+
+interface AccessItem {
+  readonly type: string
+  readonly action: string
+  readonly gained: readonly { readonly user: string; readonly resource: string }[]
+  readonly lost: readonly { readonly user: string; readonly resource: string }[]
+  readonly many?: readonly Readonly<Record<string, string>>[]
+}
+
+/** Pairs and scopes that a line names; of more it says how many. */
+const NAMED_MAX = 5
+
+function accessText({ type, action, gained, lost, many = [] }: AccessItem): string {
+  const pairText = (sign: string) => (pair: { readonly user: string; readonly resource: string }) =>
+    `${sign}${pair.user} ${pair.resource}`
+  const all = [
+    ...gained.map(pairText('+')),
+    ...lost.map(pairText('-')),
+    ...many.map(scope => `list anew ${scopeText(scope)}`),
+  ]
+  const rest = all.length > NAMED_MAX ? [`${all.length - NAMED_MAX} more`] : []
+  return `${type}:${action}  ${[...all.slice(0, NAMED_MAX), ...rest].join(', ')}`
+}
+
+function scopeText(scope: Readonly<Record<string, string>>): string {
+  const parts = Object.entries(scope).map(([what, name]) => `${what} ${name}`)
+  return parts.length === 0 ? 'everything' : parts.join(' ')
 }
