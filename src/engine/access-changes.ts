@@ -7,6 +7,7 @@
 import type { AccessChange, AccessPair, AccessScope } from '#model/access-change.ts'
 import type { Change, InstanceKey, Permission } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
 import { type Resumable, runAtOnce } from '#model/resumable.ts'
 import type { ChangeSink, DecisionEngine, KeyPage } from './engine.ts'
 
@@ -98,13 +99,18 @@ export class AccessChanges {
    * The same of a commit that was applied before, with others that came after it: what they may have touched together is to be listed
    * anew. Of a tuple that is what is below it now: where something below was cut off later, that is another change, and told with it.
    */
-  scopesOf(changes: readonly Change[], permissions: readonly Permission[]): AccessChange[] {
+  *scopesOf(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]> {
     const tallies = permissions.map(permission => new Tally(permission, this.#limits.told))
-    const isRuled = this.#ruled()
-    for (const change of changes.slice(0, CHANGES_MAX)) {
-      for (const tally of tallies) this.#listTouched(change, tally, isRuled(tally.permission))
-    }
     if (changes.length > CHANGES_MAX) for (const tally of tallies) tally.listAnew(EVERYTHING)
+    const isRuled = this.#ruled()
+    const listed = new Set<string>()
+    for (const change of changes) {
+      if (!tallies.some(({ isOpen }) => isOpen)) break
+      for (const tally of tallies) this.#listTouched(change, tally, isRuled(tally.permission))
+      const spread = spreadsFrom(change)
+      if (spread) this.#listBelow(spread, tallies, listed)
+      yield
+    }
     return tallies.flatMap(tally => tally.told() ?? [])
   }
 
@@ -119,9 +125,8 @@ export class AccessChanges {
         return isRuled ? tally.listAnew({ user: change.user }) : undefined
       case 'tuple-put':
       case 'tuple-removed':
-        return this.#listBelow(change.object, tally)
       case 'instance-put':
-        return this.#listBelow(change.instance, tally)
+        return // The same for each permission: `spreadsFrom`.
       case 'instance-removed': {
         // What was below it is not known any more; older releases did not say whether there was anything.
         const hadTuples = change.took?.tuple !== undefined || change.id === undefined
@@ -145,11 +150,17 @@ export class AccessChanges {
     }
   }
 
-  #listBelow(instance: InstanceKey, tally: Tally): void {
+  /** `listed` has what was listed of this commit so far, with all that is below each. */
+  #listBelow(instance: InstanceKey, tallies: readonly Tally[], listed: Set<string>): void {
+    if (listed.has(formatInstanceReference(instance))) return
     const below = this.#reach.below(instance, this.#limits.reached)
-    if (!below) return tally.listAnew(EVERYTHING)
-    for (const { type, key } of [instance, ...below]) {
-      if (type === tally.permission.type) tally.listAnew({ resource: key })
+    if (!below) for (const tally of tallies) tally.listAnew(EVERYTHING)
+    for (const each of [instance, ...(below ?? [])]) {
+      const name = formatInstanceReference(each)
+      if (listed.has(name)) continue
+      listed.add(name)
+      for (const tally of tallies)
+        if (each.type === tally.permission.type) tally.listAnew({ resource: each.key })
     }
   }
 
@@ -365,6 +376,12 @@ class Look {
   }
 }
 
+/** Below what the change is felt as on it. */
+function spreadsFrom(change: Change): InstanceKey | null {
+  if (change.kind === 'instance-put') return change.instance
+  return change.kind === 'tuple-put' || change.kind === 'tuple-removed' ? change.object : null
+}
+
 function isSame(one: InstanceKey, other: InstanceKey): boolean {
   return one.type === other.type && one.key === other.key
 }
@@ -393,7 +410,8 @@ class Tally {
   readonly #toldMax: number
   /** By user, then by instance: as it was before the commit, and as it is now. */
   readonly #pairs = new Map<string, Map<string, { readonly was: boolean; is: boolean }>>()
-  #anew: AccessScope[] = []
+  /** By what they are. */
+  readonly #anew = new Map<string, AccessScope>()
   #noted = 0
   isOpen = true
 
@@ -417,12 +435,15 @@ class Tally {
 
   listAnew(scope: AccessScope): void {
     if (!this.isOpen) return
-    const isAll = scope.user === undefined && scope.resource === undefined && scope.tenant === undefined
-    if (isAll || this.#anew.length === this.#toldMax) {
+    const { user, resource, tenant } = scope
+    const isAll = user === undefined && resource === undefined && tenant === undefined
+    const name = JSON.stringify([user, resource, tenant])
+    if (isAll || (this.#anew.size === this.#toldMax && !this.#anew.has(name))) {
       this.isOpen = false
-      this.#anew = [EVERYTHING]
+      this.#anew.clear()
+      this.#anew.set(name, EVERYTHING)
       this.#pairs.clear()
-    } else if (!this.#anew.some(each => isSameScope(each, scope))) this.#anew.push(scope)
+    } else this.#anew.set(name, scope)
   }
 
   /** Null: nothing. */
@@ -434,11 +455,7 @@ class Tally {
         if (was !== is) (is ? gained : lost).push({ user, resource })
       }
     }
-    if (gained.length + lost.length + this.#anew.length === 0) return null
-    return { permission: this.permission, gained, lost, many: this.#anew }
+    if (gained.length + lost.length + this.#anew.size === 0) return null
+    return { permission: this.permission, gained, lost, many: [...this.#anew.values()] }
   }
-}
-
-function isSameScope(one: AccessScope, other: AccessScope): boolean {
-  return one.user === other.user && one.resource === other.resource && one.tenant === other.tenant
 }

@@ -16,7 +16,7 @@ import { loadChanges } from './load-changes.ts'
 export interface AccessEngine {
   load(changes: readonly Change[]): void
   apply(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]>
-  scopesOf(changes: readonly Change[], permissions: readonly Permission[]): AccessChange[]
+  scopesOf(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]>
   /** Collects what removals left, some of it. */
   tidyUp(): void
 }
@@ -76,7 +76,7 @@ export class AccessIndex {
   }
 
   /** What a commit may have changed that was applied before. */
-  scopesOf({ changes }: Entry, permissions: readonly Permission[]): AccessChange[] {
+  scopesOf({ changes }: Entry, permissions: readonly Permission[]): Resumable<AccessChange[]> {
     return this.#loaded().scopesOf(changes, permissions)
   }
 

@@ -176,3 +176,31 @@ describe('what is to be listed anew', () => {
     })
   })
 })
+
+test('who catches up has each thing walked down from once a commit, and stops between changes', () => {
+  const engine = new SharedEngine()
+  const reach = new Reach(engine.writer.handle, { threadId: 3 })
+  const walks: string[] = []
+  const counted = {
+    usersAbove: reach.usersAbove.bind(reach),
+    below: (...[start, limit]: Parameters<Reach['below']>) => {
+      walks.push(start.key)
+      return reach.below(start, limit)
+    },
+  }
+  const access = new AccessChanges({ sink: engine, open: () => ({ engine, reach: counted }) })
+  const folders = Array.from({ length: 100 }, (_, n) => `folder:f${n}`)
+  const commit = folders.map(above => link(above, 'parent', 'folder:top'))
+  access.load([...model, ...folders.map(each => instance(each)), ...commit])
+  const work = access.scopesOf([...commit, link('folder:sub', 'parent', 'document:one')], [READ, OPEN])
+  let stops = 0
+  for (let step = work.next(); ; step = work.next(), stops++) {
+    if (!step.done) continue
+    expect(step.value.map(({ many }) => many)).toEqual([
+      [{ resource: 'one' }],
+      [{ resource: 'top' }, { resource: 'sub' }],
+    ])
+    break
+  }
+  expect([walks, stops]).toEqual([['top'], 101])
+})

@@ -4,6 +4,7 @@
  */
 import type { AccessChange } from '#model/access-change.ts'
 import type { Permission } from '#model/change.ts'
+import type { Resumable } from '#model/resumable.ts'
 import type { AccessIndex } from '#replica/access-index.ts'
 import type { Entry } from '#store/ledger.ts'
 import { originOfEntry, type ToldChange } from './change-events.ts'
@@ -27,17 +28,12 @@ export class AccessTeller implements ChangeTeller {
     return { ...(await this.#index.load(nextTurn)), mark: null }
   }
 
-  *live(entry: Entry, filters: readonly ChangeFilter[]): Telling {
-    const work = this.#index.apply(entry, permissionsOf(filters))
-    for (;;) {
-      const step = work.next()
-      if (step.done) return yield* toldOf(entry, step.value)
-      yield null
-    }
+  live(entry: Entry, filters: readonly ChangeFilter[]): Telling {
+    return tellingOf(entry, this.#index.apply(entry, permissionsOf(filters)))
   }
 
-  *replayed(entry: Entry, filter: ChangeFilter): Telling {
-    yield* toldOf(entry, this.#index.scopesOf(entry, permissionsOf([filter])))
+  replayed(entry: Entry, filter: ChangeFilter): Telling {
+    return tellingOf(entry, this.#index.scopesOf(entry, permissionsOf([filter])))
   }
 
   end(): void {
@@ -49,6 +45,14 @@ export class AccessTeller implements ChangeTeller {
 function permissionsOf(filters: readonly ChangeFilter[]): Permission[] {
   const all = filters.flatMap(({ effective }) => effective ?? [])
   return [...new Map(all.map(each => [JSON.stringify([each.type, each.action]), each])).values()]
+}
+
+function* tellingOf(entry: Entry, work: Resumable<AccessChange[]>): Telling {
+  for (;;) {
+    const step = work.next()
+    if (step.done) return yield* toldOf(entry, step.value)
+    yield null
+  }
 }
 
 function* toldOf(entry: Entry, changes: readonly AccessChange[]): Iterable<ToldChange> {
