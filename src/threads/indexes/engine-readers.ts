@@ -13,12 +13,16 @@ import type { AttachedIndex } from './shared-indexes.ts'
 
 /** How long a thread that decides waits for ends that are late: all its callers wait. */
 const ENDS_WAIT_MS = 20
+/** For how long it does not wait again after that: callers of other environments have the thread for most of the time. */
+const ENDS_PAUSE_MS = 80
 
 interface Attached {
   readonly engine: DecisionEngine
   readonly progress: IndexProgress
   readonly deadline: StalenessDeadline
   readonly ending: StalenessDeadline
+  /** From when on the thread waits for ends again, by `performance.now()`. */
+  endsWaitFrom: number
   /** The same index in the form that threads of a pool need. */
   readonly index: JobIndex
 }
@@ -93,6 +97,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
       progress: new IndexProgress(progress),
       deadline: this.#deadline.another(deadline),
       ending: this.#deadline.another(ending),
+      endsWaitFrom: -Infinity,
       index: {
         environmentId,
         attachment: this.#attachments,
@@ -113,8 +118,11 @@ export class EngineReaders implements EngineSource, ProgressSource {
   }
 
   /** Something has ended, and the thread that removes it is late. Throws `NOT_READY` where it does not come soon. */
-  #waitForEnds({ ending }: Attached): void {
-    if (!ending.waitWhileOver(ENDS_WAIT_MS)) return
+  #waitForEnds(attached: Attached): void {
+    if (performance.now() >= attached.endsWaitFrom) {
+      if (!attached.ending.waitWhileOver(ENDS_WAIT_MS)) return
+      attached.endsWaitFrom = performance.now() + ENDS_PAUSE_MS
+    }
     throw new AuthzError('NOT_READY', 'grants have ended that this node is still removing; try again shortly')
   }
 

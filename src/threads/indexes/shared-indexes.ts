@@ -142,6 +142,8 @@ const KEEP_MS_MAX = 3_000
 export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom, EndedFacts {
   readonly #options: SharedIndexesOptions
   readonly #loaded = new Map<string, Loaded>()
+  /** Of indexes on which threads still decide, though another one that is not published yet is to take their place. */
+  readonly #outgoing = new Map<string, EndingFacts>()
   readonly #collecting = new Set<IndexWriter>()
   readonly #listing = new Set<IndexWriter>()
   /** When the saving of all indexes must be done, by `performance.now()`; null before the first is saved. */
@@ -196,6 +198,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
     const { attach, deadlineOf = createDeadline } = this.#options
     const deadlines = { deadline: deadlineOf(environmentId), ending: ending.deadline }
     await attach(environmentId, { index: writer.handle, progress, ...deadlines })
+    this.#stopOutgoing(environmentId)
     this.#goOnListing(environmentId, writer)
     void this.#warmUpBehind(writer)
   }
@@ -279,12 +282,22 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
   /** What has ended is gone before anybody decides on the index. */
   async #take(environmentId: string, loaded: Loaded): Promise<void> {
     await loaded.ending.catchUp()
-    this.#forget(environmentId)
+    const former = this.#loaded.get(environmentId)
+    // One that came between was never published.
+    if (this.#outgoing.has(environmentId)) former?.ending.stop()
+    else if (former) this.#outgoing.set(environmentId, former.ending)
+    former?.writer.letGo()
     this.#loaded.set(environmentId, loaded)
     void this.#watch(environmentId, loaded.writer)
   }
 
+  #stopOutgoing(environmentId: string): void {
+    this.#outgoing.get(environmentId)?.stop()
+    this.#outgoing.delete(environmentId)
+  }
+
   #forget(environmentId: string): IndexWriter | null {
+    this.#stopOutgoing(environmentId)
     const loaded = this.#loaded.get(environmentId)
     this.#loaded.delete(environmentId)
     loaded?.ending.stop()
