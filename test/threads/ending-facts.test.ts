@@ -109,6 +109,16 @@ test('a grant that is given again with another end, or without one, goes by the 
   expect([decide(), ended]).toEqual([false, [[[REMOVAL], 6]]])
 })
 
+test('a grant that the index heard of twice is told once when it ends', async () => {
+  let now = 1_000_000
+  const { commit, ended } = await open([...schema, granted(now + 5_000)], () => now)
+  await commit(granted(now + 100))
+  await commit(granted(now + 100))
+  now += 100
+  await commit()
+  expect(ended).toEqual([[[REMOVAL], 4]])
+})
+
 test('a grant that was renewed behind its end is there again', async () => {
   let now = 1_000_000
   const { commit, decide } = await open([...schema, granted(now)], () => now)

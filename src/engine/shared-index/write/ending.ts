@@ -14,6 +14,8 @@ export class Ending {
   readonly #facts: Facts
   readonly #invalidation: Invalidation
   readonly #queue: EndQueue
+  /** Of what is due. */
+  #names: FactNames
 
   constructor(
     regions: Regions,
@@ -24,22 +26,24 @@ export class Ending {
     this.#facts = parts.facts
     this.#invalidation = parts.invalidation
     this.#queue = parts.queue
+    this.#names = new FactNames(parts.schema)
   }
 
   /** What has ended at `now`, and finds what that voids. No lock, no section. See `EndQueue.next`. */
   due(now: number, limit: number): readonly FactNumbers[] {
     const due = this.#queue.next(now, limit)
+    // Here, since it takes as long as the schema is large.
+    if (due.length > 0) this.#names = new FactNames(this.#schema)
     for (const { isTuple, line } of due) if (isTuple) this.#invalidation.collect(line)
     return due
   }
 
   /** Removes them. Lock held, in a section. */
   remove(due: readonly FactNumbers[]): Change[] {
-    const names = new FactNames(this.#schema)
     const removals: Change[] = []
     this.#invalidation.begin()
     for (const fact of due) {
-      const removal = names.removalOf(this.#regions.graph, fact)
+      const removal = this.#names.removalOf(this.#regions.graph, fact)
       if (this.#facts.end(fact) && removal) removals.push(removal)
     }
     this.#invalidation.end()

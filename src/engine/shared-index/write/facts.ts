@@ -17,7 +17,13 @@
  * All functions: lock held, in a section.
  */
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
-import { clearEnd, clearEndOfTuple, type FactNumbers, setEnd } from '#engine/shared-index/memory/endings.ts'
+import {
+  clearEnd,
+  clearEndOfTuple,
+  endOf,
+  type FactNumbers,
+  setEnd,
+} from '#engine/shared-index/memory/endings.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import {
@@ -167,9 +173,11 @@ export class Facts {
    * Removes a fact that has ended. False, with nothing changed, if it is gone already or what it names is being collected: then
    * nobody is allowed anything by it.
    */
-  end({ isTuple, line, other, link }: FactNumbers): boolean {
+  end(fact: FactNumbers): boolean {
+    const { isTuple, line, other, link } = fact
     const { graph } = this.#regions
-    if (isDead(graph, line)) return false
+    // The queue may name it twice.
+    if (endOf(this.#regions, fact) === null || isDead(graph, line)) return false
     if (isTuple) {
       const subject = graph[(other << L.LINE_WORDS_LOG2) + L.C_INSTANCE]!
       return !isDead(graph, subject) && this.#dropTuple(line, other, link)
