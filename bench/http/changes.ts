@@ -21,7 +21,9 @@ const CONNECTIONS = Number(connectionsText)
 const API_KEY = 'a-key-of-the-bench'
 const FACTS = '/v2/facts/default/default'
 const SCHEMA = '/v2/schema/default/default'
-const USERS = 200
+/** So many that a group's turn comes again when its former one is long done, or calls would meet each other's rows. */
+const USERS = 20_000
+const USERS_A_CALL = 10_000
 /** Changes in one commit. */
 const BULK = 25
 const WARM_MS = 3_000
@@ -90,8 +92,11 @@ async function fill(): Promise<void> {
     name: 'Reader',
     permissions: ['document:read'],
   })
-  const operations = Array.from({ length: USERS }, (_, n) => ({ key: `u${n}` }))
-  await service.call('POST', `${FACTS}/bulk/users`, { operations })
+  const users = Array.from({ length: USERS }, (_, n) => ({ key: `u${n}` }))
+  for (let from = 0; from < USERS; from += USERS_A_CALL) {
+    const operations = users.slice(from, from + USERS_A_CALL)
+    await service.call('POST', `${FACTS}/bulk/users`, { operations })
+  }
 }
 
 function assignments(turn: number) {
