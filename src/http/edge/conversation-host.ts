@@ -7,6 +7,7 @@ import type { RouteMatch } from '#http/routing/router.ts'
 import type { SegmentStock } from './body-segments.ts'
 import type { CrossOrigin } from './cross-origin.ts'
 import type { BodyTurns } from './large-body-turns.ts'
+import type { LiveTurns } from './live-turns.ts'
 import type { RequestTracing } from './request-tracing.ts'
 import type { RequestWatch } from './request-watch.ts'
 import type { Wire, WireHead } from './wire.ts'
@@ -39,6 +40,7 @@ export interface ConversationHost {
   readonly bodies: BodyBuffers
   readonly segments: SegmentStock
   readonly bodyTurns: BodyTurns
+  readonly liveTurns: LiveTurns
   /** The form of errors under a path, for requests without a route. */
   familyOf(path: string): ErrorFamily
   /** While draining, answers ask the caller to send the next request elsewhere. */

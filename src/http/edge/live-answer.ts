@@ -3,6 +3,7 @@
  * readers are sent the same.
  */
 import type { Outlet } from '#management/changes/live-bytes.ts'
+import type { LiveTurns, Pouring } from './live-turns.ts'
 import { type Wire, writePiece } from './wire.ts'
 
 /** Bytes given to a socket at a time, about: what it does not take of them the library copies. */
@@ -10,20 +11,22 @@ const PIECE_BYTES = 65_536
 /** Ends an event, so an answer may end behind it. */
 const EVENT_END = '\n\n'
 
-export class LiveAnswer implements Outlet {
+export class LiveAnswer implements Outlet, Pouring {
   readonly #wire: Wire
+  readonly #turns: LiveTurns
   readonly #onEnd: () => void
   readonly #listeners: (() => void)[] = []
   #kept: Uint8Array[] = []
-  #isFull = false
   #isEnding = false
   #waiting: (() => void) | null = null
   keptBytes = 0
+  isFull = false
   isOver = false
 
   /** `onEnd` is called when the answer has ended, but not when its reader has left. */
-  constructor(wire: Wire, onEnd: () => void) {
+  constructor(wire: Wire, turns: LiveTurns, onEnd: () => void) {
     this.#wire = wire
+    this.#turns = turns
     this.#onEnd = onEnd
   }
 
@@ -49,7 +52,7 @@ export class LiveAnswer implements Outlet {
     this.#keep(bytes)
     this.#isEnding = true
     // The library keeps the last bytes for a socket that is full, and ends the connection if it stays so.
-    if (dropsKept) this.#isFull = false
+    if (dropsKept) this.isFull = false
     this.#pour()
   }
 
@@ -80,21 +83,30 @@ export class LiveAnswer implements Outlet {
     this.keptBytes += bytes.length
   }
 
-  #pour(): void {
-    while (!this.#isFull && this.#kept.length > 0) {
-      const piece = this.#kept.shift()!
-      this.keptBytes -= piece.length
-      if (writePiece(this.#wire, piece)) continue
-      this.#isFull = true
+  pourPiece(): boolean {
+    if (this.isOver || this.isFull) return false
+    const piece = this.#kept.shift()
+    if (piece === undefined) return false
+    this.keptBytes -= piece.length
+    if (!writePiece(this.#wire, piece)) {
+      this.isFull = true
       this.#wire.onWritable(() => {
-        this.#isFull = false
+        this.isFull = false
         if (!this.isOver) this.#pour()
         return true
       })
     }
-    if (this.#kept.length > 0) return
+    if (this.#kept.length > 0) return !this.isFull
     if (this.#isEnding) this.#finish()
-    else if (!this.#isFull) this.#wake()
+    else if (!this.isFull) this.#wake()
+    return false
+  }
+
+  #pour(): void {
+    if (this.isFull) return
+    // The last piece of a socket that was full: nothing is kept any more that would ask for it.
+    if (this.#kept.length === 0) this.#wake()
+    else this.#turns.take(this)
   }
 
   #finish(): void {

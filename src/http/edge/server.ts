@@ -29,6 +29,7 @@ import type { ConversationHost, Receiving, Reusable } from './conversation-host.
 import { Conversation } from './conversation.ts'
 import { HeldBodies } from './held-bodies.ts'
 import { type BodyTurns, LargeBodyTurns } from './large-body-turns.ts'
+import { LiveTurns } from './live-turns.ts'
 import type { RequestTracing } from './request-tracing.ts'
 import { type RequestObserver, RequestWatch, type SlowRequests } from './request-watch.ts'
 import type { ListenAddress } from './reserve-port.ts'
@@ -164,6 +165,7 @@ export class HttpServer {
       bodies: new BodyBuffers(),
       segments,
       bodyTurns: this.#bodyTurns,
+      liveTurns: new LiveTurns(),
       familyOf,
       isDraining: false,
       watch: observer === null ? null : new RequestWatch(routes, observer, slow),

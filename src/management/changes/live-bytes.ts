@@ -2,8 +2,10 @@
 
 /** Where bytes go that are sent as they come. */
 export interface Outlet {
-  /** Bytes that the socket has not taken yet. */
+  /** Bytes that have not been given to the socket. */
   readonly keptBytes: number
+  /** Whether the socket takes nothing at present, so that bytes are kept for its reader's sake, and not until their turn comes. */
+  readonly isFull: boolean
   readonly isOver: boolean
   /** Sends bytes, or keeps them until the socket takes more. Nobody changes them afterwards. They end where an event ends. */
   send(bytes: Uint8Array): void

@@ -22,6 +22,8 @@ interface Stream {
   endReason: EndReason
 }
 
+/** How many times as much may be kept for a reader whose socket takes what comes, while this thread has other things to do. */
+const WAITING_FOR_TURN = 4
 /** How often keys are looked at that end by themselves. */
 const KEYS_LOOK_MS = 2_000
 
@@ -84,11 +86,16 @@ export class LiveStreams {
     this.#count(streams, batch)
     for (const stream of streams) {
       const { outlet } = stream
-      if (outlet.keptBytes > 0 && outlet.keptBytes + batch.bytes.length > this.#bytesMax)
-        this.#end(stream, 'slow')
+      if (this.#isTooMuch(outlet, batch.bytes.length)) this.#end(stream, 'slow')
       else if (batch.isLast) this.#end(stream, 'closing', batch.bytes)
       else outlet.send(batch.bytes)
     }
+  }
+
+  /** What waits for its turn is shared by all readers, and nobody's fault: there may be more of it. */
+  #isTooMuch({ keptBytes, isFull }: Outlet, bytes: number): boolean {
+    const bytesMax = isFull ? this.#bytesMax : WAITING_FOR_TURN * this.#bytesMax
+    return keptBytes > 0 && keptBytes + bytes > bytesMax
   }
 
   /** Ends the streams whose keys are not valid any more. */
