@@ -92,6 +92,20 @@ test('a commit that brings what has ended already is denied by the time it is vi
   expect(ended).toEqual([[[REMOVAL], 2]])
 })
 
+test('a thousand that end together are out of the index in one turn of the loop, in sections that are short', async () => {
+  let now = 1_000_000
+  const ends = Array.from({ length: 1_000 }, (_, n) => [
+    instance(`document:d${n}`),
+    { ...assign('alice', 'viewer', `document:d${n}`), until: now + 100 },
+  ]).flat()
+  const { ended, indexes } = await open([...schema, ...ends], () => now)
+  now += 100
+  indexes.endDue(ID)
+  const sections = ended.map(([removals]) => removals.length)
+  expect(sections.reduce((sum, each) => sum + each, 0)).toBe(1_000)
+  expect(Math.max(...sections)).toBeLessThanOrEqual(128)
+})
+
 test('a grant that is given again with another end, or without one, goes by the last', async () => {
   let now = 1_000_000
   const { commit, decide, ended, indexes } = await open([...schema, granted(now + 100)], () => now)
