@@ -25,8 +25,8 @@ export class ChangeStreams {
   /** For how long this node may have missed what others committed in that environment. */
   readonly #stalenessMs: (environmentId: string) => number
   readonly #ofKeys = new Map<string, number>()
-  /** Environments in which whose access changes is told, with their streams. */
-  readonly #ofEffective = new Map<string, number>()
+  /** Where it is told whose access changes, with the streams; 0: none at present, but it may be kept for those that come again. */
+  readonly #ofEffective = new Map<EnvironmentChanges, number>()
   #count = 0
 
   constructor(ceilings: StreamCeilings, stalenessMs: (environmentId: string) => number) {
@@ -44,7 +44,7 @@ export class ChangeStreams {
     readonly waiting: Waiting
   }): Promise<ChangeSubscription> {
     const { changes, environmentId, filter, since, keyId, waiting } = asked
-    const leave = this.#enter(keyId ?? ADMIN, filter.effective ? environmentId : null)
+    const leave = this.#enter(keyId ?? ADMIN, filter.effective ? changes : null)
     const stalenessMs = (): number => this.#stalenessMs(environmentId)
     const { waitMs } = this.#ceilings
     try {
@@ -57,9 +57,9 @@ export class ChangeStreams {
     }
   }
 
-  /** `effective`: the environment of which it is to be told who gains and who loses. */
-  #enter(key: string, effective: string | null): () => void {
-    const { streamsMax, streamsPerKeyMax, effectiveEnvironmentsMax } = this.#ceilings
+  /** `effective`: the changes of the environment of which it is to be told who gains and who loses. */
+  #enter(key: string, effective: EnvironmentChanges | null): () => void {
+    const { streamsMax, streamsPerKeyMax } = this.#ceilings
     const own = this.#ofKeys.get(key) ?? 0
     if (own >= streamsPerKeyMax) {
       const message = `${own} streams of changes are open with this key, which is as many as may be (MAX_CHANGE_STREAMS_PER_KEY)`
@@ -69,24 +69,32 @@ export class ChangeStreams {
       const message = `${this.#count} streams of changes are open, which is as many as may be (MAX_CHANGE_STREAMS)`
       throw new AuthzError('RATE_LIMITED', message, { limit: 'streams' })
     }
-    const isOneMore = effective !== null && !this.#ofEffective.has(effective)
-    if (isOneMore && this.#ofEffective.size >= effectiveEnvironmentsMax) {
-      const message = `whose access changes is told of ${this.#ofEffective.size} environments, which is as many as may be (MAX_EFFECTIVE_ENVIRONMENTS)`
-      throw new AuthzError('RATE_LIMITED', message, { limit: 'effective-streams' })
-    }
+    if (effective !== null) this.#makeRoomFor(effective)
     this.#add(key, effective, 1)
     return () => this.#add(key, effective, -1)
   }
 
-  #add(key: string, effective: string | null, change: 1 | -1): void {
-    this.#count += change
-    count(this.#ofKeys, key, change)
-    if (effective !== null) count(this.#ofEffective, effective, change)
+  /** Throws `RATE_LIMITED`. What is kept though nobody reads it makes room. */
+  #makeRoomFor(effective: EnvironmentChanges): void {
+    const { effectiveEnvironmentsMax } = this.#ceilings
+    const known = this.#ofEffective
+    for (const [changes, streams] of known) if (streams === 0 && !changes.isFollowed) known.delete(changes)
+    if (known.has(effective) || known.size < effectiveEnvironmentsMax) return
+    for (const [changes, streams] of known) {
+      if (streams > 0) continue
+      changes.letGo()
+      known.delete(changes)
+      return
+    }
+    const message = `whose access changes is told of ${known.size} environments, which is as many as may be (MAX_EFFECTIVE_ENVIRONMENTS)`
+    throw new AuthzError('RATE_LIMITED', message, { limit: 'effective-streams' })
   }
-}
 
-function count(counts: Map<string, number>, name: string, change: 1 | -1): void {
-  const now = (counts.get(name) ?? 0) + change
-  if (now === 0) counts.delete(name)
-  else counts.set(name, now)
+  #add(key: string, effective: EnvironmentChanges | null, change: 1 | -1): void {
+    this.#count += change
+    const ofKey = (this.#ofKeys.get(key) ?? 0) + change
+    if (ofKey === 0) this.#ofKeys.delete(key)
+    else this.#ofKeys.set(key, ofKey)
+    if (effective !== null) this.#ofEffective.set(effective, (this.#ofEffective.get(effective) ?? 0) + change)
+  }
 }

@@ -57,6 +57,16 @@ export class EnvironmentChanges {
     return this.#isClosed
   }
 
+  /** Whether the log is followed: for readers, or for those that may come again. */
+  get isFollowed(): boolean {
+    return this.#started !== null
+  }
+
+  /** Keeps nothing for those that may come again. */
+  letGo(): void {
+    if (this.#readers === 0) this.#stop()
+  }
+
   /** Where the channels stand: everything up to there has been told to them. */
   get position(): StreamPosition {
     if (this.#position === null) throw ended()

@@ -109,7 +109,7 @@ export class EndingFacts {
   #plan(wakeInMs: number): void {
     clearTimeout(this.#timer)
     clearImmediate(this.#turn)
-    if (wakeInMs === Infinity) return
+    if (this.#isOver || wakeInMs === Infinity) return
     const look = (): void => void this.look()
     if (wakeInMs <= 0) {
       this.#turn = setImmediate(look)

@@ -1,0 +1,73 @@
+/** What tells whose access changes is kept for readers that come again, and never for more environments than may have it. */
+import { randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { createAccessEngine } from '#composition/access-engine.ts'
+import { SOMEBODY } from '#decisions/decision-pool.ts'
+import { AccessTeller } from '#management/changes/access-teller.ts'
+import { ChangeFilter } from '#management/changes/change-filter.ts'
+import { ChangeStreams } from '#management/changes/change-streams.ts'
+import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
+import { FairTurns } from '#management/commands/fair-turns.ts'
+import { AccessIndex } from '#replica/access-index.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+
+const filter = new ChangeFilter({ effective: ['document:read'] })
+
+async function open(effectiveEnvironmentsMax: number) {
+  const store = await openStore('memory:', listRule)
+  onTestFinished(() => store.close())
+  const ceilings = { streamsMax: 10, streamsPerKeyMax: 10, effectiveEnvironmentsMax, waitMs: 0 }
+  const streams = new ChangeStreams(ceilings, () => 0)
+  /** Environments that have an index. */
+  const kept = new Set<string>()
+  return {
+    kept,
+    /** An environment, and how to read in it whose access changes. */
+    environment: async (name: string) => {
+      const id = randomUUID()
+      const environment = await store.environment(id)
+      const index = new AccessIndex(environment, createAccessEngine)
+      class WatchedTeller extends AccessTeller {
+        override begin(nextTurn: () => Promise<unknown>) {
+          kept.add(name)
+          return super.begin(nextTurn)
+        }
+        override end(): void {
+          kept.delete(name)
+          super.end()
+        }
+      }
+      const changes = new EnvironmentChanges(environment, new WatchedTeller(index), new FairTurns().share())
+      onTestFinished(() => changes.close())
+      return () =>
+        streams.open({ changes, environmentId: id, filter, since: null, keyId: null, waiting: SOMEBODY })
+    },
+  }
+}
+
+test('an index stays for readers that come again, and goes where another environment needs its room', async () => {
+  const { kept, environment } = await open(1)
+  const [read, readOther] = [await environment('one'), await environment('other')]
+  const first = await read()
+  await expect(readOther()).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  first.cancel()
+  expect([...kept]).toEqual(['one'])
+  const again = await read()
+  again.cancel()
+  const other = await readOther()
+  expect([...kept]).toEqual(['other'])
+  await expect(read()).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  other.cancel()
+})
+
+test('of several that nobody reads any more, the one that was there first makes room', async () => {
+  const { kept, environment } = await open(2)
+  const environments = [await environment('a'), await environment('b'), await environment('c')]
+  for (const read of environments) {
+    const stream = await read()
+    stream.cancel()
+    expect(kept.size).toBeLessThanOrEqual(2)
+  }
+  expect([...kept]).toEqual(['b', 'c'])
+})
