@@ -29,8 +29,8 @@ test.each([1, 2, 3])(
     const done = Promise.withResolvers<void>()
     const removed: Change[] = []
     const grants = opened({
-      remove: async ({ removals }) => {
-        removed.push(...removals)
+      remove: async ended => {
+        removed.push(...ended.map(({ removal }) => removal))
         if (removed.length === 2) done.resolve()
         else void afterMicrotasks(microtasks).then(() => grants.add([removalOf(2)], 1))
       },
@@ -46,7 +46,7 @@ test('what comes beyond those that are known by name is looked for once, from on
   const looks: (ListedPlace | null)[] = []
   let named = 0
   const grants = opened({
-    remove: async ({ removals }) => void (named += removals.length),
+    remove: async ended => void (named += ended.length),
     removeListed: async from => {
       looks.push(from)
       if (looks.length < 3) return { kind: 'tuple', after: looks.length }
@@ -83,6 +83,32 @@ test('the lists are looked through no sooner than a grant is removed by name, an
   await done.promise
   expect(performance.now() - from).toBeGreaterThanOrEqual(holdMs)
   expect(looks).toEqual([null, { kind: 'assignment', after: 7 }, { kind: 'assignment', after: 7 }])
+})
+
+test('a grant whose removal always fails keeps none of the others, and each goes with the state in which it ended', async () => {
+  const done = Promise.withResolvers<void>()
+  const removed: unknown[] = []
+  const faults: string[] = []
+  const grants = opened({
+    firstPauseMs: 1,
+    onFault: error => faults.push(String(error)),
+    remove: async ended => {
+      if (ended.some(({ removal }) => 'user' in removal && removal.user === 'user-2'))
+        throw new Error('unreadable')
+      removed.push(...ended.map(({ removal, sequence }) => [removal, sequence]))
+      if (removed.length === 4) done.resolve()
+    },
+  })
+  grants.add([removalOf(1), removalOf(2), removalOf(3)], 7)
+  grants.add([removalOf(4), removalOf(5)], 9)
+  await done.promise
+  expect(removed).toEqual([
+    [removalOf(1), 7],
+    [removalOf(3), 7],
+    [removalOf(4), 9],
+    [removalOf(5), 9],
+  ])
+  expect(new Set(faults)).toEqual(new Set(['Error: unreadable']))
 })
 
 async function afterMicrotasks(count: number): Promise<void> {

@@ -6,7 +6,7 @@
  * Other nodes do the same. A node whose clock is fast would end grants for those whose clock is right, so each waits a moment first.
  */
 import {
-  type EndedFacts,
+  type EndedFact,
   EXPIRED_PER_COMMIT,
   type ListedPlace,
   NAMES_BYTES_MAX,
@@ -17,6 +17,8 @@ import { jsonBytes } from '#model/json-text.ts'
 
 /** Ended grants that are known by name; what comes beyond is found by the lists of what ends. */
 const PENDING_MAX = 100_000
+/** How often the removal of one grant fails before it is left for the next start: it may be a row that cannot be read. */
+const FAILURES_MAX = 3
 const FIRST_PAUSE_MS = 500
 const PAUSE_MS_MAX = 30_000
 
@@ -24,15 +26,15 @@ export interface EndedGrantsOptions {
   /** How long after its end a grant is removed. */
   readonly holdMs: number
   /** Makes the commit that removes them. */
-  readonly remove: (ended: EndedFacts) => Promise<unknown>
+  readonly remove: (ended: readonly EndedFact[]) => Promise<unknown>
   /** The same for some of those that the lists have behind that place; resolves to where to go on, null at their end. */
   readonly removeListed: (from: ListedPlace | null) => Promise<ListedPlace | null>
   readonly onFault: (error: unknown) => void
+  /** How long it waits behind the first failure; for tests. */
+  readonly firstPauseMs?: number
 }
 
-interface Waiting {
-  readonly removal: Change
-  readonly sequence: number
+interface Waiting extends EndedFact {
   /** By `performance.now()`. */
   readonly dueAt: number
 }
@@ -49,6 +51,9 @@ export class EndedGrants {
   /** Of `#waiting`, how many are done. */
   #done = 0
   #look: Look | null = null
+  /** Grants of the next commit: one, behind a failure, so that one that always fails keeps none of the others. */
+  #batchMax = EXPIRED_PER_COMMIT
+  #failures = 0
   #isRunning = false
   #isClosed = false
   #running: Promise<void> = Promise.resolve()
@@ -91,20 +96,33 @@ export class EndedGrants {
   }
 
   async #run(): Promise<void> {
-    let pauseMs = FIRST_PAUSE_MS
+    const { firstPauseMs = FIRST_PAUSE_MS } = this.#options
+    let pauseMs = firstPauseMs
     while (!this.#isClosed && (this.#done < this.#waiting.length || this.#look)) {
       try {
         await this.#removeSome()
-        pauseMs = FIRST_PAUSE_MS
+        pauseMs = firstPauseMs
+        this.#failures = 0
+        this.#batchMax = Math.min(2 * this.#batchMax, EXPIRED_PER_COMMIT)
       } catch (error) {
         if (this.#isClosed) break
-        if (!isForLater(error)) this.#options.onFault(error)
+        if (!isForLater(error)) this.#failed(error)
         await this.#pause(pauseMs)
         pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)
       }
     }
     // In the same turn, so that what is added from now on begins anew.
     this.#isRunning = false
+  }
+
+  #failed(error: unknown): void {
+    this.#options.onFault(error)
+    const isAlone = this.#batchMax === 1 || this.#done === this.#waiting.length
+    this.#batchMax = 1
+    if (!isAlone || ++this.#failures < FAILURES_MAX) return
+    this.#failures = 0
+    if (this.#done < this.#waiting.length) this.#done += 1
+    else this.#look = null
   }
 
   async #removeSome(): Promise<void> {
@@ -114,9 +132,7 @@ export class EndedGrants {
     const leftMs = (first ?? look)!.dueAt - performance.now()
     if (leftMs > 0) return this.#pause(leftMs)
     if (!first) return this.#removeListed(look!)
-    // One of an older state may be told to the index again, which does no harm.
-    const sequence = Math.max(...batch.map(each => each.sequence))
-    await this.#options.remove({ removals: batch.map(({ removal }) => removal), sequence })
+    await this.#options.remove(batch)
     this.#done += batch.length
     if (this.#done < this.#waiting.length / 2) return
     this.#waiting = this.#waiting.slice(this.#done)
@@ -133,7 +149,7 @@ export class EndedGrants {
   #nextBatch(): Waiting[] {
     const batch: Waiting[] = []
     let bytes = 0
-    for (let at = this.#done; at < this.#waiting.length && batch.length < EXPIRED_PER_COMMIT; at++) {
+    for (let at = this.#done; at < this.#waiting.length && batch.length < this.#batchMax; at++) {
       const next = this.#waiting[at]!
       bytes += jsonBytes(next.removal, NAMES_BYTES_MAX)
       const isTooMuch = bytes > NAMES_BYTES_MAX || next.dueAt > performance.now()

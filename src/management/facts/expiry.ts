@@ -31,9 +31,9 @@ const LISTED = [
   { kind: 'tuple', list: lists.endingTuples() },
 ] as const
 
-/** What an index has ended: removals, and the newest commit that it had then. */
-export interface EndedFacts {
-  readonly removals: readonly Change[]
+/** What an index has ended: its removal, and the newest commit that the index had then. */
+export interface EndedFact {
+  readonly removal: Change
   readonly sequence: number
 }
 
@@ -50,9 +50,9 @@ type Fact = AssignmentRecord | TupleRecord
  * Removes those of them that have ended by the time of this operation. One that got a later end meanwhile stays. One that the index had
  * with a later end, which it can only if the clock was set back, is told to it again. Returns how many were removed.
  */
-export function* expireFacts(context: WriteContext, { removals, sequence }: EndedFacts): Resumable<number> {
+export function* expireFacts(context: WriteContext, ended: readonly EndedFact[]): Resumable<number> {
   const expired: Attributes[] = []
-  for (const [index, removal] of removals.entries()) {
+  for (const [index, { removal, sequence }] of ended.entries()) {
     if (index % YIELD_ROWS === YIELD_ROWS - 1) yield
     const record = factOf(context, removal)
     if (!record) continue
