@@ -21,8 +21,8 @@ export interface AccessEngine {
   tidyUp(): void
 }
 
-/** Changes loaded in one turn of the event loop. */
-const LOADED_AT_ONCE = 1_000
+/** Changes loaded in one turn of the event loop: some milliseconds. */
+const LOADED_AT_ONCE = 200
 
 export class AccessIndex {
   readonly #store: EnvironmentStore
@@ -54,10 +54,8 @@ export class AccessIndex {
     engine.load(part)
     // The view has changed meanwhile: what was read is of several moments until all is heard that it had at the end.
     const head = await ledger.head()
-    const at = await this.#catchUp(engine, from, {
-      ...head,
-      sequence: Math.max(head.sequence, view.sequence()),
-    })
+    const to = { ...head, sequence: Math.max(head.sequence, view.sequence()) }
+    const at = await this.#catchUp(engine, { from, to }, nextTurn)
     this.#engine = engine
     return at
   }
@@ -85,11 +83,21 @@ export class AccessIndex {
     throw new AuthzError('NOT_READY', 'the changes of access of this environment are not followed any more')
   }
 
-  async #catchUp(engine: AccessEngine, from: Revision, to: Revision): Promise<Revision> {
+  async #catchUp(
+    engine: AccessEngine,
+    { from, to }: { readonly from: Revision; readonly to: Revision },
+    nextTurn: () => Promise<unknown>,
+  ): Promise<Revision> {
     if (from.epoch === to.epoch && from.sequence >= to.sequence) return from
+    let loaded = 0
     for await (const { changes, revision } of this.#store.ledger.replay(from)) {
       engine.load(changes)
       if (revision.sequence >= to.sequence) return revision
+      loaded += changes.length
+      if (loaded < LOADED_AT_ONCE) continue
+      loaded = 0
+      // Entries that are there already come without a turn of the loop.
+      await nextTurn()
     }
     throw new AuthzError('STORE_CLOSED', 'the store is closed')
   }
