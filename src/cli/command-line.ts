@@ -85,7 +85,8 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
     .strict()
     // Not in that of the terminal: the messages are read by `usage-hints.ts`, and all others are English.
     .locale('en')
-    .parserConfiguration({ 'dot-notation': false })
+    // Without groups: of --for -8h the parser would make the options 8 and h, which is help, and exits as a grant does.
+    .parserConfiguration({ 'dot-notation': false, 'short-option-groups': false })
     .check(options => {
       // No option may be given several times; only the list of files may.
       const repeated = Object.keys(options).find(

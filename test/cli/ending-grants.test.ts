@@ -338,6 +338,8 @@ describe('verdict grant and verdict revoke', () => {
       `anna auditor --for=${time}`,
       `--for: expected a number with s, m, h, d or w behind it, as 8h, up to ten years, got "${time}"`,
     ]),
+    // No help, which exits as a grant does.
+    ['anna auditor --for -8h', '"8h" is one argument too many: verdict grant <user> <role> [on|in] [place]'],
     [
       'anna auditor --until tomorrow',
       '--until: expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "tomorrow"',
