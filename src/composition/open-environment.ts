@@ -11,6 +11,8 @@ import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 
 /** So far apart the clocks of nodes may be before one of them ends grants for the others. Not all try at the same moment. */
 const SHARED_HOLD_MS = 2_000
+/** Where thousands end within a second, they are out of the index first: commits would keep the thread from that. */
+const OWN_HOLD_MS = 500
 
 export interface EnvironmentParts {
   readonly store: Store
@@ -36,7 +38,7 @@ export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts
     longReads: parts.longReads.lane(),
     indexes,
     newAccessEngine: createAccessEngine,
-    endedHoldMs: store.isShared ? SHARED_HOLD_MS * (1 + Math.random() / 2) : 0,
+    endedHoldMs: store.isShared ? SHARED_HOLD_MS * (1 + Math.random() / 2) : OWN_HOLD_MS,
     surroundings: {
       ...parts.surroundings,
       onBackgroundFault: error => log.error({ ...names, err: error }, 'background work failed'),

@@ -39,6 +39,11 @@ test('a change is a line, for people or for programs', async () => {
   expect(JSON.parse(told.stdout)).toMatchObject({ kind: 'role_assignment.created', item: { user: 'carol' } })
 })
 
+test.each(['0', '-1', '1.5', 'x'])('--count %s is refused', async count => {
+  const { code, stderr } = await watch([`--count=${count}`])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--count')])
+})
+
 test('who gains and who loses a permission is a line a commit', async () => {
   await verdict.users('dora', 'emil')
   await verdict.instance('document:memo')

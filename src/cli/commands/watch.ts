@@ -1,6 +1,6 @@
 /** `verdict watch`: what changes in an environment, a line a change, until it is stopped. */
 import type { Command } from '#cli/command.ts'
-import { EXIT } from '#cli/exit-codes.ts'
+import { EXIT, UsageError } from '#cli/exit-codes.ts'
 import type { Session } from '#cli/session.ts'
 import { watchedChanges } from '#cli/watched-changes.ts'
 
@@ -55,6 +55,8 @@ async function watch(session: Session, options: WatchOptions): Promise<void> {
     if (names !== undefined) query.set(name, names)
   }
   const { since = null, count = Infinity } = options
+  const isCount = count === Infinity || (Number.isInteger(count) && count > 0)
+  if (!isCount) throw new UsageError('--count: expected a whole number from 1 on')
   const path = `/v2/facts/${await session.place()}/changes`
   const onLost = (reason: string): void => output.note(`verdict watch: ${reason}; connecting again`)
   let told = 0

@@ -39,7 +39,7 @@ export type ChangeKind = `${ChangeNoun}.${ChangeVerb}`
 const CHANGE_KINDS = CHANGE_NOUNS.flatMap(noun => CHANGE_VERBS.map(verb => `${noun}.${verb}` as const))
 
 /** Values that one parameter may have. */
-const FILTER_VALUES_MAX = 64
+const FILTER_VALUES_MAX = 100
 
 const RevisionText = Type.String({ description: 'A state of the environment: `<epoch>.<sequence>`.' })
 
