@@ -32,9 +32,16 @@ const ELSEWHERE = /^(faults|oracle)\//
 
 const POLLS = 'looks again after a pause, for as long as it takes'
 const LOWER = 'at least so long, which a slow machine cannot break'
+const ENDS = 'grants end at a time: it is said when, and judged that nobody is allowed behind it'
 const LEAK = 'after a forced collection: tens of megabytes are there, or nothing'
 
 const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'cli/ending-grants.test.ts': { 'measures time': ENDS },
+  'http/changes/effective.test.ts': { 'measures time': ENDS },
+  'http/changes/streams.test.ts': { 'measures time': ENDS },
+  'http/expiry.test.ts': { 'measures time': ENDS },
+  'service/ended-grants.test.ts': { 'measures time': LOWER },
+  'threads/ending-facts.test.ts': { 'measures time': ENDS },
   'engine/memory.test.ts': { 'measures memory': LEAK },
   'engine/shared-index/rule-scratch.test.ts': {
     'measures memory': 'after a forced collection: eight megabytes are there, or nothing',

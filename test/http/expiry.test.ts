@@ -83,11 +83,13 @@ async function expiriesOf(service: Client, name: string) {
 test('a role assignment allows up to its end, and is removed by an entry that says expired', async () => {
   const [user, key] = fresh('ann', 'd')
   await verdict.user(user)
-  const expires_at = inMs(600)
+  const expires_at = inMs(2_000)
   const body = { user, role: 'viewer', resource_instance: `document:${key}`, tenant: 'default', expires_at }
   await done(verdict, 'POST', ASSIGNMENTS, body)
-  expect(await mayRead(verdict, user, key)).toBe(true)
   const end = Date.parse(expires_at)
+  const isAllowed = await mayRead(verdict, user, key)
+  // On a slow machine the end may be past by now.
+  if (Date.now() < end) expect(isAllowed).toBe(true)
   const lastAllowedAt = await askUntilDenied(user, key)
   expect(lastAllowedAt).toBeLessThanOrEqual(end + LATE_MS)
   expect(Date.now()).toBeGreaterThanOrEqual(end)
@@ -117,7 +119,7 @@ test('a tenant role, a tuple and the membership of a group end so, too', async (
   })
   await verdict.group(group)
   await verdict.grant(group, 'viewer', `document:${key}`)
-  const expires_at = inMs(400)
+  const expires_at = inMs(3_000)
   await done(verdict, 'POST', ASSIGNMENTS, { user, role: 'auditor', tenant: 'default', expires_at })
   await done(verdict, 'POST', TUPLES, {
     subject: `folder:${folder}`,
@@ -142,7 +144,7 @@ test('a grant that was renewed, or made lasting, before its end stays', async ()
   const [user, key, other] = fresh('ann', 'd', 'bob')
   for (const each of [user, other]) await verdict.user(each)
   const named = { role: 'viewer', resource_instance: `document:${key}`, tenant: 'default' }
-  const end = inMs(300)
+  const end = inMs(2_500)
   for (const each of [user, other])
     await done(verdict, 'POST', ASSIGNMENTS, { ...named, user: each, expires_at: end })
   await done(verdict, 'POST', ASSIGNMENTS, { ...named, user, expires_at: inMs(3_600_000) })
@@ -158,7 +160,7 @@ test('a grant that is given again behind its end is a grant as any other', async
   const [user, key] = fresh('ann', 'd')
   await verdict.user(user)
   const body = { user, role: 'viewer', resource_instance: `document:${key}`, tenant: 'default' }
-  await done(verdict, 'POST', ASSIGNMENTS, { ...body, expires_at: inMs(100) })
+  await done(verdict, 'POST', ASSIGNMENTS, { ...body, expires_at: inMs(1_500) })
   await askUntilDenied(user, key)
   await done(verdict, 'POST', ASSIGNMENTS, { ...body, expires_at: inMs(3_600_000) })
   expect(await mayRead(verdict, user, key)).toBe(true)
@@ -201,7 +203,7 @@ test('what explains an allow says until when its grants hold', async () => {
 test('a hundred grants that end together are removed by some commits, each of them once', async () => {
   const [user] = fresh('ann')
   await verdict.user(user)
-  const expires_at = inMs(1_500)
+  const expires_at = inMs(4_000)
   const operations = Array.from({ length: 250 }, (_, n) => {
     return { user, role: 'viewer', resource_instance: `document:${user}-${n}`, tenant: 'default', expires_at }
   })
@@ -220,7 +222,7 @@ test('a service that was down at the end denies from its first answer on, and re
   const before = await startedService({ storeUrl })
   await createModel(before)
   await before.user(user)
-  const expires_at = inMs(1_000)
+  const expires_at = inMs(4_000)
   await done(before, 'POST', ASSIGNMENTS, {
     user,
     role: 'viewer',

@@ -20,6 +20,8 @@ const verdict = await sharedService()
 test('every management operation succeeds in the shape its route promises, with a revision that grows', async () => {
   let sequence = 0
   for (const { operation, method, path, body } of MANAGEMENT_CALLS) {
+    // Goes on for ever, and is an answer of events (`changes/streams.test.ts`).
+    if (operation === 'streamChanges') continue
     const answer = await verdict.send(method, path, { body })
     const said = `${operation}: ${JSON.stringify(answer.body)}`
     const route = routes.find(({ operationId }) => operationId === operation)

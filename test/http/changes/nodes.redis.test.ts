@@ -10,7 +10,7 @@ import { sharedRedis } from '../../support/redis-server.ts'
 const redis = await sharedRedis()
 
 describe('a reader that changes nodes', () => {
-  test('has the environment at every stop, whichever node it stops at', { timeout: 120_000 }, async () => {
+  test('has the environment at every stop, whichever node it stops at', async () => {
     const nodes = await startedNodes(redis, 2)
     const random = new Random(3)
     await nodes[0]!.createDocumentModel()
