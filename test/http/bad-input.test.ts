@@ -380,6 +380,8 @@ describe('a body over the ceiling', () => {
     ]) {
       expect(statusOf(each, await raw(each, headers, tooLong))).toBe(413)
     }
+    // A stream of changes would begin, and not end.
+    if (each.route.operationId === 'streamChanges') return
     // Long enough, and good for nothing.
     const longest = '{'.padEnd(BODY_BYTES_MAX, ' ')
     const answer = await raw(each, { 'content-length': String(BODY_BYTES_MAX) }, longest)

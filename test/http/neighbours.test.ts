@@ -145,7 +145,9 @@ function call(route: Route, path: string, key: string, body?: unknown): Promise<
 /** What both environments show of themselves on every route that lists. */
 async function allListed(): Promise<unknown[]> {
   const listings = inEnvironments.filter(
-    ({ method, paramNames }) => method === 'GET' && paramNames.length === 2,
+    // The stream of changes says where it begins, which is behind what was refused or tidied up meanwhile.
+    ({ method, paramNames, operationId }) =>
+      method === 'GET' && paramNames.length === 2 && operationId !== 'streamChanges',
   )
   expect(listings.length).toBeGreaterThan(10)
   const listed: unknown[] = []
