@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { EndedGrants, type EndedGrantsOptions } from '#management/environment/ended-grants.ts'
 import type { ListedPlace } from '#management/facts/expiry.ts'
 import type { Change } from '#model/change.ts'
-import { AuthzError } from '#model/errors.ts'
+import { AuthzError, ConflictError } from '#model/errors.ts'
 
 const PENDING_MAX = 100_000
 
@@ -110,6 +110,30 @@ test('a grant whose removal always fails keeps none of the others, and each goes
   ])
   expect(new Set(faults)).toEqual(new Set(['Error: unreadable']))
 })
+
+test.each([
+  ['other writers are faster', () => new ConflictError(new Uint8Array(1))],
+  ['the service has too much to do', () => new AuthzError('OVERLOADED', 'too much at once')],
+  ['the store is away', () => new AuthzError('STORE_UNAVAILABLE', 'the store is away')],
+])(
+  'a grant is removed however often %s before, and named in one commit with the others',
+  async (_, failure) => {
+    const done = Promise.withResolvers<void>()
+    const batches: number[] = []
+    const grants = opened({
+      firstPauseMs: 1,
+      onFault: error => done.reject(error),
+      remove: async ended => {
+        batches.push(ended.length)
+        if (batches.length < 6) throw failure()
+        done.resolve()
+      },
+    })
+    grants.add([removalOf(1), removalOf(2)], 1)
+    await done.promise
+    expect(batches).toEqual([2, 2, 2, 2, 2, 2])
+  },
+)
 
 async function afterMicrotasks(count: number): Promise<void> {
   for (let n = 0; n < count; n++) await Promise.resolve()

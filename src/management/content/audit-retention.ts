@@ -5,7 +5,6 @@
 import { Draft } from '#management/commands/draft.ts'
 import { isForLater } from '#management/commands/later.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
-import { ConflictError } from '#model/errors.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import type { EnvironmentStore } from '#store/store.ts'
@@ -35,7 +34,7 @@ export class AuditRetention {
     try {
       while (await this.#removeSome()) await new Promise(resolve => setImmediate(resolve))
     } catch (error) {
-      if (!isForLater(error) && !(error instanceof ConflictError)) throw error
+      if (!isForLater(error)) throw error
     }
   }
 
