@@ -1,5 +1,4 @@
 /** How this node opens an environment, and what it does about a fault in one. */
-import { createAccessEngine } from './access-engine.ts'
 import type { ReadLanes } from '#management/commands/read-lanes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import type { FairTurns } from '#management/commands/fair-turns.ts'
@@ -8,6 +7,7 @@ import type { KnownEnvironment, Organization } from '#management/organization/or
 import type { Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'
 import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
+import { createAccessEngine } from './access-engine.ts'
 
 /** So far apart the clocks of nodes may be before one of them ends grants for the others. Not all try at the same moment. */
 const SHARED_HOLD_MS = 2_000

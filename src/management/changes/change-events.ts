@@ -5,7 +5,8 @@
  */
 import { type EnvironmentScope, presentInstant } from '#management/commands/context.ts'
 import { EXPIRY } from '#management/facts/expiry.ts'
-import type { Change, InstanceKey, Permission, TakenAlong } from '#model/change.ts'
+import type { Change, Permission, TakenAlong } from '#model/change.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
 import { formatRevision } from '#model/revision.ts'
 import type { AuditRecord, StoredRecord } from '#model/records.ts'
 import type {
@@ -82,13 +83,15 @@ export function* changeEvents(entry: Entry, telling: TellingScope): Generator<To
   const origin = originOf(entry, audit, time)
   const told = new Set<string>()
   const put = new Set(
-    entry.changes.flatMap(change => (change.kind === 'instance-put' ? [nameOf(change.instance)] : [])),
+    entry.changes.flatMap(change =>
+      change.kind === 'instance-put' ? [formatInstanceReference(change.instance)] : [],
+    ),
   )
   for (const change of entry.changes) {
     const id = change.row === undefined ? change.id : rows[change.row]?.record.id
     if (id === undefined) {
       // An instance of an earlier generation, whose end was told of before.
-      if (change.kind === 'instance-removed' && put.has(nameOf(change.instance))) continue
+      if (change.kind === 'instance-removed' && put.has(formatInstanceReference(change.instance))) continue
       throw new OlderReleaseError()
     }
     if (isRemoval(change)) {
@@ -108,10 +111,6 @@ export function* changeEvents(entry: Entry, telling: TellingScope): Generator<To
     const about = aboutPut(record, null, telling)
     if (about) yield finished(about, isNew ? 'created' : 'updated', origin)
   }
-}
-
-function nameOf({ type, key }: InstanceKey): string {
-  return `${type}:${key}`
 }
 
 /** Whether a row may be told of. */
