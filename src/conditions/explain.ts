@@ -3,6 +3,7 @@ import type { Condition, Test } from './condition.ts'
 import { evaluate, type QuestionValues } from './evaluate.ts'
 import type { EvaluationBudget } from './evaluation-budget.ts'
 import type { Operand } from './operands.ts'
+import type { Resumable } from '#model/resumable.ts'
 import { FALSE, nameOfTruth, negated, TRUE, type Truth, type TruthName } from './truth.ts'
 
 /** A test of an attribute. */
@@ -31,6 +32,15 @@ export function explain(condition: Condition, values: QuestionValues, budget: Ev
   return nodeOf(condition, values, budget).explained
 }
 
+/** The tests of an explained condition, in the order in which they are written. */
+export function* testsIn(explained: Explained): Iterable<ExplainedTest> {
+  if (!('connective' in explained)) {
+    yield explained
+    return
+  }
+  for (const item of explained.items) yield* testsIn(item)
+}
+
 /** The first test, in the order in which they are written, that gave an explained condition its value; `null`: it has none. */
 export function decisive(explained: Explained): ExplainedTest | null {
   if (!('connective' in explained)) return explained
@@ -55,12 +65,17 @@ export interface ExplainedSide {
   readonly nodes: number
 }
 
-export function explainSide(
+/** With a stop after each of the conditions, of which each may be as large as one may be. */
+export function* explainSide(
   conditions: readonly Condition[],
   values: QuestionValues,
   budget: EvaluationBudget,
-): ExplainedSide {
-  const nodes = conditions.map(condition => nodeOf(condition, values, budget))
+): Resumable<ExplainedSide> {
+  const nodes: ValuedNode[] = []
+  for (const condition of conditions) {
+    nodes.push(nodeOf(condition, values, budget))
+    yield
+  }
   const { explained } = connected('all-of', leastOf(nodes), nodes)
   return {
     value: explained.value,

@@ -19,6 +19,7 @@ import {
   type RuleChange,
   type RuleSide,
 } from '#model/change.ts'
+import { runAtOnce } from '#model/resumable.ts'
 
 interface ConditionSet {
   readonly put: ConditionSetPut
@@ -160,7 +161,7 @@ export class Rules {
     if (conditions.length === 0 || types.some(type => type !== asked.type)) {
       return { value: matches ? 'true' : 'false', leaf: null, trees: [] }
     }
-    return explainSide(conditions, asked.values, new EvaluationBudget())
+    return runAtOnce(explainSide(conditions, asked.values, new EvaluationBudget()))
   }
 
   #matchesUser(key: string, asked: AskedOfRules, budget: EvaluationBudget): boolean {

@@ -1,30 +1,43 @@
-/** What a rule says of a question, on the wire: in the answer of `/allowed/explain` (conditions, section 9). */
-import { Type } from 'typebox'
+/** What conditions say of a question, on the wire: of rules in the answer of `/allowed/explain` (conditions, section 9). */
+import { type Static, Type } from 'typebox'
 
 export const TruthValue = Type.Enum(['true', 'false', 'unknown'], {
   description: 'A set matches only where it is `true`.',
 })
 
-export const ExplainedTest = Type.Object(
-  {
-    path: Type.String({ description: 'The attribute, as the condition names it.' }),
-    operator: Type.String(),
-    operand: Type.Optional(
-      Type.Unknown({ description: 'As it was written; absent where it is a match of members.' }),
-    ),
-    found: Type.Unknown({ description: "The attribute's value, or `missing`." }),
-    is_missing: Type.Optional(
-      Type.Literal(true, {
-        description: 'Only where the attribute is missing, to tell that from the text `missing`.',
-      }),
-    ),
-    value: TruthValue,
-  },
-  {
-    description:
-      'A test of an attribute. As `leaf`: the first one, in the order of the document, that gave the side its value. Absent where none did: of a role, a resource, a set without conditions.',
-  },
-)
+/** Of a test of an attribute. */
+export const explainedTestFields = {
+  path: Type.String({ description: 'The attribute, as the condition names it.' }),
+  operator: Type.String(),
+  operand: Type.Optional(
+    Type.Unknown({ description: 'As it was written; absent where it is a match of members.' }),
+  ),
+  found: Type.Unknown({ description: "The attribute's value, or `missing`." }),
+  is_missing: Type.Optional(
+    Type.Literal(true, {
+      description: 'Only where the attribute is missing, to tell that from the text `missing`.',
+    }),
+  ),
+  value: TruthValue,
+}
+
+export const ExplainedTest = Type.Object(explainedTestFields, {
+  description:
+    'A test of an attribute. As `leaf`: the first one, in the order of the document, that gave the side its value. Absent where none did: of a role, a resource, a set without conditions.',
+})
+type ToldTest = Static<typeof ExplainedTest>
+
+/** A test as answers have it. */
+export function toldTest({
+  path,
+  operator,
+  operand,
+  found,
+  isMissing,
+  value,
+}: Omit<ToldTest, 'is_missing'> & { readonly isMissing?: true }): ToldTest {
+  return { path, operator, operand, found, ...(isMissing && { is_missing: true }), value }
+}
 
 export const ExplainedSide = Type.Object({
   value: TruthValue,

@@ -161,26 +161,29 @@ class RuleExplanation {
     const explained: ExplainedRule[] = []
     let nodes = 0
     for (const { user, resource } of listed) {
-      const sides = [user, resource].map(side => this.#explainedSide(side, detail, budget))
+      const sides = [
+        yield* this.#explainedSide(user, detail, budget),
+        yield* this.#explainedSide(resource, detail, budget),
+      ] as const
       nodes += sides.reduce((sum, side) => sum + side.nodes, 0)
       if (detail === 'tree' && explained.length > 0 && nodes > NODES_MAX) break
       explained.push({
         userSet: this.#nameOf(user),
         resourceSet: this.#nameOf(resource),
         allows: this.#matchesSide(user) && this.#matchesSide(resource),
-        user: sides[0]!.side,
-        resource: sides[1]!.side,
+        user: sides[0].side,
+        resource: sides[1].side,
       })
       yield
     }
     return explained
   }
 
-  #explainedSide(
+  *#explainedSide(
     side: number,
     detail: RuleDetail,
     budget: EvaluationBudget,
-  ): { readonly side: ExplainedRuleSide; readonly nodes: number } {
+  ): Resumable<{ readonly side: ExplainedRuleSide; readonly nodes: number }> {
     const plain = (value: ExplainedRuleSide['value']) => ({
       side: { value, leaf: null, trees: [] },
       nodes: 0,
@@ -189,7 +192,7 @@ class RuleExplanation {
     const { isOfType, conditions } = this.#side(side)
     if (!isOfType) return plain('false')
     if (conditions === null) return plain('unknown')
-    const { value, leaf, trees, nodes } = explainSide(conditions, this.#values, budget)
+    const { value, leaf, trees, nodes } = yield* explainSide(conditions, this.#values, budget)
     return { side: { value, leaf, trees: detail === 'tree' ? trees : [] }, nodes }
   }
 
