@@ -23,8 +23,9 @@ export interface StoredValues {
 
 /** A question with its tenant decided (contract A.2). */
 export interface QuestionInTenant {
-  readonly user: string
-  readonly type: string
+  /** `null`, as the type: the question is not about any, as where a set is tried by itself. */
+  readonly user: string | null
+  readonly type: string | null
   readonly key: string | null
   readonly tenant: string
   readonly circumstances?: Circumstances | undefined
@@ -64,11 +65,12 @@ export class ValuesOfQuestion implements QuestionValues {
     const { user, type, key, tenant, circumstances } = this.#question
     switch (root) {
       case 'user': {
-        const computed = { key: user, roles: this.#stored.userRoles(), tenants: this.#stored.userTenants() }
+        const held = { roles: this.#stored.userRoles(), tenants: this.#stored.userTenants() }
+        const computed = user === null ? held : { key: user, ...held }
         return [computed, this.#sentAttributes().user, this.#stored.userAttributes()]
       }
       case 'resource': {
-        const computed = { type, tenant, ...(key !== null && { key }) }
+        const computed = { ...(type !== null && { type }), tenant, ...(key !== null && { key }) }
         const otherwise = key === null ? null : { id: key }
         return [computed, this.#sentAttributes().resource, this.#stored.instanceAttributes(), otherwise]
       }

@@ -61,6 +61,9 @@ export const SET_ANCESTORS_MAX = 16
 export const CONDITION_BYTES_MAX = 262_144
 /** Bytes of JSON in the conditions of all sets of an environment: every thread that decides may come to keep all of them, read. */
 export const CONDITION_BYTES_TOTAL_MAX = 16_777_216
+/** Samples on which one request tries a condition set, and bytes of JSON in which it is told what its tests say of all of them. */
+export const CONDITION_SAMPLES_MAX = 50
+export const TRIED_TESTS_BYTES_MAX = 1_048_576
 /** Proxy configs of an environment, mapping rules of one, and of all of them. */
 export const PROXY_CONFIGS_MAX = 1_000
 export const MAPPING_RULES_PER_CONFIG_MAX = PARTS_PER_BODY_MAX

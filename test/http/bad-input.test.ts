@@ -88,6 +88,7 @@ const GOOD_BODIES: Readonly<Record<string, unknown>> = {
   createTenantRole: { key: 'role', name: 'Role', permissions: ['nothing:read'] },
   createConditionSet: { key: 'set', name: 'Set' },
   updateConditionSet: {},
+  tryConditionSet: {},
   createSetRule: { user_set: 'nothing', permission: 'nothing:read', resource_set: 'nothing' },
   isAllowedUrl: { user: { key: 'alice' }, http_method: 'GET', url: 'https://a.org', tenant: 'default' },
   createProxyConfig: { key: 'gateway', name: 'Gateway', secret: 'x' },

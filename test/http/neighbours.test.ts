@@ -298,6 +298,13 @@ const conditionSetOf = (name: Ids) => [
   { key: 'new', name: 'New', type: 'resourceset', resource_id: name['resource_id'] },
   { key: 'new', name: 'New', parent_id: name['condition_set_id'] },
 ]
+/** A user need not be stored: one of a neighbour is as unknown as any. */
+const triedSetOf = (name: Ids) => [
+  { type: 'resourceset', resource_id: name['resource_id'] },
+  { parent_id: name['condition_set_id'] },
+  { tenant: name['tenant_id'] },
+  { samples: [{ resource_instance: name['instance_id'] }] },
+]
 const setRuleOf = (name: Ids) => {
   const rule = { user_set: 'staff', permission: 'doc:write', resource_set: 'docs' }
   const action = name['action_id'] === 'read' ? 'doc:read' : name['action_id']
@@ -360,6 +367,7 @@ const BODIES: Readonly<Record<string, (name: Ids) => unknown[]>> = {
   ],
   createConditionSet: conditionSetOf,
   updateConditionSet: name => [{ parent_id: name['condition_set_id'] }],
+  tryConditionSet: triedSetOf,
   createSetRule: setRuleOf,
   deleteSetRule: setRuleOf,
   createProxyConfig: proxyConfigOf,

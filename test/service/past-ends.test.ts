@@ -39,6 +39,16 @@ test.each([
   expect(environment.idsOf('assignment')).toEqual([id])
 })
 
+test('a condition set that is tried does not see it, as no decision does', async () => {
+  const { environment, parts } = await environmentWithAnn()
+  const body = { conditions: { 'user.roles': { array_contains: 'auditor' } }, samples: [{ user: 'ann' }] }
+  const valueOf = async () => (await environment.execute('tryConditionSet', { body })).samples[0]!.value
+  await environment.onOneState(context => grantAssignment(context, parts, LATER))
+  expect(await valueOf()).toBe('true')
+  await environment.onOneState(context => grantAssignment(context, parts, PAST))
+  expect(await valueOf()).toBe('false')
+})
+
 test('it is taken back like any other', async () => {
   const { environment, parts } = await environmentWithAnn()
   await environment.onOneState(context => grantAssignment(context, parts, PAST))

@@ -187,6 +187,23 @@ export const SCHEMA_CALLS: readonly Call[] = [
     path: SETS,
     body: { key: 'chiefs', name: 'Chiefs', parent_id: 'staff', description: null },
   },
+  {
+    operation: 'tryConditionSet',
+    method: 'POST',
+    path: `${SETS}/try`,
+    body: {
+      conditions: { 'user.level': { 'greater-than': 3 } },
+      parent_id: 'staff',
+      samples: [{ user: 'nobody', attributes: { level: 4 } }, { resource_instance: 'order:o1' }],
+      context: {},
+    },
+  },
+  {
+    operation: 'tryConditionSet',
+    method: 'POST',
+    path: `${SETS}/try`,
+    body: { conditions: { 'user.level': { exceeds: 3 } } },
+  },
   { operation: 'createSetRule', method: 'POST', path: RULES, body: RULE },
   {
     operation: 'createSetRule',

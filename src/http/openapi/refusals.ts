@@ -18,7 +18,7 @@ import type { Json, SchemaComponents } from './schema-components.ts'
 
 /** The error statuses a route may answer, ascending. */
 export function refusalStatuses(route: Route): number[] {
-  const { family, access, body, bodyInPieces, query, paramNames, method, refusals } = route
+  const { family, access, body, bodyInPieces, query, paramNames, method, isRead, refusals } = route
   const isManagement = family === 'management'
   const isForAll = access === 'public' || access === 'optional-key'
   const hasPlace = paramNames.length > 0
@@ -30,7 +30,7 @@ export function refusalStatuses(route: Route): number[] {
     [405, true],
     [408, body !== null || bodyInPieces !== null],
     // What is done in an environment; routes about the organization say it themselves.
-    [409, isManagement && method === 'POST' && access === 'any-key'],
+    [409, isManagement && method === 'POST' && !isRead && access === 'any-key'],
     [413, body !== null],
     [422, isManagement && (hasPlace || query !== null || body !== null)],
     [429, access !== 'public'],

@@ -91,6 +91,8 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
   readonly isDescribed?: boolean
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
+  /** It changes nothing. Default: that is what the method says. */
+  readonly isRead?: boolean
   readonly responses: Responses
   /** Error statuses it answers besides those that follow from the rest of the definition. */
   readonly refusals?: readonly number[]
@@ -127,6 +129,7 @@ export interface Route {
   readonly isDescribed: boolean
   readonly deprecated: boolean
   readonly earlyAccess: boolean
+  readonly isRead: boolean
   readonly responses: Responses
   readonly refusals: readonly number[]
   handle(call: Call): Reply | Promise<Reply>
@@ -181,6 +184,7 @@ export function defineRoute<
     isDescribed: definition.isDescribed ?? true,
     deprecated: definition.deprecated ?? false,
     earlyAccess: definition.earlyAccess ?? false,
+    isRead: definition.isRead ?? definition.method === 'GET',
     responses: definition.responses,
     refusals: definition.refusals ?? [],
     // The shapes above are what makes the parts of a call have the types the handler names.

@@ -32,6 +32,7 @@ import * as attributes from '#management/schema/attributes.ts'
 import * as bulkRoles from '#management/schema/bulk-roles.ts'
 import * as conditionSetLists from '#management/schema/condition-sets/condition-set-lists.ts'
 import * as conditionSets from '#management/schema/condition-sets/condition-sets.ts'
+import * as triedSets from '#management/schema/condition-sets/tried-sets.ts'
 import * as proxyConfigs from '#management/schema/proxy-configs/proxy-configs.ts'
 import * as resourceRelations from '#management/schema/resource-relations.ts'
 import * as resourceRoles from '#management/schema/resource-roles.ts'
@@ -69,6 +70,7 @@ export const readOperations = {
   ...setRuleLists.reads,
   ...tenantRoles.reads,
   ...tenants.reads,
+  ...triedSets.reads,
   ...userLists.reads,
   ...users.reads,
 }

@@ -13,6 +13,7 @@ import {
   RelatedSetsQuery,
 } from '#model/wire/condition-set.ts'
 import { SetRule, SetRuleCreate, SetRuleList, SetRulesPath, SetRulesQuery } from '#model/wire/set-rule.ts'
+import { ConditionSetTry, TriedSet } from '#model/wire/tried-set.ts'
 import { FACTS_BASE, type Manage, managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 const SETS = `${SCHEMA_BASE}/condition_sets`
@@ -42,6 +43,16 @@ function wholeSets(manage: Manage): Route[] {
       params: ConditionSetsPath,
       body: ConditionSetCreate,
       answer: ConditionSet,
+    }),
+    manage({
+      operation: 'tryConditionSet',
+      method: 'POST',
+      path: `${SETS}/try`,
+      summary: 'What a condition set would say of samples, or what is wrong with it; nothing is saved',
+      params: ConditionSetsPath,
+      body: ConditionSetTry,
+      answer: TriedSet,
+      isRead: true,
     }),
     manage({
       operation: 'getConditionSet',

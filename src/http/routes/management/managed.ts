@@ -73,6 +73,8 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
   readonly refusals?: readonly number[]
+  /** It changes nothing. Absent: that is what the method says. */
+  readonly isRead?: true
   /** The answer on success, with 200; absent: 204 without a body. */
   readonly answer?: TSchema
   /** The answer may have 201 in place of 200: the operation answers `Created`. */
@@ -211,7 +213,11 @@ export function plainNames({ requestId, traceparent }: RequestNames): RequestNam
 
 async function forward(
   gateway: ManagementGateway,
-  { operation, method }: { readonly operation: OperationName; readonly method: Method },
+  {
+    operation,
+    method,
+    isRead = method === 'GET',
+  }: { readonly operation: OperationName; readonly method: Method; readonly isRead?: boolean },
   call: Call,
 ): Promise<Reply> {
   assert(call.principal, 'a management route has a caller')
@@ -224,7 +230,7 @@ async function forward(
     path: { project: proj_id, environment: env_id },
     input: { params: call.params, query: call.query, body: call.body } as OperationInput<typeof operation>,
   } as const
-  return replyOf(await gateway.execute(request, { caller: call.caller, isRead: method === 'GET' }))
+  return replyOf(await gateway.execute(request, { caller: call.caller, isRead }))
 }
 
 function replyOf({ json, isCreated, warning, revision }: ManagementReply): Reply {

@@ -11,6 +11,7 @@ import type {
   ConditionSet,
   ConditionSetCreate,
   ConditionSetQuery,
+  ConditionSetType,
   ConditionSetUpdate,
 } from '#model/wire/condition-set.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
@@ -26,40 +27,69 @@ interface SetParams {
 
 const CONDITIONS_AT = ['body', 'conditions']
 
+/** A set as a body describes it. */
+export interface DescribedSet {
+  readonly key: string
+  readonly name: string
+  readonly description?: string | null
+  readonly type?: ConditionSetType | undefined
+  readonly resource_id?: string | null | undefined
+  readonly parent_id?: string | null | undefined
+  readonly conditions?: Record<string, unknown> | undefined
+}
+
 export function createConditionSet(
   context: WriteContext,
   input: { readonly body: ConditionSetCreate },
 ): ConditionSet {
-  const { body } = input
+  const set = checkedSet(context, input.body)
+  return presentConditionSet(context, addSet(context, set))
+}
+
+/** Adds the set that a body describes, whose conditions have been read. Throws as `describedSet`, and as `addSet`. */
+export function addConditionSet(context: WriteContext, body: ConditionSetCreate): void {
+  addSet(context, describedSet(context, body, context.newId()))
+}
+
+/** Throws `DUPLICATE_ENTITY` when the key is taken: behind what is unknown or does not fit (contract D-38). */
+function addSet(context: WriteContext, set: ConditionSetRecord): ConditionSetRecord {
+  const { records } = context
+  // A parent may be put below another meanwhile.
+  requireNoneAdded(context)
+  if (records.get('condition-set', rowKeys.conditionSet(set.key))) {
+    throw new AuthzError('DUPLICATE_ENTITY', `there is a condition set ${JSON.stringify(set.key)} already`)
+  }
+  putConditionSet(context, set)
+  return set
+}
+
+/** As `describedSet`, where nobody has read the conditions: throws `INVALID_SHAPE` with the place of each finding, too. */
+export function checkedSet(
+  context: ReadContext,
+  body: DescribedSet,
+  id = context.newId(),
+): ConditionSetRecord {
   const { records } = context
   const { conditions = {} } = body
   if (sideOfType(body.type ?? 'userset') === 'user' && body.resource_id) throw resourceOnUserSet()
   // A matter of shape, so it comes before what exists (contract D-38).
   checkConditions(records, conditions, null, CONDITIONS_AT)
-  const set = addConditionSet(context, body, type => {
-    if (type !== null) checkConditions(records, conditions, type, CONDITIONS_AT)
-  })
-  return presentConditionSet(context, set)
+  const set = describedSet(context, body, id)
+  const type = typeOf(records, set)
+  if (type !== null) checkConditions(records, conditions, type, CONDITIONS_AT)
+  return set
 }
 
 /**
- * Adds the set that a body describes, whose conditions have been read. `checkWithType` may refuse them for what the set is limited to.
- * Throws `NOT_FOUND`, `INVALID_INPUT` for a parent that cannot be one, `LIMIT_EXCEEDED` where too many would be above it,
- * `DUPLICATE_ENTITY` when the key is taken.
+ * The set that a body describes. Throws `NOT_FOUND`, `INVALID_INPUT` for a parent that cannot be one, `LIMIT_EXCEEDED` where too many
+ * would be above it.
  */
-export function addConditionSet(
-  context: WriteContext,
-  body: ConditionSetCreate,
-  checkWithType: (type: TypeRecord | null) => void = () => {},
-): ConditionSetRecord {
+function describedSet(context: ReadContext, body: DescribedSet, id: string): ConditionSetRecord {
   const { records } = context
-  // A parent may be put below another meanwhile.
-  requireNoneAdded(context)
-  const taken = records.get('condition-set', rowKeys.conditionSet(body.key))
   const own = body.resource_id ? requireType(records, body.resource_id) : null
   const set: ConditionSetRecord = {
     kind: 'condition-set',
-    id: context.newId(),
+    id,
     key: body.key,
     name: body.name,
     description: body.description ?? null,
@@ -70,15 +100,8 @@ export function addConditionSet(
     createdAt: context.now,
     updatedAt: context.now,
   }
-  const parent = body.parent_id ? requireParent(context, set, body.parent_id) : null
-  const whole = { ...set, parentId: parent?.id ?? null, typeId: set.typeId ?? parent?.typeId ?? null }
-  checkWithType(typeOf(records, whole))
-  // What is unknown or does not fit is answered before what exists already (contract D-38).
-  if (taken) {
-    throw new AuthzError('DUPLICATE_ENTITY', `there is a condition set ${JSON.stringify(body.key)} already`)
-  }
-  putConditionSet(context, whole)
-  return whole
+  const parent = body.parent_id ? requireParent(records, set, body.parent_id) : null
+  return { ...set, parentId: parent?.id ?? null, typeId: set.typeId ?? parent?.typeId ?? null }
 }
 
 function resourceOnUserSet(): AuthzError {

@@ -1,5 +1,6 @@
 /** Puts a condition set below another, and takes what follows from that to those below it (conditions, sections 1.2 and 16, row 7). */
 import type { WriteContext } from '#management/commands/context.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { requireNoneAdded, tellAdded } from '#management/schema/schema-ceilings.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -18,8 +19,7 @@ type Child = Pick<ConditionSetRecord, 'id' | 'key' | 'side' | 'typeId'>
  * The set that is named as parent of `child`, which nothing stands below. Throws `NOT_FOUND`, `INVALID_INPUT` for one that cannot be
  * its parent, `LIMIT_EXCEEDED` where too many would be above it.
  */
-export function requireParent(context: WriteContext, child: Child, reference: string): ConditionSetRecord {
-  const { records } = context
+export function requireParent(records: RecordReader, child: Child, reference: string): ConditionSetRecord {
   const parent = findConditionSet(records, reference)
   if (parent === null) {
     const isComputed = ['user', 'resource'] as const
@@ -66,7 +66,7 @@ export function* moveBelow(
     tellAdded(context)
     return { ...set, parentId: null }
   }
-  const parent = requireParent(context, set, reference)
+  const parent = requireParent(records, set, reference)
   const below = yield* descendantsOf(records, set)
   const above = 1 + ancestorsOf(records, parent).length
   for (const each of below) checkDepth(each.set, above + each.distance)

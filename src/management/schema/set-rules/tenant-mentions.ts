@@ -7,9 +7,15 @@ import { ancestorsOf } from '#management/schema/condition-sets/set-family.ts'
 import type { ConditionSetRecord } from '#model/records.ts'
 import type { RuleParts } from './rule-sides.ts'
 
-export const IN_EVERY_TENANT =
-  'neither set asks about tenants, so the rule holds in every tenant; to keep it to those where the user has a role, add ' +
-  '{"user.tenants": {"array_contains": {"ref": "tenant.key"}}} to the user set'
+const ONLY_WITH_A_ROLE =
+  'to keep it to those where the user has a role, add {"user.tenants": {"array_contains": {"ref": "tenant.key"}}} to the user set'
+
+export const IN_EVERY_TENANT = `neither set asks about tenants, so the rule holds in every tenant; ${ONLY_WITH_A_ROLE}`
+
+/** The same of a user set, of which no rule is known. */
+export const FOR_EVERY_TENANT =
+  'the set does not ask about tenants, so a rule on it holds in every tenant, unless its resource set asks; ' +
+  ONLY_WITH_A_ROLE
 
 /**
  * Whether a rule matches users in tenants in which they have no role: neither of its sides is a role or a resource, and nothing that
@@ -26,7 +32,8 @@ function asksAboutTenants({ conditions }: ConditionSetRecord): boolean {
   return !isRefused(read) && isAboutTenants(read)
 }
 
-function isAboutTenants(condition: Condition): boolean {
+/** Whether a condition asks for the tenants or roles of the user, or for the tenant. */
+export function isAboutTenants(condition: Condition): boolean {
   return (
     mentions(condition, 'user', 'tenants') ||
     mentions(condition, 'user', 'roles') ||

@@ -1,0 +1,384 @@
+/** Condition sets that are tried on samples before they are saved: what they would say, and what is wrong with them. */
+import { describe, expect, test } from 'vitest'
+import { CONDITION_SAMPLES_MAX, SENT_ATTRIBUTES_BYTES_MAX, TRIED_TESTS_BYTES_MAX } from '#model/limits.ts'
+import type { TriedSample, TriedSet } from '#model/wire/tried-set.ts'
+import {
+  ADMIN_KEY,
+  FACTS,
+  fresh,
+  type Problem,
+  refusal,
+  revisionOf,
+  SCHEMA,
+  sharedService,
+} from '#testing/processes/running-service.ts'
+
+const verdict = await sharedService()
+const SETS = `${SCHEMA}/condition_sets`
+const TRY = `${SETS}/try`
+const SALES = { 'user.department': { equals: 'sales' } }
+/** A test that a set asks about tenants, so that nothing is to be warned of. */
+const MEMBER = { 'user.tenants': { array_contains: { ref: 'tenant.key' } } }
+
+await verdict.tenant('acme')
+await verdict.tenantRole('clerk', [])
+await verdict.tenantRole('agent', [])
+await verdict.tenantRole('buyer', [])
+await verdict.post(`${FACTS}/users`, {
+  key: 'ann',
+  email: 'ann@acme.example',
+  attributes: { department: 'sales', home: { city: 'Bern' } },
+})
+await verdict.assign('ann', 'clerk', 'acme')
+await verdict.assign('ann', 'agent', 'acme')
+await verdict.assign('ann', 'buyer', 'acme')
+await verdict.resource({ key: 'document', attributes: { pages: { type: 'number' } } })
+await verdict.resource({ key: 'folder' })
+await verdict.post(`${FACTS}/resource_instances`, {
+  resource: 'document',
+  key: 'plan',
+  tenant: 'acme',
+  attributes: { public: true, folder: 'top' },
+})
+await verdict.post(`${FACTS}/resource_instances`, {
+  resource: 'folder',
+  key: 'top',
+  tenant: 'acme',
+  attributes: { open: true },
+})
+
+async function tried(body: object): Promise<TriedSet> {
+  const answer = await verdict.post<TriedSet>(TRY, body)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return answer.body
+}
+
+async function samplesOf(body: object): Promise<readonly TriedSample[]> {
+  const { valid, samples } = await tried(body)
+  expect(valid).toBe(true)
+  return samples
+}
+
+describe('a user set that is tried', () => {
+  test('tells of each sample its value, and each test with what it found', async () => {
+    const body = {
+      conditions: { allOf: [SALES, { not: { 'user.level': { 'less-than': 2 } } }] },
+      samples: [{ user: 'ann' }, { attributes: { department: 'law', level: 3 } }],
+    }
+    const department = { path: 'user.department', operator: 'equals', operand: 'sales' }
+    const level = { path: 'user.level', operator: 'less-than', operand: 2 }
+    expect(await samplesOf(body)).toEqual([
+      {
+        user: 'ann',
+        tenant: 'default',
+        value: 'unknown',
+        conditions: [
+          { ...department, found: 'sales', value: 'true' },
+          { ...level, found: 'missing', is_missing: true, value: 'unknown' },
+        ],
+      },
+      {
+        tenant: 'default',
+        value: 'false',
+        conditions: [
+          { ...department, found: 'law', value: 'false' },
+          { ...level, found: 3, value: 'false' },
+        ],
+      },
+    ])
+  })
+
+  test('sees of a stored user what is stored, below the attributes that come with the sample', async () => {
+    const conditions = {
+      'user.key': { equals: 'ann' },
+      'user.email': { match: '*@acme.example' },
+      'user.home.city': { equals: 'Bern' },
+      'user.home.floor': { equals: 2 },
+      'user.department': { equals: 'law' },
+    }
+    const attributes = { department: 'law', home: { floor: 2 } }
+    expect(await samplesOf({ conditions, samples: [{ user: 'ann', attributes }] })).toMatchObject([
+      { value: 'true', conditions: Array(5).fill({ value: 'true' }) },
+    ])
+  })
+
+  test('sees the roles of the user in the tenant that is named, its attributes where the user has any, and its tenants', async () => {
+    await verdict.patch(`${FACTS}/tenants/acme`, { attributes: { plan: 'gold' } })
+    const body = {
+      conditions: {
+        'user.roles': { equals: ['agent', 'buyer', 'clerk'] },
+        'user.tenants': { equals: ['acme'] },
+        'tenant.plan': { equals: 'gold' },
+      },
+      samples: [{ user: 'ann' }],
+    }
+    expect(await samplesOf({ ...body, tenant: 'acme' })).toMatchObject([{ tenant: 'acme', value: 'true' }])
+    expect(await samplesOf(body)).toMatchObject([
+      {
+        tenant: 'default',
+        value: 'false',
+        conditions: [{ found: [] }, { found: ['acme'] }, { is_missing: true }],
+      },
+    ])
+  })
+
+  test('knows nothing of a user who is not stored but what is sent, and says so', async () => {
+    const samples = [{ user: 'nobody', attributes: { department: 'sales' } }]
+    expect(
+      await samplesOf({ conditions: { ...SALES, 'user.key': { equals: 'nobody' } }, samples }),
+    ).toMatchObject([{ user: 'nobody', not_stored: ['user'], value: 'true' }])
+  })
+
+  test('has a context and a time, as a question has', async () => {
+    const conditions = {
+      'context.network': { equals: 'vpn' },
+      'server.time': { 'greater-than': '2020-01-01' },
+      'user.key': { exists: false },
+      'resource.type': { exists: false },
+    }
+    expect(await samplesOf({ conditions, context: { network: 'vpn' }, samples: [{}] })).toMatchObject([
+      { value: 'true' },
+    ])
+  })
+
+  test('says nothing without samples, and always holds without conditions', async () => {
+    expect(await tried({ conditions: MEMBER })).toEqual({
+      valid: true,
+      findings: [],
+      warnings: [],
+      samples: [],
+    })
+    expect(await samplesOf({ samples: [{}] })).toEqual([{ tenant: 'default', value: 'true', conditions: [] }])
+  })
+
+  test('warns where a rule on it would hold in every tenant', async () => {
+    const { warnings } = await tried({ conditions: SALES })
+    expect(warnings).toEqual([
+      { loc: ['body', 'conditions'], msg: expect.stringContaining('every tenant'), type: 'every_tenant' },
+    ])
+    expect((await tried({ type: 'resourceset', conditions: SALES })).warnings).toEqual([])
+  })
+})
+
+describe('a resource set that is tried', () => {
+  test('sees the attributes and the tenant of a stored instance, and instances that are looked up from there', async () => {
+    const conditions = {
+      'resource.public': { equals: true },
+      'resource.tenant': { equals: 'acme' },
+      'resource.type': { equals: 'document' },
+      'resource.key': { equals: 'plan' },
+      'resource.folder': { object_match: { fk_resource_type: 'folder', match: { open: { equals: true } } } },
+    }
+    const samples = [{ resource_instance: 'document:plan' }]
+    expect(await samplesOf({ type: 'resourceset', conditions, samples, tenant: 'default' })).toEqual([
+      {
+        resource_instance: 'document:plan',
+        tenant: 'acme',
+        value: 'true',
+        conditions: [
+          expect.objectContaining({ found: true }),
+          expect.objectContaining({ found: 'acme' }),
+          expect.objectContaining({ found: 'document' }),
+          expect.objectContaining({ found: 'plan' }),
+          { path: 'resource.folder', operator: 'object_match', found: 'top', value: 'true' },
+        ],
+      },
+    ])
+  })
+
+  test('takes attributes of the resource, and a user beside', async () => {
+    const conditions = { 'resource.owner': { equals: { ref: 'user.key' } } }
+    const samples = [
+      { user: 'ann', resource_instance: 'document:plan', attributes: { owner: 'ann' } },
+      { attributes: { owner: 'ann' } },
+    ]
+    expect(await samplesOf({ type: 'resourceset', conditions, samples })).toMatchObject([
+      { value: 'true' },
+      { value: 'unknown' },
+    ])
+  })
+
+  test('is asked about nothing of another resource than it is limited to', async () => {
+    const body = {
+      type: 'resourceset',
+      resource_id: 'document',
+      conditions: { 'resource.type': { equals: 'document' } },
+      samples: [{ resource_instance: 'folder:top' }, { resource_instance: 'document:new' }, {}],
+    }
+    expect(await samplesOf(body)).toMatchObject([
+      { value: 'false', is_of_other_resource: true, conditions: [] },
+      { value: 'true', not_stored: ['resource_instance'] },
+      { value: 'true' },
+    ])
+  })
+})
+
+describe('a set that is tried below another', () => {
+  test('holds where that holds, too, whose tests are told with its key', async () => {
+    const [top, mid] = fresh('top', 'mid')
+    await verdict.conditionSet({ key: top, conditions: { 'user.active': { equals: true } } })
+    await verdict.conditionSet({ key: mid, parent_id: top, conditions: MEMBER })
+    const [sample] = await samplesOf({
+      conditions: SALES,
+      parent_id: mid,
+      samples: [{ user: 'ann' }],
+      tenant: 'acme',
+    })
+    expect(sample).toMatchObject({
+      value: 'unknown',
+      conditions: [
+        { path: 'user.department', value: 'true' },
+        { path: 'user.tenants', value: 'true', set: mid },
+        { path: 'user.active', value: 'unknown', set: top },
+      ],
+    })
+    expect(sample!.conditions[0]).not.toHaveProperty('set')
+  })
+
+  test('with the key of one that is saved is what that would be after the change', async () => {
+    const [top, low] = fresh('top', 'low')
+    await verdict.conditionSet({ key: top, conditions: MEMBER })
+    await verdict.conditionSet({ key: low, conditions: SALES, parent_id: top })
+    const samples = [{ user: 'ann' }]
+    const pathsOf = async (body: object) =>
+      (await samplesOf({ ...body, samples })).flatMap(({ conditions }) => conditions.map(({ path }) => path))
+    expect(await pathsOf({ key: low })).toEqual(['user.department', 'user.tenants'])
+    expect(await pathsOf({ key: low, parent_id: null })).toEqual(['user.department'])
+    expect(await pathsOf({ key: low, conditions: {} })).toEqual(['user.tenants'])
+    expect(refusal(await verdict.post(TRY, { key: top, parent_id: low }))).toEqual([400, 'INVALID_INPUT'])
+  })
+})
+
+describe('what is wrong with conditions', () => {
+  test.each<[what: string, fields: object]>([
+    ['an unknown operator', { conditions: { allOf: [SALES, { 'user.a': { like: 1 } }] } }],
+    ['several findings', { conditions: { 'usr.a': { equals: 1 }, 'user.b': { 'less-than': 'x' } } }],
+    ['a user set of a resource', { resource_id: 'document' }],
+    [
+      'a misfit with what is declared of the resource',
+      { type: 'resourceset', resource_id: 'document', conditions: { 'resource.pages': { contains: 'x' } } },
+    ],
+  ])('%s: is told as the creation of the set tells it', async (_, fields) => {
+    const created = await verdict.post<Problem>(SETS, { key: fresh('refused')[0], name: 'X', ...fields })
+    expect(refusal(created)).toEqual([422, 'INVALID_INPUT'])
+    expect(await tried({ ...fields, samples: [{ user: 'ann' }] })).toEqual({
+      valid: false,
+      findings: created.body.detail,
+      warnings: [],
+      samples: [],
+    })
+  })
+
+  test.each([[[]], [null], ['x']])(
+    'conditions that are no object, %j, are a finding, too',
+    async conditions => {
+      expect((await tried({ conditions })).findings).toEqual([
+        {
+          loc: ['body', 'conditions'],
+          msg: expect.stringContaining('expected an object'),
+          type: 'condition',
+        },
+      ])
+    },
+  )
+
+  test('what else is named and is not there is refused: 404', async () => {
+    for (const fields of [
+      { parent_id: 'nowhere' },
+      { type: 'resourceset', resource_id: 'nowhere' },
+      { tenant: 'nowhere' },
+      { samples: [{ resource_instance: 'c0ffee00-0000-4000-8000-000000000000' }] },
+    ]) {
+      expect(refusal(await verdict.post(TRY, fields)), JSON.stringify(fields)).toEqual([404, 'NOT_FOUND'])
+    }
+  })
+})
+
+describe('a trial is bounded', () => {
+  test(`to ${CONDITION_SAMPLES_MAX} samples, each with as much as may be sent with a question`, async () => {
+    const samples = Array.from({ length: CONDITION_SAMPLES_MAX }, () => ({}))
+    expect(await samplesOf({ samples })).toHaveLength(CONDITION_SAMPLES_MAX)
+    const tooMany = await verdict.post<Problem>(TRY, { samples: [...samples, {}] })
+    expect([refusal(tooMany), tooMany.body.detail?.[0]?.loc]).toEqual([
+      [422, 'INVALID_INPUT'],
+      ['body', 'samples'],
+    ])
+    const long = { attributes: { x: 'x'.repeat(SENT_ATTRIBUTES_BYTES_MAX) } }
+    expect(refusal(await verdict.post(TRY, { samples: [long] }))).toEqual([400, 'INVALID_INPUT'])
+  })
+
+  test('to the budget of a question: what is beyond it is unknown, with a warning', async () => {
+    const costly = { 'user.text': { match: '*a*a*a*a*a*a*a*a*a*a*a*a*a*b' } }
+    const conditions = { anyOf: Array.from({ length: 10 }, () => costly), ...MEMBER }
+    const attributes = { text: 'a'.repeat(30_000) }
+    const body = { conditions, tenant: 'acme', samples: [{ user: 'ann' }, { user: 'ann', attributes }] }
+    const { samples, warnings } = await tried(body)
+    expect(samples.map(({ value }) => value)).toEqual(['unknown', 'unknown'])
+    expect(samples[1]!.conditions.slice(0, 10).map(({ value }) => value)).toEqual([
+      'false',
+      ...Array(9).fill('unknown'),
+    ])
+    expect(warnings).toEqual([
+      { loc: ['body', 'samples', 1], msg: expect.stringContaining('unknown'), type: 'budget' },
+    ])
+  })
+
+  test('in what it tells: tests are left out, and values never', async () => {
+    const text = 'x'.repeat(60_000)
+    const conditions = { allOf: Array.from({ length: 100 }, () => ({ 'user.text': { exists: true } })) }
+    const samples = [{ attributes: { text } }, {}]
+    const told = await samplesOf({ conditions, samples })
+    expect(JSON.stringify(told).length).toBeLessThan(TRIED_TESTS_BYTES_MAX + 1_000)
+    expect(told).toMatchObject([{ value: 'true', more: true }, { value: 'false' }])
+    expect(told[0]!.conditions.length).toBeGreaterThan(0)
+    expect(told[1]).not.toHaveProperty('more')
+    expect(told[1]!.conditions).toHaveLength(100)
+  })
+})
+
+test('a set says of a sample what it says of a question once it is saved', async () => {
+  const [key, above] = fresh('saved', 'above')
+  const attributes = { department: 'sales', level: 1 }
+  const conditions = { anyOf: [{ 'user.level': { 'greater-than': 2 } }, SALES] }
+  await verdict.conditionSet({ key: above, conditions: { 'user.key': { in: ['ann', 'bob'] } } })
+  const body = { key, parent_id: above, conditions }
+  const [sample] = await samplesOf({ ...body, samples: [{ user: 'bob', attributes }] })
+  await verdict.conditionSet(body)
+  await verdict.resource({ key: 'page', actions: { read: {} } })
+  await verdict.post(`${FACTS}/set_rules`, { user_set: key, permission: 'page:read', resource_set: 'page' })
+  const asked = { user: { key: 'bob', attributes }, action: 'read', resource: { type: 'page' } }
+  const { body: explained } = await verdict.post<{ rules: [{ user: { value: string; tree: object } }] }>(
+    '/allowed/explain?full=true',
+    asked,
+  )
+  const { value, tree } = explained.rules[0].user
+  expect(value).toBe(sample!.value)
+  const [high, sales, known] = sample!.conditions
+  const { set: _, ...ofParent } = known!
+  expect(tree).toEqual({
+    connective: 'allOf',
+    value: 'true',
+    items: [{ connective: 'anyOf', value: 'true', items: [high, sales] }, ofParent],
+  })
+})
+
+test('a trial changes nothing, and is in no log of changes', async () => {
+  const before = revisionOf(await verdict.get(SETS))
+  const [key] = fresh('tried')
+  const answer = await verdict.post<TriedSet>(TRY, { key, conditions: SALES, samples: [{ user: 'ann' }] })
+  expect(revisionOf(answer)).toBe(before)
+  expect(refusal(await verdict.get(`${SETS}/${key}`))).toEqual([404, 'NOT_FOUND'])
+  const log = await verdict.send<{ data: readonly { operation: string }[] }>(
+    'GET',
+    '/v2/audit-log/default/default?operation=tryConditionSet',
+    { key: ADMIN_KEY },
+  )
+  expect(log.body.data).toEqual([])
+})
+
+test('a set of the key `try` is read, changed and deleted as any other', async () => {
+  await verdict.conditionSet({ key: 'try' })
+  expect(await verdict.get(TRY)).toMatchObject({ status: 200, body: { key: 'try' } })
+  expect((await verdict.patch(TRY, { name: 'Try' })).status).toBe(200)
+  expect((await verdict.delete(TRY)).status).toBe(204)
+})
