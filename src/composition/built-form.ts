@@ -17,6 +17,9 @@ export const DIST = fileURLToPath(new URL('dist', ROOT))
 /** The file that names the sources the build was made of. */
 export const SOURCES_NOTE = 'sources'
 
+/** The folder of the built console, which is there whether the rest runs from it or from the sources. */
+export const CONSOLE_DIRECTORY = isSource ? join(DIST, 'console') : fileURLToPath(new URL('console', HERE))
+
 /** All the code that runs. */
 export const CODE_DIRECTORY = fileURLToPath(isSource ? new URL('..', HERE) : HERE)
 

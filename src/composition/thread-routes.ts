@@ -21,6 +21,7 @@ import { type AnswersOfParts, LargeAnswers } from '#http/routing/large-answers.t
 import { UNLIKE_PARTS_MAX } from '#http/routing/large-bodies.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { Principal } from '#model/principal.ts'
+import { CONSOLE_DIRECTORY } from './built-form.ts'
 
 const elapsedMs = (): number => performance.now()
 
@@ -52,6 +53,7 @@ export function threadRoutes(parts: {
     health,
     organizationRevision: () => engines.organizationProgress()?.revision ?? null,
     metrics,
+    consoleDirectory: CONSOLE_DIRECTORY,
     options: { ...settings, ...options, unlikePartsMax: hasBodyThread ? UNLIKE_PARTS_MAX : undefined },
   })
 }

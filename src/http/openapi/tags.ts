@@ -108,7 +108,17 @@ const TAGS: readonly Tag[] = [
     name: 'Service',
     description:
       'Whether the service lives, is ready and hears of changes, and its metrics; this description and its reference.',
-    paths: ['/healthy', '/ready', '/fresh', '/metrics', '/openapi.json', '/', '/docs', '/v2/backup'],
+    paths: [
+      '/healthy',
+      '/ready',
+      '/fresh',
+      '/metrics',
+      '/openapi.json',
+      '/',
+      '/docs',
+      '/console',
+      '/v2/backup',
+    ],
   },
 ]
 

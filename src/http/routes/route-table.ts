@@ -37,6 +37,7 @@ import { withBodyCeilings } from '#http/routing/body-ceilings.ts'
 import type { Authenticate } from '#http/routing/route-access.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import type { Route } from '#http/routing/route.ts'
+import { consoleRoutes } from './console.ts'
 import { entranceRoute } from './entrance.ts'
 import { type HealthSource, healthRoutes } from './health.ts'
 import { metadataRoutes } from './metadata.ts'
@@ -51,6 +52,8 @@ export interface RouteParts extends DecisionRouteParts {
   /** How far this thread knows the organization's keys; null while it does not. */
   readonly organizationRevision: () => string | null
   readonly metrics: MetricsSource
+  /** The folder of the built console. */
+  readonly consoleDirectory: string
   readonly options: DecisionRouteParts['options'] & {
     readonly publicUrl: string | null
     readonly hasStrictHeaders: boolean
@@ -128,6 +131,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...legacyRoutes(parts.management),
     ...auditRoutes(parts.management, manageOrganization),
     ...groupRoutes(parts.management),
+    ...consoleRoutes(parts.consoleDirectory),
     ...referenceRoutes(() => createDocument(routes, options)),
   ]
   const routes = withBodyCeilings(defined, options.attributesBytesMax)

@@ -1,0 +1,98 @@
+/** The console: who is signed in sees the pages, anybody else the place to sign in. Addresses are behind `#`, which no server sees. */
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { lazy, Suspense, useEffect } from 'react'
+import { Route, Router, Switch } from 'wouter'
+import { useHashLocation } from 'wouter/use-hash-location'
+import { Problem } from './interface/problem.ts'
+import { Skeleton } from './parts/paged-table.tsx'
+import { Toasts } from './parts/toasts.tsx'
+import { useSession } from './session/session.ts'
+import { SignIn } from './session/sign-in.tsx'
+import { Entrance } from './shell/entrance.tsx'
+import { Frame } from './shell/frame.tsx'
+import { NotFound } from './shell/not-found.tsx'
+import { PlaceProvider } from './shell/place.tsx'
+import { TextsProvider } from './texts/texts.tsx'
+
+const AccessPages = lazy(() => import('./access/access-pages.tsx'))
+const GroupPages = lazy(() => import('./groups/group-pages.tsx'))
+const ModelPages = lazy(() => import('./model/model-pages.tsx'))
+const OperationPages = lazy(() => import('./operations/operation-pages.tsx'))
+const QuestionPage = lazy(() => import('./questions/question-page.tsx'))
+
+/** An error that the interface says is not asked for again: it would say the same. */
+const RETRIES_MAX = 2
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      retry: (count, error) =>
+        count < RETRIES_MAX && !(error instanceof Problem && error.status > 0 && error.status < 500),
+      staleTime: 10_000,
+    },
+  },
+})
+
+export function App() {
+  return (
+    <TextsProvider>
+      <QueryClientProvider client={queries}>
+        <Router hook={useHashLocation}>
+          <SignedIn />
+          <Toasts />
+        </Router>
+      </QueryClientProvider>
+    </TextsProvider>
+  )
+}
+
+function SignedIn() {
+  const { key } = useSession()
+  // What one key may see, another one may not.
+  useEffect(() => () => queries.clear(), [key])
+  if (key === null) return <SignIn />
+  return (
+    <Switch>
+      <Route path="/">
+        <Entrance />
+      </Route>
+      <Route path="/:project/:environment/*?">
+        {({ project, environment }) => (
+          <PlaceProvider project={project} environment={environment}>
+            <Frame>
+              <Pages />
+            </Frame>
+          </PlaceProvider>
+        )}
+      </Route>
+    </Switch>
+  )
+}
+
+/** The pages of an environment. Each folder of pages is loaded when it is opened. */
+function Pages() {
+  return (
+    <Suspense fallback={<Skeleton />}>
+      <Switch>
+        <Route path="/:project/:environment/questions">
+          <QuestionPage />
+        </Route>
+        <Route path="/:project/:environment/groups/*?">
+          <GroupPages />
+        </Route>
+        <Route path="/:project/:environment/model/*?">
+          <ModelPages />
+        </Route>
+        <Route path="/:project/:environment/access/*?">
+          <AccessPages />
+        </Route>
+        <Route path="/:project/:environment/operations/*?">
+          <OperationPages />
+        </Route>
+        <Route>
+          <NotFound />
+        </Route>
+      </Switch>
+    </Suspense>
+  )
+}

@@ -1,0 +1,46 @@
+/** How the console asks the service: the public HTTP interface, with the types of its description, and the key of the session. */
+import createClient from 'openapi-fetch'
+import { currentKey, signOut } from '../session/session.ts'
+import type { components, paths } from '../../types/interface.d.ts'
+import { Problem } from './problem.ts'
+
+export type Schemas = components['schemas']
+
+/** Where the service is: beside the page, behind a proxy that puts a path in front, too. */
+export const SERVICE = new URL('.', document.baseURI.split('#', 1)[0]!).href.replace(/\/$/, '')
+
+export const service = createClient<paths>({ baseUrl: SERVICE, fetch: send })
+
+/** As `fetch`, with the key. A key that the service refuses ends the session. */
+export async function send(request: Request): Promise<Response> {
+  const key = currentKey()
+  if (key !== null) request.headers.set('authorization', `Bearer ${key}`)
+  const response = await fetch(request).catch((error: unknown) => {
+    if (request.signal.aborted) throw error
+    throw Problem.unreachable()
+  })
+  if (response.status === 401 && key !== null && key === currentKey()) signOut('refused')
+  return response
+}
+
+interface Answered<Data> {
+  readonly data?: Data | undefined
+  readonly error?: unknown
+  readonly response: Response
+}
+
+/** What was answered. Throws a `Problem` where it is an error. */
+export async function answerOf<Data>(answered: Promise<Answered<Data>>): Promise<Data> {
+  const { data, error, response } = await answered
+  if (!response.ok) throw Problem.of(response, error)
+  return data as Data
+}
+
+/** What was answered, and its `ETag`, to write back what nobody changed meanwhile. */
+export async function taggedAnswerOf<Data>(
+  answered: Promise<Answered<Data>>,
+): Promise<{ readonly value: Data; readonly tag: string | null }> {
+  const { response, ...rest } = await answered
+  const value = await answerOf(Promise.resolve({ ...rest, response }) as Promise<Answered<Data>>)
+  return { value, tag: response.headers.get('etag') }
+}

@@ -1,0 +1,66 @@
+/** An error as the interface says it: a code, sentences, and where they are about a part of what was sent, that part. */
+
+/** Where in a request something is not as it must be. */
+export interface Finding {
+  /** As `['body', 'name']`. */
+  readonly place: readonly (string | number)[]
+  readonly message: string
+}
+
+interface Detail {
+  readonly loc: readonly (string | number)[]
+  readonly msg: string
+}
+
+export class Problem extends Error {
+  /** 0: the service was not reached. */
+  readonly status: number
+  readonly code: string
+  readonly findings: readonly Finding[]
+
+  private constructor(status: number, code: string, message: string, findings: readonly Finding[]) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.findings = findings
+  }
+
+  static unreachable(): Problem {
+    return new Problem(0, 'UNREACHABLE', '', [])
+  }
+
+  /** `error`: the body of the answer, parsed where it was JSON. */
+  static of(response: Response, error: unknown): Problem {
+    const body: Readonly<Record<string, unknown>> =
+      typeof error === 'object' && error !== null ? { ...error } : {}
+    const code = body['error_code'] ?? body['code'] ?? response.status
+    const message =
+      body['message'] ?? body['title'] ?? (typeof error === 'string' ? error : response.statusText)
+    return new Problem(response.status, String(code), String(message), findingsIn(body))
+  }
+
+  /** What is said of one field of the body; null: nothing. */
+  about(field: string): string | null {
+    return this.findings.find(({ place }) => place[1] === field || place[0] === field)?.message ?? null
+  }
+
+  /** Whether another one changed the thing meanwhile. */
+  get isStale(): boolean {
+    return this.status === 412
+  }
+}
+
+function findingsIn({ detail }: Readonly<Record<string, unknown>>): readonly Finding[] {
+  if (!Array.isArray(detail)) return []
+  return detail.filter(isDetail).map(({ loc, msg }) => ({ place: loc, message: msg }))
+}
+
+function isDetail(value: unknown): value is Detail {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'loc' in value &&
+    Array.isArray(value.loc) &&
+    'msg' in value
+  )
+}

@@ -1,0 +1,228 @@
+/** Fields of forms. Each shows what the interface says of it beside itself. */
+import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { ComboBox } from 'react-aria-components/ComboBox'
+import { Input } from 'react-aria-components/Input'
+import { Label } from 'react-aria-components/Label'
+import { ListBox, ListBoxItem } from 'react-aria-components/ListBox'
+import { Popover } from 'react-aria-components/Popover'
+import { Select, SelectValue } from 'react-aria-components/Select'
+import { FieldError, TextField } from 'react-aria-components/TextField'
+import { Text } from 'react-aria-components/Text'
+import { TextArea } from 'react-aria-components/TextArea'
+import { useTexts } from '../texts/texts.tsx'
+import { useSettled } from './settled.ts'
+
+interface FieldLook {
+  readonly label: string
+  readonly description?: string | undefined
+  /** What the interface says of this field; null: nothing. */
+  readonly problem?: string | null | undefined
+}
+
+interface TextLook extends FieldLook {
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly isRequired?: boolean
+  readonly isReadOnly?: boolean
+  readonly autoFocus?: boolean
+  readonly placeholder?: string
+}
+
+export function TextInput({
+  type = 'text',
+  autoComplete = 'off',
+  placeholder,
+  ...look
+}: TextLook & {
+  readonly type?: 'text' | 'password' | 'search' | 'datetime-local' | 'number'
+  readonly autoComplete?: string
+}) {
+  return (
+    <TextField {...fieldProps(look)} type={type as 'text'} autoComplete={autoComplete}>
+      <Label>{look.label}</Label>
+      <Input placeholder={placeholder ?? ''} spellCheck="false" />
+      <Said {...look} />
+    </TextField>
+  )
+}
+
+export function LongTextInput({ rows = 6, ...look }: TextLook & { readonly rows?: number }) {
+  return (
+    <TextField {...fieldProps(look)}>
+      <Label>{look.label}</Label>
+      <TextArea rows={rows} spellCheck="false" />
+      <Said {...look} />
+    </TextField>
+  )
+}
+
+export interface Option {
+  /** What is chosen. */
+  readonly id: string
+  /** What is read; absent: the id. */
+  readonly text?: string | undefined
+  /** What is said beside it. */
+  readonly note?: string | undefined
+}
+
+/** One of a few. */
+export function Choice({
+  value,
+  onChange,
+  options,
+  ...look
+}: FieldLook & {
+  readonly value: string | null
+  readonly onChange: (id: string) => void
+  readonly options: readonly Option[]
+  readonly isDisabled?: boolean
+}) {
+  return (
+    <Select
+      className="field"
+      selectedKey={value}
+      onSelectionChange={chosen => {
+        if (chosen !== null) onChange(String(chosen))
+      }}
+      isInvalid={isSaid(look.problem)}
+      isDisabled={look.isDisabled ?? false}
+    >
+      <Label>{look.label}</Label>
+      <Button className="select">
+        <SelectValue />
+        <span aria-hidden="true">▾</span>
+      </Button>
+      <Said {...look} />
+      <Popover className="popover">
+        <ListBox className="options" items={options}>
+          {optionItem}
+        </ListBox>
+      </Popover>
+    </Select>
+  )
+}
+
+/**
+ * The key of something there may be a million of: the service is asked for those that match what is typed. What is typed counts, chosen or
+ * not. `load` answers the first that match.
+ */
+export function KeyInput({
+  value,
+  onChange,
+  queryKey,
+  load,
+  ...look
+}: FieldLook & {
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly queryKey: QueryKey
+  readonly load: (search: string, signal: AbortSignal) => Promise<readonly Option[]>
+  readonly isRequired?: boolean
+  readonly autoFocus?: boolean
+}) {
+  const search = useSettled(value)
+  const { data = [] } = useQuery({
+    queryKey: [...queryKey, 'options', search],
+    queryFn: ({ signal }) => load(search, signal),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  return (
+    <ComboBox
+      className="field"
+      allowsCustomValue
+      allowsEmptyCollection={false}
+      menuTrigger="focus"
+      inputValue={value}
+      onInputChange={onChange}
+      items={data}
+      defaultFilter={() => true}
+      isInvalid={isSaid(look.problem)}
+      isRequired={look.isRequired ?? false}
+      validationBehavior="aria"
+      autoFocus={look.autoFocus ?? false}
+    >
+      <Label>{look.label}</Label>
+      <div className="with-button">
+        <Input spellCheck="false" />
+        <Button>
+          <span aria-hidden="true">▾</span>
+        </Button>
+      </div>
+      <Said {...look} />
+      <Popover className="popover">
+        <ListBox className="options">{optionItem}</ListBox>
+      </Popover>
+    </ComboBox>
+  )
+}
+
+/** Narrows a list while one types. */
+export function SearchInput({
+  value,
+  onChange,
+  label,
+}: {
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly label?: string
+}) {
+  const texts = useTexts().parts
+  return (
+    <TextField
+      className="field grow"
+      type="search"
+      value={value}
+      onChange={onChange}
+      aria-label={label ?? texts.search}
+    >
+      <Input placeholder={label ?? texts.search} spellCheck="false" />
+    </TextField>
+  )
+}
+
+const optionItem = ({ id, text = id, note }: Option): ReactNode => (
+  <ListBoxItem id={id} textValue={id} className="option">
+    <span>{text}</span>
+    {note === undefined ? null : <span className="soft">{note}</span>}
+  </ListBoxItem>
+)
+
+function Said({ description, problem }: Omit<FieldLook, 'label'>) {
+  return (
+    <>
+      {description === undefined ? null : (
+        <Text slot="description" className="description">
+          {description}
+        </Text>
+      )}
+      <FieldError className="problem">{problem ?? ''}</FieldError>
+    </>
+  )
+}
+
+function fieldProps({
+  value,
+  onChange,
+  isRequired = false,
+  isReadOnly = false,
+  autoFocus = false,
+  problem,
+}: TextLook) {
+  return {
+    className: 'field',
+    value,
+    onChange,
+    isRequired,
+    isReadOnly,
+    autoFocus,
+    isInvalid: isSaid(problem),
+    validationBehavior: 'aria',
+  } as const
+}
+
+function isSaid(problem: string | null | undefined): boolean {
+  return problem !== null && problem !== undefined
+}

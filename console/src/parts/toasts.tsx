@@ -1,0 +1,67 @@
+/** What was done, said at the lower edge for a while, with a way to undo it. */
+import { Button } from 'react-aria-components/Button'
+import { Text } from 'react-aria-components/Text'
+import {
+  UNSTABLE_Toast as Toast,
+  UNSTABLE_ToastContent as ToastContent,
+  UNSTABLE_ToastQueue as ToastQueue,
+  UNSTABLE_ToastRegion as ToastRegion,
+} from 'react-aria-components/Toast'
+import { useTexts } from '../texts/texts.tsx'
+import { useProblemText } from './problem-note.tsx'
+
+interface Said {
+  readonly text: string | null
+  readonly problem: unknown
+  readonly undo: (() => void) | null
+}
+
+const SHOWN_MS = 12_000
+
+const queue = new ToastQueue<Said>({ maxVisibleToasts: 3 })
+
+/** `undo`: takes back what was done; null: there is no way back. */
+export function say(text: string, undo: (() => void) | null = null): void {
+  queue.add({ text, problem: null, undo }, { timeout: SHOWN_MS })
+}
+
+/** An error that belongs to no field on the screen. */
+export function sayProblem(problem: unknown): void {
+  queue.add({ text: null, problem, undo: null })
+}
+
+export function Toasts() {
+  const texts = useTexts().parts
+  return (
+    <ToastRegion queue={queue} className="toasts" aria-label={texts.messages}>
+      {({ toast }) => (
+        <Toast toast={toast} className={`toast appears ${toast.content.text === null ? 'problem' : ''}`}>
+          <ToastContent>
+            <Text slot="title">
+              <SaidText {...toast.content} />
+            </Text>
+          </ToastContent>
+          {toast.content.undo === null ? null : (
+            <Button
+              className="action small"
+              onPress={() => {
+                queue.close(toast.key)
+                toast.content.undo?.()
+              }}
+            >
+              {texts.undo}
+            </Button>
+          )}
+          <Button slot="close" className="action quiet small" aria-label={texts.dismiss}>
+            ✕
+          </Button>
+        </Toast>
+      )}
+    </ToastRegion>
+  )
+}
+
+function SaidText({ text, problem }: Said) {
+  const problemText = useProblemText(problem)
+  return <>{text ?? problemText}</>
+}

@@ -1,0 +1,105 @@
+/** The frame around every page of an environment: where one is, where one can go, and the way out. */
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Link, useLocation } from 'wouter'
+import { answerOf, service } from '../interface/client.ts'
+import { Action } from '../parts/action.tsx'
+import { useScope } from '../session/scope.ts'
+import { signOut } from '../session/session.ts'
+import type { Texts } from '../texts/en.ts'
+import { useTexts } from '../texts/texts.tsx'
+import { Brand } from './brand.tsx'
+import { Icon, type IconName } from './icons.tsx'
+import { usePlace } from './place.tsx'
+import { Settings } from './settings.tsx'
+
+const PAGES: readonly {
+  readonly name: keyof Texts['shell']['pages']
+  readonly parts: readonly string[]
+  readonly icon: IconName
+}[] = [
+  { name: 'questions', parts: ['questions'], icon: 'question' },
+  { name: 'groups', parts: ['groups'], icon: 'groups' },
+  { name: 'model', parts: ['model'], icon: 'model' },
+  { name: 'access', parts: ['access'], icon: 'access' },
+  { name: 'audit', parts: ['access', 'audit'], icon: 'audit' },
+  { name: 'operations', parts: ['operations'], icon: 'operations' },
+  { name: 'keys', parts: ['operations', 'keys'], icon: 'key' },
+]
+
+export function Frame({ children }: { readonly children: ReactNode }) {
+  const texts = useTexts().shell
+  const place = usePlace()
+  const [path] = useLocation()
+  const addresses = PAGES.map(({ parts }) => place.to(...parts))
+  // The longest that fits is where one is.
+  const current = addresses
+    .filter(address => path === address || path.startsWith(`${address}/`))
+    .toSorted((one, other) => other.length - one.length)[0]
+  return (
+    <div className="frame">
+      <a className="action skip" href="#content" onClick={event => skipTo(event)}>
+        {texts.skip}
+      </a>
+      <header>
+        <Link href="/" className="brand">
+          <Brand />
+        </Link>
+        <span className="row small">
+          <span
+            className={`live-mark ${place.live}`}
+            role="img"
+            aria-label={texts.live[place.live]}
+            title={texts.live[place.live]}
+          />
+          <EnvironmentName />
+        </span>
+        <span className="settings row">
+          <Settings />
+          <Action isSmall onPress={() => signOut('asked')}>
+            {texts.signOut}
+          </Action>
+        </span>
+      </header>
+      <nav aria-label={texts.navigation}>
+        <ul>
+          {PAGES.map(({ name, icon }, index) => (
+            <li key={name}>
+              <Link
+                href={addresses[index]!}
+                {...(addresses[index] === current ? { 'aria-current': 'page' } : {})}
+              >
+                <Icon name={icon} />
+                {texts.pages[name]}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  )
+}
+
+/** Addresses are behind `#`: a link to a part of the page would be one to another page. */
+function skipTo(event: { preventDefault(): void }): void {
+  event.preventDefault()
+  document.querySelector<HTMLElement>('#content')?.focus()
+}
+
+/** The names of project and environment, where the key may read them: the key of an environment may not. */
+function EnvironmentName() {
+  const texts = useTexts().shell
+  const { path, key } = usePlace()
+  const { data: scope } = useScope()
+  const { data } = useQuery({
+    queryKey: key('none', 'name'),
+    queryFn: ({ signal }) =>
+      answerOf(service.GET('/v2/projects/{proj_id}/envs/{env_id}', { params: { path }, signal })),
+    enabled: scope !== undefined && !scope.environment_id,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return <span>{data === undefined ? texts.ownEnvironment : `${path.proj_id} / ${data.name}`}</span>
+}

@@ -1,0 +1,6 @@
+/** Where an address leads nowhere. */
+import { useTexts } from '../texts/texts.tsx'
+
+export function NotFound() {
+  return <p className="empty">{useTexts().parts.notFound}</p>
+}

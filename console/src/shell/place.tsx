@@ -1,0 +1,101 @@
+/** The environment that the page is about, by its path, and links within it. */
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { followChanges, type LiveState } from '../interface/live.ts'
+
+export interface Place {
+  readonly project: string
+  readonly environment: string
+  /** What paths of the interface name it by. */
+  readonly path: { readonly proj_id: string; readonly env_id: string }
+  /** The address of a page in this environment: `to('groups', key)`. */
+  readonly to: (...parts: readonly string[]) => string
+  /** The key of a query about it: first the noun whose changes make it stale, as `role_assignment`. */
+  readonly key: (noun: Noun, ...rest: readonly unknown[]) => readonly unknown[]
+  /** Whether what others change appears by itself. */
+  readonly live: LiveState
+}
+
+/** What a query is about. Nouns of the stream of changes; `any`: each of them may make it stale; `none`: no change does. */
+export type Noun =
+  | 'user'
+  | 'tenant'
+  | 'resource_instance'
+  | 'role_assignment'
+  | 'relationship_tuple'
+  | 'resource'
+  | 'role'
+  | 'relation'
+  | 'condition_set'
+  | 'set_rule'
+  | 'any'
+  | 'none'
+
+const PlaceContext = createContext<Place | null>(null)
+
+/** Changes that come together are one reload. */
+const TOGETHER_MS = 300
+
+export function PlaceProvider({
+  project,
+  environment,
+  children,
+}: {
+  readonly project: string
+  readonly environment: string
+  readonly children: ReactNode
+}) {
+  const live = useLiveQueries(project, environment)
+  const place = useMemo(
+    (): Place => ({
+      project,
+      environment,
+      path: { proj_id: project, env_id: environment },
+      to: (...parts) => `/${[project, environment, ...parts].map(encodeURIComponent).join('/')}`,
+      key: (noun, ...rest) => ['environment', project, environment, noun, ...rest],
+      live,
+    }),
+    [project, environment, live],
+  )
+  return <PlaceContext value={place}>{children}</PlaceContext>
+}
+
+export function usePlace(): Place {
+  const place = useContext(PlaceContext)
+  if (place === null) throw new Error('this page is about an environment')
+  return place
+}
+
+/** Loads anew what is on the screen when the environment changes. */
+function useLiveQueries(project: string, environment: string): LiveState {
+  const [state, setState] = useState<LiveState>('connecting')
+  const queries = useQueryClient()
+  useEffect(() => {
+    const ended = new AbortController()
+    const changed = new Set<string | null>()
+    let timer: ReturnType<typeof setTimeout> | null = null
+    const reload = (): void => {
+      timer = null
+      const nouns = new Set(changed)
+      changed.clear()
+      void queries.invalidateQueries({
+        predicate: ({ queryKey: [scope, itsProject, itsEnvironment, noun] }) =>
+          scope === 'environment' &&
+          itsProject === project &&
+          itsEnvironment === environment &&
+          noun !== 'none' &&
+          (nouns.has(null) || noun === 'any' || nouns.has(String(noun))),
+      })
+    }
+    const onChange = (noun: string | null): void => {
+      changed.add(noun)
+      timer ??= setTimeout(reload, TOGETHER_MS)
+    }
+    void followChanges({ project, environment }, { signal: ended.signal, onChange, onState: setState })
+    return () => {
+      ended.abort()
+      if (timer !== null) clearTimeout(timer)
+    }
+  }, [project, environment, queries])
+  return state
+}

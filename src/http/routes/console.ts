@@ -1,0 +1,126 @@
+/**
+ * The console in the browser: a page and the files it loads, from the folder that the build made of `console`. Public: they hold nothing
+ * of a customer's. What the page shows it asks this interface for, with the key that its user typed.
+ */
+import { readdirSync, promises as files } from 'node:fs'
+import { join } from 'node:path'
+import { Type } from 'typebox'
+import { ETAG, IF_NONE_MATCH, MAX_AGE } from '#http/message/header-fields.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import { AuthzError } from '#model/errors.ts'
+import { StaticContent } from './static-content.ts'
+
+/**
+ * Nothing but what comes from here. No script and no style inside of the page, no text that becomes markup, and no frame around it: what
+ * a user's or a tenant's name holds cannot act.
+ */
+export const CONSOLE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const PAGE_HEADERS = {
+  'Content-Security-Policy': CONSOLE_POLICY,
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+}
+
+/** The name of such a file has a hash of what is in it. */
+const FILE_HEADERS = {
+  'Cache-Control': 'public, max-age=31536000, immutable',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+}
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+const NOT_BUILT =
+  'the console is not built: run npm run build where npm ci installed the packages of development'
+
+/** `directory`: `index.html`, and in `console` the files it loads. They are read when first asked for. */
+export function consoleRoutes(directory: string): Route[] {
+  const page = new StaticContent(
+    'text/html; charset=utf-8',
+    () => builtFile(join(directory, 'index.html')),
+    PAGE_HEADERS,
+  )
+  const folder = join(directory, 'console')
+  const contents = new Map(namesIn(folder).map(name => [name, contentOf(folder, name)]))
+  const kept = [ETAG, MAX_AGE]
+  const current = { description: 'The copy the caller has is current.', headers: kept }
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/console',
+      operationId: 'getConsole',
+      summary: 'The console, for people with a browser',
+      family: 'native',
+      access: 'public',
+      headers: [IF_NONE_MATCH],
+      refusals: [404],
+      responses: {
+        200: { description: 'The page.', schema: Type.String(), contentType: 'text/html', headers: kept },
+        304: current,
+      },
+      handle: call => page.reply(call),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/console/{file}',
+      operationId: 'getConsoleFile',
+      summary: 'A file of the console',
+      family: 'native',
+      access: 'public',
+      isDescribed: false,
+      params: Type.Object({ file: Type.String() }),
+      headers: [IF_NONE_MATCH],
+      refusals: [404],
+      responses: {
+        200: { description: 'The file.', schema: Type.String(), headers: kept },
+        304: current,
+      },
+      handle: call => {
+        const content = contents.get(call.params.file)
+        if (!content) throw new AuthzError('NOT_FOUND', 'the console has no such file')
+        return content.reply(call)
+      },
+    }),
+  ]
+}
+
+function contentOf(folder: string, name: string): StaticContent {
+  const type = CONTENT_TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+  return new StaticContent(type, () => builtFile(join(folder, name)), FILE_HEADERS)
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+async function builtFile(path: string): Promise<Uint8Array> {
+  try {
+    return await files.readFile(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new AuthzError('NOT_FOUND', NOT_BUILT)
+    throw error
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * The console in a real browser, over a real service: opened, signed in by keyboard, looked at. When a test is over, nothing must have gone
+ * wrong in the page, and nothing may have been asked for elsewhere. Pictures are left in `.artifacts/console`; with `KEEP_PICTURES` set they
+ * are written beside the tests, where the ones that were looked at are kept.
+ */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { AxeResults } from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, expect, onTestFinished } from 'vitest'
+import { API_KEY } from '#testing/processes/running-service.ts'
+import { startChromium } from './chromium.ts'
+import { HANG_MS } from './hang.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const PICTURES = process.env['KEEP_PICTURES'] ? 'test/console/pictures' : '.artifacts/console'
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What a page is looked at in. */
+export const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } } as const
+export type Size = keyof typeof SIZES
+
+interface Opened {
+  readonly address: string
+  /** Behind the environment: `groups/platform`; absent: where the sign-in leads. */
+  readonly path?: string
+  readonly key?: string
+  readonly size?: Size
+  readonly language?: 'en' | 'de'
+  readonly colors?: 'light' | 'dark'
+  /** Statuses of answers that the test brings about. */
+  readonly refusals?: readonly number[]
+}
+
+/** One browser for the tests of a file. */
+export function sharedChromium(): () => Promise<Browser> {
+  let browser: Promise<Browser> | null = null
+  afterAll(async () => (await browser)?.close())
+  return () => (browser ??= startChromium())
+}
+
+/** A page with the console, before anybody is signed in. */
+export async function openConsole(browser: Browser, opened: Opened): Promise<Page> {
+  const { address, size = 'desktop', language = 'en', colors = 'light', refusals = [] } = opened
+  const page = await browser.newPage({
+    viewport: SIZES[size],
+    locale: language === 'en' ? 'en-GB' : 'de-DE',
+    colorScheme: colors,
+    timezoneId: 'Europe/Berlin',
+  })
+  page.setDefaultTimeout(HANG_MS)
+  const problems: string[] = []
+  page.on('pageerror', error => problems.push(error.message))
+  page.on('request', request => {
+    const { url } = { url: request.url() }
+    if (!url.startsWith('data:') && !url.startsWith('blob:') && new URL(url).origin !== address)
+      problems.push(`asked for ${url}`)
+  })
+  page.on('response', response => {
+    if (response.status() >= 400 && !refusals.includes(response.status()))
+      problems.push(`${response.status()} ${response.url()}`)
+  })
+  // What the content security policy forbids is told here, too. Answers that are errors are judged above.
+  page.on('console', message => {
+    if (
+      ['error', 'warning'].includes(message.type()) &&
+      !message.text().startsWith('Failed to load resource')
+    )
+      problems.push(message.text())
+  })
+  onTestFinished(async () => {
+    await page.close()
+    expect(problems).toEqual([])
+  })
+  await page.goto(`${address}/console`)
+  return page
+}
+
+/** The console of an environment, signed in by keyboard alone. */
+export async function openSignedIn(browser: Browser, opened: Opened): Promise<Page> {
+  const page = await openConsole(browser, opened)
+  // The field for the key has the focus.
+  await page.locator('input[type=password]:focus').waitFor()
+  await page.keyboard.type(opened.key ?? API_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.locator('input[type=password]').waitFor({ state: 'detached' })
+  if (opened.path !== undefined) await goTo(page, opened.path)
+  return page
+}
+
+/** Goes to another page of the environment, as a link would. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  await page.locator('nav').waitFor()
+  await page.evaluate(
+    `location.hash = [...location.hash.split('/').slice(0, 3), ${JSON.stringify(path)}].join('/')`,
+  )
+}
+
+/** Fails where somebody who hears, or does not use a mouse, could not use what is on the screen (WCAG 2.2 AA), or it is wider than the screen. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(AXE)
+  const found = (await page.evaluate(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+  )) as AxeResults
+  expect(
+    found.violations.map(({ id, help, nodes }) => ({
+      id,
+      help,
+      nodes: nodes.map(({ html, failureSummary }) => ({ html, failureSummary })),
+    })),
+  ).toEqual([])
+  const overhang = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )
+  expect(overhang, 'pixels that are beside the screen').toBe(0)
+}
+
+/** Leaves a picture of the whole page. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  await page.evaluate('document.fonts.ready')
+  await page.screenshot({
+    path: join(ROOT, PICTURES, `${name}.png`),
+    fullPage: true,
+    animations: 'disabled',
+    caret: 'hide',
+  })
+}
