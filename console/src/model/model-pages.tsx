@@ -1,6 +1,35 @@
-/** To be written. */
-import { Page } from '../parts/page.tsx'
+/** The model: the graph of types, the matrix of permissions, condition sets, the file. Each is a page with its own address and is loaded when it is opened. */
+import { lazy, Suspense } from 'react'
+import { Route, Switch } from 'wouter'
+import { Skeleton } from '../parts/paged-table.tsx'
+import { NotFound } from '../shell/not-found.tsx'
+import '../styles/model.css'
+
+const GraphPage = lazy(() => import('./graph/graph-page.tsx'))
+const MatrixPage = lazy(() => import('./matrix/matrix-page.tsx'))
+const SetPages = lazy(() => import('./sets/set-pages.tsx'))
+const ModelFilePage = lazy(() => import('./file/model-file-page.tsx'))
 
 export default function ModelPages() {
-  return <Page title="ModelPages">{null}</Page>
+  return (
+    <Suspense fallback={<Skeleton />}>
+      <Switch>
+        <Route path="/:project/:environment/model">
+          <GraphPage />
+        </Route>
+        <Route path="/:project/:environment/model/matrix/:type?">
+          <MatrixPage />
+        </Route>
+        <Route path="/:project/:environment/model/sets/*?">
+          <SetPages />
+        </Route>
+        <Route path="/:project/:environment/model/file">
+          <ModelFilePage />
+        </Route>
+        <Route>
+          <NotFound />
+        </Route>
+      </Switch>
+    </Suspense>
+  )
 }

@@ -70,7 +70,19 @@ export const de: Texts = {
   },
   questions: {},
   groups: {},
-  model: {},
+  model: {
+    tabs: {
+      label: 'Ansichten des Modells',
+      graph: 'Graph',
+      matrix: 'Berechtigungen',
+      sets: 'Bedingungssätze',
+      file: 'Modelldatei',
+    },
+    graph: {},
+    matrix: {},
+    sets: {},
+    file: {},
+  },
   access: {},
   operations: {},
 }

@@ -74,7 +74,19 @@ export const en = {
   },
   questions: {},
   groups: {},
-  model: {},
+  model: {
+    tabs: {
+      label: 'Views of the model',
+      graph: 'Graph',
+      matrix: 'Permissions',
+      sets: 'Condition sets',
+      file: 'Model file',
+    },
+    graph: {},
+    matrix: {},
+    sets: {},
+    file: {},
+  },
   access: {},
   operations: {},
 }

@@ -1,0 +1,4 @@
+/** To be written. */
+export default function ModelFilePage() {
+  return null
+}

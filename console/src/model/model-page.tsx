@@ -1,0 +1,47 @@
+/** A page about the model: as any page, with the ways to the others above its content. */
+import type { ReactNode } from 'react'
+import { Link, useLocation } from 'wouter'
+import { Page } from '../parts/page.tsx'
+import { usePlace } from '../shell/place.tsx'
+import { useTexts } from '../texts/texts.tsx'
+
+export function ModelPage({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  readonly title: string
+  readonly lead?: ReactNode
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}) {
+  return (
+    <Page title={title} lead={lead} actions={actions}>
+      <ModelTabs />
+      {children}
+    </Page>
+  )
+}
+
+function ModelTabs() {
+  const place = usePlace()
+  const texts = useTexts().model.tabs
+  const [location] = useLocation()
+  const tabs = [
+    [place.to('model'), texts.graph],
+    [place.to('model', 'matrix'), texts.matrix],
+    [place.to('model', 'sets'), texts.sets],
+    [place.to('model', 'file'), texts.file],
+  ] as const
+  const current = tabs.findLast(([to]) => location === to || location.startsWith(`${to}/`))?.[0]
+  return (
+    <nav className="tabs" aria-label={texts.label}>
+      {tabs.map(([to, text]) => (
+        <Link key={to} href={to} aria-current={to === current ? 'page' : undefined}>
+          {text}
+        </Link>
+      ))}
+    </nav>
+  )
+}
