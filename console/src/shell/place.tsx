@@ -74,11 +74,10 @@ function useLiveQueries(project: string, environment: string): LiveState {
     const ended = new AbortController()
     const changed = new Set<string | null>()
     let timer: ReturnType<typeof setTimeout> | null = null
-    const reload = (): void => {
-      timer = null
+    const reload = async (): Promise<void> => {
       const nouns = new Set(changed)
       changed.clear()
-      void queries.invalidateQueries({
+      await queries.invalidateQueries({
         predicate: ({ queryKey: [scope, itsProject, itsEnvironment, noun] }) =>
           scope === 'environment' &&
           itsProject === project &&
@@ -86,10 +85,16 @@ function useLiveQueries(project: string, environment: string): LiveState {
           noun !== 'none' &&
           (nouns.has(null) || noun === 'any' || nouns.has(String(noun))),
       })
+      timer = null
+      if (changed.size > 0 && !ended.signal.aborted) reloadSoon()
+    }
+    // One reload after the other: who changes something all the time would otherwise break off each before its answers are there.
+    const reloadSoon = (): void => {
+      timer ??= setTimeout(() => void reload(), TOGETHER_MS)
     }
     const onChange = (noun: string | null): void => {
       changed.add(noun)
-      timer ??= setTimeout(reload, TOGETHER_MS)
+      reloadSoon()
     }
     void followChanges({ project, environment }, { signal: ended.signal, onChange, onState: setState })
     return () => {
