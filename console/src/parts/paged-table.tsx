@@ -1,5 +1,5 @@
 /** A list that comes in pages, as a table; on a telephone each row becomes a block. */
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode, useId, useState } from 'react'
 import type { Pages } from '../interface/pages.ts'
 import { useSpoken } from '../texts/texts.tsx'
 import { Action } from './action.tsx'
@@ -13,18 +13,30 @@ export interface Column<Item> {
   readonly isActions?: boolean
 }
 
+/** What a row opens below itself, made when it is opened. */
+export interface RowDetail<Item> {
+  /** What is pressed: `Why?` */
+  readonly trigger: string
+  /** The same, with the name of the row, for those who hear it. */
+  readonly label: (item: Item) => string
+  readonly content: (item: Item) => ReactNode
+}
+
+interface Look<Item> {
+  readonly columns: readonly Column<Item>[]
+  readonly rowKey: (item: Item) => string
+  readonly detail?: RowDetail<Item>
+}
+
 /** The first column names the row. `empty`: what to read where there is nothing. */
 export function PagedTable<Item>({
   label,
   pages,
-  columns,
-  rowKey,
   empty,
-}: {
+  ...look
+}: Look<Item> & {
   readonly label: string
   readonly pages: Pages<Item>
-  readonly columns: readonly Column<Item>[]
-  readonly rowKey: (item: Item) => string
   readonly empty: ReactNode
 }) {
   const { texts, number } = useSpoken()
@@ -37,28 +49,21 @@ export function PagedTable<Item>({
       <table className="listed" aria-label={label}>
         <thead>
           <tr>
-            {columns.map(({ id, header, isActions }) => (
+            {look.columns.map(({ id, header, isActions }) => (
               <th key={id} scope="col">
                 {isActions ? <span className="heard">{header}</span> : header}
               </th>
             ))}
+            {look.detail === undefined ? null : (
+              <th scope="col">
+                <span className="heard">{look.detail.trigger}</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
           {items.map(item => (
-            <tr key={rowKey(item)}>
-              {columns.map(({ id, header, cell, isActions }, index) =>
-                index === 0 ? (
-                  <th key={id} scope="row">
-                    {cell(item)}
-                  </th>
-                ) : (
-                  <td key={id} {...(isActions ? { className: 'actions' } : { 'data-column': header })}>
-                    {cell(item)}
-                  </td>
-                ),
-              )}
-            </tr>
+            <Row key={look.rowKey(item)} item={item} {...look} />
           ))}
         </tbody>
       </table>
@@ -76,6 +81,47 @@ export function PagedTable<Item>({
       </div>
       <ProblemNote error={pages.error} />
     </div>
+  )
+}
+
+function Row<Item>({ item, columns, detail }: Omit<Look<Item>, 'rowKey'> & { readonly item: Item }) {
+  const [isOpen, setIsOpen] = useState(false)
+  const id = useId()
+  return (
+    <Fragment>
+      <tr {...(isOpen ? { className: 'open' } : {})}>
+        {columns.map(({ id: column, header, cell, isActions }, index) =>
+          index === 0 ? (
+            <th key={column} scope="row">
+              {cell(item)}
+            </th>
+          ) : (
+            <td key={column} {...(isActions ? { className: 'actions' } : { 'data-column': header })}>
+              {cell(item)}
+            </td>
+          ),
+        )}
+        {detail === undefined ? null : (
+          <td className="actions">
+            <Action
+              kind="quiet"
+              isSmall
+              aria-expanded={isOpen}
+              {...(isOpen ? { 'aria-controls': id } : {})}
+              aria-label={detail.label(item)}
+              onPress={() => setIsOpen(!isOpen)}
+            >
+              {detail.trigger} <span aria-hidden="true">{isOpen ? '▴' : '▾'}</span>
+            </Action>
+          </td>
+        )}
+      </tr>
+      {detail === undefined || !isOpen ? null : (
+        <tr className="detail" id={id}>
+          <td colSpan={columns.length + 1}>{detail.content(item)}</td>
+        </tr>
+      )}
+    </Fragment>
   )
 }
 
