@@ -22,10 +22,10 @@ const ASKED = [
 
 export default defineConfig({
   base: './',
-  // The components' own words, as those of a screen reader, in no language but ours.
+  // The components' own words, as those of a screen reader, in no language but ours. They have no British English.
   plugins: [
     {
-      ...optimizeLocales.vite({ locales: Object.values(LANGUAGES).map(({ locale }) => locale) }),
+      ...optimizeLocales.vite({ locales: Object.keys(LANGUAGES) }),
       enforce: 'pre',
     },
   ],
