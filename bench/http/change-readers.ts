@@ -40,6 +40,8 @@ for (let n = 0; n < Number(count); n++) {
   })
 }
 
+/** Nobody measures any more. */
+process.on('disconnect', () => process.exit())
 process.on('message', message => {
   isMeasuring = message === 'begin'
   const { user, system } = process.cpuUsage()

@@ -29,6 +29,8 @@ const BULK = 25
 const WARM_MS = 3_000
 const MEASURED_MS = 12_000
 const ASKED_PER_SECOND = 200
+/** Of writers, for all measurements: what was given before must be taken next, or nothing changes and nothing is told. */
+let nextTurn = 0
 
 /** What the readers tell of one measurement. */
 interface Heard {
@@ -181,8 +183,9 @@ async function write(signal: AbortSignal): Promise<void> {
   const underWay = new Set<Promise<unknown>>()
   let last: Promise<unknown> = Promise.resolve()
   let at = performance.now()
-  for (let turn = 0; !signal.aborted; turn++, at += everyMs) {
+  for (; !signal.aborted; at += everyMs) {
     if (at > performance.now()) await pause(at - performance.now())
+    const turn = nextTurn++
     // All are given to all of a round, and then taken: a group's turn comes when its former one is long done.
     const method = Math.floor(turn / groups) % 2 === 0 ? 'POST' : 'DELETE'
     const call = send(method, `${FACTS}/role_assignments/bulk`, assignments(turn))
