@@ -6,7 +6,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { nearestName } from '#model/nearest-name.ts'
 import { envelope } from '#model/wire/building-blocks.ts'
 import { formatInstanceReference, parseInstanceReference } from '#model/instance-reference.ts'
-import { GroupRecordEnvelope } from '#model/wire/group.ts'
+import { ListedGroupEnvelope } from '#model/wire/group.ts'
 import { type Api, ask, resultOf } from './api.ts'
 import type { Grant } from './grants.ts'
 import { GROUP_TYPE } from './model-file/environment-state.ts'
@@ -99,7 +99,7 @@ export async function unknownInGrant(
 async function unknownGroup(api: Api, list: string, name: string): Promise<string | null> {
   const { status } = await api.send('GET', `${list}/${encodeURIComponent(name)}`)
   if (status !== 404) return null
-  const page = await ask(api, GroupRecordEnvelope, 'GET', `${list}?per_page=${PAGE_SIZE}`)
+  const page = await ask(api, ListedGroupEnvelope, 'GET', `${list}?per_page=${PAGE_SIZE}`)
   const names = page.data.map(({ group_instance_key: key, group_resource_type_key: type }) =>
     type === GROUP_TYPE && !name.includes(':') ? key : `${type}:${key}`,
   )

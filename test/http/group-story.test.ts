@@ -660,11 +660,12 @@ describe('the answers of the groups API', () => {
     expect(users.body).toEqual({ data: [member], total_count: 1, page_count: 1 })
 
     expect((await verdict.get(groupPath(support))).body).toEqual(joined)
-    expect((await verdict.get(`${GROUPS}/direct/${support}`)).body).toEqual({ id: created.id, ...own })
+    const record = { id: created.id, ...own, users_count: 1, has_children: false }
+    expect((await verdict.get(`${GROUPS}/direct/${support}`)).body).toEqual(record)
     const listed = await verdict.get<GroupRead[]>(`${GROUPS}?search=${support}`)
     expect(listed.body).toEqual([joined])
     const records = await verdict.get(`${GROUPS}/direct?search=${support}`)
-    expect(records.body).toEqual({ data: [{ id: created.id, ...own }], total_count: 1, page_count: 1 })
+    expect(records.body).toEqual({ data: [record], total_count: 1, page_count: 1 })
   })
 
   test('carry the revision; a deletion has no body', async () => {

@@ -1,5 +1,6 @@
 /** Deleting a group that is larger than one commit: gone at once for everybody, its rows a little later (C.5). */
 import { describe, expect, test } from 'vitest'
+import { deleteGroup } from '#management/groups/groups.ts'
 import { FACTS, startedService, storeDirectory } from '#testing/processes/running-service.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
@@ -63,6 +64,20 @@ function whole(environment: RunningEnvironment, group: string) {
 }
 
 describe('a group of 1,200 members', () => {
+  test('leaves the groups in it at the top with the answer, before its rows are purged', async () => {
+    const environment = await RunningEnvironment.open()
+    await fill(environment)
+    const top = async () => {
+      const { data } = await environment.execute('listGroupRecords', { query: { top_level: true } })
+      return data.map(({ group_instance_key: key }) => key)
+    }
+    expect(await top()).toEqual(['big', 'other'])
+    // Nothing purges behind this commit.
+    await environment.onOneState(context => deleteGroup(context, { params: { group_instance_key: 'big' } }))
+    expect(environment.count('purge')).toBe(1)
+    expect(await top()).toEqual(['small', 'other'])
+  })
+
   test('is gone from decisions with the answer, and the purge leaves exactly what is not its own', async () => {
     const environment = await RunningEnvironment.open()
     await fill(environment)

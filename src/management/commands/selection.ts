@@ -49,8 +49,13 @@ export function pageOfSelection<Kind extends RecordKind, Item>(
     ...selection,
     lists: chosen?.lists ?? [selection.all],
     rowsMax: Math.min(...filters.map(({ rowsMax = Number.POSITIVE_INFINITY }) => rowsMax)),
-    matches: others.length === 0 ? null : record => others.every(filter => filter.matches(record)),
+    matches: others.length === 0 ? null : record => matchesAll(others, record),
   })
+}
+
+/** Whether all filters let a record through. */
+export function matchesAll<Item>(filters: readonly Filter<Item>[], record: Item): boolean {
+  return filters.every(filter => filter.matches(record))
 }
 
 /** Lets through records that have one of the ids where `idOf` looks. `listOf` names the list of each id. */

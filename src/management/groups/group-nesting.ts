@@ -18,7 +18,8 @@ import type { GroupLink, GroupNesting, GroupNestingRemoval, GroupRead } from '#m
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 import { ensureMemberRole, type Group, requireGroup } from './group-lookup.ts'
-import { presentGroup, presentGroupRecord } from './group-present.ts'
+import { presentGroup, presentGroupKeys } from './group-present.ts'
+import { withPlaces } from './group-tree.ts'
 import {
   ensureDerivation,
   ensureNestingRelation,
@@ -143,7 +144,7 @@ function* pageOfLinks(
   const group = requireGroup(records, input.params.group_instance_key)
   const relation = findNestingRelation(records, group.type)
   if (!relation) return pageFrom<GroupLink>([], 0, 1)
-  return yield* pageOfLists(records, {
+  const page = yield* pageOfLists(records, {
     kind: 'tuple',
     lists: [links(group.instance.id, relation.id)],
     paging: input.query,
@@ -152,9 +153,10 @@ function* pageOfLinks(
     present: tuple => {
       const other = records.byId('instance', otherSide(tuple))
       assert(other, 'a live tuple links groups that are there')
-      return { ...presentGroupRecord(records, other), ...presentEnd(tuple) }
+      return { ...presentGroupKeys(records, other), ...presentEnd(tuple) }
     },
   })
+  return yield* withPlaces(records, page)
 }
 
 export const reads = { listGroupChildren, listGroupParents }

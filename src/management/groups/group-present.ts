@@ -8,7 +8,7 @@ import { assert } from '#model/assert.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import { GROUP_READ_ENTRIES_MAX } from '#model/limits.ts'
 import type { InstanceRecord } from '#model/records.ts'
-import type { GroupRead, GroupRecord } from '#model/wire/group.ts'
+import type { GroupKeys, GroupRead } from '#model/wire/group.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { assignedRoles, countAssignedRoles } from './group-grants.ts'
 import { type Group, MEMBER_ROLE, typeOfInstance } from './group-lookup.ts'
@@ -16,7 +16,8 @@ import { type Group, MEMBER_ROLE, typeOfInstance } from './group-lookup.ts'
 /** The part of a list that is shown. */
 const FIRST = { offset: 0, limit: GROUP_READ_ENTRIES_MAX }
 
-export function presentGroupRecord(records: RecordReader, instance: InstanceRecord): GroupRecord {
+/** What a group is, without its place among others (`group-tree.ts`). */
+export function presentGroupKeys(records: RecordReader, instance: InstanceRecord): GroupKeys {
   const tenant = records.byId('tenant', instance.tenantId)
   assert(tenant, 'an instance that is read lives no longer than its tenant')
   return {
@@ -36,7 +37,7 @@ export function* presentGroup(context: ReadContext, group: Group): Resumable<Gro
     `${formatInstanceReference({ type, key })}#${role}`
   const granted = yield* takeInSlices(assignedRoles(records, group), FIRST)
   return {
-    ...presentGroupRecord(records, group.instance),
+    ...presentGroupKeys(records, group.instance),
     // The role that makes its members comes first, and does not count.
     assigned_roles: [
       ...(memberRole ? [named(group.type.key, group.instance.key, MEMBER_ROLE)] : []),

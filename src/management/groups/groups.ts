@@ -4,26 +4,36 @@
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { tenantFilter, typeFilter } from '#management/commands/fact-filters.ts'
-import { findType, requireTenant } from '#management/commands/lookups.ts'
-import type { Page } from '#management/commands/paging.ts'
+import { findRole, findType, findUser, requireTenant } from '#management/commands/lookups.ts'
+import { type Page, pageOfLists } from '#management/commands/paging.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
+import { presentEnd } from '#management/commands/fact-ends.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
-import { pageOfSelection, searchFilter } from '#management/commands/selection.ts'
+import { type Filter, matchesAll, pageOfSelection, searchFilter } from '#management/commands/selection.ts'
 import { addInstance, removeInstance } from '#management/facts/instances/resource-instances.ts'
 import { addType } from '#management/schema/types.ts'
+import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatInstanceReference, parseInstanceReference } from '#model/instance-reference.ts'
-import type { InstanceRecord } from '#model/records.ts'
+import type { AssignmentRecord, InstanceRecord } from '#model/records.ts'
 import type {
   DeprecatedGroupsQuery,
   GroupCreate,
   GroupRead,
   GroupRecord,
   GroupsQuery,
+  ListedGroup,
 } from '#model/wire/group.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
-import { ensureMemberRole, GROUP_TYPE_DEFAULT, requireGroup, typeOfInstance } from './group-lookup.ts'
-import { presentGroup, presentGroupRecord } from './group-present.ts'
+import {
+  ensureMemberRole,
+  GROUP_TYPE_DEFAULT,
+  MEMBER_ROLE,
+  requireGroup,
+  typeOfInstance,
+} from './group-lookup.ts'
+import { presentGroup, presentGroupKeys } from './group-present.ts'
+import { GroupTree, topFilter, typesOfGroups, withPlaces } from './group-tree.ts'
 
 export function* createGroup(
   context: WriteContext,
@@ -65,12 +75,13 @@ export function getGroup(
   return presentGroup(context, requireGroup(context.records, input.params.group_instance_key))
 }
 
-export function getGroupRecord(
+export function* getGroupRecord(
   context: ReadContext,
   input: { readonly params: { readonly group_instance_key: string } },
-): GroupRecord {
-  const group = requireGroup(context.records, input.params.group_instance_key)
-  return presentGroupRecord(context.records, group.instance)
+): Resumable<GroupRecord> {
+  const { records } = context
+  const { instance } = requireGroup(records, input.params.group_instance_key)
+  return { ...presentGroupKeys(records, instance), ...(yield* new GroupTree(records).placeOf(instance.id)) }
 }
 
 /** Removes the group, with everything tied to it, from decisions and lists at once (contract C.5). */
@@ -86,9 +97,13 @@ export function deleteGroup(
 export function* listGroupRecords(
   context: ReadContext,
   input: { readonly query: GroupsQuery },
-): Resumable<Page<GroupRecord>> {
+): Resumable<Page<ListedGroup>> {
   const { records } = context
-  return yield* pageOfGroups(records, input.query, instance => presentGroupRecord(records, instance))
+  const page = yield* pageOfGroups(records, input.query, (instance, membership) => ({
+    ...presentGroupKeys(records, instance),
+    ...(membership && presentEnd(membership)),
+  }))
+  return yield* withPlaces(records, page)
 }
 
 /** Deprecated: whole groups, always as a bare array. */
@@ -109,23 +124,63 @@ export function* listGroups(
   return groups
 }
 
+/** `membership`: of the user whose groups are listed. */
+type Present<Item> = (group: InstanceRecord, membership: AssignmentRecord | null) => Item
+
 /** A filter by something unknown matches nothing. The first filter chooses the list, the others narrow it. */
-function pageOfGroups<Item>(
+function* pageOfGroups<Item>(
   records: RecordReader,
   query: GroupsQuery,
-  present: (instance: InstanceRecord) => Item,
+  present: Present<Item>,
 ): Resumable<Page<Item>> {
-  const { tenant, resource, search } = query
-  return pageOfSelection(records, {
+  const { tenant, resource, search, top_level, user } = query
+  const filters = [
+    tenantFilter(records, tenant, lists.groupsOfTenant),
+    typeFilter(records, resource, lists.groupsOfType),
+    searchFilter(search, ({ key }: InstanceRecord) => [key]),
+    top_level === true ? yield* topFilter(records) : null,
+  ]
+  if (user !== undefined) return yield* pageOfGroupsOf(records, user, { query, filters, present })
+  return yield* pageOfSelection(records, {
     kind: 'instance',
     all: lists.groups(),
-    filters: [
-      tenantFilter(records, tenant, lists.groupsOfTenant),
-      typeFilter(records, resource, lists.groupsOfType),
-      searchFilter(search, ({ key }: InstanceRecord) => [key]),
-    ],
+    filters,
     paging: query,
-    present,
+    present: instance => present(instance, null),
+  })
+}
+
+/** The groups of a user. O(types of groups, groups of the user). */
+function* pageOfGroupsOf<Item>(
+  records: RecordReader,
+  reference: string,
+  narrowed: {
+    readonly query: GroupsQuery
+    readonly filters: readonly (Filter<InstanceRecord> | null)[]
+    readonly present: Present<Item>
+  },
+): Resumable<Page<Item>> {
+  const { query, present } = narrowed
+  const filters = narrowed.filters.filter(filter => filter !== null)
+  const user = findUser(records, reference)
+  const types = user ? yield* typesOfGroups(records) : []
+  const roles = types.flatMap(type => findRole(records, type, MEMBER_ROLE) ?? [])
+  const groupOf = ({ instanceId }: AssignmentRecord): InstanceRecord | null =>
+    instanceId === null ? null : records.byId('instance', instanceId)
+  return yield* pageOfLists(records, {
+    kind: 'assignment',
+    lists: user ? roles.map(({ id }) => lists.heldRole(id, user.id)) : [],
+    paging: query,
+    // Whoever holds the role on an instance that is no group is a member of nothing.
+    matches: membership => {
+      const group = groupOf(membership)
+      return group?.isGroup === true && matchesAll(filters, group)
+    },
+    present: membership => {
+      const group = groupOf(membership)
+      assert(group, 'a live assignment is on an instance that is there')
+      return present(group, membership)
+    },
   })
 }
 

@@ -12,6 +12,7 @@ import {
   SearchText,
   shownEnd,
   ShortKey,
+  Timestamp,
   TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
@@ -29,8 +30,15 @@ const groupKeys = {
   group_instance_key: LongKey,
   group_tenant: ShortKey,
 }
+export type GroupKeys = Pick<GroupRecord, keyof typeof groupKeys>
 
-export const GroupRecord = Type.Object(groupKeys)
+/** What a tree of groups shows of each without asking for more. */
+const treeFields = {
+  users_count: Type.Integer({ minimum: 0, description: 'Users who are members of the group itself.' }),
+  has_children: Type.Boolean({ description: 'Whether other groups are directly in it.' }),
+}
+
+export const GroupRecord = Type.Object({ ...groupKeys, ...treeFields })
 export type GroupRecord = Static<typeof GroupRecord>
 
 export const GroupRead = Type.Object({
@@ -79,7 +87,7 @@ export const GroupUser = Type.Object({ id: Uuid, key: LongKey, ...shownEnd })
 export type GroupUser = Static<typeof GroupUser>
 
 /** A group in another one, or around it. */
-export const GroupLink = Type.Object({ ...groupKeys, ...shownEnd })
+export const GroupLink = Type.Object({ ...groupKeys, ...treeFields, ...shownEnd })
 export type GroupLink = Static<typeof GroupLink>
 
 export const GroupsPath = Type.Object(environmentPath)
@@ -95,6 +103,11 @@ export const GroupsQuery = Type.Object({
   tenant: Type.Optional(Reference),
   resource: Type.Optional(Reference),
   search: Type.Optional(SearchText),
+  top_level: Type.Optional(
+    Type.Boolean({ description: 'Only groups that are in no other group. Looks at each group of the list.' }),
+  ),
+  /** Only groups of which this user is a member itself, in the order in which it became one. */
+  user: Type.Optional(Reference),
 })
 export type GroupsQuery = Static<typeof GroupsQuery>
 
@@ -105,7 +118,16 @@ export const DeprecatedGroupsQuery = Type.Object({
 export type DeprecatedGroupsQuery = Static<typeof DeprecatedGroupsQuery>
 export const PageQuery = Type.Object(pagingQuery)
 
-export const GroupRecordEnvelope = envelope(GroupRecord)
+export const ListedGroup = Type.Object({
+  ...GroupRecord.properties,
+  expires_at: optional(
+    Timestamp,
+    'Of a list of the groups of a user: when its membership ends; null: it lasts.',
+  ),
+})
+export type ListedGroup = Static<typeof ListedGroup>
+
+export const ListedGroupEnvelope = envelope(ListedGroup)
 export const GroupLinkEnvelope = envelope(GroupLink)
 export const GroupRoleEnvelope = envelope(GroupRole)
 export const GroupUserEnvelope = envelope(GroupUser)

@@ -14,12 +14,12 @@ import {
   GroupPath,
   GroupRead,
   GroupRecord,
-  GroupRecordEnvelope,
   GroupRoleEnvelope,
   GroupRoleRemoval,
   GroupsPath,
   GroupsQuery,
   GroupUserEnvelope,
+  ListedGroupEnvelope,
   PageQuery,
 } from '#model/wire/group.ts'
 import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
@@ -51,7 +51,7 @@ function wholeGroups(gateway: ManagementGateway): Route[] {
       earlyAccess: true,
       params: GroupsPath,
       query: GroupsQuery,
-      answer: GroupRecordEnvelope,
+      answer: ListedGroupEnvelope,
     }),
     manage({
       operation: 'getGroupRecord',
