@@ -1,6 +1,7 @@
 /** A store: the environments it keeps, each a ledger and the view that follows it. `open-store.ts` makes one from a URL. */
 import type { AuthzError } from '#model/errors.ts'
 import type { Ledger } from './ledger.ts'
+import type { NodeBoard } from './node-board.ts'
 import type { SnapshotPlace } from './snapshot-place.ts'
 import type { View } from './view.ts'
 
@@ -41,6 +42,8 @@ export interface BeginOptions {
 export interface Store {
   /** Whether other processes may write to the store, too. Otherwise any earlier process that had it is gone. */
   readonly isShared: boolean
+  /** Where the nodes on the store say that they live; null where there is one at most. */
+  readonly nodeBoard: NodeBoard | null
   /**
    * Opens the environment of that id. Returns the same object for the same id. An environment of which there is nothing is
    * created empty; where `begin` forbids that, throws `STORE_DAMAGED`, since there was something of it.

@@ -1,6 +1,6 @@
 /**
- * Every key of a Redis ledger. The keys of one environment share a hash tag, so that one script may touch them all wherever
- * a cluster keeps them. `docs/redis.md` says who writes them and what they hold.
+ * Every key in Redis. The keys of one environment share a hash tag, so that one script may touch them all wherever a cluster keeps
+ * them; those of the nodes have another. `docs/redis.md` says who writes them and what they hold.
  */
 
 export interface RedisKeys {
@@ -31,4 +31,17 @@ export function redisKeys(prefix: string, environmentId: string): RedisKeys {
     channel: `${base}:head`,
     staged: name => `${base}:staged:${name}`,
   }
+}
+
+export interface NodeKeys {
+  /** Hash: the id of each node → nothing. */
+  readonly ids: string
+  /** Hash with what that node says of itself. It expires. */
+  of(id: string): string
+}
+
+/** Where nodes say that they live. No environment has that id. */
+export function nodeKeys(prefix: string): NodeKeys {
+  const base = `${prefix}:{nodes}`
+  return { ids: `${base}:ids`, of: id => `${base}:node:${id}` }
 }

@@ -1,9 +1,10 @@
-/** The scripts that Redis runs. Each begins with the text they share, `ledger.lua`. */
+/** The scripts that Redis runs. Those of ledgers begin with the text they share, `ledger.lua`. */
 import { Script } from './redis-link.ts'
 
 export const OPEN = scriptOf('open.lua')
 export const COMMIT = scriptOf('commit.lua')
 export const VERIFY = scriptOf('verify.lua')
+export const BEAT = new Script(new URL('./beat.lua', import.meta.url))
 
 function scriptOf(name: string): Script {
   return new Script(new URL('./ledger.lua', import.meta.url), new URL(`./${name}`, import.meta.url))

@@ -1,0 +1,61 @@
+/**
+ * The board of the nodes in Redis. Each node's text is a key of its own that expires, by the clock of Redis: the clocks of nodes may
+ * differ. One hash has the ids, so that nobody has to scan all keys of a server; ids whose text is gone are taken out of it by whoever
+ * reads.
+ */
+import type { NodeBoard } from '#store/node-board.ts'
+import { type NodeKeys, nodeKeys } from './redis-keys.ts'
+import type { RedisLink, Reply } from './redis-link.ts'
+import { BEAT } from './scripts.ts'
+
+/** Five times as long as a node is silent between two beats. */
+const SAID_SECONDS = 10
+
+export class RedisNodeBoard implements NodeBoard {
+  readonly #link: RedisLink
+  readonly #keys: NodeKeys
+
+  constructor(link: RedisLink, prefix: string) {
+    this.#link = link
+    this.#keys = nodeKeys(prefix)
+  }
+
+  async say(id: string, text: string): Promise<void> {
+    await this.#link.run(BEAT, [this.#keys.ids, this.#keys.of(id)], [id, text, SAID_SECONDS])
+  }
+
+  async read(most: number): Promise<{ readonly said: ReadonlyMap<string, string>; readonly isAll: boolean }> {
+    const { ids, isAll } = await this.#ids(most)
+    const texts = await Promise.all(ids.map(id => this.#link.send('HGET', this.#keys.of(id), 'said')))
+    const gone = ids.filter((_, index) => texts[index] === null)
+    // A node that was silent for a while and speaks again puts its id back with what it says.
+    if (gone.length > 0) await this.#link.send('HDEL', this.#keys.ids, ...gone)
+    const said = ids.flatMap((id, index): [string, string][] =>
+      texts[index] === null ? [] : [[id, String(texts[index])]],
+    )
+    return { said: new Map(said), isAll }
+  }
+
+  async leave(id: string): Promise<void> {
+    // Sent at once, both: the connection may end soon.
+    await Promise.all([
+      this.#link.send('UNLINK', this.#keys.of(id)),
+      this.#link.send('HDEL', this.#keys.ids, id),
+    ])
+  }
+
+  async #ids(most: number): Promise<{ readonly ids: readonly string[]; readonly isAll: boolean }> {
+    const ids = new Set<string>()
+    let cursor = '0'
+    do {
+      const [next, found] = (await this.#link.send('HSCAN', this.#keys.ids, cursor, 'COUNT', most)) as [
+        Reply,
+        readonly Reply[],
+      ]
+      // Names and values in turns; a name may come twice.
+      for (let index = 0; index < found.length; index += 2) ids.add(String(found[index]))
+      cursor = String(next)
+    } while (cursor !== '0' && ids.size <= most)
+    return { ids: [...ids].slice(0, most), isAll: ids.size <= most }
+  }
+}
