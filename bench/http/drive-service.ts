@@ -30,7 +30,7 @@ const threads = new HttpThreads({
   entry: WORKER_URLS.http,
   count: config.httpThreads,
   execute: () => Promise.reject(new AuthzError('NOT_READY', 'there is no management here')),
-  scrape: () => Promise.resolve(''),
+  tell: () => Promise.resolve(''),
   onCounters: () => {},
   onFault: fail,
   onDeath: fail,

@@ -193,7 +193,7 @@ export class HttpThread {
         isFresh: () => this.#state.isFresh,
         writeRefusal: () => this.#state.writeRefusal,
       },
-      metrics: this.#management,
+      node: this.#management,
       authenticate: this.#credentials.authenticate,
     })
   }

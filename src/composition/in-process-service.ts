@@ -102,7 +102,7 @@ export class InProcessService {
       engines: readers,
       management: gatewayTo(service),
       health: { isReady: () => true, isFresh: () => true, writeRefusal: () => null },
-      metrics: { scrape: () => Promise.resolve('') },
+      node: { ask: () => Promise.resolve('') },
       authenticate: () => principal,
       observer: null,
       pool: null,

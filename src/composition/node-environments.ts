@@ -1,5 +1,6 @@
 /** The environments of this node. Before the organization is open there are none. */
 import type { OpenEnvironments } from '#management/organization/open-environments.ts'
+import { formatRevision } from '#model/revision.ts'
 import type { Store } from '#store/store.ts'
 import type { EnvironmentFigures, EnvironmentState } from '#telemetry/sampled-metrics.ts'
 import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
@@ -35,6 +36,16 @@ export class NodeEnvironments {
         facts: { assignments, tuples, records },
       }
     }
+  }
+
+  /** How far each environment is that has an index, by its id. */
+  revisions(indexes: SharedIndexes): Readonly<Record<string, string>> {
+    const revisions: Record<string, string> = {}
+    for (const { scope } of this.#open?.all() ?? []) {
+      const revision = indexes.revision(scope.environmentId)
+      if (revision) revisions[scope.environmentId] = formatRevision(revision)
+    }
+    return revisions
   }
 
   states(): EnvironmentState[] {

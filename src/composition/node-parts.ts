@@ -1,4 +1,6 @@
 /** The parts of a node that exist from before its start until after its stop, wired to each other. */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import type { Config } from '#config/config.ts'
 import { InvariantError } from '#model/assert.ts'
 import { VERSION } from '#model/version.ts'
@@ -12,6 +14,7 @@ import { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 import { FreshnessWatch } from './freshness-watch.ts'
 import { ManagementEntrance } from './management-entrance.ts'
 import { NodeEnvironments } from './node-environments.ts'
+import { NodeAccount } from './node-account.ts'
 import { createIndexes } from './node-indexes.ts'
 import { NodeStanding } from './node-standing.ts'
 import { surroundingsOf } from './node-surroundings.ts'
@@ -59,10 +62,11 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   const freshness = new FreshnessWatch()
   const counts = createSharedCounts()
   const managementInFlight = new SharedCount(counts, 'management')
+  const isReady = (): boolean => standing.state.isServing && !deadlines.node.isOver
   const metrics = new Metrics({
     environments: () => environments.figures(indexes, store),
     environmentStates: () => environments.states(),
-    isReady: () => standing.state.isServing && !deadlines.node.isOver,
+    isReady,
     isFresh: () => standing.state.isFresh,
     managementInFlight: () => managementInFlight.value,
     version: VERSION,
@@ -81,7 +85,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     entry: WORKER_URLS.http,
     count: config.httpThreads,
     execute: (request, body, waiting) => entrance.execute(request, body, waiting),
-    scrape: () => metrics.text(),
+    tell: question => account.tell(question),
     onCounters: (thread, handle) => metrics.addThread(thread, handle),
     onFault: (error, { requestId, operation }) =>
       log.error({ err: error, requestId, operation }, 'a management operation failed'),
@@ -90,6 +94,21 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   const standing = new NodeStanding(state => threads.setState(state))
   onThreads(withinMs => threads.abandon(withinMs))
   const indexes = createIndexes(log, { threads, environments, deadlines, freshness })
+  const startedAt = new Date(surroundings.now()).toISOString()
+  const node = { id: randomUUID(), name: hostname(), version: VERSION, started_at: startedAt }
+  const account = new NodeAccount(metrics, {
+    board: store.nodeBoard,
+    self: () => ({
+      ...node,
+      ready: isReady(),
+      fresh: standing.state.isFresh,
+      stale_ms: Math.round(store.stalenessMs()),
+      http_threads: config.httpThreads,
+      revisions: environments.revisions(indexes),
+    }),
+    now: surroundings.now,
+    elapsedMs: surroundings.elapsedMs,
+  })
   /** Background work, which a stop ends first. */
   const background = new Set<{ close(): void }>()
   return {
@@ -107,6 +126,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     tracing,
     threads,
     standing,
+    account,
     indexes,
     background,
     die,

@@ -58,9 +58,12 @@ export async function startService(
 
 async function start(parts: NodeParts): Promise<RunningService> {
   const { config, log, store, surroundings, standing, environments, indexes, threads, deadlines, die } = parts
+  const { account, background } = parts
   requireKeyForAll(store, config)
   const open = await openOrganization(store, surroundings, config)
   const { listening } = await beginHttp(threads, config, { open, counts: parts.counts, deadlines })
+  background.add(account)
+  account.begin()
   // This comes before the first environment decides, since the others may take long.
   if (store.isShared) {
     const onFresh = (isFresh: boolean): void => standing.become({ isFresh })
@@ -78,7 +81,7 @@ async function start(parts: NodeParts): Promise<RunningService> {
   await Promise.allSettled([listening, following])
   const [port] = await Promise.all([listening, following])
   const { management, trimming } = opened.serve(follower)
-  parts.background.add(trimming)
+  background.add(trimming)
   parts.entrance.open(management)
 
   const generated = await ensureKey({
@@ -88,6 +91,7 @@ async function start(parts: NodeParts): Promise<RunningService> {
   })
   await follower.whenVisible(await open.store.ledger.head())
   standing.become({ isServing: true })
+  account.onChange()
   trimming.trim()
   const address = addressOf(config, port)
   const { opaPort, httpThreads: threadCount } = config

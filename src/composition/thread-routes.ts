@@ -4,6 +4,7 @@ import { AccessService } from '#decisions/access-service.ts'
 import type { DecisionPool } from '#decisions/decision-pool.ts'
 import { type DecisionObserver, DecisionService, type EngineSource } from '#decisions/decision-service.ts'
 import type { ProgressSource } from '#decisions/min-revision.ts'
+import type { NodeSource } from '#decisions/node-question.ts'
 import { PermissionService } from '#decisions/permission-service.ts'
 import { SearchService } from '#decisions/search-service.ts'
 import { TenantService } from '#decisions/tenant-service.ts'
@@ -13,7 +14,6 @@ import { opaRoutes } from '#http/routes/decisions/opa.ts'
 import { PageTokens } from '#http/routes/decisions/page-token.ts'
 import type { HealthSource } from '#http/routes/health.ts'
 import type { ManagementGateway } from '#http/routes/management/managed.ts'
-import type { MetricsSource } from '#http/routes/metrics.ts'
 import { createRoutes, type DecisionRouteParts } from '#http/routes/route-table.ts'
 import { withBodyCeilings } from '#http/routing/body-ceilings.ts'
 import type { Authenticate } from '#http/routing/route-access.ts'
@@ -29,7 +29,7 @@ export function threadRoutes(parts: {
   readonly engines: EngineSource & ProgressSource
   readonly management: ManagementGateway
   readonly health: HealthSource
-  readonly metrics: MetricsSource
+  readonly node: NodeSource
   /** For streams, whose keys are looked at again and again. */
   readonly authenticate: Authenticate
   /** Null: decisions are not observed. */
@@ -43,7 +43,7 @@ export function threadRoutes(parts: {
   /** Whether another thread reads large bodies. */
   readonly hasBodyThread?: boolean
 }): Route[] {
-  const { engines, management, health, metrics, authenticate, settings, hasBodyThread = false } = parts
+  const { engines, management, health, node, authenticate, settings, hasBodyThread = false } = parts
   const { answers = new LargeAnswers(settings.listedBytesMax) } = parts
   const { options, ...decided } = decisionParts({ ...parts, answers })
   return createRoutes({
@@ -52,7 +52,7 @@ export function threadRoutes(parts: {
     authenticate,
     health,
     organizationRevision: () => engines.organizationProgress()?.revision ?? null,
-    metrics,
+    node,
     consoleDirectory: CONSOLE_DIRECTORY,
     options: { ...settings, ...options, unlikePartsMax: hasBodyThread ? UNLIKE_PARTS_MAX : undefined },
   })

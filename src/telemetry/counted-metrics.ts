@@ -31,6 +31,9 @@ const DELAY_BOUNDS_SECONDS = [1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25
 const COMMIT_BOUNDS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
 const BATCH_BOUNDS = [1, 10, 100, 1_000, 10_000, 100_000]
 
+/** What endpoints are for: those that an environment's key asks for decisions and lists, those that manage, and the rest. */
+export type EndpointKind = 'decisions' | 'management' | 'other'
+
 /** By status: `aborted` are requests whose callers went away, or were sent away, before there was an answer. */
 export const OUTCOMES = ['answered', 'refused', 'failed', 'aborted'] as const
 /** `aborted` stands for no status, `other` for those that are not in the list. */

@@ -20,6 +20,11 @@ export class Metrics {
     this.#threads.push([name, new ThreadCounters(handle)])
   }
 
+  /** What each thread counts, that of the main thread first. */
+  get threads(): readonly (readonly [name: string, counters: ThreadCounters])[] {
+    return this.#threads
+  }
+
   /** Everything, in the text format of Prometheus. O(endpoints called + environments). */
   async text(): Promise<string> {
     this.#text ??= import('./metrics-text.ts').then(({ MetricsText }) => new MetricsText(this.#sources))

@@ -13,6 +13,7 @@ import {
   COUNTED_METRICS,
   type CountedName,
   type CountedRow,
+  type EndpointKind,
   type HistogramName,
   type LabelOf,
   type LateValues,
@@ -26,6 +27,8 @@ export interface ThreadCountersHandle {
   readonly cells: Float64Array
   /** By their numbers; the first stands for none. */
   readonly endpoints: string[]
+  /** What each of them is for. */
+  readonly endpointKinds: EndpointKind[]
   readonly endpointsMax: number
   readonly limits: readonly string[]
 }
@@ -41,6 +44,23 @@ export interface CountedMetric {
     readonly labels: Readonly<Record<string, string | number>>
     readonly metricName?: string
   }[]
+}
+
+type Outcome = (typeof OUTCOMES)[number]
+
+/** Requests that have ended, of several threads together. */
+export interface RequestSums {
+  readonly ended: Readonly<Record<EndpointKind, Record<Outcome, number>>>
+  /** Of decisions that were answered, by the buckets of the metric. */
+  readonly latencies: number[]
+}
+
+export function noRequests(): RequestSums {
+  const none = (): Record<Outcome, number> => ({ answered: 0, refused: 0, failed: 0, aborted: 0 })
+  return {
+    ended: { decisions: none(), management: none(), other: none() },
+    latencies: Array<number>(LATENCY_BOUNDS.length + 1).fill(0),
+  }
 }
 
 const STATUS_MAX = 599
@@ -114,7 +134,13 @@ export class ThreadCounters {
   static create(limits: readonly string[], endpointsMax: number): ThreadCounters {
     const { count } = layoutOf(limits.length, endpointsMax)
     const cells = new Float64Array(new SharedArrayBuffer(count * Float64Array.BYTES_PER_ELEMENT))
-    return new ThreadCounters({ cells, endpoints: [NO_ENDPOINT], limits, endpointsMax })
+    return new ThreadCounters({
+      cells,
+      endpoints: [NO_ENDPOINT],
+      endpointKinds: ['other'],
+      limits,
+      endpointsMax,
+    })
   }
 
   /** The counters that another thread keeps, to be read. */
@@ -142,12 +168,14 @@ export class ThreadCounters {
   }
 
   /** The number under which an endpoint is counted, a new one if need be; that of none for null, and when all are taken. */
-  endpoint(operationId: string | null): number {
-    const { endpoints, endpointsMax } = this.handle
+  endpoint(operationId: string | null, kind: EndpointKind): number {
+    const { endpoints, endpointKinds, endpointsMax } = this.handle
     if (operationId === null) return 0
     const known = endpoints.indexOf(operationId)
     if (known > 0) return known
-    return endpoints.length > endpointsMax ? 0 : endpoints.push(operationId) - 1
+    if (endpoints.length > endpointsMax) return 0
+    endpointKinds.push(kind)
+    return endpoints.push(operationId) - 1
   }
 
   began(): void {
@@ -212,6 +240,36 @@ export class ThreadCounters {
     while (at < bounds.length && value > bounds[at]!) at += 1
     cells[row + at]! += 1
     cells[row + bounds.length + 1]! += value
+  }
+
+  /** What a counter or a gauge stands at, that with the label where it has one. */
+  read<Name extends CountedName>(name: Name, label?: LabelOf<Name>): number {
+    return this.#cells[this.#at[name] + (label === undefined ? 0 : placeOf(name, label))]!
+  }
+
+  /** How often the event loop was late, by the buckets of the metric. */
+  loopDelays(): number[] {
+    const from = this.#at.loopDelaySeconds
+    const { length } = COUNTED_METRICS.loopDelaySeconds.bounds
+    return Array.from(this.#cells.subarray(from, from + length + 1))
+  }
+
+  /** Adds the requests of each kind by their outcomes, and how long answered decisions took. O(endpoints). */
+  addRequestsTo({ ended, latencies }: RequestSums): void {
+    const cells = this.#cells
+    let from = this.#requestSecondsAt
+    for (const kind of this.handle.endpointKinds) {
+      for (const outcome of OUTCOMES) {
+        let count = 0
+        for (let bucket = 0; bucket <= LATENCY_BOUNDS.length; bucket += 1) count += cells[from + bucket]!
+        ended[kind][outcome] += count
+        if (count > 0 && kind === 'decisions' && outcome === 'answered') {
+          for (let bucket = 0; bucket < latencies.length; bucket += 1)
+            latencies[bucket]! += cells[from + bucket]!
+        }
+        from += LATENCY_CELLS
+      }
+    }
   }
 
   /** What has been counted so far; endpoints that nobody has called are left out. */

@@ -1,6 +1,7 @@
 /** Two nodes on one Redis, however it is reached: one truth, and each decides by it. */
 import { describe, expect, test } from 'vitest'
 import { startedNodes } from '../support/nodes.ts'
+import type { NodeList } from '#model/wire/node.ts'
 import type { RedisUnderTest } from '#testing/processes/redis-process.ts'
 import {
   ADMIN_KEY,
@@ -40,6 +41,12 @@ export function describeNodes(name: string, redis: Pick<RedisUnderTest, 'url'>):
       expect(new Set(epochs).size).toBe(1)
       const tenants = await nodes[0]!.get<{ key: string }[]>(`${FACTS}/tenants`)
       expect(tenants.body.map(({ key }) => key)).toEqual(['default'])
+    })
+
+    test('each hears that the others live', async () => {
+      const nodes = await startedNodes(redis, 3)
+      const heard = async (node: Client) => (await node.get<NodeList>('/v2/nodes')).body.nodes.length
+      for (const node of nodes) await expect.poll(() => heard(node)).toBe(3)
     })
 
     test('condition sets and rules of one node decide on another, and go there with what they rest on', async () => {

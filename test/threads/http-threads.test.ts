@@ -15,6 +15,7 @@ import { READS_UNDER_WAY_MAX } from '#threads/channel/management-admission.ts'
 import { createSharedCounts } from '#threads/channel/shared-count.ts'
 import { withoutSecrets } from '../../src/config/config.ts'
 import { readConfig } from '../../src/config/read-config.ts'
+import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import { WORKER_URLS } from '../../src/composition/worker-urls.ts'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
@@ -47,7 +48,7 @@ function startThreads(work: Partial<HttpThreadsOptions>, address = { host: '127.
     entry: WORKER_URLS.http,
     count: 1,
     execute: nothing,
-    scrape: nothing,
+    tell: nothing,
     onCounters: () => {},
     onFault: (error, { requestId, operation }) => faults.push({ error, requestId, operation }),
     onDeath: error => deaths.push(error),
@@ -98,9 +99,31 @@ test('an order to all threads is acknowledged though one of them cannot listen, 
 
 test('a scrape that fails is told with the name of its request', async () => {
   const error = new Error('no memory')
-  const { ask, faults } = await startedThread({ scrape: () => Promise.reject(error) })
+  const { ask, faults } = await startedThread({ tell: () => Promise.reject(error) })
   expect((await ask('/metrics')).status).toBe(500)
   expect(faults).toEqual([{ error, requestId: 'r-1', operation: 'getMetrics' }])
+})
+
+test('what many ask about the node at once is asked of the main thread once, and anew by who comes later', async () => {
+  const asked: string[] = []
+  const held = Promise.withResolvers<string>()
+  const counted = Promise.withResolvers<ThreadCounters>()
+  const { ask } = await startedThread({
+    tell: ({ about }) => {
+      asked.push(about)
+      return held.promise
+    },
+    onCounters: (_thread, handle) => counted.resolve(new ThreadCounters(handle)),
+  })
+  const answers = Array.from({ length: 20 }, () => ask('/v2/nodes'))
+  const counters = await counted.promise
+  await expect.poll(() => counters.read('requestsInFlight')).toBe(20)
+  held.resolve('{"nodes":[]}')
+  const texts = await Promise.all(answers.map(async answer => (await answer).text()))
+  expect(new Set(texts)).toEqual(new Set(['{"nodes":[]}']))
+  expect(asked).toEqual(['nodes'])
+  await ask('/v2/nodes')
+  expect(asked).toEqual(['nodes', 'nodes'])
 })
 
 test('an export that fails for no defect of ours before its first line is refused with the reason that it has', async () => {

@@ -9,7 +9,7 @@ const LIMITS = ['body', 'rate', 'pool']
 /** The counters of a thread with two endpoints, as another thread reads them. */
 function counters() {
   const counted = ThreadCounters.create(LIMITS, 4)
-  const endpoints = ['isAllowed', 'createUser'].map(name => counted.endpoint(name))
+  const endpoints = ['isAllowed', 'createUser'].map(name => counted.endpoint(name, 'other'))
   return { counted, endpoints, told: () => new ThreadCounters(counted.handle).metrics('http-1') }
 }
 
@@ -61,6 +61,6 @@ test('values of labels have cells of their own, at both ends of a metric and of 
 
 test('endpoints beyond the ceiling are counted as none', () => {
   const { counted } = counters()
-  const more = ['a', 'b', 'c', 'd'].map(name => counted.endpoint(name))
+  const more = ['a', 'b', 'c', 'd'].map(name => counted.endpoint(name, 'other'))
   expect(more).toEqual([3, 4, 0, 0])
 })

@@ -19,7 +19,7 @@ export function routesWithoutService(lost: Error): Route[] {
     management: { execute: () => Promise.reject(lost) },
     health: { isReady: () => false, isFresh: () => false, writeRefusal: () => null },
     authenticate: () => null,
-    metrics: { scrape: () => Promise.reject(lost) },
+    node: { ask: () => Promise.reject(lost) },
     observer: null,
     tokenSecret: '00'.repeat(32),
     settings: withoutSecrets(readConfig({})),

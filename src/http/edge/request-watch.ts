@@ -6,10 +6,13 @@ import type { RequestNames } from '#http/message/request-reply.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { LimitName } from '#model/errors.ts'
 
+/** What endpoints are for: those that decide or list for an environment's key, those that manage, and the rest. */
+export type EndpointKind = 'decisions' | 'management' | 'other'
+
 /** Counts. Called for every request: allocates nothing, never throws. */
 export interface RequestObserver {
   /** The number under which an endpoint is counted; null: there was no route. */
-  endpoint(operationId: string | null): number
+  endpoint(operationId: string | null, kind: EndpointKind): number
   began(): void
   /** `status` 0: the caller had left before there was an answer. */
   ended(endpoint: number, status: number, elapsedMs: number): void
@@ -46,8 +49,10 @@ export class RequestWatch {
   constructor(routes: readonly Route[], observer: RequestObserver, slow: SlowRequests | null) {
     this.observer = observer
     this.#slow = slow
-    this.#endpoints = new Map(routes.map(route => [route, observer.endpoint(route.operationId)]))
-    this.#noEndpoint = observer.endpoint(null)
+    this.#endpoints = new Map(
+      routes.map(route => [route, observer.endpoint(route.operationId, kindOf(route))]),
+    )
+    this.#noEndpoint = observer.endpoint(null, 'other')
     this.#endpoint = this.#noEndpoint
   }
 
@@ -75,4 +80,9 @@ export class RequestWatch {
     this.#route = route
     this.#endpoint = route === null ? this.#noEndpoint : this.#endpoints.get(route)!
   }
+}
+
+function kindOf({ family, access }: Route): EndpointKind {
+  if (family === 'management') return 'management'
+  return access === 'environment' ? 'decisions' : 'other'
 }

@@ -21,6 +21,7 @@ import * as group from '#model/wire/group.ts'
 import * as health from '#model/wire/health.ts'
 import * as kong from '#model/wire/kong.ts'
 import * as localAssignments from '#model/wire/local-assignments.ts'
+import * as node from '#model/wire/node.ts'
 import * as organization from '#model/wire/organization.ts'
 import * as permissions from '#model/wire/permissions.ts'
 import * as problem from '#model/wire/problem.ts'
@@ -56,6 +57,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   health,
   kong,
   localAssignments,
+  node,
   organization,
   permissions,
   problem,

@@ -107,12 +107,13 @@ const TAGS: readonly Tag[] = [
   {
     name: 'Service',
     description:
-      'Whether the service lives, is ready and hears of changes, and its metrics; this description and its reference.',
+      'Whether the service lives, is ready and hears of changes, its nodes and its metrics; this description and its reference.',
     paths: [
       '/healthy',
       '/ready',
       '/fresh',
       '/metrics',
+      '/v2/nodes',
       '/openapi.json',
       '/',
       '/docs',

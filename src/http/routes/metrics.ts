@@ -1,20 +1,16 @@
 /** The metrics of the process, for Prometheus. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
+import type { NodeSource } from '#decisions/node-question.ts'
 import { RawJson } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { bearerToken } from '#model/bearer-token.ts'
 import { AuthzError } from '#model/errors.ts'
 
-export interface MetricsSource {
-  /** The metrics of all threads, in the text format of Prometheus. `requestId` names the request. */
-  scrape(requestId: string): Promise<string>
-}
-
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** `token` is what a scraper must send as its bearer token; null: anybody may scrape. */
-export function metricsRoute(source: MetricsSource, token: string | null): Route {
+export function metricsRoute(source: NodeSource, token: string | null): Route {
   return defineRoute({
     method: 'GET',
     path: '/metrics',
@@ -29,9 +25,10 @@ export function metricsRoute(source: MetricsSource, token: string | null): Route
       if (token !== null && !isSame(token, bearerToken(headers.get('authorization') ?? ''))) {
         throw new AuthzError('UNAUTHENTICATED', 'metrics need the token of METRICS_TOKEN')
       }
+      const by = { requestId: names.requestId, operation: 'getMetrics' }
       return {
         status: 200,
-        body: new RawJson(await source.scrape(names.requestId)),
+        body: new RawJson(await source.ask({ about: 'metrics' }, by)),
         headers: { 'content-type': CONTENT_TYPE },
       }
     },

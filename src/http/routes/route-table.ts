@@ -1,6 +1,7 @@
 /** The route table: all endpoints. */
 import type { AccessService } from '#decisions/access-service.ts'
 import type { DecisionService } from '#decisions/decision-service.ts'
+import type { NodeSource } from '#decisions/node-question.ts'
 import type { PermissionService } from '#decisions/permission-service.ts'
 import type { SearchService } from '#decisions/search-service.ts'
 import type { TenantService } from '#decisions/tenant-service.ts'
@@ -41,7 +42,8 @@ import { consoleRoutes } from './console.ts'
 import { entranceRoute } from './entrance.ts'
 import { type HealthSource, healthRoutes } from './health.ts'
 import { metadataRoutes } from './metadata.ts'
-import { metricsRoute, type MetricsSource } from './metrics.ts'
+import { metricsRoute } from './metrics.ts'
+import { nodeRoutes } from './nodes.ts'
 import { referenceRoutes } from './reference.ts'
 
 export interface RouteParts extends DecisionRouteParts {
@@ -51,7 +53,7 @@ export interface RouteParts extends DecisionRouteParts {
   readonly health: HealthSource
   /** How far this thread knows the organization's keys; null while it does not. */
   readonly organizationRevision: () => string | null
-  readonly metrics: MetricsSource
+  readonly node: NodeSource
   /** The folder of the built console. */
   readonly consoleDirectory: string
   readonly options: DecisionRouteParts['options'] & {
@@ -114,7 +116,8 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     entranceRoute(),
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.health),
-    metricsRoute(parts.metrics, options.metricsToken),
+    metricsRoute(parts.node, options.metricsToken),
+    ...nodeRoutes(parts.node, { hasMetricsToken: options.metricsToken !== null }),
     apiKeyScopeRoute(parts.organizationRevision),
     ...apiKeyRoutes(manageOrganization),
     ...organizationRoutes(manageOrganization),

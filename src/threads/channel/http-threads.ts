@@ -4,6 +4,7 @@
  */
 import type { Worker } from 'node:worker_threads'
 import type { Waiting } from '#decisions/decision-pool.ts'
+import type { NodeQuestion } from '#decisions/node-question.ts'
 import type { NodeState } from '#decisions/node-state.ts'
 import { unmarked } from '#management/commands/answer-marks.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
@@ -20,6 +21,7 @@ import type {
   FromHttpThread,
   HttpThreadOptions,
   ManagementAnswer as ManagementAnswerMessage,
+  NamedRequest,
   ToHttpThread,
 } from './messages.ts'
 import { Outbox } from './outbox.ts'
@@ -38,23 +40,17 @@ interface Pending {
   readonly waitingFor: Set<Worker>
 }
 
-/** The request that failed: the name by which its caller knows it, and the operation. */
-export interface FailedRequest {
-  readonly requestId: string
-  readonly operation: string
-}
-
 export interface HttpThreadsOptions {
   readonly entry: URL
   readonly count: number
   /** `waiting` tells whether the caller still waits. */
   execute(request: ManagementRequest, body: PieceSource | null, waiting: Waiting): Promise<ManagementAnswer>
-  /** The metrics of the process, as text. */
-  scrape(): Promise<string>
+  /** What there is to say about the node, as text. */
+  tell(question: NodeQuestion): Promise<string>
   /** A thread has said where its counters are. */
   onCounters(thread: string, handle: ThreadCountersHandle): void
   /** An operation met a defect of the service. Its caller is told `INTERNAL`; only this hook has the reason. */
-  onFault(error: unknown, request: FailedRequest): void
+  onFault(error: unknown, request: NamedRequest): void
   /** A thread ended without being asked to, a thread answered with an error of its own, or an invariant is broken. */
   onDeath(error: Error): void
 }
@@ -232,7 +228,7 @@ export class HttpThreads {
   #receive(thread: Worker, message: FromHttpThread): void {
     if (message.kind === 'acknowledged') this.#acknowledge(thread, message.acknowledge)
     else if (message.kind === 'manage') void this.#manage(thread, message)
-    else if (message.kind === 'scrape') void this.#scrape(thread, message)
+    else if (message.kind === 'ask-node') void this.#tell(thread, message)
     else if (message.kind === 'abandon') this.#abandon(thread, message.call)
     else if (isAboutStreams(message)) this.#streamsOfThreads.get(thread)?.receive(message)
     else if (isAboutPieces(message)) this.#pieces(thread).receive(message)
@@ -299,7 +295,7 @@ export class HttpThreads {
   }
 
   /** The error as data for the thread, which answers it. A fault is reported here, where its reason is known. */
-  #dataOf(error: unknown, request: FailedRequest): ErrorData {
+  #dataOf(error: unknown, request: NamedRequest): ErrorData {
     if (!isUnreportedFault(error)) return errorToData(error)
     this.#options.onFault(error, request)
     // Nobody knows what else a broken invariant has spoiled. As in a thread, it ends the process, after the answer.
@@ -307,13 +303,13 @@ export class HttpThreads {
     return { ...errorToData(error), isReported: true }
   }
 
-  async #scrape(
+  async #tell(
     thread: Worker,
-    { call, requestId }: FromHttpThread & { readonly kind: 'scrape' },
+    { call, question, by }: FromHttpThread & { readonly kind: 'ask-node' },
   ): Promise<void> {
-    const answer = await this.#options.scrape().then(
+    const answer = await this.#options.tell(question).then(
       json => ({ json, isCreated: false, warning: null, revision: '' }),
-      (error: unknown) => ({ error: this.#dataOf(error, { requestId, operation: 'getMetrics' }) }),
+      (error: unknown) => ({ error: this.#dataOf(error, by) }),
     )
     this.#outboxes.get(thread)?.send({ kind: 'answer', call, answer })
   }

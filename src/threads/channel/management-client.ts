@@ -5,6 +5,7 @@
  * told.
  */
 import type { Caller } from '#decisions/decision-pool.ts'
+import type { NodeQuestion } from '#decisions/node-question.ts'
 import { abandoned } from '#management/commands/resumable.ts'
 import type { LiveBytes } from '#management/changes/live-bytes.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
@@ -13,7 +14,7 @@ import { assert } from '#model/assert.ts'
 import { AuthzError, errorFromData } from '#model/errors.ts'
 import type { LiveStreams } from './live-streams.ts'
 import { ManagementAdmission, type Place } from './management-admission.ts'
-import type { FromHttpThread, ManagementAnswer } from './messages.ts'
+import type { FromHttpThread, ManagementAnswer, NamedRequest } from './messages.ts'
 import type { Outbox } from './outbox.ts'
 import { answerPull, isLastPiece, type PieceAnswer, RemotePieces } from './remote-pieces.ts'
 import type { SharedCount } from './shared-count.ts'
@@ -52,6 +53,8 @@ export class ManagementClient {
   readonly #queue: Queue
   readonly #streams: LiveStreams
   readonly #waiting = new Map<number, Waiting>()
+  /** Questions about the node that are being answered. */
+  readonly #asked = new Map<string, Promise<string>>()
   /** Bodies of callers that are sent in pieces, by call. */
   readonly #bodies = new Map<number, PieceSource>()
   /** Answers that come in pieces, by call. */
@@ -122,10 +125,23 @@ export class ManagementClient {
     }
   }
 
-  /** The metrics of the process, as text. */
-  async scrape(requestId: string): Promise<string> {
-    const { json } = await this.#call(call => ({ kind: 'scrape', call, requestId }))
-    assert(typeof json === 'string', 'a scrape is answered with text')
+  /**
+   * Who asks what is being asked already gets the same answer. However many callers there are, the main thread has one call of each
+   * question, so they need no place. Metrics are read anew for each: a scrape has all that came before it.
+   */
+  ask(question: NodeQuestion, by: NamedRequest): Promise<string> {
+    if (question.about === 'metrics') return this.#askNow(question, by)
+    const name = question.about === 'nodes' ? `nodes ${question.environmentId}` : question.about
+    const asked = this.#asked.get(name)
+    if (asked) return asked
+    const answer = this.#askNow(question, by).finally(() => this.#asked.delete(name))
+    this.#asked.set(name, answer)
+    return answer
+  }
+
+  async #askNow(question: NodeQuestion, by: NamedRequest): Promise<string> {
+    const { json } = await this.#call(call => ({ kind: 'ask-node', call, question, by }))
+    assert(typeof json === 'string', 'what is told of the node is text')
     return json
   }
 

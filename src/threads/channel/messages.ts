@@ -3,6 +3,7 @@
  * direction arrive in the order they were sent; that order is what keeps the thread's engines right.
  */
 import type { MessagePort } from 'node:worker_threads'
+import type { NodeQuestion } from '#decisions/node-question.ts'
 import type { NodeState } from '#decisions/node-state.ts'
 import type { ManagementRequest } from '#management/management-service.ts'
 import type { ErrorData } from '#model/errors.ts'
@@ -23,6 +24,12 @@ export interface Credential {
   readonly slot: number
   /** Milliseconds since 1970, exclusive; null: valid until it is replaced. */
   readonly validUntil: number | null
+}
+
+/** A request by the name that its caller knows, and the operation that it asks for. */
+export interface NamedRequest {
+  readonly requestId: string
+  readonly operation: string
 }
 
 /** What an HTTP thread is made with: it may load its code before anybody can tell it the rest. */
@@ -148,5 +155,10 @@ export type FromHttpThread =
   | { readonly kind: 'cancel-answer'; readonly call: number }
   | { readonly kind: 'pull-stream'; readonly call: number }
   | { readonly kind: 'leave-stream'; readonly call: number }
-  /** Asks for the metrics of the process; answered like a management request, with text in place of JSON. */
-  | { readonly kind: 'scrape'; readonly call: number; readonly requestId: string }
+  /** Asks about the node; answered like a management request, with text in place of JSON. */
+  | {
+      readonly kind: 'ask-node'
+      readonly call: number
+      readonly question: NodeQuestion
+      readonly by: NamedRequest
+    }

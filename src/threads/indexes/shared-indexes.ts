@@ -250,6 +250,12 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
     return { ...writer.figures(), sequence: publishedSequence(progress), bytes: writer.bytes() }
   }
 
+  /** How far an environment's index is; null while there is none. */
+  revision(environmentId: string): Revision | null {
+    const loaded = this.#loaded.get(environmentId)
+    return loaded ? revisionAt(loaded.progress) : null
+  }
+
   async remove(environmentId: string): Promise<void> {
     await this.#options.detach(environmentId, null)
     this.#forget(environmentId)

@@ -201,6 +201,11 @@ describe('refusals', () => {
     },
   )
 
+  test('403: figures of the node, where metrics are not for everybody', async () => {
+    const { address } = await startedService({ metricsToken: 'token-of-the-scraper' })
+    expect(await call(example.get('getRecentFigures')!, { address })).toBe(403)
+  })
+
   test.each(those(({ family, paramNames }) => family === 'management' && paramNames.length > 0))(
     '404: $operationId, of something that is not there',
     async each => {

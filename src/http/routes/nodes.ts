@@ -1,0 +1,60 @@
+/**
+ * The nodes of this deployment, and what the one that answers did in the last minutes: for pages that operators look at.
+ *
+ * The list is for any key. It tells of processes and of the environment of the key, and of no other. What a node did is of all
+ * environments together, and told to those who may know that: `METRICS_TOKEN` takes it from the keys of projects and environments, as it
+ * takes `/metrics` from everybody.
+ */
+import { RawJson } from '#http/message/request-reply.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import type { NodeSource } from '#decisions/node-question.ts'
+import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
+import { NodeList, RecentFigures } from '#model/wire/node.ts'
+
+const NODES = '/v2/nodes'
+
+/** `hasMetricsToken`: metrics are not for everybody. */
+export function nodeRoutes(
+  source: NodeSource,
+  { hasMetricsToken }: { readonly hasMetricsToken: boolean },
+): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: NODES,
+      operationId: 'listNodes',
+      summary: 'List the nodes of this deployment that live',
+      family: 'management',
+      access: 'any-key',
+      responses: { 200: { description: 'Those that are known here.', schema: NodeList } },
+      handle: async ({ principal, names: { requestId } }) => {
+        assert(principal, 'a route for any key has a caller')
+        const environmentId = principal.kind === 'environment' ? principal.environmentId : null
+        const by = { requestId, operation: 'listNodes' }
+        return { status: 200, body: new RawJson(await source.ask({ about: 'nodes', environmentId }, by)) }
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${NODES}/this/recent`,
+      operationId: 'getRecentFigures',
+      summary:
+        'What the node that answers did in the last 15 minutes; with `METRICS_TOKEN` set, for keys of the organization alone',
+      family: 'management',
+      access: 'any-key',
+      refusals: [403],
+      responses: { 200: { description: 'A sample every five seconds.', schema: RecentFigures } },
+      handle: async ({ principal, names: { requestId } }) => {
+        if (hasMetricsToken && principal?.kind !== 'organization') {
+          throw new AuthzError(
+            'FORBIDDEN',
+            'metrics are not for everybody here (METRICS_TOKEN): this needs a key of the organization',
+          )
+        }
+        const by = { requestId, operation: 'getRecentFigures' }
+        return { status: 200, body: new RawJson(await source.ask({ about: 'recent' }, by)) }
+      },
+    }),
+  ]
+}

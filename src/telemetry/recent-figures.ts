@@ -1,0 +1,184 @@
+/**
+ * What this node did in the last minutes, for pages that are opened now: a sample every five seconds, of the counters that `/metrics`
+ * tells of and of no others. The main thread reads the cells of all threads then; nobody counts anything for it.
+ */
+import { COUNTED_METRICS, type EndpointKind } from './counted-metrics.ts'
+import { noRequests, type RequestSums, type ThreadCounters } from './thread-counters.ts'
+
+const EVERY_MS = 5_000
+export const INTERVAL_SECONDS = EVERY_MS / 1_000
+/** Fifteen minutes. */
+const SAMPLES_MAX = 180
+const KEPT_MS = SAMPLES_MAX * EVERY_MS
+
+const LATENCY_BOUNDS = COUNTED_METRICS.requestSeconds.bounds
+const DELAY_BOUNDS = COUNTED_METRICS.loopDelaySeconds.bounds
+
+/** What happened in an interval, a second; null: nothing is counted. */
+export interface RecentSample {
+  /** In milliseconds since 1970. */
+  readonly at: number
+  readonly requests_per_second: Readonly<Record<EndpointKind, number>> | null
+  readonly refused_per_second: number | null
+  readonly failed_per_second: number | null
+  readonly checks_per_second: { readonly allow: number; readonly deny: number } | null
+  /** Null where no decision was answered, too. */
+  readonly latency_ms: { readonly p50: number; readonly p99: number } | null
+  readonly commits_per_second: number
+  readonly loop_delay_p99_ms: { readonly main: number; readonly http: number | null }
+  readonly in_flight: number | null
+  readonly connections: number | null
+  readonly stale_ms: number
+}
+
+export interface RecentSources {
+  /** What each thread counts, that of the main thread first; HTTP threads may come later. */
+  threads(): readonly (readonly [name: string, counters: ThreadCounters])[]
+  stalenessMs(): number
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Never goes back. */
+  elapsedMs(): number
+}
+
+/** All counters at one moment. */
+interface Reading {
+  readonly elapsedMs: number
+  readonly requests: RequestSums
+  readonly allowed: number
+  readonly denied: number
+  readonly commits: number
+  /** Of each thread, by its name. */
+  readonly loopDelays: ReadonlyMap<string, readonly number[]>
+}
+
+export class RecentFigures {
+  readonly #sources: RecentSources
+  #timer: NodeJS.Timeout | null = null
+  #last: Reading
+  /** The oldest first. */
+  readonly #samples: { readonly elapsedMs: number; readonly sample: RecentSample }[] = []
+
+  constructor(sources: RecentSources) {
+    this.#sources = sources
+    this.#last = this.#read()
+  }
+
+  /** Takes samples until it is closed. Does not keep the process alive. */
+  begin(): void {
+    this.#timer = setInterval(() => this.take(), EVERY_MS).unref()
+  }
+
+  close(): void {
+    if (this.#timer) clearInterval(this.#timer)
+  }
+
+  /** Those of the last fifteen minutes, the oldest first. */
+  samples(): RecentSample[] {
+    const from = this.#sources.elapsedMs() - KEPT_MS
+    return this.#samples.filter(({ elapsedMs }) => elapsedMs >= from).map(({ sample }) => sample)
+  }
+
+  /** Takes a sample of what happened since the last one. */
+  take(): void {
+    const reading = this.#read()
+    const sample = this.#sampleOf(reading, this.#last)
+    this.#last = reading
+    this.#samples.push({ elapsedMs: reading.elapsedMs, sample })
+    if (this.#samples.length > SAMPLES_MAX) this.#samples.shift()
+  }
+
+  #read(): Reading {
+    const threads = this.#sources.threads()
+    const requests = noRequests()
+    for (const [, counters] of threads) counters.addRequestsTo(requests)
+    return {
+      elapsedMs: this.#sources.elapsedMs(),
+      requests,
+      allowed: this.#sum(counters => counters.read('checks', 'allow')),
+      denied: this.#sum(counters => counters.read('checks', 'deny')),
+      commits: this.#sum(counters => counters.read('commits', 'done')),
+      loopDelays: new Map(threads.map(([name, counters]) => [name, counters.loopDelays()])),
+    }
+  }
+
+  #sum(read: (counters: ThreadCounters) => number): number {
+    return this.#sources.threads().reduce((sum, [, counters]) => sum + read(counters), 0)
+  }
+
+  #sampleOf(now: Reading, before: Reading): RecentSample {
+    const seconds = (now.elapsedMs - before.elapsedMs) / 1_000
+    // An interval of nothing has no rate.
+    const rate = (count: number): number => (seconds > 0 ? rounded(count / seconds) : 0)
+    const [[main], ...http] = this.#sources.threads() as [
+      [string, ThreadCounters],
+      ...[string, ThreadCounters][],
+    ]
+    const isCounted = http.length > 0
+    const ended = (kind: EndpointKind, ...outcomes: (keyof RequestSums['ended'][EndpointKind])[]): number =>
+      outcomes.reduce(
+        (sum, outcome) => sum + now.requests.ended[kind][outcome] - before.requests.ended[kind][outcome],
+        0,
+      )
+    const all = (kind: EndpointKind): number => ended(kind, 'answered', 'refused', 'failed', 'aborted')
+    const ofAllKinds = (outcome: 'refused' | 'failed'): number =>
+      ended('decisions', outcome) + ended('management', outcome) + ended('other', outcome)
+    const delay = (thread: string): number =>
+      quantileMs(0.99, DELAY_BOUNDS, since(now.loopDelays.get(thread)!, before.loopDelays.get(thread))) ?? 0
+    const latencies = since(now.requests.latencies, before.requests.latencies)
+    const latency = (quantile: number): number | null => quantileMs(quantile, LATENCY_BOUNDS, latencies)
+    const [p50, p99] = [latency(0.5), latency(0.99)]
+    return {
+      at: this.#sources.now(),
+      requests_per_second: isCounted
+        ? {
+            decisions: rate(all('decisions')),
+            management: rate(all('management')),
+            other: rate(all('other')),
+          }
+        : null,
+      refused_per_second: isCounted ? rate(ofAllKinds('refused')) : null,
+      failed_per_second: isCounted ? rate(ofAllKinds('failed')) : null,
+      checks_per_second: isCounted
+        ? { allow: rate(now.allowed - before.allowed), deny: rate(now.denied - before.denied) }
+        : null,
+      latency_ms: p50 !== null && p99 !== null ? { p50, p99 } : null,
+      commits_per_second: rate(now.commits - before.commits),
+      loop_delay_p99_ms: {
+        main: delay(main),
+        http: isCounted ? Math.max(...http.map(([name]) => delay(name))) : null,
+      },
+      in_flight: isCounted ? this.#sum(counters => counters.read('requestsInFlight')) : null,
+      connections: isCounted ? this.#sum(counters => counters.read('connections')) : null,
+      stale_ms: Math.round(this.#sources.stalenessMs()),
+    }
+  }
+}
+
+function since(now: readonly number[], before: readonly number[] | undefined): number[] {
+  return now.map((count, bucket) => count - (before?.[bucket] ?? 0))
+}
+
+/**
+ * A quantile from the counts of buckets, in milliseconds, as `histogram_quantile` of Prometheus has it: spread evenly within its bucket, and
+ * the highest bound for what is beyond that. Null: nothing was counted.
+ */
+function quantileMs(quantile: number, bounds: readonly number[], counts: readonly number[]): number | null {
+  const rank = quantile * counts.reduce((sum, count) => sum + count, 0)
+  if (rank === 0) return null
+  let below = 0
+  for (const [bucket, upper] of bounds.entries()) {
+    const count = counts[bucket]!
+    if (below + count >= rank) {
+      const lower = bounds[bucket - 1] ?? 0
+      return rounded((lower + ((upper - lower) * (rank - below)) / count) * 1_000)
+    }
+    below += count
+  }
+  return rounded(bounds.at(-1)! * 1_000)
+}
+
+/** To a thousandth: what an estimate is good for. */
+function rounded(value: number): number {
+  return Math.round(value * 1_000) / 1_000
+}

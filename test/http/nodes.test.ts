@@ -1,0 +1,129 @@
+/** What a page for operators asks: which nodes there are, and what this one did in the last minutes. */
+import { hostname } from 'node:os'
+import { describe, expect, test } from 'vitest'
+import { pause } from '#testing/processes/pause.ts'
+import { VERSION } from '#model/version.ts'
+import type { NodeList, RecentFigures, RecentSample } from '#model/wire/node.ts'
+import {
+  ADMIN_KEY,
+  type Client,
+  neighbourOf,
+  question,
+  refusal,
+  revisionOf,
+  startedService,
+} from '#testing/processes/running-service.ts'
+
+const RECENT = '/v2/nodes/this/recent'
+
+/** The figures, once there is a sample like that. What happens in one go may be in two samples. */
+async function sampled(verdict: Client, isIt: (sample: RecentSample) => boolean): Promise<RecentSample> {
+  for (;;) {
+    const { status, body } = await verdict.get<RecentFigures>(RECENT)
+    expect(status).toBe(200)
+    const found = body.samples.find(isIt)
+    if (found) return found
+    await pause()
+  }
+}
+
+async function listed(verdict: Client, key?: string): Promise<NodeList> {
+  const answer = await verdict.send<NodeList>('GET', '/v2/nodes', key === undefined ? {} : { key })
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+
+describe('the list of nodes', () => {
+  test('has this node alone on a store that nobody else may have', async () => {
+    const verdict = await startedService({ httpThreads: 2 })
+    const { nodes, ...rest } = await listed(verdict, ADMIN_KEY)
+    expect(rest).toEqual({ is_complete: true, missing: null })
+    expect(nodes).toEqual([
+      {
+        id: expect.stringMatching(/^[\da-f-]{36}$/),
+        name: hostname(),
+        version: VERSION,
+        started_at: expect.any(String),
+        seen_at: expect.any(String),
+        is_this: true,
+        ready: true,
+        fresh: true,
+        stale_ms: 0,
+        http_threads: 2,
+        revision: null,
+      },
+    ])
+    expect(nodes[0]!.seen_at > nodes[0]!.started_at).toBe(true)
+  })
+
+  test('says to a key of an environment how far the node is there, and of no other environment', async () => {
+    const verdict = await startedService()
+    const neighbour = await neighbourOf(verdict, 'staging')
+    const made = await verdict.post('/v2/facts/default/default/users', { key: 'alice' })
+    const [own, other] = [await listed(verdict), await listed(verdict, neighbour)]
+    expect(own.nodes[0]!.revision).toBe(revisionOf(made))
+    const read = await verdict.send('GET', '/v2/facts/default/staging/users', { key: neighbour })
+    expect(other.nodes[0]!.revision).toBe(revisionOf(read))
+    expect(JSON.stringify(other)).not.toContain(revisionOf(made).split('.')[0])
+  })
+
+  test('is for keys alone', async () => {
+    const verdict = await startedService()
+    for (const path of ['/v2/nodes', RECENT])
+      expect((await verdict.send('GET', path, { key: null })).status).toBe(401)
+  })
+})
+
+describe('what this node did in the last minutes', () => {
+  test('is what its callers did', async () => {
+    const verdict = await startedService({ httpThreads: 2 })
+    await verdict.createDocumentModel()
+    await verdict.users('alice')
+    await verdict.instance('document:d1')
+    await verdict.assign('alice', 'viewer', 'document:d1')
+    const [yes, no] = [question('alice', 'read', 'document:d1'), question('alice', 'update', 'document:d1')]
+    await verdict.post(
+      '/allowed/bulk',
+      Array.from({ length: 300 }, (_, n) => (n % 3 === 0 ? yes : no)),
+    )
+    await verdict.send('POST', '/allowed', { text: '{' })
+    const decided = await sampled(verdict, ({ checks_per_second: checks }) => checks!.allow > 0)
+    expect(decided.checks_per_second!.deny / decided.checks_per_second!.allow).toBeCloseTo(2, 1)
+    const refused = await sampled(verdict, ({ refused_per_second: rate }) => rate! > 0)
+    expect(refused.requests_per_second!.decisions).toBeGreaterThanOrEqual(refused.refused_per_second!)
+    expect(refused.connections).toBeGreaterThan(0)
+    expect(refused.loop_delay_p99_ms.main).toBeGreaterThan(0)
+    expect(refused.loop_delay_p99_ms.http).toBeGreaterThan(0)
+    const answered = await sampled(verdict, ({ latency_ms: latency }) => latency !== null)
+    expect(answered.latency_ms!.p50).toBeGreaterThan(0)
+    expect(answered.latency_ms!.p99).toBeGreaterThanOrEqual(answered.latency_ms!.p50)
+    await sampled(verdict, ({ commits_per_second: rate }) => rate > 0)
+    await sampled(verdict, ({ requests_per_second: rates }) => rates!.management > 0)
+  })
+
+  test('says of which node it is, and is a sample every five seconds', async () => {
+    const verdict = await startedService()
+    const { node, interval_seconds } = (await verdict.get<RecentFigures>(RECENT)).body
+    const [self] = (await listed(verdict)).nodes
+    expect(node).toEqual({ id: self!.id, name: self!.name })
+    expect(interval_seconds).toBe(5)
+  })
+
+  test('is for keys of the organization alone where metrics are not for everybody', async () => {
+    const verdict = await startedService({ metricsToken: 'token-of-the-scraper' })
+    const body = { project_id: 'default' }
+    const made = await verdict.send<{ secret: string }>('POST', '/v2/api-key', { key: ADMIN_KEY, body })
+    expect(refusal(await verdict.get(RECENT))).toEqual([403, 'FORBIDDEN_ACCESS'])
+    const asProject = await verdict.send('GET', RECENT, { key: made.body.secret })
+    expect(refusal(asProject)).toEqual([403, 'FORBIDDEN_ACCESS'])
+    expect((await verdict.send('GET', RECENT, { key: ADMIN_KEY })).status).toBe(200)
+    // What tells of no other environment stays for all of them.
+    expect((await verdict.get('/v2/nodes')).status).toBe(200)
+  })
+
+  test('is not known where nothing is counted', async () => {
+    const verdict = await startedService({ metrics: 'off' })
+    const first = await sampled(verdict, () => true)
+    expect(first).toMatchObject({ requests_per_second: null, latency_ms: null, connections: null })
+  })
+})

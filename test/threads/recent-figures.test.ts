@@ -1,0 +1,154 @@
+/** What is told of the last minutes is what threads counted then, whichever thread it was. */
+import { expect, test } from 'vitest'
+import { RecentFigures } from '#telemetry/recent-figures.ts'
+import { ThreadCounters } from '#telemetry/thread-counters.ts'
+
+const FIVE_SECONDS = 5_000
+const MINUTE = 60_000
+
+/** The counters of the main thread and of so many others, a clock that the test moves, and the figures. */
+function figures(httpThreads = 2) {
+  const clock = { elapsedMs: 1_000, stalenessMs: 0 }
+  const main = ThreadCounters.create([], 0)
+  const http = Array.from({ length: httpThreads }, () => {
+    const counters = ThreadCounters.create([], 8)
+    return {
+      counters,
+      decision: counters.endpoint('isAllowed', 'decisions'),
+      management: counters.endpoint('createUser', 'management'),
+      other: counters.endpoint('healthy', 'other'),
+    }
+  })
+  const threads = [
+    ['main', main] as const,
+    // As the main thread has them: by what was sent to it.
+    ...http.map(({ counters }, index) => [`http-${index + 1}`, new ThreadCounters(counters.handle)] as const),
+  ]
+  const recent = new RecentFigures({
+    threads: () => threads,
+    stalenessMs: () => clock.stalenessMs,
+    now: () => Date.UTC(2026, 0, 1) + clock.elapsedMs,
+    elapsedMs: () => clock.elapsedMs,
+  })
+  const take = (afterMs = FIVE_SECONDS) => {
+    clock.elapsedMs += afterMs
+    recent.take()
+    return recent.samples().at(-1)!
+  }
+  return { clock, main, http, recent, take }
+}
+
+type Counted = ReturnType<typeof figures>['http'][number]
+
+function ended(thread: Counted, endpoint: number, status: number, times: number, ms = 1): void {
+  for (let time = 0; time < times; time += 1) {
+    thread.counters.began()
+    thread.counters.ended(endpoint, status, ms)
+  }
+}
+
+test('requests of all threads are told by what they asked for, a second', () => {
+  const { http, take } = figures()
+  const [one, two] = http as [Counted, Counted]
+  ended(one, one.decision, 200, 50)
+  ended(two, two.decision, 200, 25)
+  ended(two, two.management, 200, 10)
+  ended(one, one.other, 200, 5)
+  ended(one, 0, 404, 5)
+  ended(one, one.decision, 401, 5)
+  ended(two, two.management, 503, 20)
+  // Whose caller left it is one all the same, and neither refused nor failed.
+  ended(two, two.decision, 0, 5)
+  expect(take()).toMatchObject({
+    requests_per_second: { decisions: 17, management: 6, other: 2 },
+    refused_per_second: 2,
+    failed_per_second: 4,
+  })
+})
+
+test('each sample is of its own interval, however long that was', () => {
+  const { http, take } = figures(1)
+  const [one] = http as [Counted]
+  ended(one, one.decision, 200, 10)
+  expect(take().requests_per_second?.decisions).toBe(2)
+  expect(take().requests_per_second?.decisions).toBe(0)
+  // The main thread was busy, and came late.
+  ended(one, one.decision, 200, 10)
+  expect(take(20_000).requests_per_second?.decisions).toBe(0.5)
+  expect(take(0).requests_per_second?.decisions).toBe(0)
+})
+
+test('checks and commits are told, a second, and what is open as it is', () => {
+  const { main, http, take, clock } = figures()
+  const [one, two] = http as [Counted, Counted]
+  one.counters.decidedAll([true, true, false], 'e', [])
+  two.counters.decided(true)
+  two.counters.decided(false)
+  main.add('commits', 10, 'done')
+  main.add('commits', 5, 'failed')
+  one.counters.connected(1)
+  two.counters.connected(1)
+  two.counters.began()
+  clock.stalenessMs = 1_234.5
+  expect(take(1_000)).toMatchObject({
+    checks_per_second: { allow: 3, deny: 2 },
+    commits_per_second: 10,
+    connections: 2,
+    in_flight: 1,
+    stale_ms: 1_235,
+  })
+})
+
+test('latency is of decisions that were answered, estimated as Prometheus does', () => {
+  const { http, take } = figures()
+  const [one, two] = http as [Counted, Counted]
+  expect(take().latency_ms).toBe(null)
+  // Between 0.5 and 1 ms, and between 5 and 10 ms.
+  ended(one, one.decision, 200, 60, 0.6)
+  ended(two, two.decision, 200, 40, 7)
+  ended(one, one.management, 200, 1_000, 50)
+  ended(one, one.decision, 503, 1_000, 50)
+  // Rank 50 of 60 in the first bucket, and 99 - 60 of 40 in the second.
+  expect(take().latency_ms).toEqual({ p50: 0.917, p99: 9.875 })
+  // Beyond the last bound it is the last bound.
+  ended(one, one.decision, 200, 1, 60_000)
+  expect(take().latency_ms).toEqual({ p50: 10_000, p99: 10_000 })
+})
+
+test('of the delays of event loops the worst HTTP thread’s is told beside that of the main thread', () => {
+  const { main, http, take } = figures()
+  const [one, two] = http as [Counted, Counted]
+  main.observe('loopDelaySeconds', 0.0005)
+  one.counters.observe('loopDelaySeconds', 0.0005)
+  two.counters.observe('loopDelaySeconds', 0.2)
+  expect(take().loop_delay_p99_ms).toEqual({ main: 0.99, http: 248.5 })
+})
+
+test('samples are of the last fifteen minutes, and no more than fit into them', () => {
+  const { recent, take, clock } = figures()
+  for (let sample = 0; sample < 200; sample += 1) take()
+  expect(recent.samples()).toHaveLength(180)
+  const moments = recent.samples().map(({ at }) => at)
+  expect(moments).toEqual(moments.toSorted((left, right) => left - right))
+  // The process stood still.
+  clock.elapsedMs += 10 * MINUTE
+  expect(recent.samples()).toHaveLength(61)
+})
+
+test('where threads do not count, what they would have counted is not known', () => {
+  const { main, take } = figures(0)
+  main.add('commits', 5, 'done')
+  expect(take()).toEqual({
+    at: expect.any(Number),
+    requests_per_second: null,
+    refused_per_second: null,
+    failed_per_second: null,
+    checks_per_second: null,
+    latency_ms: null,
+    commits_per_second: 1,
+    loop_delay_p99_ms: { main: 0, http: null },
+    in_flight: null,
+    connections: null,
+    stale_ms: 0,
+  })
+})
