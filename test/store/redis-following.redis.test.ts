@@ -385,6 +385,8 @@ test('a copy without lists when the process ended is gone on with, and loses non
       const tables = new LmdbTables(directory)
       await buildKeysAndLists(tables, new TableView(tables, toyRule), toyRule, new AbortController().signal)
       await tables.close()
+      // It may have been told already.
+      signal.throwIfAborted()
       await new Promise((_resolve, reject) =>
         signal.addEventListener('abort', () => reject(signal.reason as Error)),
       )
