@@ -27,8 +27,12 @@ export function isNewIn({ created }: Row, sequence: number): boolean {
   return Math.floor(created / CREATED_PER_COMMIT) === sequence
 }
 
-/** What must hold for a commit to happen: the row is absent, unwritten since `version`, or still the row created then. */
+/**
+ * What must hold for a commit to happen: the row is absent, unwritten since `version`, or still the row created then; or nothing
+ * at all was committed since `head`, whatever rows: for what rests on lists. The key of that one is empty.
+ */
 export type Requirement =
+  | { readonly key: Uint8Array; readonly head: number }
   | { readonly key: Uint8Array; readonly absent: true }
   | { readonly key: Uint8Array; readonly version: number }
   | { readonly key: Uint8Array; readonly created: number }
@@ -70,7 +74,7 @@ export interface Ledger {
    * All or nothing; durable when it resolves. A repeated id changes nothing and resolves with the revision the
    * first one got, for as long as that commit is in the log.
    *
-   * Throws `ConflictError` naming the first row whose requirement does not hold (nothing is written then), `STORE_RESET`
+   * Throws `ConflictError` naming the row of the first requirement that does not hold (nothing is written then), `STORE_RESET`
    * when the history is not the one it was made for, `STORE_UNAVAILABLE` when it is not known whether it was done,
    * `LIMIT_EXCEEDED` beyond `COMMIT_ROWS_MAX` rows put and deleted, `STORE_CLOSED` after `close`.
    *

@@ -8,6 +8,11 @@ import type { View } from './view.ts'
 export interface EnvironmentStore {
   readonly ledger: Ledger
   readonly view: View
+  /**
+   * Resolves when the view shows all that was committed before the call, by whomever. Throws what a commit throws where the store
+   * cannot be asked, and `STORE_REFUSED` when the view does not come to show it.
+   */
+  caughtUp(): Promise<void>
   /** Resolves when the view has its lists. Only a view that was loaded just now may be without. */
   whenListed(): Promise<void>
   /**

@@ -71,6 +71,7 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
   )
 
   // Each kind of requirement, once as it holds and once as it does not; alice was written by commits 1 and 2.
+  const none = new Uint8Array(0)
   const alice = bytes('alice')
   const created = 1 * (COMMIT_ROWS_MAX + 1)
   const requirements: [string, Requirement, boolean][] = [
@@ -82,6 +83,9 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     ['a row is still the one created then', { key: alice, created }, true],
     ['a row is one created later', { key: alice, created: created + 1 }, false],
     ['an absent row is one created then', { key: bytes('nobody'), created }, false],
+    ['nothing was committed since the last commit', { key: none, head: 2 }, true],
+    ['nothing was committed since the one before', { key: none, head: 1 }, false],
+    ['a commit is there that is not', { key: none, head: 3 }, false],
   ]
   for (const [claim, requirement, holds] of requirements) {
     test(`a commit that requires that ${claim} is ${holds ? 'done' : 'refused and writes nothing'}`, async () => {

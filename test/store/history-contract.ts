@@ -126,7 +126,9 @@ class Model {
           ? !row
           : 'version' in required
             ? row?.version === required.version
-            : row?.created === required.created
+            : 'created' in required
+              ? row?.created === required.created
+              : this.#done.length === required.head
       if (!holds) return 'REVISION_CONFLICT'
     }
     const sequence = this.#done.length + 1

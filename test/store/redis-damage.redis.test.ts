@@ -41,6 +41,7 @@ async function startNode(url: string, options: OpenStoreOptions = {}): Promise<N
   const environment = await store.environment(ENVIRONMENT)
   const { ledger, view } = environment
   const rest = {
+    caughtUp: () => environment.caughtUp(),
     whenListed: () => environment.whenListed(),
     snapshotPlace: () => environment.snapshotPlace(),
     takeOver: environment.takeOver.bind(environment),

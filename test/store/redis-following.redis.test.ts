@@ -50,11 +50,13 @@ async function startNode(url: string, options: OpenStoreOptions = {}): Promise<N
   onTestFinished(() => store.close())
   const environment = await store.environment(ENVIRONMENT)
   const { ledger, view, whenListed } = environment
+  const caughtUp = () => environment.caughtUp()
   const snapshotPlace = () => environment.snapshotPlace()
   const takeOver = (place: SnapshotPlace | null) => environment.takeOver(place)
   const setAside = () => environment.setAside()
   const requireWhole = () => environment.requireWhole()
-  return { store, directory, ledger, view, whenListed, snapshotPlace, takeOver, setAside, requireWhole }
+  const rest = { caughtUp, whenListed, snapshotPlace, takeOver, setAside, requireWhole }
+  return { store, directory, ledger, view, ...rest }
 }
 
 /** Resolves when the node has the revision, in the way services hear of it. */
@@ -74,6 +76,17 @@ async function replaced(ledger: Ledger, after: Revision): Promise<void> {
 async function isFresh(store: Store, withinMs: number): Promise<void> {
   while (store.stalenessMs() > withinMs) await pause()
 }
+
+test('a node that asks for it has all that others have committed by then, heard of or not', async () => {
+  const url = redis.url()
+  const [one, other] = [await startNode(url), await startNode(url)]
+  for (let round = 0; round < 20; round += 1) {
+    await direct.send('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    const { sequence } = await one.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+    await other.caughtUp()
+    expect(other.view.sequence()).toBeGreaterThanOrEqual(sequence)
+  }
+})
 
 test('a node gets what another commits', async () => {
   const url = redis.url()

@@ -219,6 +219,7 @@ export class EmbeddedLedger implements Ledger {
 
   #holds(requirement: Requirement): boolean {
     const { key } = requirement
+    if ('head' in requirement) return this.#view.sequence() === requirement.head
     if ('version' in requirement) return this.#view.get(key)?.version === requirement.version
     const created = this.#view.createdOf(key)
     return 'absent' in requirement ? created === undefined : created === requirement.created

@@ -115,6 +115,8 @@ export class EmbeddedStore implements Store {
         ledger,
         view,
         tables,
+        // Nobody else writes to it.
+        caughtUp: () => Promise.resolve(),
         whenListed: () => Promise.resolve(),
         snapshotPlace: () => place,
         takeOver,

@@ -4,7 +4,8 @@
  *
  *     [what u8][number f64][key length u16][key][value length u32][value]
  *
- * where the number is the version or generation that is required, or the generation that a put row has, and only puts have values.
+ * where the number is the version, generation or head that is required, or the generation that a put row has, and only puts have
+ * values.
  */
 import { decodeChanges, encodeChanges } from '#store/keyspace/change-codec.ts'
 import type { Resumable } from '#model/resumable.ts'
@@ -16,6 +17,7 @@ const VERSION = 1
 const CREATED = 2
 const DELETE = 3
 const PUT = 4
+const HEAD = 5
 const HEAD_BYTES = 1 + 8 + 2
 const VALUE_LENGTH_BYTES = 4
 
@@ -74,6 +76,7 @@ export function unpackCommit({ id, items, changes }: PackedCommit) {
     if (what === ABSENT) require.push({ key, absent: true })
     else if (what === VERSION) require.push({ key, version: number })
     else if (what === CREATED) require.push({ key, created: number })
+    else if (what === HEAD) require.push({ key, head: number })
     else if (what === DELETE) removed.push(key)
     else put.push({ key, value: value!, created: number })
   }
@@ -92,6 +95,7 @@ function* itemsOf(commit: Packable): Iterable<Item> {
     const { key } = requirement
     if ('absent' in requirement) yield { what: ABSENT, number: 0, key, value: null }
     else if ('version' in requirement) yield { what: VERSION, number: requirement.version, key, value: null }
+    else if ('head' in requirement) yield { what: HEAD, number: requirement.head, key, value: null }
     else yield { what: CREATED, number: requirement.created, key, value: null }
   }
   for (const key of commit.delete) yield { what: DELETE, number: 0, key, value: null }

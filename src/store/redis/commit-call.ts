@@ -135,6 +135,7 @@ export class CommitCall {
 
 function requirementItems(requirement: Requirement): Argument[] {
   if ('absent' in requirement) return [requirement.key, 'a', 0]
+  if ('head' in requirement) return [requirement.key, 'h', requirement.head]
   if ('version' in requirement) return [requirement.key, 'v', requirement.version]
   return [requirement.key, 'c', requirement.created]
 }

@@ -12,13 +12,14 @@ ARGV[5]  channel that hears of the commit
 ARGV[6]  changes, carried as they are
 ARGV[7], ARGV[8], ARGV[9]  number of requirements, of deletes, of puts
 ARGV[10], ARGV[11]  sequence and id of a commit that the sender's ground has; 0 and '' where it has none
-ARGV[12…], or the staged list   per requirement: key, 'a' (absent) | 'v' (version) | 'c' (created), number
+ARGV[12…], or the staged list   per requirement: key, 'a' (absent) | 'v' (version) | 'c' (created), number;
+                                                 or nothing, 'h' (head), number
                                 per delete: key
                                 per put: key, value
 
 Returns  {1, sequence, lost}   committed, now or when this id came first; lost: 'log' or 'ids', a key that was gone, without
                                which it was done all the same; else ''
-         {0, index, sequence}  refused: the row of that requirement (from 0) is not as required; nothing was written
+         {0, index, sequence}  refused: that requirement (from 0) does not hold; nothing was written
          {-1}                  the history is another one than ARGV[1], or was rewound behind the sender's ground; nothing
                                was written
          {-2}                  this was sent before, and the ids do not reach back far enough to tell whether it was done
@@ -121,9 +122,11 @@ end
 for index = 0, requirement_count - 1 do
   local key, kind, number = items[at + 1], items[at + 2], tonumber(items[at + 3])
   at = at + 3
-  local stored = redis.call('HGET', rows, key)
+  local stored = kind ~= 'h' and redis.call('HGET', rows, key)
   local holds
-  if kind == 'a' then
+  if kind == 'h' then
+    holds = number == head.sequence
+  elseif kind == 'a' then
     holds = not stored
   elseif stored then
     local created, version = stamp_of(stored)

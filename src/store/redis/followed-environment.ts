@@ -32,6 +32,8 @@ import type { StoreLog } from './store-log.ts'
 const WRITES_UNDER_WAY_MAX = 128
 /** How long `close` waits for unanswered commits. */
 const CLOSE_MS_MAX = 3_000
+/** How long who asks for all that Redis has waits until the copy shows it. */
+const CAUGHT_UP_MS_MAX = 1_000
 /**
  * How long decisions rest on a copy whose lists cannot be built, before another copy is loaded. A load costs as much as a
  * start.
@@ -143,6 +145,14 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   giveUp(): void {
     this.#isGivenUp = true
     for (const end of this.#waiting) end()
+  }
+
+  async caughtUp(): Promise<void> {
+    const { source } = this.#followed
+    const head = await source.head()
+    source.mark.nudge()
+    if (await this.reachedWithin(CAUGHT_UP_MS_MAX, head, source)) return
+    throw new AuthzError('STORE_REFUSED', 'this node has yet to see what others did: nothing was changed')
   }
 
   readonly whenListed = (): Promise<void> => this.#listing.done
