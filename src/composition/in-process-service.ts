@@ -14,6 +14,7 @@ import type { ManagementGateway } from '#http/routes/management/managed.ts'
 import { Dispatcher } from '#http/routing/dispatch.ts'
 import { familyOfPath } from '#http/routing/path.ts'
 import { problemAnswer } from '#http/routing/problem.ts'
+import { SOMEBODY } from '#decisions/decision-pool.ts'
 import { unmarked } from '#management/commands/answer-marks.ts'
 import { EnvironmentService } from '#management/environment/environment-service.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
@@ -172,7 +173,13 @@ function gatewayTo(service: EnvironmentService): ManagementGateway {
       if (request.about !== 'environment' || request.path === null) {
         throw new AuthzError('FORBIDDEN', 'there is no organization here, only one environment')
       }
-      const { answer, revision } = await service.execute(request.operation, request.input)
+      const { answer, revision } = await service.execute(
+        request.operation,
+        request.input,
+        null,
+        SOMEBODY,
+        request.condition,
+      )
       const { body, ...marks } = unmarked(answer)
       return {
         json: body === undefined ? null : JSON.stringify(body),

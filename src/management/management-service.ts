@@ -12,7 +12,7 @@ import type { Answered } from '#management/commands/commit-draft.ts'
 import { ConcurrencyLimit } from '#management/commands/concurrency-limit.ts'
 import { PageBytes, windowOf } from '#management/commands/paging.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
-import type { EnvironmentService } from '#management/environment/environment-service.ts'
+import type { EnvironmentService, ThingCondition } from '#management/environment/environment-service.ts'
 import type { OperationAnswer, OperationInput, OperationName } from '#management/environment/operations.ts'
 import type { EnvironmentCopies } from '#management/organization/environment-copies.ts'
 import type { EnvironmentImports } from '#management/organization/environment-imports.ts'
@@ -56,6 +56,8 @@ export interface EnvironmentRequest<Name extends OperationName = OperationName> 
   /** The environment as the path names it, by key or id; null: every environment that the caller may touch. */
   readonly path: EnvironmentPath | null
   readonly input: OperationInput<Name>
+  /** What must be so for a change to be made; absent: nothing. */
+  readonly condition?: ThingCondition
 }
 
 /** A request about the whole content of an environment, as lines in pieces of bytes. */
@@ -132,6 +134,7 @@ interface Asked<Name extends OperationName> {
   readonly input: OperationInput<Name>
   readonly caller: AuditCaller | null
   readonly waiting: Waiting
+  readonly condition?: ThingCondition
 }
 
 export interface Backups {
@@ -306,10 +309,10 @@ export class ManagementService {
   /** Null when the environment was removed meanwhile. */
   async #unlessRemoved<Name extends OperationName>(
     environment: ManagedEnvironment,
-    { operation, input, caller, waiting }: Asked<Name>,
+    { operation, input, caller, waiting, condition }: Asked<Name>,
   ): Promise<Answered<OperationAnswer<Name>> | null> {
     try {
-      return await openService(environment).execute(operation, input, caller, waiting)
+      return await openService(environment).execute(operation, input, caller, waiting, condition)
     } catch (error) {
       // An environment that was removed meanwhile fails in ways of its own.
       if (this.#isThere(environment)) throw error

@@ -10,7 +10,7 @@ const ORIGIN = 'https://console.example.com'
 const PREFLIGHT = {
   origin: ORIGIN,
   'access-control-request-method': 'POST',
-  'access-control-request-headers': 'authorization,content-type',
+  'access-control-request-headers': 'authorization,content-type,if-match',
 }
 
 function corsHeaders(response: Response): Record<string, string> {
@@ -59,7 +59,7 @@ describe('with origins', () => {
         {
           ...allowed,
           'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-          'access-control-allow-headers': 'authorization,content-type',
+          'access-control-allow-headers': 'authorization,content-type,if-match',
           'access-control-max-age': '600',
         },
       ])

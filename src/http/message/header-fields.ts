@@ -111,6 +111,14 @@ export const IF_NONE_MATCH: RequestHeaderField = {
   schema: Type.String(),
 }
 
+export const IF_MATCH: RequestHeaderField = {
+  name: 'If-Match',
+  description:
+    'What an answer about the thing had as `ETag`, or several of these, separated by commas: changed only if it is still so, else ' +
+    '412. `*`: only if it is there.',
+  schema: Type.String({ pattern: '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$' }),
+}
+
 export const ANSWERED_REQUEST_ID: HeaderField = {
   name: 'X-Request-ID',
   description: "The request's name: the caller's, or one made up.",
@@ -144,8 +152,10 @@ export const MAX_AGE: HeaderField = {
 
 export const ETAG: HeaderField = {
   name: 'ETag',
-  description: 'Changes with the content.',
+  description:
+    'Changes with the content. `If-Match` takes it, where the path has that. Not there if the request has parameters in its query.',
   schema: Type.String(),
+  isOccasional: true,
 }
 
 export const LOCATION: HeaderField = {

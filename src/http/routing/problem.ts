@@ -61,6 +61,11 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
   NOT_FOUND: { status: 404, errorCode: 'NOT_FOUND', title: 'The requested data could not be found' },
   DUPLICATE_ENTITY: { status: 409, errorCode: 'DUPLICATE_ENTITY', title: 'This already exists' },
   STILL_NEEDED: { status: 409, errorCode: 'INVALID_INPUT', title: 'Others rest on this' },
+  PRECONDITION_FAILED: {
+    status: 412,
+    errorCode: 'PRECONDITION_FAILED',
+    title: 'This is not what it was',
+  },
   INVALID_INPUT: { status: 400, errorCode: 'INVALID_INPUT', title: 'The request breaks a rule' },
   MISMATCH_RESOURCE_INSTANCES_TENANTS: {
     status: 400,

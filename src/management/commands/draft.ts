@@ -4,7 +4,8 @@
  *
  * What a read requires: a record that is only referred to must still be the same one (same generation, or still absent). A
  * record that is overwritten or removed, or whose content decided something (`requireUnchanged`), must be unwritten since.
- * Lists are read without a requirement: code that decides by a list says in a comment why that is safe.
+ * Lists are read without a requirement: code that decides by a list says in a comment why that is safe. `resting` is for what
+ * requires all it reads as it is, lists, too.
  *
  * A dead record (`dead-ids.ts`) is absent here, too; a record put under its key starts a new generation. A command that
  * relies on an instance relies on its tenant and its type, too: those may be removed without a change of the instance's own
@@ -22,7 +23,10 @@ import type { ListName, ScanOptions, View } from '#store/view.ts'
 import { checkAttributes } from './attribute-ceilings.ts'
 import { isDead } from './dead-ids.ts'
 import { type Found, isOfKind, RecordReader } from './record-reader.ts'
-import { type Resumable, YIELD_ROWS } from './resumable.ts'
+import { isResumable, type Resumable, YIELD_ROWS } from './resumable.ts'
+
+/** The key of a requirement that is about no row. */
+const NO_ROW = new Uint8Array(0)
 
 interface Pending {
   readonly key: Uint8Array
@@ -54,6 +58,12 @@ export class Draft extends RecordReader {
   /** Where among the changes the removal of a thing is, by its id. */
   readonly #removals = new Map<string, number>()
   readonly #attributesBytesMax: number
+  /** Whether the commit comes to require all that is read now as it is. */
+  #isResting = false
+  /** Whether a list was read so. */
+  #restsOnLists = false
+  /** The sequence of the state whose lists the commit requires; null: it requires none. */
+  #listsOf: number | null = null
 
   /** `attributesBytesMax` is for drafts that write records of callers. */
   constructor(view: View, attributesBytesMax = Number.POSITIVE_INFINITY) {
@@ -62,7 +72,27 @@ export class Draft extends RecordReader {
   }
 
   override get<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
-    return this.#meet(kind, key).record as RecordOf<Kind> | null
+    const met = this.#meet(kind, key)
+    if (this.#isResting) met.contentMatters = true
+    return met.record as RecordOf<Kind> | null
+  }
+
+  /**
+   * Runs `read`, and makes the commit hold only if it would read the same again: no record that it met was written since, and,
+   * if it read a list, nothing else was committed at all.
+   */
+  *resting<Answer>(read: () => Answer | Resumable<Answer>): Resumable<Answer> {
+    assert(!this.#isResting, 'a draft rests on one reading at a time')
+    // Of the state in which it begins: lists that it reads after a stop may be of a later one, and the commit then loses.
+    const { sequence } = this
+    this.#isResting = true
+    try {
+      const given = read()
+      return isResumable(given) ? yield* given : given
+    } finally {
+      this.#isResting = false
+      if (this.#restsOnLists) this.#listsOf ??= sequence
+    }
   }
 
   /** Makes the commit hold only if `record` is unwritten since: for a decision that rests on its content. */
@@ -74,6 +104,7 @@ export class Draft extends RecordReader {
     const pending = this.#pendingById.get(id)
     if (pending) {
       const { record } = pending
+      if (this.#isResting) pending.contentMatters = true
       return record?.id === id && record.kind === kind ? (record as RecordOf<Kind>) : null
     }
     for (const row of this.view.scan(lists.byId(id))) {
@@ -88,6 +119,7 @@ export class Draft extends RecordReader {
     options?: ScanOptions,
   ): Iterable<Found<Kind>> {
     assert(!options?.offset && !options?.after, 'a draft reads its lists from the start')
+    this.#noteList()
     for (const row of this.view.scan(list)) {
       const pending = this.#pending.get(textOf(row.key))
       if (!pending?.written) {
@@ -107,7 +139,13 @@ export class Draft extends RecordReader {
     }
   }
 
+  /** Is called by each reading of a list. */
+  #noteList(): void {
+    if (this.#isResting) this.#restsOnLists = true
+  }
+
   override count(list: ListName): number {
+    this.#noteList()
     let count = this.view.count(list)
     for (const pending of this.#pending.values()) {
       if (!pending.written) continue
@@ -168,6 +206,7 @@ export class Draft extends RecordReader {
 
   /** Leaves out the rows that this draft has written. */
   override *storedRows(list: ListName, options?: ScanOptions): Iterable<Row> {
+    this.#noteList()
     for (const row of this.view.scan(list, options))
       if (!this.#pending.get(textOf(row.key))?.written) yield row
   }
@@ -283,7 +322,7 @@ export class Draft extends RecordReader {
   /** The same with a stop every few rows. Nothing may be written into the draft afterwards. */
   *commitInSlices(id: Uint8Array): Resumable<Commit> {
     let rows = 0
-    const require: Requirement[] = []
+    const require: Requirement[] = this.#listsOf === null ? [] : [{ key: NO_ROW, head: this.#listsOf }]
     const put: RowPut[] = []
     const remove: Uint8Array[] = []
     const rowOf = new Map<string, number>()

@@ -47,10 +47,12 @@ import {
   type OperationInput,
   type OperationName,
   type ReadOperation,
+  type ReadOperationName,
   readOperations,
   type WriteOperation,
   writeOperations,
 } from './operations.ts'
+import { conditional, type Condition } from './conditional.ts'
 import { EndedGrants } from './ended-grants.ts'
 import { Purging, RemovalsPendingError, type RoomTurn } from './purging.ts'
 
@@ -133,17 +135,22 @@ export class EnvironmentService {
   /**
    * Runs an operation. Throws the operation's `AuthzError`s, and `REVISION_CONFLICT` when other writers were faster
    * `COMMIT_ATTEMPTS_MAX` times in a row. What it changes is in the audit log with who called it; nobody did, if it is null.
-   * What nobody waits for any more ends with `OVERLOADED`, unless it is being committed.
+   * What nobody waits for any more ends with `OVERLOADED`, unless it is being committed. Where a condition does not hold, throws
+   * `PRECONDITION_FAILED`, and nothing is changed.
    */
   async execute<Name extends OperationName>(
     name: Name,
     input: OperationInput<Name>,
     caller: AuditCaller | null = null,
     waiting: Waiting = SOMEBODY,
+    condition: ThingCondition | null = null,
   ): Promise<Answered<OperationAnswer<Name>>> {
     try {
       const call = caller && { input, operation: name, ...caller }
-      const answered = await this.#run(name, input, call, { turns: this.#turns, waiting })
+      const asker = { turns: this.#turns, waiting }
+      const answered = condition
+        ? await this.#writeIf(condition, name, input, call, asker)
+        : await this.#run(name, input, call, asker)
       return answered as Answered<OperationAnswer<Name>>
     } catch (error) {
       // "It is there already" is an answer like any other: who hears it may go on to ask for a decision.
@@ -172,11 +179,38 @@ export class EnvironmentService {
       // The sequence is taken last: a long read may have seen commits that were made meanwhile.
       return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
     }
-    const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
+    const write = writeOperation(name)
     return this.#write(
       audited((context: WriteContext) => write(context, input), call, 'environment'),
       asker,
     )
+  }
+
+  async #writeIf(
+    { thing, tags }: ThingCondition,
+    name: OperationName,
+    input: unknown,
+    call: AuditedCall | null,
+    asker: Asker,
+  ): Promise<Answered<unknown>> {
+    const read = (readOperations as Record<string, ReadOperation>)[thing]!
+    const write = writeOperation(name)
+    const { params } = input as { readonly params: unknown }
+    const command = conditional({
+      tags,
+      read: context => read(context, { params, query: {} }),
+      write: context => write(context, input),
+    })
+    const run = () => this.#write(audited(command, call, 'environment'), asker)
+    const { view } = this.#store
+    const seen = view.sequence()
+    return run().catch(async (error: unknown) => {
+      if (!(error instanceof AuthzError) || error.code !== 'PRECONDITION_FAILED') throw error
+      // The caller may have seen more than this node has: what another node has committed.
+      await this.#store.caughtUp()
+      if (view.sequence() === seen) throw error
+      return run()
+    })
   }
 
   /** Commits what the command writes, and begins what is to be done behind it. */
@@ -328,6 +362,13 @@ export class EnvironmentService {
     const { newId, now, seal } = this.#surroundings
     return { scope: this.#scope, now: now(), newId, seal }
   }
+}
+
+/** A condition on a thing of the environment. */
+export type ThingCondition = Condition<ReadOperationName>
+
+function writeOperation(name: OperationName): WriteOperation {
+  return (writeOperations as unknown as Record<string, WriteOperation>)[name]!
 }
 
 function noAccessEngine(): never {

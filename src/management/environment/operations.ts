@@ -110,6 +110,7 @@ export const writeOperations = {
 type Operations = typeof readOperations & typeof writeOperations
 
 export type OperationName = keyof Operations
+export type ReadOperationName = keyof typeof readOperations
 export type OperationInput<Name extends OperationName> = Parameters<Operations[Name]>[1]
 export type OperationAnswer<Name extends OperationName> = AnswerOf<ReturnType<Operations[Name]>>
 

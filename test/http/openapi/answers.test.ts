@@ -118,13 +118,21 @@ describe('successes', () => {
     expect([...called].filter(operation => !described.includes(operation))).toEqual([])
   })
 
-  test('every example succeeds as described, and so does, or is 409, its second try', async () => {
+  test('every example succeeds as described, and so does, or is 409, its second try; none does that expects something else', async () => {
+    const conditional = new Set(those(takesIfMatch).map(({ operationId }) => operationId))
     for (const each of EXAMPLE_CALLS) {
+      if (conditional.has(each.operation)) {
+        expect(await call(each, { headers: { 'If-Match': '"another"' } }), each.operation).toBe(412)
+      }
       expect(await call(each), `${each.operation} ${each.path}`).toBeLessThan(400)
       if (['POST', 'PUT'].includes(each.method))
         expect([200, 409], each.operation).toContain(await call(each))
     }
   })
+
+  function takesIfMatch({ headers }: Route): boolean {
+    return headers.some(({ name }) => name === 'If-Match')
+  }
 
   test('every success that is described was seen', () => {
     const described = description.operations.flatMap(({ operationId, statuses }) =>

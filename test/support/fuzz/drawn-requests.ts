@@ -206,8 +206,8 @@ export class DrawnRequests {
       return this.#names.pick(kind!, isScope ? (isDeletion ? 0.2 : 0.9) : undefined)
     }
     if (place === 'header' && kind === null) {
-      const { enum: values } = this.#values.resolve(schema)
-      return values ? this.#random.pick(values) : this.#random.pick(['5', '0', '-1'])
+      const { enum: values, pattern = '' } = this.#values.resolve(schema)
+      return this.#random.pick(values ?? HEADER_TEXTS.filter(text => new RegExp(pattern, 'u').test(text)))
     }
     const value = this.#values.of(schema, [...waysOf(path), name], isOdd)
     return place === 'header' ? headerText(String(value)) : value
@@ -296,6 +296,9 @@ export class DrawnRequests {
     }
   }
 }
+
+/** What stands in headers: numbers, and tags of what an answer may have shown. */
+const HEADER_TEXTS = ['5', '0', '-1', '*', '"another"', 'W/"another", "one"']
 
 /** Control characters end a header or the request; what is not ASCII at its ends, the library cuts off. */
 function headerText(text: string): string {

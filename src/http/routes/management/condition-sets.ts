@@ -60,6 +60,7 @@ function wholeSets(manage: Manage): Route[] {
       path: SET,
       summary: 'Read a condition set',
       params: ConditionSetPath,
+      thing: 'getConditionSet',
       query: ConditionSetQuery,
       answer: ConditionSet,
     }),
@@ -69,6 +70,7 @@ function wholeSets(manage: Manage): Route[] {
       path: SET,
       summary: 'Change a condition set; each given field replaces the old value whole',
       params: ConditionSetPath,
+      thing: 'getConditionSet',
       body: ConditionSetUpdate,
       answer: ConditionSet,
     }),
@@ -78,6 +80,7 @@ function wholeSets(manage: Manage): Route[] {
       path: SET,
       summary: 'Delete a condition set that is the parent of none, with the rules on it',
       params: ConditionSetPath,
+      thing: 'getConditionSet',
       refusals: [409],
     }),
   ]

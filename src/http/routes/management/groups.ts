@@ -79,6 +79,7 @@ function wholeGroups(gateway: ManagementGateway): Route[] {
       summary: 'Read a group with its members and roles',
       deprecated: true,
       params: GroupPath,
+      thing: 'getGroup',
       answer: GroupRead,
     }),
     manage({
@@ -87,6 +88,7 @@ function wholeGroups(gateway: ManagementGateway): Route[] {
       path: GROUP,
       summary: 'Delete a group, with its memberships and grants',
       params: GroupPath,
+      thing: 'getGroup',
     }),
   ]
 }

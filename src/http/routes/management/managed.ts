@@ -3,14 +3,23 @@
  * that what the schemas let through is what the operation takes.
  */
 import type { Static, TObject, TSchema } from 'typebox'
-import { type HeaderField, type RequestHeaderField, REVISION, WARNING } from '#http/message/header-fields.ts'
+import {
+  ETAG,
+  type HeaderField,
+  IF_MATCH,
+  type RequestHeaderField,
+  REVISION,
+  WARNING,
+} from '#http/message/header-fields.ts'
 import type { Call, Reply, RequestNames } from '#http/message/request-reply.ts'
 import { RawBytes, RawJson } from '#http/message/request-reply.ts'
 import type { LiveBytes } from '#management/changes/live-bytes.ts'
 import type { RouteAccess } from '#http/routing/route-access.ts'
 import { defineRoute, type Method, type Responses, type Route } from '#http/routing/route.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
-import type { OperationInput, OperationName } from '#management/environment/operations.ts'
+import { tagOf } from '#management/environment/conditional.ts'
+import type { ThingCondition } from '#management/environment/environment-service.ts'
+import type { OperationInput, OperationName, ReadOperationName } from '#management/environment/operations.ts'
 import type {
   AskedBy,
   ManagementRequest,
@@ -18,6 +27,7 @@ import type {
   OrganizationOperationName,
 } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
+import { wantedTags } from './if-match.ts'
 
 export interface ManagementReply {
   /** The answer as JSON; null: there is none. */
@@ -70,6 +80,12 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly query?: Query
   readonly body?: Body
   readonly optionalBody?: OptionalBody
+  /**
+   * The operation that reads the thing at this path, by these parameters alone. Its answers have the tag of what they show, and
+   * so have those of changes, whose bodies are the same; changes take `If-Match`. Absent: the path names no thing, or nobody
+   * changes it there.
+   */
+  readonly thing?: ThingOperation<Params>
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
   readonly refusals?: readonly number[]
@@ -88,6 +104,13 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   /** What the query of a caller of such headers means; absent: what it says. */
   readonly forCaller?: ForCaller<Query>
 }
+
+/** The operations that read something by these parameters alone. */
+type ThingOperation<Params> = {
+  [Name in ReadOperationName]: Input<Params, undefined, undefined, undefined> extends OperationInput<Name>
+    ? Name
+    : never
+}[ReadOperationName]
 
 /** How a query depends on who asks. */
 interface ForCaller<Query> {
@@ -122,21 +145,44 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
   >(
     definition: ManagedDefinition<Name, Params, Query, Body, OptionalBody> &
       Fits<Input<Params, Query, Body, OptionalBody>, OperationInput<Name>>,
-  ): Route =>
-    routeOf(
-      definition,
+  ): Route => {
+    const { forCaller, thing, refusals = [] } = definition
+    const isChange = thing !== undefined && definition.method !== 'GET'
+    assert(
+      !thing || isChange || definition.operation === thing,
+      'a thing is read by the operation that reads it',
+    )
+    return routeOf(
+      isChange ? { ...definition, refusals: [...refusals, 412] } : definition,
       {
         access: 'any-key',
-        headers: [...headers.fields, ...(definition.forCaller ? [definition.forCaller.header] : [])],
-        answered: [REVISION],
+        headers: [
+          ...headers.fields,
+          ...(forCaller ? [forCaller.header] : []),
+          ...(isChange ? [IF_MATCH] : []),
+        ],
+        answered: thing && definition.answer ? [REVISION, ETAG] : [REVISION],
       },
-      call => {
+      async call => {
         headers.check(call.headers)
-        const { forCaller } = definition
+        const isTagged = thing !== undefined && isBare(call)
+        const tags = isChange ? wantedTags(call.headers) : null
         const query = forCaller ? forCaller.queryOf(call.query as never, call.headers) : call.query
-        return forward(gateway, definition, { ...call, query })
+        const reply = await forward(
+          gateway,
+          definition,
+          { ...call, query },
+          tags && { thing: thing as ReadOperationName, tags },
+        )
+        return replyOf(reply, isTagged)
       },
     )
+  }
+}
+
+/** Whether the parameters in the path are all that a call asks with. */
+function isBare({ query }: Call): boolean {
+  return Object.keys(query as object).length === 0
 }
 
 /** Makes routes of one gateway. */
@@ -164,7 +210,7 @@ export function managedByOrganization(gateway: ManagementGateway) {
         const { operation } = definition
         const input = { params, query, body }
         const request = { about: 'organization', operation, principal, ...plainNames(names), input } as const
-        return replyOf(await gateway.execute(request, { caller, isRead: definition.method === 'GET' }))
+        return replyOf(await gateway.execute(request, { caller, isRead: definition.method === 'GET' }), false)
       },
     )
 }
@@ -192,7 +238,8 @@ function routeOf(
     mayBeEmpty,
     alwaysCreates,
     mayWarn,
-    forCaller: _,
+    forCaller: _forCaller,
+    thing: _thing,
     ...route
   } = definition
   const done = { description: 'Done.', headers: mayWarn ? [...answered, WARNING] : answered }
@@ -219,7 +266,8 @@ async function forward(
     isRead = method === 'GET',
   }: { readonly operation: OperationName; readonly method: Method; readonly isRead?: boolean },
   call: Call,
-): Promise<Reply> {
+  condition: ThingCondition | null,
+): Promise<ManagementReply> {
   assert(call.principal, 'a management route has a caller')
   const { proj_id, env_id } = call.params as EnvironmentPath
   const request = {
@@ -229,14 +277,17 @@ async function forward(
     ...plainNames(call.names),
     path: { project: proj_id, environment: env_id },
     input: { params: call.params, query: call.query, body: call.body } as OperationInput<typeof operation>,
+    ...(condition && { condition }),
   } as const
-  return replyOf(await gateway.execute(request, { caller: call.caller, isRead }))
+  return gateway.execute(request, { caller: call.caller, isRead })
 }
 
-function replyOf({ json, isCreated, warning, revision }: ManagementReply): Reply {
+/** `isOfThing`: the body, if there is one, is a thing as those see it who may go on to change it. */
+function replyOf({ json, isCreated, warning, revision }: ManagementReply, isOfThing: boolean): Reply {
   // 299: a warning that stays, of whoever answers.
   const headers = {
     'x-revision': revision,
+    ...(isOfThing && json !== null && { ETag: tagOf(json) }),
     ...(warning !== null && { warning: `299 - ${JSON.stringify(warning)}` }),
   }
   if (json === null) return { status: 204, body: undefined, headers }

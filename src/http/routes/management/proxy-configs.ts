@@ -40,6 +40,7 @@ export function proxyConfigRoutes(manage: Manage): Route[] {
       path: CONFIG,
       summary: 'Read a proxy config, without its secret',
       params: ProxyConfigPath,
+      thing: 'getProxyConfig',
       answer: ProxyConfig,
     }),
     manage({
@@ -48,6 +49,7 @@ export function proxyConfigRoutes(manage: Manage): Route[] {
       path: CONFIG,
       summary: 'Change a proxy config; each given field replaces the old value whole',
       params: ProxyConfigPath,
+      thing: 'getProxyConfig',
       body: ProxyConfigUpdate,
       answer: ProxyConfig,
     }),
@@ -57,6 +59,7 @@ export function proxyConfigRoutes(manage: Manage): Route[] {
       path: CONFIG,
       summary: 'Delete a proxy config with its mapping rules',
       params: ProxyConfigPath,
+      thing: 'getProxyConfig',
     }),
   ]
 }

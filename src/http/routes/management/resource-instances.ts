@@ -55,6 +55,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
       path: INSTANCE,
       summary: 'Read a resource instance',
       params: ResourceInstancePath,
+      thing: 'getResourceInstance',
       query: ResourceInstanceQuery,
       answer: ResourceInstance,
     }),
@@ -64,6 +65,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
       path: INSTANCE,
       summary: 'Change the attributes of a resource instance',
       params: ResourceInstancePath,
+      thing: 'getResourceInstance',
       body: ResourceInstanceUpdate,
       answer: ResourceInstance,
     }),
@@ -73,6 +75,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
       path: INSTANCE,
       summary: 'Delete a resource instance, with roles and relationships',
       params: ResourceInstancePath,
+      thing: 'getResourceInstance',
     }),
     manage({
       operation: 'replaceResourceInstances',

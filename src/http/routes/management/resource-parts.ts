@@ -50,7 +50,7 @@ export function resourcePartRoutes(gateway: ManagementGateway): Route[] {
 function actionRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
   const all = { path: `${RESOURCE}/actions`, params: ActionsPath }
-  const one = { path: `${RESOURCE}/actions/{action_id}`, params: ActionPath }
+  const one = { path: `${RESOURCE}/actions/{action_id}`, params: ActionPath, thing: 'getAction' } as const
   return [
     manage({
       ...all,
@@ -89,7 +89,11 @@ function actionRoutes(gateway: ManagementGateway): Route[] {
 function actionGroupRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
   const all = { path: `${RESOURCE}/action_groups`, params: ActionGroupsPath }
-  const one = { path: `${RESOURCE}/action_groups/{action_group_id}`, params: ActionGroupPath }
+  const one = {
+    path: `${RESOURCE}/action_groups/{action_group_id}`,
+    params: ActionGroupPath,
+    thing: 'getActionGroup',
+  } as const
   return [
     manage({
       ...all,
@@ -134,7 +138,11 @@ function actionGroupRoutes(gateway: ManagementGateway): Route[] {
 function attributeRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
   const all = { path: `${RESOURCE}/attributes`, params: ResourceAttributesPath }
-  const one = { path: `${RESOURCE}/attributes/{attribute_id}`, params: ResourceAttributePath }
+  const one = {
+    path: `${RESOURCE}/attributes/{attribute_id}`,
+    params: ResourceAttributePath,
+    thing: 'getAttribute',
+  } as const
   return [
     manage({
       ...all,
@@ -179,7 +187,11 @@ function attributeRoutes(gateway: ManagementGateway): Route[] {
 function userAttributeRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
   const all = { path: `${SCHEMA_BASE}/users/attributes`, params: UserAttributesPath }
-  const one = { path: `${SCHEMA_BASE}/users/attributes/{attribute_id}`, params: UserAttributePath }
+  const one = {
+    path: `${SCHEMA_BASE}/users/attributes/{attribute_id}`,
+    params: UserAttributePath,
+    thing: 'getUserAttribute',
+  } as const
   return [
     manage({
       ...all,
@@ -224,7 +236,11 @@ function userAttributeRoutes(gateway: ManagementGateway): Route[] {
 function relationRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
   const all = { path: `${RESOURCE}/relations`, params: RelationsPath }
-  const one = { path: `${RESOURCE}/relations/{relation_id}`, params: RelationPath }
+  const one = {
+    path: `${RESOURCE}/relations/{relation_id}`,
+    params: RelationPath,
+    thing: 'getRelation',
+  } as const
   return [
     manage({
       ...all,

@@ -17,7 +17,7 @@ const RESOURCES = `${SCHEMA_BASE}/resources`
 export function resourceRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
   const all = { path: RESOURCES, params: ResourcesPath }
-  const one = { path: `${RESOURCES}/{resource_id}`, params: ResourcePath }
+  const one = { path: `${RESOURCES}/{resource_id}`, params: ResourcePath, thing: 'getResource' } as const
   return [
     manage({
       ...all,

@@ -44,7 +44,11 @@ const TENANT_ROLES = `${SCHEMA_BASE}/roles`
 function resourceRoleRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
   const all = { path: RESOURCE_ROLES, params: ResourceRolesPath }
-  const one = { path: `${RESOURCE_ROLES}/{role_id}`, params: ResourceRolePath }
+  const one = {
+    path: `${RESOURCE_ROLES}/{role_id}`,
+    params: ResourceRolePath,
+    thing: 'getResourceRole',
+  } as const
   const permissions = { path: `${one.path}/permissions`, params: ResourceRolePath }
   return [
     manage({
@@ -142,7 +146,7 @@ function derivationRoutes(gateway: ManagementGateway): Route[] {
 function tenantRoleRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
   const all = { path: TENANT_ROLES, params: TenantRolesPath }
-  const one = { path: `${TENANT_ROLES}/{role_id}`, params: TenantRolePath }
+  const one = { path: `${TENANT_ROLES}/{role_id}`, params: TenantRolePath, thing: 'getTenantRole' } as const
   const permissions = { path: `${one.path}/permissions`, params: TenantRolePath }
   return [
     manage({

@@ -45,6 +45,7 @@ export function tenantRoutes(manage: Manage): Route[] {
       path: TENANT,
       summary: 'Read a tenant',
       params: TenantPath,
+      thing: 'getTenant',
       answer: Tenant,
     }),
     manage({
@@ -53,6 +54,7 @@ export function tenantRoutes(manage: Manage): Route[] {
       path: TENANT,
       summary: 'Change a tenant; each given field replaces the old value whole',
       params: TenantPath,
+      thing: 'getTenant',
       body: TenantUpdate,
       answer: Tenant,
     }),
@@ -62,6 +64,7 @@ export function tenantRoutes(manage: Manage): Route[] {
       path: TENANT,
       summary: 'Delete a tenant, with all that lives in it',
       params: TenantPath,
+      thing: 'getTenant',
     }),
     manage({
       operation: 'listTenantUsers',

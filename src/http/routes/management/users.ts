@@ -49,6 +49,7 @@ export function userRoutes(manage: Manage): Route[] {
       path: USER,
       summary: 'Read a user',
       params: UserPath,
+      thing: 'getUser',
       answer: User,
     }),
     manage({
@@ -57,6 +58,7 @@ export function userRoutes(manage: Manage): Route[] {
       path: USER,
       summary: 'Create a user or replace its profile; assignments are added, none removed',
       params: UserPath,
+      thing: 'getUser',
       body: UserCreate,
       answer: User,
       mayCreate: true,
@@ -67,6 +69,7 @@ export function userRoutes(manage: Manage): Route[] {
       path: USER,
       summary: 'Change a user; each given field replaces the old value whole',
       params: UserPath,
+      thing: 'getUser',
       body: UserUpdate,
       answer: User,
     }),
@@ -76,6 +79,7 @@ export function userRoutes(manage: Manage): Route[] {
       path: USER,
       summary: 'Delete a user, with what it holds',
       params: UserPath,
+      thing: 'getUser',
     }),
     manage({
       operation: 'assignUserRole',

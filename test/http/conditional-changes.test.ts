@@ -1,0 +1,278 @@
+/** `ETag` and `If-Match`: who changes what they have seen overwrites nothing that they have not. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import type { Route } from '#http/routing/route.ts'
+import {
+  type Answer,
+  type Client,
+  FACTS,
+  GROUPS,
+  type Problem,
+  RESOURCES,
+  SCHEMA,
+  sharedService,
+  startedService,
+} from '#testing/processes/running-service.ts'
+import { mountedRoutes, routes } from '#testing/requests/routes.ts'
+import { MANAGEMENT_CALLS } from '../support/management-calls.ts'
+
+/** On lmdb, where commits take time, so that editors meet. */
+const directory = mkdtempSync(join(tmpdir(), 'verdict-test-'))
+// Hooks run last to first: the service is closed before this.
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const storeUrl = `lmdb:${directory}`
+const verdict = await sharedService({ httpThreads: 2, storeUrl })
+await verdict.createDocumentModel()
+await verdict.tenantRole('reviewer', ['document:read'])
+
+const ROLE = `${SCHEMA}/roles/reviewer`
+
+async function tagOf(path: string, client: Client = verdict): Promise<string> {
+  const answer = await client.get(path)
+  expect(answer.status, path).toBe(200)
+  const tag = answer.headers.get('etag')
+  expect(tag, path).toMatch(/^"[\w-]{22}"$/)
+  return tag!
+}
+
+function sendIf(
+  tag: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  client: Client = verdict,
+): Promise<Answer> {
+  return client.send(method, path, { body, headers: { 'if-match': tag } })
+}
+
+/** Whether a route is about a thing of an environment that its path names. */
+const isAboutThing = ({ path }: Route): boolean =>
+  /^\/v2\/(schema|facts)\/\{proj_id\}\/\{env_id\}\/.*\}$/.test(path)
+const reads = new Map(
+  routes.filter(each => isAboutThing(each) && each.method === 'GET').map(each => [each.path, each]),
+)
+const changes = routes.filter(each => reads.has(each.path) && each.method !== 'GET')
+const namesOf = (fields: readonly { readonly name: string }[] | undefined): string[] =>
+  (fields ?? []).map(({ name }) => name)
+
+test('what can be changed where it is read takes If-Match there, and its answers have a tag', () => {
+  expect(changes.length).toBeGreaterThan(25)
+  const taking = routes.filter(({ headers }) => namesOf(headers).includes('If-Match'))
+  expect(taking.map(({ operationId }) => operationId).toSorted()).toEqual(
+    changes.map(({ operationId }) => operationId).toSorted(),
+  )
+  for (const { operationId, path, responses, refusals } of changes) {
+    const read = reads.get(path)!
+    expect(refusals, operationId).toContain(412)
+    expect(namesOf(read.responses[200]!.headers), read.operationId).toContain('ETag')
+    const told = responses[200]
+    if (told !== undefined) {
+      expect(namesOf(told.headers), operationId).toContain('ETag')
+      expect(told.schema, operationId).toBe(read.responses[200]!.schema)
+    }
+  }
+  const mounted = mountedRoutes.filter(({ headers }) => namesOf(headers).includes('If-Match'))
+  expect(mounted.map(({ operationId }) => operationId).toSorted()).toEqual(
+    changes
+      .filter(({ path }) => path.startsWith('/v2/facts/'))
+      .map(each => each.operationId)
+      .toSorted(),
+  )
+})
+
+test('each of them changes what has the tag, and nothing that has another by now', async () => {
+  const service = await startedService()
+  const met = new Set<string>()
+  for (const { operation, method, path, body } of MANAGEMENT_CALLS) {
+    if (!changes.some(({ operationId }) => operationId === operation)) {
+      await service.send(method, path, { body })
+      continue
+    }
+    met.add(operation)
+    const before = await service.get(path)
+    const refused = await sendIf('"another"', method, path, body, service)
+    expect([refused.status, (refused.body as Problem).error_code], operation).toEqual([
+      412,
+      'PRECONDITION_FAILED',
+    ])
+    const same = await service.get(path)
+    expect([same.status, same.headers.get('etag')]).toEqual([before.status, before.headers.get('etag')])
+    // A PUT may be the first of its thing. Nobody has a tag of that.
+    const made =
+      before.status === 404
+        ? await service.send(method, path, { body })
+        : await sendIf(await tagOf(path, service), method, path, body, service)
+    expect(made.status, `${operation} ${JSON.stringify(made.body)}`).toBeLessThan(300)
+    const after = await service.get(path)
+    expect(after.status).toBe(method === 'DELETE' ? 404 : 200)
+    if (method === 'DELETE') continue
+    expect(made.headers.get('etag'), operation).toBe(after.headers.get('etag'))
+    expect(after.headers.get('etag'), operation).not.toBe(before.headers.get('etag'))
+  }
+  expect([...met].toSorted()).toEqual(changes.map(({ operationId }) => operationId).toSorted())
+})
+
+test('a tag is the same for every reader, by key or id, on every thread, and after a restart', async () => {
+  const storeDirectory = mkdtempSync(join(tmpdir(), 'verdict-test-'))
+  afterAll(() => rmSync(storeDirectory, { recursive: true, force: true }))
+  const service = await startedService({ httpThreads: 2, storeUrl: `lmdb:${storeDirectory}` })
+  const { id } = await service.createDocumentModel()
+  const path = `${RESOURCES}/document`
+  const tags = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => tagOf(index % 2 === 0 ? path : `${RESOURCES}/${id}`, service)),
+  )
+  expect(new Set(tags).size).toBe(1)
+  const head = await service.send('HEAD', path)
+  expect(head.headers.get('etag')).toBe(tags[0])
+  const again = await service.restart()
+  expect(await tagOf(path, again)).toBe(tags[0])
+  // By its id, too, with the tag that its key gave.
+  expect((await sendIf(tags[0]!, 'PATCH', `${RESOURCES}/${id}`, { name: 'Paper' }, again)).status).toBe(200)
+})
+
+test('a tag changes with everything that the answer shows, and with nothing else', async () => {
+  await verdict.user('ann')
+  await verdict.users('joe', 'sue')
+  await verdict.group('team')
+  await verdict.instance('document:d1')
+  const things = {
+    user: `${FACTS}/users/ann`,
+    resource: `${RESOURCES}/document`,
+    group: `${GROUPS}/team`,
+    instance: `${FACTS}/resource_instances/document:d1`,
+  }
+  const tags = () => Promise.all(Object.values(things).map(path => tagOf(path)))
+  const changed = async (work: () => Promise<unknown>): Promise<string[]> => {
+    const before = await tags()
+    await work()
+    const after = await tags()
+    return Object.keys(things).filter((_, index) => before[index] !== after[index])
+  }
+  const viewer = `${RESOURCES}/document/roles/viewer`
+  expect(await changed(() => verdict.assign('ann', 'reviewer', 'default'))).toEqual(['user'])
+  expect(await changed(() => verdict.patch(viewer, { description: 'Looks' }))).toEqual(['resource'])
+  expect(await changed(() => verdict.join('team', 'joe'))).toEqual(['group'])
+  expect(await changed(() => verdict.leave('team', 'joe'))).toEqual(['group'])
+  const attributes = { size: 1 }
+  expect(await changed(() => verdict.patch(things.instance, { attributes }))).toEqual(['instance'])
+  expect(await changed(() => verdict.assign('sue', 'reviewer', 'default'))).toEqual([])
+})
+
+test('an answer to a request with parameters in its query has no tag, since no change would find it', async () => {
+  await verdict.instance('document:d2')
+  const path = `${FACTS}/resource_instances/document:d2`
+  expect((await verdict.get(`${path}?detailed=true`)).headers.get('etag')).toBeNull()
+  await tagOf(path)
+})
+
+test('the mount for the environment of a key takes the tags of the other path', async () => {
+  await verdict.user('mia')
+  const tag = await tagOf(`${FACTS}/users/mia`)
+  expect(await tagOf('/facts/users/mia')).toBe(tag)
+  expect((await sendIf(tag, 'PATCH', '/facts/users/mia', { email: 'mia@example.com' })).status).toBe(200)
+  expect((await sendIf(tag, 'PATCH', '/facts/users/mia', { email: null })).status).toBe(412)
+})
+
+test('who is refused is told what there is, reads it again, and goes on', async () => {
+  const stale = await tagOf(ROLE)
+  await verdict.patch(ROLE, { name: 'Somebody else was here' })
+  const refused = await sendIf(stale, 'PATCH', ROLE, { name: 'Mine' })
+  const present = await tagOf(ROLE)
+  const { title, error_code, message } = refused.body as Problem
+  expect([refused.status, title, error_code, message]).toEqual([
+    412,
+    'This is not what it was',
+    'PRECONDITION_FAILED',
+    `If-Match expects ${stale}, and it is ${present} by now: nothing was changed; read it again`,
+  ])
+  expect((await verdict.get<{ name: string }>(ROLE)).body.name).toBe('Somebody else was here')
+  expect((await sendIf(present, 'PATCH', ROLE, { name: 'Mine' })).status).toBe(200)
+})
+
+test('a list of tags will do, `*` for what is there, and a weak tag never', async () => {
+  const patched = async (tags: (tag: string) => string): Promise<number> => {
+    const wanted = tags(await tagOf(ROLE))
+    return (await sendIf(wanted, 'PATCH', ROLE, { description: crypto.randomUUID() })).status
+  }
+  expect(await patched(tag => `"a", ${tag}`)).toBe(200)
+  expect(await patched(tag => `,"a,b" ,,${tag} , "c",`)).toBe(200)
+  expect(await patched(() => '*')).toBe(200)
+  expect(await patched(tag => `W/${tag}, "a"`)).toBe(412)
+  expect(await patched(tag => `W/${tag}`)).toBe(412)
+  expect(await patched(() => '"*"')).toBe(412)
+  expect(await patched(() => '""')).toBe(412)
+})
+
+test('what is no list of tags is 422, and changes nothing', async () => {
+  const tag = await tagOf(ROLE)
+  const bare = tag.slice(1, -1)
+  for (const text of [bare, `"${bare}`, `${tag} ${tag}`, `*, ${tag}`, `w/${tag}`, ',', '', `${tag}; q=1`]) {
+    const { status, body } = await sendIf(text, 'PATCH', ROLE, { name: 'Changed' })
+    expect([status, (body as Problem).error_code], text).toEqual([422, 'INVALID_INPUT'])
+  }
+  expect(await tagOf(ROLE)).toBe(tag)
+})
+
+test('what is not there is 404 to who would change it, and 412 to who would make it by that', async () => {
+  const nobody = `${FACTS}/users/nobody`
+  for (const tags of ['"a"', '*']) {
+    expect((await sendIf(tags, 'PATCH', nobody, {})).status).toBe(404)
+    expect((await sendIf(tags, 'DELETE', nobody)).status).toBe(404)
+    const refused = await sendIf(tags, 'PUT', nobody, { key: 'nobody' })
+    expect([refused.status, (refused.body as Problem).message]).toEqual([
+      412,
+      expect.stringMatching(/, and there is none: nothing was changed/),
+    ])
+  }
+  expect((await verdict.get(nobody)).status).toBe(404)
+})
+
+test('a change that is refused leaves no entry in the audit log, and one that is made leaves its own', async () => {
+  const audited = async () =>
+    (await verdict.get<{ total_count: number }>('/v2/audit-log/default/default?operation=updateTenantRole'))
+      .body.total_count
+  const before = await audited()
+  await sendIf('"a"', 'PATCH', ROLE, { name: 'Refused' })
+  expect(await audited()).toBe(before)
+  await sendIf(await tagOf(ROLE), 'PATCH', ROLE, { name: 'Made' })
+  expect(await audited()).toBe(before + 1)
+})
+
+const EDITED: readonly [thing: string, path: string, change: (editor: string) => unknown][] = [
+  ['a role', ROLE, name => ({ name })],
+  ['a resource', `${RESOURCES}/document`, name => ({ name })],
+  ['a user with roles', `${FACTS}/users/zoe`, first_name => ({ first_name })],
+]
+
+test.each(EDITED)(
+  'of two editors of %s one wins each time, and the other hears of it',
+  async (_, path, change) => {
+    await verdict.put(`${FACTS}/users/zoe`, { key: 'zoe' })
+    await verdict.post(`${FACTS}/role_assignments`, { user: 'zoe', role: 'reviewer', tenant: 'default' })
+    for (let round = 0; round < 50; round += 1) {
+      const tag = await tagOf(path)
+      const editors = [`one ${round}`, `other ${round}`]
+      const answers = await Promise.all(editors.map(editor => sendIf(tag, 'PATCH', path, change(editor))))
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412])
+      const winner = answers.findIndex(({ status }) => status === 200)
+      expect((await verdict.get(path)).body).toMatchObject(change(editors[winner]!) as object)
+      expect(answers[winner]!.headers.get('etag')).toBe(await tagOf(path))
+    }
+  },
+)
+
+test('a condition is met beside others who write to the same environment all the time', async () => {
+  await verdict.user('eva')
+  const path = `${FACTS}/users/eva`
+  const crowd = { isOver: false }
+  const writing = Array.from({ length: 4 }, async (_, writer) => {
+    for (let index = 0; !crowd.isOver; index += 1) await verdict.user(`crowd-${writer}-${index}`)
+  })
+  for (let round = 0; round < 20; round += 1) {
+    expect((await sendIf(await tagOf(path), 'PATCH', path, { attributes: { round } })).status).toBe(200)
+  }
+  crowd.isOver = true
+  await Promise.all(writing)
+})

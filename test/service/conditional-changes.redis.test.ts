@@ -1,0 +1,83 @@
+/** `If-Match` between nodes: what one has answered is good on the other, and what one has changed holds the other back. */
+import { afterAll, expect, test } from 'vitest'
+import { connect } from '#store/redis/redis-client.ts'
+import { RedisLink } from '#store/redis/redis-link.ts'
+import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import { type Answer, type Client, FACTS, SCHEMA } from '#testing/processes/running-service.ts'
+import { HANG_MS } from '../support/hang.ts'
+import { startedNodes } from '../support/nodes.ts'
+import { sharedRedis } from '../support/redis-server.ts'
+
+const redis = await sharedRedis()
+const direct = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
+await direct.recovered(HANG_MS)
+afterAll(() => direct.close())
+const ROLE = `${SCHEMA}/roles/reviewer`
+const USER = `${FACTS}/users/ann`
+const ROUNDS = 25
+
+async function setUp(): Promise<readonly [Client, Client]> {
+  const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
+  await one.tenantRole('reviewer', [])
+  await one.user('ann')
+  await one.assign('ann', 'reviewer', 'default')
+  return [one, other]
+}
+
+function tagOf(answer: Answer): string {
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return answer.headers.get('etag')!
+}
+
+function patchIf(tag: string, node: Client, path: string, body: unknown): Promise<Answer> {
+  return node.send('PATCH', path, { body, headers: { 'if-match': tag } })
+}
+
+test('a tag that one node has just given is good on another, which may not have heard of it yet', async () => {
+  const nodes = await setUp()
+  for (const [path, field] of [
+    [ROLE, 'name'],
+    [USER, 'email'],
+  ] as const) {
+    let tag = tagOf(await nodes[0].patch(path, { [field]: 'first' }))
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const [here, there] = round % 2 === 0 ? nodes : nodes.toReversed()
+      // The other node is not told of the change.
+      await direct.send('CLIENT', 'KILL', 'TYPE', 'pubsub')
+      tag = tagOf(await patchIf(tag, here!, path, { [field]: `here ${round}` }))
+      tag = tagOf(await patchIf(tag, there!, path, { [field]: `there ${round}` }))
+    }
+  }
+})
+
+test('of two editors at different nodes one wins each time', async () => {
+  const nodes = await setUp()
+  for (const [path, field] of [
+    [ROLE, 'name'],
+    [USER, 'email'],
+  ] as const) {
+    let tag = tagOf(await nodes[0].get(path))
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const answers = await Promise.all(
+        nodes.map((node, index) => patchIf(tag, node, path, { [field]: `${index} ${round}` })),
+      )
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412])
+      tag = tagOf(answers.find(({ status }) => status === 200)!)
+    }
+  }
+})
+
+test('a user is not removed as one without roles while another node gives it one', async () => {
+  const [one, other] = await setUp()
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const key = `user-${round}`
+    const path = `${FACTS}/users/${key}`
+    const tag = tagOf(await one.put(path, { key }).then(() => one.get(path)))
+    const [removed, given] = await Promise.all([
+      one.send('DELETE', path, { headers: { 'if-match': tag } }),
+      other.post(`${FACTS}/role_assignments`, { user: key, role: 'reviewer', tenant: 'default' }),
+    ])
+    // The other node may not know the user yet.
+    expect(['204 404', '412 200'], `round ${round}`).toContain(`${removed.status} ${given.status}`)
+  }
+})
