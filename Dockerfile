@@ -6,14 +6,15 @@
 
 FROM node:22-slim AS built
 WORKDIR /app
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json tsconfig.json ./
 COPY bin ./bin
+COPY console ./console
 COPY packaging ./packaging
 COPY src ./src
 COPY workers ./workers
 # The built form, and the packages it runs with, but for a second Node. The HTTP library brings a binary for every platform; one is enough.
 RUN npm ci --no-audit --no-fund \
-  && npm prune --omit=dev --no-audit --no-fund \
+  && npm prune --omit=dev --no-audit --no-fund --workspaces=false \
   && rm -r node_modules/node node_modules/.bin/node \
   && binary="$(node -p '`uws_${process.platform}_${process.arch}_${process.versions.modules}.node`')" \
   && find node_modules/uWebSockets.js/dist/bin -name '*.node' ! -name "$binary" -delete

@@ -10,7 +10,15 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** Those that let the product be passed on under its own licence. */
-export const ACCEPTED_LICENCES = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT']
+export const ACCEPTED_LICENCES = [
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+  'Unlicense',
+]
 
 export interface Component {
   readonly name: string
@@ -47,7 +55,8 @@ export function sbom(): Sbom {
   }
   const running = new Set(
     Object.entries(lock.packages)
-      .filter(([, { dev }]) => dev !== true)
+      // The console is one of ours.
+      .filter(([path, { dev }]) => dev !== true && (path === '' || path.includes('node_modules/')))
       .map(([path, { name, version }]) => `${name ?? path.replace(/.*node_modules\//, '')}@${version}`),
   )
   const isRunning = (ref: string): boolean => running.has(ref)
@@ -78,7 +87,7 @@ Copyright 2026 the authors of Verdict
 
 Licensed under the Apache License, Version 2.0: see LICENSE.
 
-The package holds code of typebox, and of yargs and what that needs (cliui, y18n, yargs-parser and others below). What else it runs with is installed beside it, each package with its own licence. An image holds all
+The package holds code of typebox, and of yargs and what that needs (cliui, y18n, yargs-parser and others below), and, in the console, of react, react-aria-components, @tanstack/react-query, codemirror and others below. What else it runs with is installed beside it, each package with its own licence. An image holds all
 of it, and a Node of its own. uWebSockets.js comes as uws-pack, whose binaries are built from uWebSockets.js and uWebSockets by Alex
 Hultman and others, under the Apache License, Version 2.0.
 `

@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const LEFT_OUT = /^(node_modules|dist.*|data|\.git|\.artifacts)$/
+const LEFT_OUT = /^(node_modules|dist[^/]*|data|\.git|\.artifacts|console\/node_modules)(\/|$)/
 
 /** Removed after the file's tests. */
 export function checkoutCopy(): string {
   const folder = mkdtempSync(join(tmpdir(), 'verdict-checkout-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
-  const isTaken = (path: string): boolean => !LEFT_OUT.test(path.slice(ROOT.length).split('/')[0]!)
+  const isTaken = (path: string): boolean => !LEFT_OUT.test(path.slice(ROOT.length))
   cpSync(ROOT, folder, { recursive: true, filter: isTaken })
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   return folder

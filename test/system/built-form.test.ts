@@ -29,8 +29,17 @@ const NODE = [process.execPath, '--disable-warning=ExperimentalWarning'] as cons
 async function builtCheckout(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'verdict-built-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  for (const path of ['package.json', 'packaging', 'src', 'workers']) {
-    cpSync(join(root, path), join(folder, path), { recursive: true })
+  const isInstalled = (path: string): boolean => path.endsWith('console/node_modules')
+  for (const path of [
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'console',
+    'packaging',
+    'src',
+    'workers',
+  ]) {
+    cpSync(join(root, path), join(folder, path), { recursive: true, filter: from => !isInstalled(from) })
   }
   // A folder of its own: what V8 compiled is kept in it, and a build removes that.
   mkdirSync(join(folder, 'node_modules'))
@@ -51,9 +60,10 @@ async function whichEntry(folder: string): Promise<string> {
   return (await run(NODE[0], [NODE[1], '--input-type=module', '-e', script], { cwd: folder })).stdout
 }
 
-test('serves decisions, bulks, changes, an import and the command line without the sources', async () => {
+test('serves decisions, bulks, changes, an import, the console and the command line without the sources', async () => {
   const folder = await builtCheckout()
-  for (const path of ['packaging', 'src', 'workers']) rmSync(join(folder, path), { recursive: true })
+  for (const path of ['console', 'packaging', 'src', 'workers'])
+    rmSync(join(folder, path), { recursive: true })
   const start = [...NODE, join(folder, 'dist/start.js')] as [string, ...string[]]
   const env = { API_KEY, STORE_URL: 'lmdb:./data', HTTP_THREADS: '1', POOL_THREADS: '1' }
   const service = new ServiceProcess({ cwd: folder, env, command: start })
@@ -74,6 +84,7 @@ test('serves decisions, bulks, changes, an import and the command line without t
   expect(allow.flatMap((answer, n) => (answer.allow ? [n] : []))).toEqual([7])
 
   const url = await service.address()
+  expect(await (await fetch(`${url}/console`)).text()).toContain('src="./console/index-')
   const verdict = async (...args: string[]) =>
     (
       await run(NODE[0], [NODE[1], join(folder, 'dist/verdict.js'), ...args], {
