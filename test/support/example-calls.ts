@@ -78,6 +78,7 @@ const DECISION_CALLS: readonly Call[] = [
 const REFERENCE_CALLS: readonly Call[] = [
   { operation: 'getDescription', method: 'GET', path: '/openapi.json' },
   { operation: 'getReference', method: 'GET', path: '/docs' },
+  { operation: 'getConsole', method: 'GET', path: '/console' },
 ]
 
 const OTHER_CALLS: readonly Call[] = [

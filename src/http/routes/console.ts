@@ -33,7 +33,6 @@ const PAGE_HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
   'Referrer-Policy': 'no-referrer',
-  'X-Frame-Options': 'DENY',
 }
 
 /** The name of such a file has a hash of what is in it. */

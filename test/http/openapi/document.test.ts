@@ -258,7 +258,7 @@ describe('the description', () => {
 
 describe('static content', () => {
   const PATHS = routes
-    .filter(({ operationId }) => operationId.startsWith('getReference'))
+    .filter(({ operationId }) => /^getReference|^getConsole$/.test(operationId))
     .map(({ path }) => path)
 
   test.each(['/openapi.json', ...PATHS])(
