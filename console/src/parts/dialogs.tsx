@@ -24,6 +24,8 @@ interface DialogLook {
   /** Rejects where it was refused. */
   readonly onSubmit: () => Promise<unknown>
   readonly onOpen?: () => void
+  /** Whether a field says already what was refused: it is not said twice. */
+  readonly isSaidBeside?: (problem: unknown) => boolean
 }
 
 /** `children`: the fields, given what was refused last; absent: the sentence is all there is to read. */
@@ -60,6 +62,7 @@ function DialogForm({
   submit,
   isDanger = false,
   onSubmit,
+  isSaidBeside,
   onDone,
   children,
 }: Omit<DialogLook, 'trigger'> & {
@@ -94,7 +97,7 @@ function DialogForm({
         </Heading>
         {children?.(problem)}
         <p>{sentence}</p>
-        <ProblemNote error={problem} />
+        {isSaidBeside?.(problem) ? null : <ProblemNote error={problem} />}
         <div className="buttons">
           <Action slot="close">{texts.cancel}</Action>
           <Action

@@ -4,6 +4,7 @@ import { useSpoken, useTexts } from '../texts/texts.tsx'
 import { Choice, TextInput } from './fields.tsx'
 import { Badge } from './page.tsx'
 
+const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const SPANS = {
   hour: HOUR_MS,
@@ -15,17 +16,19 @@ const SPANS = {
 
 type Span = keyof typeof SPANS | 'never' | 'moment'
 
-/** `value`: RFC 3339, or null for what lasts. */
+/** `value`: RFC 3339, or null for what lasts. `initial`: what is chosen at first; absent: that it lasts. */
 export function EndInput({
+  initial = null,
   onChange,
   problem,
 }: {
+  readonly initial?: string | null
   readonly onChange: (value: string | null) => void
   readonly problem?: string | null
 }) {
   const texts = useTexts().parts
-  const [span, setSpan] = useState<Span>('never')
-  const [moment, setMoment] = useState('')
+  const [span, setSpan] = useState<Span>(initial === null ? 'never' : 'moment')
+  const [moment, setMoment] = useState(initial === null ? '' : local(initial))
   const choose = (chosen: string): void => {
     const next = chosen as Span
     setSpan(next)
@@ -59,10 +62,16 @@ export function EndInput({
   )
 }
 
+/** A moment as an input has it, in the browser's zone. */
+function local(iso: string): string {
+  const time = new Date(iso)
+  return new Date(time.getTime() - time.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16)
+}
+
 /** A moment of the browser's zone, as an input has it, for the interface. What is none is sent as it is, and refused there. */
-function rfc3339(local: string): string {
-  const time = new Date(local)
-  return Number.isNaN(time.getTime()) ? local : time.toISOString()
+function rfc3339(typed: string): string {
+  const time = new Date(typed)
+  return Number.isNaN(time.getTime()) ? typed : time.toISOString()
 }
 
 /** Nothing where the grant lasts. */

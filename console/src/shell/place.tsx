@@ -10,8 +10,8 @@ export interface Place {
   readonly path: { readonly proj_id: string; readonly env_id: string }
   /** The address of a page in this environment: `to('groups', key)`. */
   readonly to: (...parts: readonly string[]) => string
-  /** The key of a query about it: first the noun whose changes make it stale, as `role_assignment`. */
-  readonly key: (noun: Noun, ...rest: readonly unknown[]) => readonly unknown[]
+  /** The key of a query about it: first the noun whose changes make it stale, as `role_assignment`, or several such nouns. */
+  readonly key: (noun: Noun | readonly Noun[], ...rest: readonly unknown[]) => readonly unknown[]
   /** Whether what others change appears by itself. */
   readonly live: LiveState
 }
@@ -83,7 +83,7 @@ function useLiveQueries(project: string, environment: string): LiveState {
           itsProject === project &&
           itsEnvironment === environment &&
           noun !== 'none' &&
-          (nouns.has(null) || noun === 'any' || nouns.has(String(noun))),
+          (nouns.has(null) || noun === 'any' || [noun].flat().some(each => nouns.has(String(each)))),
       })
       timer = null
       if (changed.size > 0 && !ended.signal.aborted) reloadSoon()
