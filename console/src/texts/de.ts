@@ -1,6 +1,8 @@
 /** Was die Konsole sagt, auf Deutsch. */
 import type { Texts } from './en.ts'
 
+const things = (count: string, one: string, many: string): string => `${count} ${count === '1' ? one : many}`
+
 export const de: Texts = {
   parts: {
     search: 'Suchen',
@@ -69,7 +71,119 @@ export const de: Texts = {
     },
   },
   questions: {},
-  groups: {},
+  groups: {
+    title: 'Gruppen',
+    lead: 'Was eine Gruppe erhält, bekommen ihre Mitglieder, und auch die Mitglieder der Gruppen in ihr.',
+    choose: 'Wählen Sie eine Gruppe im Baum, oder suchen Sie eine.',
+    tree: 'Gruppen in Gruppen',
+    search: 'Gruppen suchen',
+    none: 'Es gibt noch keine Gruppe.',
+    noneFound: 'Keine Gruppe passt dazu.',
+    back: 'Alle Gruppen',
+    tenant: 'Mandant',
+    tenantFilter: 'Mandant (leer: alle)',
+    inTenant: tenant => `Mandant ${tenant}`,
+    newGroup: 'Neue Gruppe',
+    key: 'Schlüssel',
+    keyHelp: 'Buchstaben, Ziffern, - und _. Er kann später nicht geändert werden.',
+    newSentence: (key, tenant) =>
+      `Legt die Gruppe ${key === '' ? '…' : key} im Mandanten ${tenant === '' ? '…' : tenant} an, ohne Mitglieder und Rollen.`,
+    create: 'Gruppe anlegen',
+    created: key => `Die Gruppe ${key} ist angelegt.`,
+    delete: 'Löschen…',
+    deleteOf: group => `${group} löschen`,
+    deleteSentence: (group, { members, roles, inside, around }) =>
+      `Löscht ${group}. Mit ihr gehen ${things(members, 'Mitgliedschaft', 'Mitgliedschaften')} und ${things(roles, 'erteilte Rolle', 'erteilte Rollen')}; ${things(inside, 'Gruppe', 'Gruppen')} in ihr und ${things(around, 'Gruppe', 'Gruppen')} um sie herum bleiben, ohne sie. Ihre Mitglieder verlieren sofort, was sie durch sie hatten. Das lässt sich nicht rückgängig machen.`,
+    deleteSubmit: 'Endgültig löschen',
+    deleted: group => `Die Gruppe ${group} ist gelöscht.`,
+    parts: { members: 'Mitglieder', inside: 'Gruppen darin', roles: 'Rollen', around: 'Gehört zu' },
+    partsOf: group => `Was es zu ${group} gibt`,
+    whereOf: group => `Wo ${group} steht`,
+    atTop: group => `${group} ist in keiner anderen Gruppe: ihre Mitglieder bekommen, was sie selbst erhält.`,
+    getNothing: group =>
+      `Die Gruppen darüber haben keine Rollen: Mitglieder von ${group} bekommen, was sie selbst erhält.`,
+    getThrough: group => `Durch die Gruppen darüber bekommen Mitglieder von ${group} außerdem:`,
+    onObject: 'auf',
+    through: group => `durch ${group}`,
+    isPart: 'Darüber ist mehr, als hier gezeigt wird.',
+    user: 'Benutzer',
+    group: 'Gruppe',
+    role: 'Rolle',
+    type: 'Typ',
+    instance: 'Instanz',
+    on: 'Auf',
+    actions: 'Aktionen',
+    add: 'Hinzufügen',
+    remove: 'Entfernen',
+    change: 'Ändern',
+    changeEnd: 'Ende ändern',
+    changeEndOf: what => `Ende ändern: ${what}`,
+    endSentence: (what, until) =>
+      until === ''
+        ? `Ab jetzt unbefristet: ${what}.`
+        : `Ab jetzt befristet: ${what}${until}; danach endet es von selbst.`,
+    endChanged: (what, until) =>
+      `${until === '' ? 'Jetzt unbefristet' : 'Jetzt befristet'}: ${what}${until}.`,
+    membership: user => `die Mitgliedschaft von ${user}`,
+    membershipIn: (user, group) => `die Mitgliedschaft von ${user} in ${group}`,
+    membersLead: 'Benutzer, die selbst in dieser Gruppe sind.',
+    membersOf: group => `Mitglieder von ${group}`,
+    noMembers: 'Niemand ist selbst in dieser Gruppe.',
+    addMember: 'Mitglied hinzufügen',
+    addMemberSentence: (user, group, until) =>
+      `${user === '' ? 'Der Benutzer' : user} wird Mitglied von ${group}${until}, und bekommt sofort, was deren Mitglieder bekommen.`,
+    memberAdded: (user, group, until) => `${user} ist Mitglied von ${group}${until}.`,
+    removeMember: user => `${user} entfernen`,
+    removeFrom: (user, group) => `${user} aus ${group} entfernen`,
+    removeMemberSentence: (user, group) =>
+      `${user} ist nicht mehr Mitglied von ${group}, und verliert sofort, was nur diese Mitgliedschaft gab.`,
+    memberRemoved: (user, group) => `${user} ist nicht mehr Mitglied von ${group}.`,
+    insideLead: group => `Ihre Mitglieder sind auch Mitglieder von ${group}.`,
+    insideOf: group => `Gruppen in ${group}`,
+    noneInside: 'In dieser Gruppe ist keine andere.',
+    aroundLead: group => `Mitglieder von ${group} sind auch Mitglieder dieser Gruppen.`,
+    aroundOf: group => `Gruppen, in denen ${group} ist`,
+    noneAround: 'Diese Gruppe ist in keiner anderen.',
+    addGroup: 'Gruppe hinzufügen',
+    putInto: 'In eine Gruppe stellen',
+    nestSentence: (child, parent, until) =>
+      `${child === '' ? 'Die Gruppe' : child} kommt in ${parent === '' ? 'die Gruppe' : parent}${until}: Mitglieder der ersten bekommen, was Mitglieder der zweiten bekommen.`,
+    nested: (child, parent, until) => `${child} ist in ${parent}${until}.`,
+    placeIn: (child, parent) => `der Platz von ${child} in ${parent}`,
+    unnest: (child, parent) => `${child} aus ${parent} entfernen`,
+    unnestSentence: (child, parent) =>
+      `${child} ist nicht mehr in ${parent}. Ihre Mitglieder verlieren sofort, was nur ${parent} ihnen gab.`,
+    unnested: (child, parent) => `${child} ist nicht mehr in ${parent}.`,
+    move: 'Verschieben',
+    moveOf: child => `${child} verschieben`,
+    target: 'In die Gruppe',
+    moveSubmit: 'Verschieben',
+    moveSentence: (child, from, to) =>
+      `${child} kommt aus ${from} heraus und in ${to === '' ? 'die andere Gruppe' : to}: ihre Mitglieder verlieren, was nur ${from} ihnen gab, und bekommen, was ${to === '' ? 'die andere' : to} gibt. Wann es endet, bleibt.`,
+    moved: (child, from, to) => `${child} ist jetzt in ${to}, und nicht mehr in ${from}.`,
+    rolesLead: 'Rollen, die diese Gruppe selbst erhält.',
+    rolesOf: group => `Rollen von ${group}`,
+    noRoles: 'Diese Gruppe hat selbst keine Rollen.',
+    grantRole: 'Rolle erteilen',
+    grantSubmit: 'Erteilen',
+    grantSentence: (role, object, group, until) =>
+      `Mitglieder von ${group} bekommen ${role === '' ? 'die Rolle' : role} auf ${object === '' ? 'der Instanz' : object}${until}.`,
+    roleGranted: (role, object, group, until) =>
+      `Mitglieder von ${group} haben ${role} auf ${object}${until}.`,
+    roleOn: (role, object) => `die Rolle ${role} auf ${object}`,
+    removeRole: (role, object) => `${role} auf ${object} entfernen`,
+    removeRoleSentence: (role, object, group) =>
+      `Mitglieder von ${group} verlieren sofort ${role} auf ${object}, soweit nichts anderes es ihnen gibt.`,
+    roleRemoved: (role, object, group) =>
+      `Mitglieder von ${group} haben dadurch nicht mehr ${role} auf ${object}.`,
+    userLead: 'Die Gruppen, in denen dieser Benutzer selbst ist, und alles, was ihm zugewiesen ist.',
+    groupsOf: 'Gruppen',
+    inNoGroup: 'Dieser Benutzer ist in keiner Gruppe.',
+    heldRoles: 'Zugewiesene Rollen',
+    heldRolesLead:
+      'Ohne das, was Gruppen geben. Die Rolle member auf einer Gruppe ist die Mitgliedschaft selbst.',
+    holdsNothing: 'Diesem Benutzer ist keine Rolle zugewiesen.',
+  },
   model: {
     tabs: {
       label: 'Ansichten des Modells',

@@ -1,0 +1,90 @@
+/** The groups above a group, as far as one likes to read: the nearest first, each with what it is granted. */
+import { useQuery } from '@tanstack/react-query'
+import { usePlace } from '../shell/place.tsx'
+import {
+  type GroupCalls,
+  type GroupLink,
+  type GroupRole,
+  objectOf,
+  referenceOf,
+  useGroupCalls,
+} from './group-calls.ts'
+
+const GROUPS_MAX = 12
+const FIRST = { page: 1, per_page: 10 } as const
+
+export interface Ancestor {
+  readonly name: string
+  /** The groups this one is in itself. */
+  readonly parents: readonly string[]
+  readonly roles: readonly { readonly role: string; readonly object: string }[]
+}
+
+export interface Ancestors {
+  /** The groups that the group is in itself. */
+  readonly parents: readonly string[]
+  readonly above: readonly Ancestor[]
+  /** Whether there are more groups, or more roles, than these. */
+  readonly isPart: boolean
+}
+
+/** `reference` null: of no group. */
+export function useAncestors(reference: string | null): Ancestors | undefined {
+  const place = usePlace()
+  const calls = useGroupCalls()
+  return useQuery({
+    queryKey: place.key(['relationship_tuple', 'resource_instance'], 'groups', 'above', reference),
+    queryFn: ({ signal }) => ancestorsOf(calls, reference!, signal),
+    enabled: reference !== null,
+  }).data
+}
+
+async function ancestorsOf(calls: GroupCalls, reference: string, signal: AbortSignal): Promise<Ancestors> {
+  const first = await calls.parents(reference, FIRST, signal)
+  let isPart = first.total_count > first.data.length
+  const above: Ancestor[] = []
+  const known = new Set(first.data.map(referenceOf))
+  let level: readonly GroupLink[] = first.data
+  while (level.length > 0 && above.length < GROUPS_MAX) {
+    const taken = level.slice(0, GROUPS_MAX - above.length)
+    isPart ||= taken.length < level.length
+    const looked = await Promise.all(
+      taken.map(async link => {
+        const name = referenceOf(link)
+        const [parents, roles] = await Promise.all([
+          calls.parents(name, FIRST, signal),
+          calls.roles(name, FIRST, signal),
+        ])
+        return { name, parents, roles }
+      }),
+    )
+    const next: GroupLink[] = []
+    for (const { name, parents, roles } of looked) {
+      isPart ||= parents.total_count > parents.data.length || roles.total_count > roles.data.length
+      above.push({ name, parents: parents.data.map(referenceOf), roles: roles.data.map(shownRole) })
+      for (const parent of parents.data) {
+        if (known.has(referenceOf(parent))) continue
+        known.add(referenceOf(parent))
+        next.push(parent)
+      }
+    }
+    level = next
+  }
+  return { parents: first.data.map(referenceOf), above, isPart: isPart || level.length > 0 }
+}
+
+function shownRole(granted: GroupRole): Ancestor['roles'][number] {
+  return { role: granted.key, object: objectOf(granted) }
+}
+
+/** From the top down to what is above the group. Where there are several above, nothing is before them. */
+export function chainOf({ parents, above }: Ancestors): readonly (readonly string[])[] {
+  const chain: (readonly string[])[] = []
+  let step = parents
+  while (step.length > 0 && chain.length <= above.length) {
+    chain.unshift(step)
+    const [only] = step
+    step = step.length === 1 ? (above.find(({ name }) => name === only)?.parents ?? []) : []
+  }
+  return chain
+}

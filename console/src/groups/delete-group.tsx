@@ -1,0 +1,52 @@
+/** Deletes a group. There is no way back, and the dialog says what goes with it. */
+import { useLocation } from 'wouter'
+import { ActionDialog } from '../parts/dialogs.tsx'
+import { useWrite } from '../parts/writes.ts'
+import { usePlace } from '../shell/place.tsx'
+import { useSpoken } from '../texts/texts.tsx'
+import { type Group, referenceOf, useGroupCalls } from './group-calls.ts'
+
+export interface Counts {
+  readonly members: number
+  readonly roles: number
+  readonly inside: number
+  readonly around: number
+}
+
+export function DeleteGroup({ group, counts }: { readonly group: Group; readonly counts: Counts }) {
+  const { texts: all, number } = useSpoken()
+  const texts = all.groups
+  const place = usePlace()
+  const calls = useGroupCalls()
+  const write = useWrite()
+  const [, go] = useLocation()
+  const name = referenceOf(group)
+  return (
+    <ActionDialog
+      trigger={texts.delete}
+      triggerLook={{ kind: 'danger' }}
+      title={texts.deleteOf(name)}
+      sentence={texts.deleteSentence(name, {
+        members: number(counts.members),
+        roles: number(counts.roles),
+        inside: number(counts.inside),
+        around: number(counts.around),
+      })}
+      submit={texts.deleteSubmit}
+      isDanger
+      onSubmit={() =>
+        write({
+          make: async () => {
+            await calls.remove(name)
+            // What is not there any more is not asked for again.
+            go(place.to('groups'))
+          },
+          said: texts.deleted(name),
+        })
+      }
+    >
+      {/* With something to read first, the button that deletes has not the focus: a second Enter is no consent. */}
+      {() => null}
+    </ActionDialog>
+  )
+}

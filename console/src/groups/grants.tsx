@@ -1,0 +1,175 @@
+/** The roles that a group is granted itself, each on an instance. */
+import { useState } from 'react'
+import type { Pages } from '../interface/pages.ts'
+import { ActionDialog } from '../parts/dialogs.tsx'
+import { EndInput, EndText } from '../parts/ends.tsx'
+import { KeyInput } from '../parts/fields.tsx'
+import { PagedTable } from '../parts/paged-table.tsx'
+import { useSettled } from '../parts/settled.ts'
+import { useWrite } from '../parts/writes.ts'
+import { useTexts } from '../texts/texts.tsx'
+import { useCompletions } from './completions.ts'
+import { EndDialog } from './end-dialog.tsx'
+import {
+  type End,
+  findInPages,
+  type Granted,
+  type Group,
+  type GroupRole,
+  objectOf,
+  referenceOf,
+  useGroupCalls,
+} from './group-calls.ts'
+import { Part, type PartOfGroup } from './part.tsx'
+import { RemoveDialog } from './remove-dialog.tsx'
+import { saidOf, useUntil } from './said.ts'
+
+export function Grants({
+  group,
+  heading,
+  onGone,
+  pages,
+}: PartOfGroup & { readonly pages: Pages<GroupRole> }) {
+  const all = useTexts()
+  const texts = all.groups
+  const calls = useGroupCalls()
+  const name = referenceOf(group)
+  return (
+    <Part
+      heading={heading}
+      title={texts.parts.roles}
+      lead={texts.rolesLead}
+      action={<GrantRole group={group} />}
+    >
+      <PagedTable
+        label={texts.rolesOf(name)}
+        pages={pages}
+        rowKey={role => `${role.key} ${role.resource_instance.id}`}
+        empty={texts.noRoles}
+        columns={[
+          { id: 'role', header: texts.role, cell: ({ key }) => key },
+          { id: 'on', header: texts.on, cell: role => <code>{objectOf(role)}</code> },
+          { id: 'end', header: all.parts.ends, cell: ({ expires_at }) => <EndText end={expires_at} /> },
+          {
+            id: 'actions',
+            header: texts.actions,
+            isActions: true,
+            cell: role => {
+              const granted = grantedOf(role)
+              const object = objectOf(role)
+              const end = role.expires_at
+              return (
+                <>
+                  <EndDialog
+                    what={texts.roleOn(role.key, object)}
+                    end={end}
+                    onChange={changed => calls.grant(group, { ...granted, end: changed })}
+                  />
+                  <RemoveDialog
+                    label={texts.removeRole(role.key, object)}
+                    sentence={texts.removeRoleSentence(role.key, object, name)}
+                    said={texts.roleRemoved(role.key, object, name)}
+                    make={() => calls.takeBack(group, granted)}
+                    undo={() => calls.grant(group, { ...granted, end })}
+                    onGone={onGone}
+                  />
+                </>
+              )
+            },
+          },
+        ]}
+      />
+    </Part>
+  )
+}
+
+function grantedOf({ key, resource, resource_instance: instance }: GroupRole): Granted {
+  return { role: key, type: resource.key, instance: instance.key }
+}
+
+function GrantRole({ group }: { readonly group: Group }) {
+  const texts = useTexts().groups
+  const calls = useGroupCalls()
+  const write = useWrite()
+  const until = useUntil()
+  const completions = useCompletions()
+  const [granted, setGranted] = useState<Granted>(NOTHING)
+  const [end, setEnd] = useState<End>(null)
+  const [sent, setSent] = useState<Granted>(NOTHING)
+  const { type, role, instance } = granted
+  const settledType = useSettled(type)
+  const name = referenceOf(group)
+  const object = `${type}:${instance}`
+  const grant = async (): Promise<void> => {
+    setSent(granted)
+    await calls.requireInstance(type, instance)
+    const before = await findInPages(
+      page => calls.roles(name, page),
+      each => each.key === role && objectOf(each) === object,
+    )
+    await write({
+      make: () => calls.grant(group, { ...granted, end }),
+      said: texts.roleGranted(role, object, name, until(end)),
+      undo: () =>
+        before === undefined
+          ? calls.takeBack(group, granted)
+          : calls.grant(group, { ...granted, end: before.expires_at }),
+    })
+  }
+  const said = (problem: unknown) => ({
+    type: saidOf(problem, 'resource', sent.type),
+    role: saidOf(problem, 'role', sent.role),
+    instance:
+      saidOf(problem, 'resource_instance', sent.instance) ??
+      saidOf(problem, '', `${sent.type}:${sent.instance}`),
+    end: saidOf(problem, 'expires_at'),
+  })
+  return (
+    <ActionDialog
+      trigger={texts.grantRole}
+      triggerLook={{ kind: 'primary' }}
+      title={texts.grantRole}
+      sentence={texts.grantSentence(role, type === '' ? '' : object, name, until(end))}
+      submit={texts.grantSubmit}
+      onOpen={() => {
+        setGranted(NOTHING)
+        setEnd(null)
+      }}
+      isSaidBeside={problem => Object.values(said(problem)).some(each => each !== null)}
+      onSubmit={grant}
+    >
+      {problem => (
+        <>
+          <KeyInput
+            label={texts.type}
+            value={type}
+            onChange={typed => setGranted({ ...granted, type: typed })}
+            isRequired
+            autoFocus
+            problem={said(problem).type}
+            {...completions.types}
+          />
+          <KeyInput
+            label={texts.role}
+            value={role}
+            onChange={typed => setGranted({ ...granted, role: typed })}
+            isRequired
+            problem={said(problem).role}
+            {...completions.roles(settledType)}
+          />
+          <KeyInput
+            label={texts.instance}
+            value={instance}
+            onChange={typed => setGranted({ ...granted, instance: typed })}
+            isRequired
+            problem={said(problem).instance}
+            {...completions.instances(settledType, group.group_tenant)}
+          />
+          <EndInput onChange={setEnd} problem={said(problem).end} />
+        </>
+      )}
+    </ActionDialog>
+  )
+}
+
+const NOTHING: Granted = { type: '', role: '', instance: '' }

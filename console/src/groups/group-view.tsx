@@ -1,0 +1,133 @@
+/** The group that is chosen: where it is, what its members get, and four lists: members, groups inside, roles, the groups it is in. */
+import { useQuery } from '@tanstack/react-query'
+import { useRef } from 'react'
+import { Link } from 'wouter'
+import { usePages } from '../interface/pages.ts'
+import { ActionLink } from '../parts/action.tsx'
+import { Badge, Page } from '../parts/page.tsx'
+import { Skeleton } from '../parts/paged-table.tsx'
+import { ProblemNote } from '../parts/problem-note.tsx'
+import { usePlace } from '../shell/place.tsx'
+import { useSpoken, useTexts } from '../texts/texts.tsx'
+import { Around } from './around.tsx'
+import { DeleteGroup } from './delete-group.tsx'
+import { Grants } from './grants.tsx'
+import { type Group, referenceOf, useGroupCalls } from './group-calls.ts'
+import { Inside } from './inside.tsx'
+import { Members } from './members.tsx'
+import { Overview } from './overview.tsx'
+
+const PARTS = ['members', 'inside', 'roles', 'around'] as const
+
+export function GroupView({
+  reference,
+  part,
+  isNarrow,
+}: {
+  readonly reference: string
+  readonly part: string
+  readonly isNarrow: boolean
+}) {
+  const texts = useTexts().groups
+  const place = usePlace()
+  const calls = useGroupCalls()
+  const { data, error } = useQuery({
+    queryKey: place.key('resource_instance', 'groups', 'one', reference),
+    queryFn: ({ signal }) => calls.read(reference, signal),
+  })
+  const back = isNarrow ? (
+    <ActionLink to={place.to('groups')} kind="quiet">
+      ‹ {texts.back}
+    </ActionLink>
+  ) : null
+  // A group that was deleted meanwhile is not shown as if it were there.
+  if (error !== null || data === undefined) {
+    return (
+      <Page title={reference} actions={back}>
+        {error === null ? <Skeleton /> : <ProblemNote error={error} />}
+      </Page>
+    )
+  }
+  return <Shown group={data} part={part} back={back} />
+}
+
+function Shown({
+  group,
+  part,
+  back,
+}: {
+  readonly group: Group
+  readonly part: string
+  readonly back: React.ReactNode
+}) {
+  const { texts: all, number } = useSpoken()
+  const texts = all.groups
+  const place = usePlace()
+  const calls = useGroupCalls()
+  const name = referenceOf(group)
+  const heading = useRef<HTMLHeadingElement>(null)
+  const members = usePages(place.key('role_assignment', 'groups', 'members', name), (page, signal) =>
+    calls.members(name, page, signal),
+  )
+  const nested = ['resource_instance', 'relationship_tuple'] as const
+  const inside = usePages(place.key(nested, 'groups', 'inside', name), (page, signal) =>
+    calls.children(name, page, signal),
+  )
+  const roles = usePages(place.key(nested, 'groups', 'roles', name), (page, signal) =>
+    calls.roles(name, page, signal),
+  )
+  const around = usePages(place.key(nested, 'groups', 'around', name), (page, signal) =>
+    calls.parents(name, page, signal),
+  )
+  const totals = { members, inside, roles, around }
+  // What was done took a row with its button away: reading goes on at the list.
+  const onGone = (): void => heading.current?.focus()
+  const shown = { group, heading, onGone }
+  return (
+    <Page
+      title={name}
+      lead={
+        <span className="row">
+          <Badge>{texts.inTenant(group.group_tenant)}</Badge>
+        </span>
+      }
+      actions={
+        <>
+          {back}
+          <DeleteGroup
+            group={group}
+            counts={{
+              members: members.total ?? 0,
+              roles: roles.total ?? 0,
+              inside: inside.total ?? 0,
+              around: around.total ?? 0,
+            }}
+          />
+        </>
+      }
+    >
+      <Overview group={group} />
+      <nav className="tabs" aria-label={texts.partsOf(name)}>
+        {PARTS.map(each => (
+          <Link
+            key={each}
+            href={each === 'members' ? place.to('groups', name) : place.to('groups', name, each)}
+            {...(each === part ? { 'aria-current': 'page' } : {})}
+          >
+            {texts.parts[each]}
+            {totals[each].total === null ? null : <span className="soft"> {number(totals[each].total)}</span>}
+          </Link>
+        ))}
+      </nav>
+      {part === 'inside' ? (
+        <Inside {...shown} pages={inside} />
+      ) : part === 'roles' ? (
+        <Grants {...shown} pages={roles} />
+      ) : part === 'around' ? (
+        <Around {...shown} pages={around} />
+      ) : (
+        <Members {...shown} pages={members} />
+      )}
+    </Page>
+  )
+}

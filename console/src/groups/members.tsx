@@ -1,0 +1,128 @@
+/** The users who are members of a group themselves. */
+import { useState } from 'react'
+import { Link } from 'wouter'
+import type { Pages } from '../interface/pages.ts'
+import { ActionDialog } from '../parts/dialogs.tsx'
+import { EndInput, EndText } from '../parts/ends.tsx'
+import { KeyInput } from '../parts/fields.tsx'
+import { PagedTable } from '../parts/paged-table.tsx'
+import { useWrite } from '../parts/writes.ts'
+import { usePlace } from '../shell/place.tsx'
+import { useTexts } from '../texts/texts.tsx'
+import { useCompletions } from './completions.ts'
+import { EndDialog } from './end-dialog.tsx'
+import { type End, type Group, type Member, referenceOf, useGroupCalls } from './group-calls.ts'
+import { Part, type PartOfGroup } from './part.tsx'
+import { RemoveDialog } from './remove-dialog.tsx'
+import { saidOf, useUntil } from './said.ts'
+
+export function Members({ group, heading, onGone, pages }: PartOfGroup & { readonly pages: Pages<Member> }) {
+  const all = useTexts()
+  const texts = all.groups
+  const place = usePlace()
+  const calls = useGroupCalls()
+  const name = referenceOf(group)
+  return (
+    <Part
+      heading={heading}
+      title={texts.parts.members}
+      lead={texts.membersLead}
+      action={<AddMember group={group} />}
+    >
+      <PagedTable
+        label={texts.membersOf(name)}
+        pages={pages}
+        rowKey={({ id }) => id}
+        empty={texts.noMembers}
+        columns={[
+          {
+            id: 'user',
+            header: texts.user,
+            cell: ({ key }) => <Link href={place.to('groups', 'users', key)}>{key}</Link>,
+          },
+          { id: 'end', header: all.parts.ends, cell: ({ expires_at }) => <EndText end={expires_at} /> },
+          {
+            id: 'actions',
+            header: texts.actions,
+            isActions: true,
+            cell: ({ key, expires_at: end }) => (
+              <>
+                <EndDialog
+                  what={texts.membership(key)}
+                  end={end}
+                  onChange={changed => calls.putMember(group, key, changed)}
+                />
+                <RemoveDialog
+                  label={texts.removeMember(key)}
+                  sentence={texts.removeMemberSentence(key, name)}
+                  said={texts.memberRemoved(key, name)}
+                  make={() => calls.dropMember(group, key)}
+                  undo={() => calls.putMember(group, key, end)}
+                  onGone={onGone}
+                />
+              </>
+            ),
+          },
+        ]}
+      />
+    </Part>
+  )
+}
+
+function AddMember({ group }: { readonly group: Group }) {
+  const texts = useTexts().groups
+  const calls = useGroupCalls()
+  const write = useWrite()
+  const until = useUntil()
+  const { users } = useCompletions()
+  const [user, setUser] = useState('')
+  const [end, setEnd] = useState<End>(null)
+  // What was refused is about that, whatever is typed by now.
+  const [sent, setSent] = useState('')
+  const name = referenceOf(group)
+  const add = async (): Promise<void> => {
+    setSent(user)
+    const before = await calls.membershipEnd(group, user)
+    await write({
+      make: () => calls.putMember(group, user, end),
+      said:
+        before === undefined
+          ? texts.memberAdded(user, name, until(end))
+          : texts.endChanged(texts.membership(user), until(end)),
+      undo: () =>
+        before === undefined ? calls.dropMember(group, user) : calls.putMember(group, user, before),
+    })
+  }
+  return (
+    <ActionDialog
+      trigger={texts.addMember}
+      triggerLook={{ kind: 'primary' }}
+      title={texts.addMember}
+      sentence={texts.addMemberSentence(user, name, until(end))}
+      submit={texts.add}
+      onOpen={() => {
+        setUser('')
+        setEnd(null)
+      }}
+      isSaidBeside={problem =>
+        saidOf(problem, 'user_id', sent) !== null || saidOf(problem, 'expires_at') !== null
+      }
+      onSubmit={add}
+    >
+      {problem => (
+        <>
+          <KeyInput
+            label={texts.user}
+            value={user}
+            onChange={setUser}
+            isRequired
+            autoFocus
+            problem={saidOf(problem, 'user_id', sent)}
+            {...users}
+          />
+          <EndInput onChange={setEnd} problem={saidOf(problem, 'expires_at')} />
+        </>
+      )}
+    </ActionDialog>
+  )
+}

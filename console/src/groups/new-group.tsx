@@ -1,0 +1,75 @@
+/** Makes a group. */
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { ActionDialog } from '../parts/dialogs.tsx'
+import { KeyInput, TextInput } from '../parts/fields.tsx'
+import { useWrite } from '../parts/writes.ts'
+import { usePlace } from '../shell/place.tsx'
+import { useTexts } from '../texts/texts.tsx'
+import { useCompletions } from './completions.ts'
+import { referenceOf, useGroupCalls } from './group-calls.ts'
+import { saidOf } from './said.ts'
+
+const FIRST_TENANT = 'default'
+
+export function NewGroup() {
+  const texts = useTexts().groups
+  const place = usePlace()
+  const calls = useGroupCalls()
+  const write = useWrite()
+  const { tenants } = useCompletions()
+  const [, go] = useLocation()
+  const [name, setName] = useState('')
+  const [tenant, setTenant] = useState(FIRST_TENANT)
+  const [sent, setSent] = useState({ name, tenant })
+  const saidOfKey = (problem: unknown): string | null =>
+    saidOf(problem, 'group_instance_key', sent.name.includes(':') ? sent.name : `group:${sent.name}`)
+  const saidOfTenant = (problem: unknown): string | null => saidOf(problem, 'group_tenant', sent.tenant)
+  return (
+    <ActionDialog
+      trigger={texts.newGroup}
+      title={texts.newGroup}
+      sentence={texts.newSentence(name, tenant)}
+      submit={texts.create}
+      onOpen={() => setName('')}
+      isSaidBeside={problem => saidOfKey(problem) !== null || saidOfTenant(problem) !== null}
+      onSubmit={async () => {
+        setSent({ name, tenant })
+        let made = name
+        await write({
+          make: async () => {
+            made = referenceOf(await calls.create(name, tenant))
+          },
+          said: texts.created(name),
+          undo: async () => {
+            go(place.to('groups'))
+            await calls.remove(made)
+          },
+        })
+        go(place.to('groups', made))
+      }}
+    >
+      {problem => (
+        <>
+          <TextInput
+            label={texts.key}
+            description={texts.keyHelp}
+            value={name}
+            onChange={setName}
+            isRequired
+            autoFocus
+            problem={saidOfKey(problem)}
+          />
+          <KeyInput
+            label={texts.tenant}
+            value={tenant}
+            onChange={setTenant}
+            isRequired
+            problem={saidOfTenant(problem)}
+            {...tenants}
+          />
+        </>
+      )}
+    </ActionDialog>
+  )
+}

@@ -1,0 +1,121 @@
+/** A user among groups: which ones it is in itself, and what it holds besides. */
+import { Link } from 'wouter'
+import { answerOf, type Schemas, service } from '../interface/client.ts'
+import { usePages } from '../interface/pages.ts'
+import { ActionLink } from '../parts/action.tsx'
+import { EndText } from '../parts/ends.tsx'
+import { Card, Page } from '../parts/page.tsx'
+import { PagedTable } from '../parts/paged-table.tsx'
+import { usePlace } from '../shell/place.tsx'
+import { useTexts } from '../texts/texts.tsx'
+import { EndDialog } from './end-dialog.tsx'
+import { referenceOf, useGroupCalls } from './group-calls.ts'
+import { RemoveDialog } from './remove-dialog.tsx'
+
+export function UserView({ user }: { readonly user: string }) {
+  const texts = useTexts().groups
+  const place = usePlace()
+  return (
+    <Page
+      title={user}
+      lead={texts.userLead}
+      actions={<ActionLink to={place.to('groups')}>‹ {texts.back}</ActionLink>}
+    >
+      <GroupsOf user={user} />
+      <RolesOf user={user} />
+    </Page>
+  )
+}
+
+/** The end of a membership is in the list, with the group. */
+function GroupsOf({ user }: { readonly user: string }) {
+  const all = useTexts()
+  const texts = all.groups
+  const place = usePlace()
+  const calls = useGroupCalls()
+  const pages = usePages(
+    place.key(['role_assignment', 'resource_instance'], 'groups', 'of', user),
+    (page, signal) => calls.list({ ...page, user }, signal),
+  )
+  return (
+    <Card title={texts.groupsOf}>
+      <PagedTable
+        label={texts.groupsOf}
+        pages={pages}
+        rowKey={({ id }) => id}
+        empty={texts.inNoGroup}
+        columns={[
+          {
+            id: 'group',
+            header: texts.group,
+            cell: group => <Link href={place.to('groups', referenceOf(group))}>{referenceOf(group)}</Link>,
+          },
+          { id: 'end', header: all.parts.ends, cell: ({ expires_at }) => <EndText end={expires_at} /> },
+          {
+            id: 'actions',
+            header: texts.actions,
+            isActions: true,
+            cell: ({ expires_at: end = null, ...group }) => {
+              const name = referenceOf(group)
+              return (
+                <>
+                  <EndDialog
+                    what={texts.membershipIn(user, name)}
+                    end={end}
+                    onChange={changed => calls.putMember(group, user, changed)}
+                  />
+                  <RemoveDialog
+                    label={texts.removeFrom(user, name)}
+                    sentence={texts.removeMemberSentence(user, name)}
+                    said={texts.memberRemoved(user, name)}
+                    make={() => calls.dropMember(group, user)}
+                    undo={() => calls.putMember(group, user, end)}
+                    onGone={() => document.querySelector<HTMLElement>('h1')?.focus()}
+                  />
+                </>
+              )
+            },
+          },
+        ]}
+      />
+    </Card>
+  )
+}
+
+function RolesOf({ user }: { readonly user: string }) {
+  const all = useTexts()
+  const texts = all.groups
+  const { path, key } = usePlace()
+  const pages = usePages(key('role_assignment', 'of', user), (page, signal) =>
+    answerOf(
+      service.GET('/v2/facts/{proj_id}/{env_id}/role_assignments', {
+        params: { path, query: { ...page, user: [user], include_total_count: true } },
+        signal,
+      }),
+    ).then(answer => ({
+      data: ('data' in answer ? answer.data : answer) as readonly Schemas['RoleAssignment'][],
+      total_count: 'data' in answer ? answer.total_count : undefined,
+    })),
+  )
+  return (
+    <Card title={texts.heldRoles}>
+      <p className="soft small">{texts.heldRolesLead}</p>
+      <PagedTable
+        label={texts.heldRoles}
+        pages={pages}
+        rowKey={({ id }) => id}
+        empty={texts.holdsNothing}
+        columns={[
+          { id: 'role', header: texts.role, cell: ({ role }) => role },
+          {
+            id: 'on',
+            header: texts.on,
+            cell: ({ resource_instance: instance, tenant }) =>
+              instance === null ? texts.inTenant(tenant) : <code>{instance}</code>,
+          },
+          { id: 'end', header: all.parts.ends, cell: ({ expires_at }) => <EndText end={expires_at} /> },
+        ]}
+      />
+    </Card>
+  )
+}
