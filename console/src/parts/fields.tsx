@@ -123,7 +123,7 @@ export function KeyInput({
   readonly autoFocus?: boolean
 }) {
   const search = useSettled(value)
-  const { data = [] } = useQuery({
+  const { data = [], isPlaceholderData } = useQuery({
     queryKey: [...queryKey, 'options', search],
     queryFn: ({ signal }) => load(search, signal),
     placeholderData: keepPreviousData,
@@ -137,7 +137,7 @@ export function KeyInput({
       menuTrigger="focus"
       inputValue={value}
       onInputChange={onChange}
-      items={data}
+      items={search === value && !isPlaceholderData ? data : likelyOf(data, value)}
       defaultFilter={() => true}
       isInvalid={isSaid(look.problem)}
       isRequired={look.isRequired ?? false}
@@ -157,6 +157,16 @@ export function KeyInput({
       </Popover>
     </ComboBox>
   )
+}
+
+/** Until the service has answered to what is typed: those of the former answer that match, so that nobody takes one that does not. */
+function likelyOf(former: readonly Option[], typed: string): readonly Option[] {
+  const wanted = typed.toLowerCase()
+  const likely = former.filter(option =>
+    Object.values(option).some(text => text?.toLowerCase().includes(wanted)),
+  )
+  // A list without options would close, and stay closed.
+  return likely.length === 0 ? former : likely
 }
 
 /** Narrows a list while one types. */
