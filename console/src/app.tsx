@@ -74,7 +74,7 @@ function Pages() {
   return (
     <Suspense fallback={<Skeleton />}>
       <Switch>
-        <Route path="/:project/:environment/questions">
+        <Route path="/:project/:environment/questions/*?">
           <QuestionPage />
         </Route>
         <Route path="/:project/:environment/groups/*?">

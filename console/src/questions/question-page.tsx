@@ -1,6 +1,76 @@
-/** To be written. */
-import { Page } from '../parts/page.tsx'
+/** "Why is this denied?" A question, its answer, and the way that leads there. The question is in the address: a link asks it anew. */
+import { useLocation } from 'wouter'
+import { Problem } from '../interface/problem.ts'
+import { ActionLink } from '../parts/action.tsx'
+import { Card, Page } from '../parts/page.tsx'
+import { Skeleton } from '../parts/paged-table.tsx'
+import { ProblemNote } from '../parts/problem-note.tsx'
+import { useScope } from '../session/scope.ts'
+import { usePlace } from '../shell/place.tsx'
+import type { Texts } from '../texts/en.ts'
+import { useTexts } from '../texts/texts.tsx'
+import '../styles/questions.css'
+import { Answer } from './answer.tsx'
+import { type Explanation, useExplanation } from './explanation.ts'
+import { isComplete, type Question, questionAddress, questionIn } from './question.ts'
+import { isAboutField, QuestionForm } from './question-form.tsx'
+import { whySentence } from './why.ts'
 
 export default function QuestionPage() {
-  return <Page title="QuestionPage">{null}</Page>
+  const texts = useTexts().questions
+  const place = usePlace()
+  // The address is read where nothing has decoded it; the router says when it is another one.
+  const [, go] = useLocation()
+  const { hash } = globalThis.location
+  const asked = questionIn(hash)
+  const scope = useScope()
+  const decides = Boolean(scope.data?.environment_id)
+  const mayNot = scope.data !== undefined && !decides
+  const { data, error, isFetching, isLoading, refetch } = useExplanation(asked, decides)
+  const ask = (question: Question): void => {
+    const address = questionAddress(place, question)
+    if (`#${address}` === hash) void refetch()
+    else go(address)
+  }
+  const isForbidden = error instanceof Problem && error.status === 403
+  return (
+    <Page title={texts.title} lead={texts.lead}>
+      {mayNot ? <MayNotDecide reason="manages" /> : null}
+      {isForbidden ? <MayNotDecide reason="elsewhere" /> : null}
+      <Card>
+        <QuestionForm asked={asked} onAsk={ask} isUnderWay={isFetching} isDisabled={mayNot} problem={error} />
+      </Card>
+      {isForbidden || isAboutField(error) ? null : <ProblemNote error={error} />}
+      {isLoading ? <Skeleton /> : null}
+      <p className="heard" role="status">
+        {data === undefined ? null : answerHeard(data, texts)}
+      </p>
+      {data === undefined || error !== null ? null : <Answer key={hash} explanation={data} />}
+      {isComplete(asked) || !decides ? null : <div className="empty">{texts.empty}</div>}
+    </Page>
+  )
+}
+
+/** The answer in a sentence or two, for who hears the page. */
+function answerHeard(explanation: Explanation, texts: Texts['questions']): string {
+  return `${explanation.explained.allow ? texts.allow : texts.deny}. ${whySentence(explanation, texts)}`
+}
+
+/** Keys that manage do not decide, and none decides about another environment than its own. */
+function MayNotDecide({ reason }: { readonly reason: 'manages' | 'elsewhere' }) {
+  const texts = useTexts().questions.mayNot
+  const place = usePlace()
+  return (
+    <div className="note warn" role="status">
+      <b>{texts.title}</b>
+      <span>{texts[reason]}</span>
+      {reason === 'manages' ? (
+        <span>
+          <ActionLink to={place.to('operations', 'keys')} isSmall>
+            {texts.keys}
+          </ActionLink>
+        </span>
+      ) : null}
+    </div>
+  )
 }

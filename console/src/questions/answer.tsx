@@ -1,0 +1,109 @@
+/** The answer to a question: allowed or denied, why, and the way that leads there or nearly does. */
+import { useEffect, useRef, useState } from 'react'
+import { EndText } from '../parts/ends.tsx'
+import { Card } from '../parts/page.tsx'
+import { usePlace } from '../shell/place.tsx'
+import { useSpoken } from '../texts/texts.tsx'
+import { useType } from './completions.ts'
+import type { Explanation } from './explanation.ts'
+import { NearMisses } from './near-misses.tsx'
+import { Parts } from './parts-told.tsx'
+import { resourceName } from './question.ts'
+import { Rules } from './rules.tsx'
+import { Sharing } from './sharing.tsx'
+import { endOfWay, type Way, wayOfAllow } from './way.ts'
+import { WayTold } from './way-told.tsx'
+import { hintsOf, whySentence } from './why.ts'
+
+export function Answer({ explanation }: { readonly explanation: Explanation }) {
+  const texts = useSpoken().texts.questions
+  const { explained } = explanation
+  const way = explained.allow ? wayOfAllow(explained, texts) : null
+  return (
+    <>
+      <VerdictTold explanation={explanation} way={way} />
+      {way === null ? null : (
+        <Card title={texts.path}>
+          <WayTold way={way} outcome="allow" />
+        </Card>
+      )}
+      {explained.allow ? null : <NearMisses debug={explained.debug} />}
+      <Rules {...explained} />
+      <Parts {...explained} />
+    </>
+  )
+}
+
+function VerdictTold({ explanation, way }: { readonly explanation: Explanation; readonly way: Way | null }) {
+  const { texts: all, moment } = useSpoken()
+  const texts = all.questions
+  const { explained, revision, askedAt } = explanation
+  const { allow, debug } = explained
+  const { request } = debug
+  const type = useType(request.resource.type)
+  const { live } = usePlace()
+  const change = useChange(allow)
+  return (
+    <section className={`card verdict ${allow ? 'allow' : 'deny'}`}>
+      <div className="verdict-head">
+        <VerdictMark allow={allow} />
+        <div className="grow">
+          <h2>{allow ? texts.allow : texts.deny}</h2>
+          <p className="mono key">
+            {texts.mayQuestion(request.user.key, request.action, resourceName(request.resource))}
+          </p>
+        </div>
+        <Sharing />
+      </div>
+      <p className="why">{whySentence(explanation, texts)}</p>
+      {hintsOf(explanation, type, texts).map(hint => (
+        <p key={hint}>{hint}</p>
+      ))}
+      {change === null ? null : <p className="badge warn">{texts.changed[change]}</p>}
+      <dl className="verdict-facts">
+        <div>
+          <dt>{texts.tenantIs}</dt>
+          <dd className="key">{request.tenant}</dd>
+        </div>
+        {allow && way !== null ? (
+          <div>
+            <dt>{texts.ends}</dt>
+            <dd>{endOfWay(way) === null ? texts.lasts : <EndText end={endOfWay(way)} />}</dd>
+          </div>
+        ) : null}
+        <div>
+          <dt>{texts.askedAt}</dt>
+          <dd>{moment(askedAt)}</dd>
+        </div>
+        {revision === null ? null : (
+          <div title={`${texts.revisionHelp} ${revision}`}>
+            <dt>{texts.revision}</dt>
+            <dd>{revision.split('.').at(-1)}</dd>
+          </div>
+        )}
+      </dl>
+      {live === 'live' ? <p className="small">{texts.followed}</p> : null}
+    </section>
+  )
+}
+
+function VerdictMark({ allow }: { readonly allow: boolean }) {
+  return (
+    <svg className="verdict-mark" viewBox="0 0 48 48" aria-hidden="true">
+      <circle cx="24" cy="24" r="22" />
+      <path d={allow ? 'M14 24.5l7 7 13-15' : 'M16 16l16 16M32 16l-16 16'} />
+    </svg>
+  )
+}
+
+/** Which way the answer turned while one looked at it. */
+function useChange(allow: boolean): 'toAllow' | 'toDeny' | null {
+  const before = useRef(allow)
+  const [change, setChange] = useState<'toAllow' | 'toDeny' | null>(null)
+  useEffect(() => {
+    if (before.current === allow) return
+    before.current = allow
+    setChange(allow ? 'toAllow' : 'toDeny')
+  }, [allow])
+  return change
+}

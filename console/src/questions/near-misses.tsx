@@ -1,0 +1,82 @@
+/** Of a deny: what would have allowed, but for one thing, and what that would take. */
+import { ActionLink } from '../parts/action.tsx'
+import { Card } from '../parts/page.tsx'
+import { usePlace } from '../shell/place.tsx'
+import type { Texts } from '../texts/en.ts'
+import { useTexts } from '../texts/texts.tsx'
+import type { Explained, NearMiss } from './explanation.ts'
+import { addressOf } from './links.ts'
+import { resourceName } from './question.ts'
+import { type Request, wayOfNearMiss } from './way.ts'
+import { WayTold } from './way-told.tsx'
+
+export function NearMisses({ debug: { request, rebac } }: Pick<Explained, 'debug'>) {
+  const texts = useTexts().questions
+  const { near_misses: misses = [], more_near_misses: more } = rebac
+  if (misses.length === 0 && !more) return null
+  return (
+    <Card title={texts.near.title}>
+      <p className="soft">{misses.length === 0 ? texts.near.onlyMore : texts.near.lead}</p>
+      {misses.map((miss, index) => (
+        <OneMiss key={index} miss={miss} request={request} />
+      ))}
+      {more && misses.length > 0 ? <p className="soft">{texts.near.more}</p> : null}
+    </Card>
+  )
+}
+
+function OneMiss({ miss, request }: { readonly miss: NearMiss; readonly request: Request }) {
+  const texts = useTexts().questions
+  const place = usePlace()
+  const { type, key } = miss.instance
+  const address = addressOf(place, { kind: 'instance', type, key })
+  return (
+    <section className="near-miss stack">
+      <h3>{titleOf(miss, texts)}</h3>
+      <WayTold way={wayOfNearMiss(miss, request, texts)} outcome="deny" hasLinks={false} />
+      <div className="near-need">
+        <span>
+          {needOf(miss, request.user.key, texts)}
+          {miss.kind === 'other-role' ? <Extending miss={miss} /> : null}
+        </span>
+        {address === null ? null : (
+          <ActionLink to={address} isSmall>
+            {texts.open(resourceName(miss.instance))}
+          </ActionLink>
+        )}
+      </div>
+    </section>
+  )
+}
+
+/** Whoever holds an editor's role wonders why it is not a viewer's, too. */
+function Extending({ miss }: { readonly miss: Extract<NearMiss, { readonly kind: 'other-role' }> }) {
+  const texts = useTexts().questions
+  const extending = miss.held_roles.filter(({ extends_needed: isExtending }) => isExtending)
+  if (extending.length === 0) return null
+  const held = texts.both(extending.map(({ role }) => role))
+  return <> {texts.near.extending(held, texts.either(miss.needed_roles))}</>
+}
+
+function titleOf(miss: NearMiss, texts: Texts['questions']): string {
+  const on = resourceName(miss.instance)
+  if (miss.kind === 'other-role') return texts.near.otherRoleTitle(texts.either(miss.needed_roles), on)
+  if (miss.kind === 'guard') return texts.near.guardTitle(on)
+  return texts.near.noTupleTitle(miss.derivation.relation, on)
+}
+
+function needOf(miss: NearMiss, user: string, texts: Texts['questions']): string {
+  const on = resourceName(miss.instance)
+  switch (miss.kind) {
+    case 'other-role': {
+      const needed = texts.either(miss.needed_roles)
+      return miss.instance.type === 'group'
+        ? texts.near.needMembership(user, needed, miss.instance.key)
+        : texts.near.needOtherRole(user, needed, on)
+    }
+    case 'guard':
+      return texts.near.needGuard(user, texts.both(miss.blocking_roles), on)
+    case 'no-tuple':
+      return texts.near.needNoTuple(resourceName(miss.held_on), miss.derivation.relation, on)
+  }
+}

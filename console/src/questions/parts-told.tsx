@@ -1,0 +1,36 @@
+/** What each kind of right says of a question: roles in the tenant, roles on the resource, rules. */
+import { Badge, Card } from '../parts/page.tsx'
+import { useTexts } from '../texts/texts.tsx'
+import type { Explained } from './explanation.ts'
+
+const PARTS = ['rbac', 'rebac', 'abac'] as const
+
+export function Parts({ debug, rules }: Pick<Explained, 'debug' | 'rules'>) {
+  const texts = useTexts().questions.parts
+  return (
+    <Card title={texts.title}>
+      <ul className="parts-told">
+        {PARTS.map(part => {
+          const { allow, code, reason } = debug[part]
+          return (
+            <li key={part}>
+              <h3>
+                {texts[part]}{' '}
+                <Badge {...(allow ? { kind: 'allow' as const } : {})}>
+                  {allow ? `✓ ${texts.yes}` : `– ${texts.no}`}
+                </Badge>
+              </h3>
+              <p>
+                {code === 'no_matching_rules' && rules === undefined
+                  ? texts.noRule
+                  : (texts.codes[code] ?? texts.otherCode(code))}
+              </p>
+              <p className="soft small">{texts.service(reason)}</p>
+              {part === 'rebac' && debug.rebac.truncated ? <p className="small">{texts.truncated}</p> : null}
+            </li>
+          )
+        })}
+      </ul>
+    </Card>
+  )
+}

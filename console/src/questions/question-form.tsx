@@ -1,0 +1,152 @@
+/** The form in which a question is asked, with what there is in the service to choose from. */
+import { useState } from 'react'
+import { Form } from 'react-aria-components/Form'
+import { Problem } from '../interface/problem.ts'
+import { Action } from '../parts/action.tsx'
+import { KeyInput, LongTextInput } from '../parts/fields.tsx'
+import { usePlace } from '../shell/place.tsx'
+import { useTexts } from '../texts/texts.tsx'
+import { actionsOf, instancesOf, tenantsOf, typesOf, useType, usersOf } from './completions.ts'
+import { ATTRIBUTES, attributesIn, type Field, isComplete, type Question } from './question.ts'
+
+/** Where the interface finds a field in what was sent. */
+const PLACES: Readonly<Record<Field, string>> = {
+  user: 'user.key',
+  action: 'action',
+  type: 'resource.type',
+  key: 'resource.key',
+  tenant: 'resource.tenant',
+  userAttributes: 'user.attributes',
+  resourceAttributes: 'resource.attributes',
+  context: 'context',
+}
+
+export function QuestionForm({
+  asked,
+  onAsk,
+  isUnderWay,
+  isDisabled,
+  problem,
+}: {
+  /** What the fields begin with. */
+  readonly asked: Question
+  readonly onAsk: (question: Question) => void
+  readonly isUnderWay: boolean
+  /** Nothing can be asked: the page says why. */
+  readonly isDisabled: boolean
+  readonly problem: unknown
+}) {
+  const texts = useTexts().questions
+  const place = usePlace()
+  const [question, setQuestion] = useState(asked)
+  // A link to another question fills the fields anew. Who asks here keeps the focus.
+  const [filledWith, setFilledWith] = useState(asked)
+  if (JSON.stringify(asked) !== JSON.stringify(filledWith)) {
+    setFilledWith(asked)
+    setQuestion(asked)
+  }
+  const [isRefused, setIsRefused] = useState(false)
+  const type = useType(question.type)
+  const knownType = type === null || type === undefined ? null : type.key
+
+  const put = (field: Field) => (value: string) => setQuestion(former => ({ ...former, [field]: value }))
+  const said = (field: Field): string | null => {
+    if (isRefused && ['user', 'action', 'type'].includes(field) && question[field] === '')
+      return texts.required
+    return problemAt(problem, PLACES[field])
+  }
+  const saidOfAttributes = (field: (typeof ATTRIBUTES)[number]): string | null =>
+    isRefused && attributesIn(question[field]) === null ? texts.noObject : said(field)
+  const look = (field: Field) => ({
+    label: texts[field],
+    value: question[field],
+    onChange: put(field),
+    problem: said(field),
+  })
+  return (
+    <Form
+      className="stack question-form"
+      onSubmit={event => {
+        event.preventDefault()
+        const trimmed = trimmedOf(question)
+        setIsRefused(!isComplete(trimmed))
+        if (isComplete(trimmed)) onAsk(trimmed)
+      }}
+    >
+      <div className="question-fields">
+        <KeyInput
+          {...look('user')}
+          queryKey={place.key('user', 'question', 'users')}
+          load={usersOf(place)}
+          isRequired
+        />
+        <KeyInput
+          {...look('action')}
+          queryKey={place.key('resource', 'question', 'actions', question.type)}
+          load={actionsOf(place, question.type)}
+          isRequired
+        />
+        <KeyInput
+          {...look('type')}
+          queryKey={place.key('resource', 'question', 'types')}
+          load={typesOf(place)}
+          isRequired
+        />
+        <KeyInput
+          {...look('key')}
+          description={texts.keyHelp}
+          queryKey={place.key('resource_instance', 'question', 'instances', knownType)}
+          load={instancesOf(place, knownType)}
+        />
+        <KeyInput
+          {...look('tenant')}
+          description={texts.tenantHelp}
+          queryKey={place.key('tenant', 'question', 'tenants')}
+          load={tenantsOf(place)}
+        />
+      </div>
+      <details className="more-fields" open={ATTRIBUTES.some(field => asked[field] !== '')}>
+        <summary>{texts.attributes}</summary>
+        <div className="stack">
+          <p className="soft small">{texts.attributesHelp}</p>
+          <div className="attribute-fields">
+            {ATTRIBUTES.map(field => (
+              <LongTextInput key={field} {...look(field)} problem={saidOfAttributes(field)} rows={4} />
+            ))}
+          </div>
+        </div>
+      </details>
+      <div className="row">
+        <Action type="submit" kind="primary" isPending={isUnderWay} isDisabled={isDisabled}>
+          {isUnderWay ? texts.asking : texts.ask}
+        </Action>
+      </div>
+    </Form>
+  )
+}
+
+/** Keys have no blanks around them; who pastes one has. */
+function trimmedOf(question: Question): Question {
+  const trimmed = Object.entries(question).map(([field, value]) => [field, String(value).trim()])
+  return Object.fromEntries(trimmed) as Question
+}
+
+/** What the interface says of a member of the question: `user.key: must not …`, or in findings. */
+export function problemAt(problem: unknown, place: string): string | null {
+  if (!(problem instanceof Problem)) return null
+  const found = problem.findings.find(({ place: parts }) =>
+    parts
+      .filter(part => part !== 'body')
+      .join('.')
+      .startsWith(place),
+  )
+  if (found !== undefined) return found.message
+  return problem.message.startsWith(`${place}:`) || problem.message.startsWith(`${place}.`)
+    ? problem.message
+    : null
+}
+
+/** Whether a field says it. */
+export function isAboutField(problem: unknown): boolean {
+  return Object.values(PLACES).some(place => problemAt(problem, place) !== null)
+}

@@ -1,0 +1,155 @@
+/** A way as a picture: its places in boxes, what leads from one to the next as arrows. It is told in words beside it. */
+import { type RefObject, useLayoutEffect, useMemo, useState } from 'react'
+import { useSpoken } from '../texts/texts.tsx'
+import type { Stop, Way } from './way.ts'
+import { layOut, type Layout, NODE_HEIGHT, type PlacedLeg, type PlacedNode } from './way-layout.ts'
+
+export function WayDrawing({
+  way,
+  layout,
+  label,
+  outcome,
+}: {
+  readonly way: Way
+  readonly layout: Layout
+  readonly label: string
+  /** Colours the last box. */
+  readonly outcome: 'allow' | 'deny'
+}) {
+  return (
+    <svg
+      className="way"
+      role="img"
+      aria-label={label}
+      width={layout.width * layout.scale}
+      height={layout.height * layout.scale}
+      viewBox={`0 0 ${layout.width} ${layout.height}`}
+    >
+      {layout.legs.map((leg, index) => (
+        <DrawnLeg key={index} leg={leg} isLying={layout.isLying} state={way.legs[index]!.state} />
+      ))}
+      {layout.nodes.map((node, index) => (
+        <DrawnNode
+          key={index}
+          node={node}
+          stop={way.stops[index]!}
+          look={index === 0 ? 'first' : index === layout.nodes.length - 1 ? outcome : ''}
+        />
+      ))}
+    </svg>
+  )
+}
+
+/** Lays the way out anew when there is more or less room; null: it is not known yet. */
+export function useLayout(way: Way, room: RefObject<HTMLElement | null>): Layout | null {
+  const { texts, moment } = useSpoken()
+  const [available, setAvailable] = useState(0)
+  useLayoutEffect(() => {
+    const element = room.current
+    if (element === null) return
+    const measure = (): void => setAvailable(element.clientWidth)
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    measure()
+    return () => observer.disconnect()
+  }, [room])
+  return useMemo(() => {
+    if (available === 0) return null
+    const notes = way.legs.map(({ notes: own, end, state }) => [
+      ...(state === 'missing' ? [texts.questions.way.missing] : []),
+      ...own,
+      ...(end === undefined ? [] : [texts.parts.until(moment(end))]),
+    ])
+    return layOut(way, notes, available)
+  }, [way, available, texts, moment])
+}
+
+/** Of 24 × 24. */
+const MARKS: Readonly<Record<string, string>> = {
+  user: 'M12 11.5a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4.5 20.5c.6-4 3.7-6.5 7.5-6.500s6.9 2.5 7.5 6.5',
+  group:
+    'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7ZM2.5 20c0-3.6 2.9-6 6.5-6s6.5 2.4 6.5 6M16 4.500a3.5 3.5 0 0 1 0 6.200M18 14.500c2.1.8 3.5 2.8 3.5 5.5',
+  tenant:
+    'M4 20.500V6l8-3 8 3v14.500M9 20.500v-5h6v5M8.5 9v.01M12 9v.01M15.5 9v.01M8.5 12.500v.01M15.5 12.500v.01',
+  role: 'M12 3l8 3v6c0 4.5-3.2 7.7-8 9-4.8-1.3-8-4.5-8-9V6z',
+  set: 'M4 5h16l-6 7.500v6l-4 2v-8z',
+  thing: 'M6 3h8l4 4v14H6zM13.5 3v4.500H18',
+}
+
+function markOf({ kind, type }: Stop): string {
+  if (kind === 'instance') return MARKS[type === 'group' ? 'group' : 'thing']!
+  return MARKS[kind] ?? MARKS['thing']!
+}
+
+function DrawnNode({
+  node,
+  stop,
+  look,
+}: {
+  readonly node: PlacedNode
+  readonly stop: Stop
+  readonly look: string
+}) {
+  const { x, y, width, height, name, kind, role } = node
+  return (
+    <g className={`node ${look}`} transform={`translate(${x} ${y})`}>
+      <rect className="box" x="0.75" y="0.75" width={width - 1.5} height={height - 1.5} rx="10" />
+      <g transform="translate(12 13) scale(0.8)" className="mark">
+        <path d={markOf(stop)} />
+      </g>
+      <text className="kind" x="40" y="24">
+        {kind}
+      </text>
+      <text className="name" x="40" y="45">
+        {name}
+      </text>
+      {role === null ? null : (
+        <>
+          <rect className="role" x="9" y={NODE_HEIGHT - 5} width={width - 18} height="22" rx="6" />
+          <text className="role-name" x={width / 2} y={NODE_HEIGHT + 10} textAnchor="middle">
+            {role}
+          </text>
+        </>
+      )}
+    </g>
+  )
+}
+
+function DrawnLeg({
+  leg: { from, to, textAt, text, notes },
+  isLying,
+  state,
+}: {
+  readonly leg: PlacedLeg
+  readonly isLying: boolean
+  readonly state: Way['legs'][number]['state']
+}) {
+  const [x, y] = to
+  const [textX, textY] = textAt
+  const anchor = isLying ? 'middle' : 'start'
+  const head = isLying ? `M${x - 2} ${y}l-9 -5v10z` : `M${x} ${y - 2}l-5 -9h10z`
+  const [middleX, middleY] = [(from[0] + x) / 2, (from[1] + y) / 2]
+  return (
+    <g className={`leg ${state}`}>
+      <path className="line" d={`M${from[0]} ${from[1]}L${isLying ? x - 9 : x} ${isLying ? y : y - 9}`} />
+      <path className="head" d={head} />
+      {state === 'there' ? null : (
+        <path className="cross" d={`M${middleX - 6} ${middleY - 6}l12 12m0 -12l-12 12`} />
+      )}
+      <text className="leg-text" x={textX} y={isLying ? textY - 11 : textY} textAnchor={anchor}>
+        {text}
+      </text>
+      {notes.map((note, index) => (
+        <text
+          key={index}
+          className="leg-note"
+          x={textX}
+          y={isLying ? textY + 21 + index * 17 : textY + 17 + index * 17}
+          textAnchor={anchor}
+        >
+          {note}
+        </text>
+      ))}
+    </g>
+  )
+}

@@ -1,0 +1,180 @@
+/** Where each part of a drawn way is: beside one another where that fits, else one under the other. */
+import type { Way } from './way.ts'
+
+/** How much smaller a way is drawn so that it lies, at most. */
+const SCALE_MIN = 0.85
+export const NODE_HEIGHT = 62
+export const ROLE_HEIGHT = 26
+const NODE_WIDTH_MIN = 104
+const NODE_WIDTH_MAX = 212
+/** Between the text of a node and its sides, with the mark of its kind. */
+const NODE_INSET = 50
+const LEG_LENGTH_MIN = 84
+const LEG_LENGTH_MAX = 210
+/** Between a text over a leg and the nodes. */
+const LEG_INSET = 26
+const LEG_HEIGHT = 70
+const MARGIN = 4
+/** Lines of text over a leg that lies, and under it. */
+const LYING_TOP = 18
+
+export const FONTS = {
+  name: '600 14px system-ui, sans-serif',
+  kind: '12px system-ui, sans-serif',
+  leg: '550 12.5px system-ui, sans-serif',
+  note: '12px system-ui, sans-serif',
+} as const
+type Font = keyof typeof FONTS
+
+export interface PlacedNode {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+  readonly name: string
+  readonly kind: string
+  readonly role: string | null
+}
+
+export interface PlacedLeg {
+  readonly from: readonly [x: number, y: number]
+  readonly to: readonly [x: number, y: number]
+  /** Where its texts stand: beside it where it hangs, over and under it where it lies. */
+  readonly textAt: readonly [x: number, y: number]
+  readonly text: string
+  readonly notes: readonly string[]
+}
+
+export interface Layout {
+  readonly isLying: boolean
+  readonly width: number
+  readonly height: number
+  /** By which it is drawn smaller; 1: as it is. */
+  readonly scale: number
+  readonly nodes: readonly PlacedNode[]
+  readonly legs: readonly PlacedLeg[]
+}
+
+/** `notes`: what is said under each leg, a line each. `available`: pixels there are in width. */
+export function layOut(way: Way, notes: readonly (readonly string[])[], available: number): Layout {
+  const nodeWidths = way.stops.map(({ key, kindText, role }) =>
+    between(
+      NODE_WIDTH_MIN,
+      Math.max(widthOf(key, 'name'), widthOf(kindText, 'kind'), role ? widthOf(role, 'note') - 10 : 0) +
+        NODE_INSET,
+      NODE_WIDTH_MAX,
+    ),
+  )
+  const legLengths = way.legs.map(({ text }, index) =>
+    between(
+      LEG_LENGTH_MIN,
+      Math.max(widthOf(text, 'leg'), ...notes[index]!.map(note => widthOf(note, 'note'))) + LEG_INSET,
+      LEG_LENGTH_MAX,
+    ),
+  )
+  const lyingWidth = sum(nodeWidths) + sum(legLengths) + 2 * MARGIN
+  return lyingWidth * SCALE_MIN <= available
+    ? { ...lying(way, notes, nodeWidths, legLengths), scale: Math.min(1, available / lyingWidth) }
+    : hanging(way, notes, Math.max(available, NODE_WIDTH_MIN * 2))
+}
+
+function lying(
+  { stops, legs }: Way,
+  notes: readonly (readonly string[])[],
+  nodeWidths: readonly number[],
+  legLengths: readonly number[],
+): Omit<Layout, 'scale'> {
+  let x = MARGIN
+  const top = MARGIN + LYING_TOP
+  const middle = top + NODE_HEIGHT / 2
+  const nodes: PlacedNode[] = []
+  const placed: PlacedLeg[] = []
+  for (const [index, stop] of stops.entries()) {
+    const width = nodeWidths[index]!
+    nodes.push({ x, y: top, width, ...nodeTexts(stop, width) })
+    x += width
+    const leg = legs[index]
+    if (leg === undefined) continue
+    const length = legLengths[index]!
+    placed.push({
+      from: [x, middle],
+      to: [x + length, middle],
+      textAt: [x + length / 2, middle],
+      text: fitted(leg.text, length - LEG_INSET + 2, 'leg'),
+      notes: notes[index]!.map(note => fitted(note, length - LEG_INSET + 2, 'note')),
+    })
+    x += length
+  }
+  const noteLines = Math.max(0, ...notes.map(({ length }) => length))
+  const height = Math.max(
+    top + Math.max(...nodes.map(node => node.height)) + MARGIN,
+    middle + 12 + noteLines * 17,
+  )
+  return { isLying: true, width: x + MARGIN, height, nodes, legs: placed }
+}
+
+function hanging({ stops, legs }: Way, notes: readonly (readonly string[])[], available: number): Layout {
+  const width = Math.min(available, 340)
+  let y = MARGIN
+  const nodes: PlacedNode[] = []
+  const placed: PlacedLeg[] = []
+  const nodeWidth = width - 2 * MARGIN
+  const x = MARGIN + 34
+  for (const [index, stop] of stops.entries()) {
+    const node = { x: MARGIN, y, width: nodeWidth, ...nodeTexts(stop, nodeWidth) }
+    nodes.push(node)
+    y += node.height
+    const leg = legs[index]
+    if (leg === undefined) continue
+    const length = LEG_HEIGHT + Math.max(0, notes[index]!.length - 1) * 17
+    placed.push({
+      from: [x, y],
+      to: [x, y + length],
+      textAt: [x + 18, y + length / 2 - (notes[index]!.length * 17) / 2 + 4],
+      text: fitted(leg.text, nodeWidth - 60, 'leg'),
+      notes: notes[index]!.map(note => fitted(note, nodeWidth - 60, 'note')),
+    })
+    y += length
+  }
+  return { isLying: false, scale: 1, width, height: y + MARGIN, nodes, legs: placed }
+}
+
+function nodeTexts({ key, kindText, role }: Way['stops'][number], width: number) {
+  return {
+    height: NODE_HEIGHT + (role === undefined ? 0 : ROLE_HEIGHT),
+    name: fitted(key, width - NODE_INSET + 4, 'name'),
+    kind: fitted(kindText, width - NODE_INSET + 4, 'kind'),
+    role: role === undefined ? null : fitted(role, width - 28, 'note'),
+  }
+}
+
+const canvas = document.createElement('canvas').getContext('2d')
+
+function widthOf(text: string, font: Font): number {
+  // Nobody draws as much as a whole long key.
+  const shown = text.slice(0, 60)
+  if (canvas === null) return shown.length * 8
+  canvas.font = FONTS[font]
+  return Math.ceil(canvas.measureText(shown).width)
+}
+
+/** The text, with its middle left out where it is too long: keys differ at their ends. */
+function fitted(text: string, width: number, font: Font): string {
+  if (widthOf(text, font) <= width && text.length <= 60) return text
+  let kept = Math.min(text.length - 1, 60)
+  while (kept > 4) {
+    const half = Math.ceil(kept / 2)
+    const short = `${text.slice(0, half)}…${text.slice(text.length - (kept - half))}`
+    if (widthOf(short, font) <= width) return short
+    kept -= 1
+  }
+  return `${text.slice(0, 4)}…`
+}
+
+function between(least: number, value: number, most: number): number {
+  return Math.min(Math.max(least, value), most)
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

@@ -1,0 +1,78 @@
+/** A way, drawn and told in words. */
+import { useRef } from 'react'
+import { Link } from 'wouter'
+import { EndText } from '../parts/ends.tsx'
+import { Badge } from '../parts/page.tsx'
+import { usePlace } from '../shell/place.tsx'
+import { useTexts } from '../texts/texts.tsx'
+import { addressOf } from './links.ts'
+import { resourceName } from './question.ts'
+import type { Stop, Way } from './way.ts'
+import { useLayout, WayDrawing } from './way-drawing.tsx'
+
+export function WayTold({
+  way,
+  outcome,
+  hasLinks = true,
+}: {
+  readonly way: Way
+  readonly outcome: 'allow' | 'deny'
+  /** To the pages of its places. */
+  readonly hasLinks?: boolean
+}) {
+  const texts = useTexts().questions
+  const room = useRef<HTMLDivElement>(null)
+  const layout = useLayout(way, room)
+  const [first, last] = [way.stops[0], way.stops.at(-1)]
+  if (first === undefined || last === undefined) return null
+  return (
+    <div className={`way-told ${layout?.isLying === false ? 'hanging' : ''}`} ref={room}>
+      {layout === null ? null : (
+        <WayDrawing
+          way={way}
+          layout={layout}
+          outcome={outcome}
+          label={texts.pathPicture(nameOf(first), nameOf(last))}
+        />
+      )}
+      <div className="stack">
+        <ol className="way-steps">
+          {way.legs.map(({ sentence, state, end }, index) => (
+            <li key={index} className={state}>
+              <span>
+                {sentence} {state === 'missing' ? <Badge kind="deny">{texts.way.missing}</Badge> : null}
+                {end === undefined ? null : <EndText end={end} />}
+              </span>
+            </li>
+          ))}
+        </ol>
+        {hasLinks ? <StopLinks stops={way.stops} /> : null}
+      </div>
+    </div>
+  )
+}
+
+function StopLinks({ stops }: { readonly stops: readonly Stop[] }) {
+  const texts = useTexts().questions
+  const place = usePlace()
+  const links = new Map(
+    stops.flatMap(stop => {
+      const address = addressOf(place, stop)
+      return address === null ? [] : [[address, nameOf(stop)] as const]
+    }),
+  )
+  return (
+    <div className="row way-links">
+      <span className="soft small">{texts.openThese}</span>
+      {[...links].map(([address, name]) => (
+        <Link key={address} href={address} className="key">
+          {name}
+        </Link>
+      ))}
+    </div>
+  )
+}
+
+function nameOf({ kind, type, key }: Stop): string {
+  return kind === 'instance' && type !== undefined ? resourceName({ type, key }) : key
+}
