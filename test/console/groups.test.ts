@@ -183,6 +183,24 @@ test('when a membership ends is changed, and taken back; who adds a member once 
   expect(await endOf(inner)).toBe(end)
 })
 
+test('where two change the same end, the later one sees what the other did before anything is overwritten', async () => {
+  const { inner, bob } = await company()
+  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${inner}` })
+  await button(page, `Change end: the membership of ${bob}`).press('Enter')
+  await chooseEnd(page, 'in a week')
+  await verdict.put(memberPath(inner, bob), { tenant: 'default', expires_at: '2090-01-01T00:00:00Z' })
+  await submit(page, 'Change')
+  await dialog(page).getByText('Somebody else changed this meanwhile.').waitFor()
+  await dialog(page).getByText(`By now the membership of ${bob} lasts, until 1 Jan 2090`).waitFor()
+  await expectAccessible(page)
+  await takePicture(page, 'groups-end-changed')
+  expect(await endOf(inner)).toBe('2090-01-01T00:00:00.000Z')
+
+  await submit(page, 'Change')
+  await undo(page, /^Now the membership of .* lasts, until/)
+  expect(await endOf(inner)).toBe('2090-01-01T00:00:00.000Z')
+})
+
 test('what the interface refuses is said beside its field: an unknown user, an end that is past', async () => {
   const { inner, bob, carol } = await company()
   const page = await openSignedIn(await chromium(), { ...at, path: `groups/${inner}`, refusals: [404, 422] })

@@ -15,6 +15,7 @@ import {
   findInPages,
   type Granted,
   type Group,
+  type GroupCalls,
   type GroupRole,
   objectOf,
   referenceOf,
@@ -63,6 +64,7 @@ export function Grants({
                   <EndDialog
                     what={texts.roleOn(role.key, object)}
                     end={end}
+                    read={() => grantEnd(calls, name, granted)}
                     onChange={changed => calls.grant(group, { ...granted, end: changed })}
                   />
                   <RemoveDialog
@@ -103,17 +105,14 @@ function GrantRole({ group }: { readonly group: Group }) {
   const grant = async (): Promise<void> => {
     setSent(granted)
     await calls.requireInstance(type, instance)
-    const before = await findInPages(
-      page => calls.roles(name, page),
-      each => each.key === role && objectOf(each) === object,
-    )
+    const before = await grantEnd(calls, name, granted)
     await write({
       make: () => calls.grant(group, { ...granted, end }),
       said: texts.roleGranted(role, object, name, until(end)),
       undo: () =>
         before === undefined
           ? calls.takeBack(group, granted)
-          : calls.grant(group, { ...granted, end: before.expires_at }),
+          : calls.grant(group, { ...granted, end: before }),
     })
   }
   const said = (problem: unknown) => ({
@@ -170,6 +169,19 @@ function GrantRole({ group }: { readonly group: Group }) {
       )}
     </ActionDialog>
   )
+}
+
+/** The end of the grant that is there; undefined: there is none. */
+async function grantEnd(
+  calls: GroupCalls,
+  group: string,
+  { role, type, instance }: Granted,
+): Promise<End | undefined> {
+  const found = await findInPages(
+    page => calls.roles(group, page),
+    each => each.key === role && objectOf(each) === `${type}:${instance}`,
+  )
+  return found?.expires_at
 }
 
 const NOTHING: Granted = { type: '', role: '', instance: '' }

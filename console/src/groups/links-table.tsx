@@ -7,7 +7,7 @@ import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { EndDialog } from './end-dialog.tsx'
 import { type GroupLink, referenceOf, useGroupCalls } from './group-calls.ts'
-import { MoveDialog } from './nesting-dialogs.tsx'
+import { MoveDialog, nestingEnd } from './nesting-dialogs.tsx'
 import { RemoveDialog } from './remove-dialog.tsx'
 
 export function LinksTable({
@@ -53,6 +53,7 @@ export function LinksTable({
                 <EndDialog
                   what={texts.placeIn(child, parent)}
                   end={end}
+                  read={() => nestingEnd(calls, parent, child)}
                   onChange={changed => calls.nest(parent, child, changed)}
                 />
                 <MoveDialog

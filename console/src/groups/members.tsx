@@ -50,6 +50,7 @@ export function Members({ group, heading, onGone, pages }: PartOfGroup & { reado
                 <EndDialog
                   what={texts.membership(key)}
                   end={end}
+                  read={() => calls.membershipEnd(group, key)}
                   onChange={changed => calls.putMember(group, key, changed)}
                 />
                 <RemoveDialog

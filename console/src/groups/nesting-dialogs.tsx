@@ -16,8 +16,8 @@ import {
 } from './group-calls.ts'
 import { saidOf, useUntil } from './said.ts'
 
-/** How the end of a nesting that is there is found; undefined: there is none. */
-async function nestingEnd(calls: GroupCalls, parent: string, child: string): Promise<End | undefined> {
+/** The end of the nesting that is there; undefined: there is none. */
+export async function nestingEnd(calls: GroupCalls, parent: string, child: string): Promise<End | undefined> {
   const found = await findInPages(
     page => calls.parents(child, page),
     link => referenceOf(link) === parent,

@@ -62,6 +62,7 @@ function GroupsOf({ user }: { readonly user: string }) {
                   <EndDialog
                     what={texts.membershipIn(user, name)}
                     end={end}
+                    read={() => calls.membershipEnd(group, user)}
                     onChange={changed => calls.putMember(group, user, changed)}
                   />
                   <RemoveDialog

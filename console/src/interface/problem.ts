@@ -29,6 +29,11 @@ export class Problem extends Error {
     return new Problem(0, 'UNREACHABLE', '', [])
   }
 
+  /** Somebody else changed the thing meanwhile, as one finds who looks before writing. */
+  static stale(): Problem {
+    return new Problem(412, 'PRECONDITION_FAILED', '', [])
+  }
+
   /** `error`: the body of the answer, parsed where it was JSON. */
   static of(response: Response, error: unknown): Problem {
     const body: Readonly<Record<string, unknown>> =

@@ -313,6 +313,9 @@ export const de: Texts = {
       until === ''
         ? `Ab jetzt unbefristet: ${what}.`
         : `Ab jetzt befristet: ${what}${until}; danach endet es von selbst.`,
+    endNow: (what, until) =>
+      `${until === '' ? 'Inzwischen unbefristet' : 'Inzwischen befristet'}: ${what}${until}.`,
+    endGone: what => `Inzwischen entfernt: ${what}. Wer das Ende ändert, legt es neu an.`,
     endChanged: (what, until) =>
       `${until === '' ? 'Jetzt unbefristet' : 'Jetzt befristet'}: ${what}${until}.`,
     membership: user => `die Mitgliedschaft von ${user}`,

@@ -331,6 +331,8 @@ export const en = {
       until === ''
         ? `From now on ${what} lasts.`
         : `From now on ${what} lasts${until}; then it ends by itself.`,
+    endNow: (what: string, until: string) => `By now ${what} lasts${until}.`,
+    endGone: (what: string) => `By now ${what} is gone: a change of its end makes it anew.`,
     endChanged: (what: string, until: string) => `Now ${what} lasts${until}.`,
     membership: (user: string) => `the membership of ${user}`,
     membershipIn: (user: string, group: string) => `the membership of ${user} in ${group}`,
