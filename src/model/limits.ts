@@ -97,8 +97,6 @@ export const PAGE_SIZE_MAX = 100
 export const ASSIGNMENT_PAGE_SIZE_MAX = 1_000
 /** Items of a list that one request looks at for the sake of filters by attributes, which no list is kept for. */
 export const ATTRIBUTE_FILTER_ROWS_MAX = 1_000_000
-/** Nestings of groups that one request looks at for the groups that are in no other. */
-export const NESTINGS_LOOKED_AT_MAX = 1_000_000
 /** Bytes of JSON in a page of more than one thing. */
 export const PAGE_BYTES_MAX = 8_388_608
 /** Elements in a bulk call, which is one commit. */

@@ -49,6 +49,15 @@ describe('groups at the top', () => {
     expect(await keysIn(`tenant=${tenant}&top_level=false`)).toEqual([a, b, c, d, e])
   })
 
+  test('come without their number as a bare array', async () => {
+    const { tenant, a, d, e } = await newTree()
+    const keysOn = async (page: number) => {
+      const asked = `${GROUPS}/direct?tenant=${tenant}&top_level=true&include_total_count=false&per_page=2&page=${page}`
+      return (await verdict.get<readonly ListedGroup[]>(asked)).body.map(group => group.group_instance_key)
+    }
+    expect([await keysOn(1), await keysOn(2), await keysOn(3)]).toEqual([[a, d], [e], []])
+  })
+
   test('change with what is nested, taken out or deleted', async () => {
     const { tenant, a, b, c, d, e } = await newTree()
     const top = `tenant=${tenant}&top_level=true`

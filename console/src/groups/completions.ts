@@ -47,10 +47,10 @@ function completions(path: Place['path'], key: Place['key']) {
       queryKey: key('resource_instance', 'groups', 'completion', tenant),
       load: async (search, signal) => {
         const params = { path, query: { ...searched(search), tenant } }
-        const { data } = await answerOf(
-          service.GET('/v2/schema/{proj_id}/{env_id}/groups/direct', { params, signal }),
+        const groups = itemsOf(
+          await answerOf(service.GET('/v2/schema/{proj_id}/{env_id}/groups/direct', { params, signal })),
         )
-        return data.map(group => ({ id: referenceOf(group) }))
+        return groups.map(group => ({ id: referenceOf(group) }))
       },
     }),
     types: {

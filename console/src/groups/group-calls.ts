@@ -50,6 +50,7 @@ function groupCalls(place: Place['path']) {
         readonly search?: string
         readonly tenant?: string
         readonly top_level?: boolean
+        readonly include_total_count?: boolean
         readonly user?: string
       },
       signal?: AbortSignal,

@@ -8,7 +8,7 @@ import { ATTRIBUTE_FILTER_ROWS_MAX } from '#model/limits.ts'
 import type { RecordKind, RecordOf } from '#model/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import type { ListName } from '#store/view.ts'
-import { matchesSearch, type Page, pageOfLists } from './paging.ts'
+import { matchesSearch, type Page, pageOfLists, type Verdict } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
 import type { Resumable } from './resumable.ts'
 
@@ -28,6 +28,8 @@ export interface Selection<Kind extends RecordKind, Item> {
   readonly filters: readonly (Filter<RecordOf<Kind>> | null)[]
   readonly paging: Paging
   readonly hasTotal?: boolean
+  /** Asked last of what the filters let through: it may have to read. Absent: there is nothing to ask. */
+  readonly narrow?: ((record: RecordOf<Kind>) => Verdict) | undefined
   present(record: RecordOf<Kind>): Item
 }
 
@@ -36,6 +38,7 @@ export function pageOfSelection<Kind extends RecordKind, Item>(
   records: RecordReader,
   selection: Selection<Kind, Item>,
 ): Resumable<Page<Item>> {
+  const { narrow } = selection
   const filters = selection.filters.filter(filter => filter !== null)
   const sizeOf = (names: readonly ListName[]) => names.reduce((sum, list) => sum + records.count(list), 0)
   let chosen: Filter<RecordOf<Kind>> | null = null
@@ -49,7 +52,10 @@ export function pageOfSelection<Kind extends RecordKind, Item>(
     ...selection,
     lists: chosen?.lists ?? [selection.all],
     rowsMax: Math.min(...filters.map(({ rowsMax = Number.POSITIVE_INFINITY }) => rowsMax)),
-    matches: others.length === 0 ? null : record => matchesAll(others, record),
+    matches:
+      others.length === 0
+        ? (narrow ?? null)
+        : record => matchesAll(others, record) && (narrow?.(record) ?? true),
   })
 }
 

@@ -3,10 +3,7 @@ import { findRole } from '#management/commands/lookups.ts'
 import type { Page } from '#management/commands/paging.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
-import type { Filter } from '#management/commands/selection.ts'
-import { AuthzError } from '#model/errors.ts'
-import { NESTINGS_LOOKED_AT_MAX } from '#model/limits.ts'
-import type { InstanceRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type { InstanceRecord, RelationRecord, RoleRecord, TupleRecord, TypeRecord } from '#model/records.ts'
 import type { GroupRecord } from '#model/wire/group.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
@@ -41,15 +38,25 @@ export class GroupTree {
       ? yield* this.#records.liveCount('assignment', lists.holders(group.id, member.id))
       : 0
     const below = nesting && lists.tuplesToOver(group.id, nesting.id)
-    return { users_count: users, has_children: below !== null && (yield* this.#hasGroup(below)) }
+    return {
+      users_count: users,
+      has_children: below !== null && (yield* this.#hasGroup(below, ({ subjectId }) => subjectId)),
+    }
+  }
+
+  /** Whether the group is in another one. O(1), and O(what awaits its purge). */
+  *isNested(group: InstanceRecord): Resumable<boolean> {
+    const { nesting } = this.#tiesOf(group)
+    if (nesting === null) return false
+    return yield* this.#hasGroup(lists.tuplesFromOver(group.id, nesting.id), ({ objectId }) => objectId)
   }
 
   /** Callers may link instances that are no groups by the same relation, so that a count says too little. */
-  *#hasGroup(list: ListName): Resumable<boolean> {
+  *#hasGroup(list: ListName, idOf: (tuple: TupleRecord) => string): Resumable<boolean> {
     if (this.#records.count(list) === 0) return false
     let rows = 0
     for (const { record, isDead } of this.#records.foundIn('tuple', [list])) {
-      if (!isDead && this.#records.byId('instance', record.subjectId)?.isGroup === true) return true
+      if (!isDead && this.#records.byId('instance', idOf(record))?.isGroup === true) return true
       if (++rows % YIELD_ROWS === 0) yield
     }
     return false
@@ -83,49 +90,6 @@ export function* withPlaces<Item extends { readonly id: string }>(
     yield
   }
   return { ...page, data }
-}
-
-/**
- * Lets through groups that are in no other. No list is kept for that: all nestings are looked at once, rather than those of each group.
- * Throws `LIMIT_EXCEEDED` beyond `rowsMax` of them.
- */
-export function* topFilter(
-  records: RecordReader,
-  rowsMax = NESTINGS_LOOKED_AT_MAX,
-): Resumable<Filter<InstanceRecord>> {
-  const nested = new Set<string>()
-  let rows = 0
-  for (const type of yield* typesOfGroups(records)) {
-    const relation = findNestingRelation(records, type)
-    if (relation === null) continue
-    const isGroup = groupsAmong(records, type)
-    for (const { record, isDead } of records.foundIn('tuple', [lists.tuplesOver(relation.id)])) {
-      if (rows === rowsMax) throw tooManyNestings(rowsMax)
-      if (!isDead && isGroup(record.objectId)) nested.add(record.subjectId)
-      if (++rows % YIELD_ROWS === 0) yield
-    }
-  }
-  return { lists: null, matches: ({ id }) => !nested.has(id) }
-}
-
-/** Whether an instance of the type is a group. Callers may link others by the same relation. */
-function groupsAmong(records: RecordReader, { id }: TypeRecord): (instanceId: string) => boolean {
-  // Where all are groups, none has to be read.
-  if (records.count(lists.instancesOfType(id)) === records.count(lists.groupsOfType(id))) return () => true
-  const known = new Map<string, boolean>()
-  return instanceId => {
-    let isGroup = known.get(instanceId)
-    if (isGroup === undefined) {
-      isGroup = records.byId('instance', instanceId)?.isGroup === true
-      known.set(instanceId, isGroup)
-    }
-    return isGroup
-  }
-}
-
-function tooManyNestings(rowsMax: number): AuthzError {
-  const message = `top_level looks at ${rowsMax} nestings of groups at most, and there are more`
-  return new AuthzError('LIMIT_EXCEEDED', message, { limit: 'list' })
 }
 
 /** The types that have groups. O(types). */

@@ -5,7 +5,7 @@
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { tenantFilter, typeFilter } from '#management/commands/fact-filters.ts'
 import { findRole, findType, findUser, requireTenant } from '#management/commands/lookups.ts'
-import { type Page, pageOfLists } from '#management/commands/paging.ts'
+import { arrayOrEnvelope, type Page, pageOfLists } from '#management/commands/paging.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { presentEnd } from '#management/commands/fact-ends.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
@@ -21,6 +21,7 @@ import type {
   GroupCreate,
   GroupRead,
   GroupRecord,
+  GroupRecordsQuery,
   GroupsQuery,
   ListedGroup,
 } from '#model/wire/group.ts'
@@ -33,7 +34,7 @@ import {
   typeOfInstance,
 } from './group-lookup.ts'
 import { presentGroup, presentGroupKeys } from './group-present.ts'
-import { GroupTree, topFilter, typesOfGroups, withPlaces } from './group-tree.ts'
+import { GroupTree, typesOfGroups, withPlaces } from './group-tree.ts'
 
 export function* createGroup(
   context: WriteContext,
@@ -96,14 +97,15 @@ export function deleteGroup(
 
 export function* listGroupRecords(
   context: ReadContext,
-  input: { readonly query: GroupsQuery },
-): Resumable<Page<ListedGroup>> {
+  input: { readonly query: GroupRecordsQuery },
+): Resumable<Page<ListedGroup> | ListedGroup[]> {
   const { records } = context
-  const page = yield* pageOfGroups(records, input.query, (instance, membership) => ({
+  const { include_total_count: hasTotal = true, ...query } = input.query
+  const page = yield* pageOfGroups(records, { ...query, hasTotal }, (instance, membership) => ({
     ...presentGroupKeys(records, instance),
     ...(membership && presentEnd(membership)),
   }))
-  return yield* withPlaces(records, page)
+  return arrayOrEnvelope(yield* withPlaces(records, page), hasTotal)
 }
 
 /** Deprecated: whole groups, always as a bare array. */
@@ -130,21 +132,27 @@ type Present<Item> = (group: InstanceRecord, membership: AssignmentRecord | null
 /** A filter by something unknown matches nothing. The first filter chooses the list, the others narrow it. */
 function* pageOfGroups<Item>(
   records: RecordReader,
-  query: GroupsQuery,
+  query: GroupsQuery & { readonly hasTotal?: boolean },
   present: Present<Item>,
 ): Resumable<Page<Item>> {
-  const { tenant, resource, search, top_level, user } = query
+  const { tenant, resource, search, top_level, user, hasTotal = true } = query
   const filters = [
     tenantFilter(records, tenant, lists.groupsOfTenant),
     typeFilter(records, resource, lists.groupsOfType),
     searchFilter(search, ({ key }: InstanceRecord) => [key]),
-    top_level === true ? yield* topFilter(records) : null,
   ]
-  if (user !== undefined) return yield* pageOfGroupsOf(records, user, { query, filters, present })
+  const tree = new GroupTree(records)
+  const isAtTop = function* (group: InstanceRecord): Resumable<boolean> {
+    return !(yield* tree.isNested(group))
+  }
+  const narrow = top_level === true ? isAtTop : undefined
+  if (user !== undefined) return yield* pageOfGroupsOf(records, user, { query, filters, narrow, present })
   return yield* pageOfSelection(records, {
     kind: 'instance',
     all: lists.groups(),
     filters,
+    narrow,
+    hasTotal,
     paging: query,
     present: instance => present(instance, null),
   })
@@ -157,10 +165,11 @@ function* pageOfGroupsOf<Item>(
   narrowed: {
     readonly query: GroupsQuery
     readonly filters: readonly (Filter<InstanceRecord> | null)[]
+    readonly narrow: ((group: InstanceRecord) => Resumable<boolean>) | undefined
     readonly present: Present<Item>
   },
 ): Resumable<Page<Item>> {
-  const { query, present } = narrowed
+  const { query, narrow, present } = narrowed
   const filters = narrowed.filters.filter(filter => filter !== null)
   const user = findUser(records, reference)
   const types = user ? yield* typesOfGroups(records) : []
@@ -174,7 +183,8 @@ function* pageOfGroupsOf<Item>(
     // Whoever holds the role on an instance that is no group is a member of nothing.
     matches: membership => {
       const group = groupOf(membership)
-      return group?.isGroup === true && matchesAll(filters, group)
+      if (group?.isGroup !== true || !matchesAll(filters, group)) return false
+      return narrow?.(group) ?? true
     },
     present: membership => {
       const group = groupOf(membership)

@@ -104,12 +104,25 @@ export const GroupsQuery = Type.Object({
   resource: Type.Optional(Reference),
   search: Type.Optional(SearchText),
   top_level: Type.Optional(
-    Type.Boolean({ description: 'Only groups that are in no other group. Looks at each group of the list.' }),
+    Type.Boolean({
+      description: 'Only groups that are in no other group. Looks at each group up to the page.',
+    }),
   ),
   /** Only groups of which this user is a member itself, in the order in which it became one. */
   user: Type.Optional(Reference),
 })
 export type GroupsQuery = Static<typeof GroupsQuery>
+
+export const GroupRecordsQuery = Type.Object({
+  ...GroupsQuery.properties,
+  include_total_count: Type.Optional(
+    Type.Boolean({
+      description:
+        'Answer an envelope with the total, as without it. False: a bare array, and a narrowed list is read only up to the end of the page.',
+    }),
+  ),
+})
+export type GroupRecordsQuery = Static<typeof GroupRecordsQuery>
 
 export const DeprecatedGroupsQuery = Type.Object({
   ...GroupsQuery.properties,
@@ -128,6 +141,7 @@ export const ListedGroup = Type.Object({
 export type ListedGroup = Static<typeof ListedGroup>
 
 export const ListedGroupEnvelope = envelope(ListedGroup)
+export const ListedGroups = Type.Union([ListedGroupEnvelope, Type.Array(ListedGroup)])
 export const GroupLinkEnvelope = envelope(GroupLink)
 export const GroupRoleEnvelope = envelope(GroupRole)
 export const GroupUserEnvelope = envelope(GroupUser)

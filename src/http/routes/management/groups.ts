@@ -17,9 +17,9 @@ import {
   GroupRoleEnvelope,
   GroupRoleRemoval,
   GroupsPath,
-  GroupsQuery,
+  GroupRecordsQuery,
   GroupUserEnvelope,
-  ListedGroupEnvelope,
+  ListedGroups,
   PageQuery,
 } from '#model/wire/group.ts'
 import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
@@ -50,8 +50,8 @@ function wholeGroups(gateway: ManagementGateway): Route[] {
       summary: 'List groups',
       earlyAccess: true,
       params: GroupsPath,
-      query: GroupsQuery,
-      answer: ListedGroupEnvelope,
+      query: GroupRecordsQuery,
+      answer: ListedGroups,
     }),
     manage({
       operation: 'getGroupRecord',
