@@ -93,7 +93,7 @@ export async function openSignedIn(browser: Browser, opened: Opened): Promise<Pa
 
 /** Goes to another page of the environment, as a link would. */
 export async function goTo(page: Page, path: string): Promise<void> {
-  await page.locator('nav').waitFor()
+  await page.locator('nav').first().waitFor()
   await page.evaluate(
     `location.hash = [...location.hash.split('/').slice(0, 3), ${JSON.stringify(path)}].join('/')`,
   )

@@ -113,12 +113,14 @@ export function KeyInput({
   onChange,
   queryKey,
   load,
+  placeholder = '',
   ...look
 }: FieldLook & {
   readonly value: string
   readonly onChange: (value: string) => void
   readonly queryKey: QueryKey
   readonly load: (search: string, signal: AbortSignal) => Promise<readonly Option[]>
+  readonly placeholder?: string
   readonly isRequired?: boolean
   readonly autoFocus?: boolean
 }) {
@@ -146,7 +148,7 @@ export function KeyInput({
     >
       <Label>{look.label}</Label>
       <div className="with-button">
-        <Input spellCheck="false" />
+        <Input placeholder={placeholder} spellCheck="false" />
         <Button>
           <span aria-hidden="true">▾</span>
         </Button>

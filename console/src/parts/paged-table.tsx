@@ -43,7 +43,20 @@ export function PagedTable<Item>({
   const { items, total } = pages
   if (pages.error !== null && items.length === 0) return <ProblemNote error={pages.error} />
   if (pages.isLoading) return <Skeleton />
-  if (items.length === 0) return <div className="empty">{empty}</div>
+  const more = pages.hasMore ? (
+    <Action onPress={pages.loadMore} isPending={pages.isLoadingMore}>
+      {texts.parts.more}
+    </Action>
+  ) : null
+  if (items.length === 0) {
+    return (
+      <div className="stack">
+        <div className="empty">{empty}</div>
+        {more}
+        <ProblemNote error={pages.error} />
+      </div>
+    )
+  }
   return (
     <div className="stack">
       <table className="listed" aria-label={label}>
@@ -73,11 +86,7 @@ export function PagedTable<Item>({
             ? texts.parts.shown(number(items.length))
             : texts.parts.shownOf(number(items.length), number(total))}
         </span>
-        {pages.hasMore ? (
-          <Action onPress={pages.loadMore} isPending={pages.isLoadingMore}>
-            {texts.parts.more}
-          </Action>
-        ) : null}
+        {more}
       </div>
       <ProblemNote error={pages.error} />
     </div>
