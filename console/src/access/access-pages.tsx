@@ -1,6 +1,34 @@
-/** To be written. */
-import { Page } from '../parts/page.tsx'
+/** Access: on what a user may act, who may act on a resource, and the log of what was changed. Each is a page with its own address. */
+import { lazy, Suspense } from 'react'
+import { Route, Switch } from 'wouter'
+import { Skeleton } from '../parts/paged-table.tsx'
+import { NotFound } from '../shell/not-found.tsx'
+import '../styles/access.css'
+
+const UserPage = lazy(() => import('./user-page.tsx'))
+const ResourcePage = lazy(() => import('./resource-page.tsx'))
+const AuditPage = lazy(() => import('./audit/audit-page.tsx'))
 
 export default function AccessPages() {
-  return <Page title="AccessPages">{null}</Page>
+  return (
+    <Suspense fallback={<Skeleton />}>
+      <Switch>
+        <Route path="/:project/:environment/access">
+          <UserPage />
+        </Route>
+        <Route path="/:project/:environment/access/users/*?">
+          <UserPage />
+        </Route>
+        <Route path="/:project/:environment/access/resources/*?">
+          <ResourcePage />
+        </Route>
+        <Route path="/:project/:environment/access/audit/*?">
+          <AuditPage />
+        </Route>
+        <Route>
+          <NotFound />
+        </Route>
+      </Switch>
+    </Suspense>
+  )
 }

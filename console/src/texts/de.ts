@@ -1,4 +1,5 @@
 /** Was die Konsole sagt, auf Deutsch. */
+import { accessDe } from './access.de.ts'
 import type { Texts } from './en.ts'
 
 const things = (count: string, one: string, many: string): string => `${count} ${count === '1' ? one : many}`
@@ -391,6 +392,6 @@ export const de: Texts = {
     sets: {},
     file: {},
   },
-  access: {},
+  access: accessDe,
   operations: {},
 }

@@ -3,6 +3,8 @@
  * are functions, so that each language puts the words in its own order. A section a page.
  */
 
+import { accessEn } from './access.en.ts'
+
 const things = (count: string, one: string, many: string): string => `${count} ${count === '1' ? one : many}`
 
 export const en = {
@@ -406,7 +408,7 @@ export const en = {
     sets: {},
     file: {},
   },
-  access: {},
+  access: accessEn,
   operations: {},
 }
 

@@ -1,0 +1,123 @@
+/** All that an entry of the log says. */
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { usePlace } from '../../shell/place.tsx'
+import { useSpoken, useTexts } from '../../texts/texts.tsx'
+import { addressOf } from '../address.ts'
+import { ADMIN, useKeyName } from './keys.ts'
+import { causeOf } from './operations.ts'
+import { type Entry, expiredGrants, namedIn } from './told.ts'
+import { Who } from './who.tsx'
+
+export function AuditDetail({ entry }: { readonly entry: Entry }) {
+  const { texts, number } = useSpoken()
+  const said = texts.access.audit
+  const place = usePlace()
+  const { operation, api_key_id: id, request_id: request, created_at: at, sequence } = entry
+  const cause = causeOf(operation)
+  const isCalled = id !== null || request !== ''
+  return (
+    <div className="entry stack tight">
+      <p>{said.causeSentences[cause]}</p>
+      <dl className="facts">
+        <Fact name={said.operation}>
+          <Link href={addressOf(place, 'audit', { operation })}>
+            <code>{operation}</code>
+          </Link>
+        </Fact>
+        <Fact name={said.exactly}>
+          <code>{at}</code>
+        </Fact>
+        {id === null ? (
+          <Fact name={said.who}>
+            <Who entry={entry} /> {isCalled ? <SameKey id={ADMIN} /> : null}
+          </Fact>
+        ) : (
+          <Fact name={said.key}>
+            <KeyShown id={id} /> <SameKey id={id} />
+          </Fact>
+        )}
+        {request === '' ? null : (
+          <Fact name={said.request}>
+            <code>{request}</code>{' '}
+            <Link className="small" href={addressOf(place, 'audit', { request })}>
+              {said.sameRequest}
+            </Link>
+          </Fact>
+        )}
+        <Fact name={said.commit}>{number(sequence)}</Fact>
+      </dl>
+      <h3>{cause === 'expired' ? said.ended : said.asked}</h3>
+      {cause === 'expired' ? <Expired entry={entry} /> : <Asked entry={entry} />}
+      {entry.is_input_cut ? <p className="note warn">{said.cut}</p> : null}
+    </div>
+  )
+}
+
+function SameKey({ id }: { readonly id: string }) {
+  const said = useTexts().access.audit
+  const place = usePlace()
+  return (
+    <Link className="small" href={addressOf(place, 'audit', { key: id })}>
+      {said.sameKey}
+    </Link>
+  )
+}
+
+function KeyShown({ id }: { readonly id: string }) {
+  const name = useKeyName(id)
+  return (
+    <>
+      {name === null ? null : <span>{name} </span>}
+      <code>{id}</code>
+    </>
+  )
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function Expired({ entry }: { readonly entry: Entry }) {
+  const { texts, moment } = useSpoken()
+  return (
+    <ul className="sentences">
+      {expiredGrants(entry).map(({ who, what, where, end }, index) => (
+        <li key={index}>
+          <span className="key">{texts.access.audit.grant(who, what, where)}</span>{' '}
+          {end === '' ? null : (
+            <time className="soft small" dateTime={end} title={end}>
+              {texts.access.audit.endedAt(moment(end))}
+            </time>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Asked({ entry }: { readonly entry: Entry }) {
+  const { texts } = useSpoken()
+  const named = namedIn(entry)
+  if (named.length === 0) return <p className="soft">{texts.access.audit.nothingSaid}</p>
+  return (
+    <dl className="facts">
+      {named.map(([name, value], index) => (
+        <Fact key={index} name={name}>
+          {typeof value === 'object' ? (
+            <pre className="scrolls" role="region" aria-label={name} tabIndex={0}>
+              {JSON.stringify(value, null, 2)}
+            </pre>
+          ) : (
+            <span className="key">{String(value)}</span>
+          )}
+        </Fact>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,172 @@
+/** The entries that the filters let through, newest first. */
+import { useMemo } from 'react'
+import { answerOf, service } from '../../interface/client.ts'
+import { type Pages, usePages } from '../../interface/pages.ts'
+import { Badge, Card } from '../../parts/page.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
+import { type Place, usePlace } from '../../shell/place.tsx'
+import { useSpoken } from '../../texts/texts.tsx'
+import { type Cell, fileName } from '../csv.ts'
+import { ExportAction } from '../export-action.tsx'
+import { AuditDetail } from './audit-detail.tsx'
+import type { AuditFilters } from './audit-filters.ts'
+import { causeOf, wordsOf } from './operations.ts'
+import { type Entry, expiredGrants, shortIn } from './told.ts'
+import { Who } from './who.tsx'
+
+const HEADER = [
+  'created_at',
+  'operation',
+  'cause',
+  'api_key_id',
+  'request_id',
+  'sequence',
+  'input',
+  'is_input_cut',
+]
+const NAMED_MAX = 4
+const EXPORT_PAGE_SIZE = 100
+
+export function AuditList({ asked }: { readonly asked: AuditFilters }) {
+  const { texts, moment } = useSpoken()
+  const said = texts.access.audit
+  const place = usePlace()
+  const pages = withoutRepeats(
+    usePages(place.key('any', 'audit', asked), (page, signal) => load(place, asked, page, signal)),
+  )
+  async function* rows(signal: AbortSignal): AsyncGenerator<readonly (readonly Cell[])[]> {
+    let former = new Set<string>()
+    for (let page = 1; ; page += 1) {
+      const { data } = await load(place, asked, { page, per_page: EXPORT_PAGE_SIZE }, signal)
+      // What is added meanwhile moves the others down: some of the former page come again, and none is left out.
+      yield data.filter(({ id }) => !former.has(id)).map(cellsOf)
+      if (data.length < EXPORT_PAGE_SIZE) return
+      former = new Set(data.map(({ id }) => id))
+    }
+  }
+  return (
+    <Card
+      title={said.entries}
+      actions={
+        <ExportAction
+          label={texts.access.export.of(said.title)}
+          file={fileName(
+            'audit-log',
+            asked.operation,
+            asked.key,
+            asked.since.slice(0, 10),
+            asked.until.slice(0, 10),
+          )}
+          header={HEADER}
+          pages={rows}
+        />
+      }
+    >
+      <PagedTable
+        label={said.title}
+        pages={pages}
+        rowKey={({ id }) => id}
+        columns={[
+          {
+            id: 'when',
+            header: said.when,
+            cell: ({ created_at: at }) => (
+              <time dateTime={at} title={at}>
+                {moment(at)}
+              </time>
+            ),
+          },
+          { id: 'what', header: said.what, cell: entry => <What entry={entry} /> },
+          { id: 'about', header: said.about, cell: entry => <About entry={entry} /> },
+          { id: 'who', header: said.who, cell: entry => <Who entry={entry} /> },
+        ]}
+        detail={{
+          trigger: said.open,
+          label: entry =>
+            said.openEntry(wordsOf(entry.operation, texts) ?? entry.operation, moment(entry.created_at)),
+          content: entry => <AuditDetail entry={entry} />,
+        }}
+        empty={said.none}
+      />
+    </Card>
+  )
+}
+
+function load(
+  { path }: Place,
+  { operation, key, request, since, until }: AuditFilters,
+  page: { readonly page: number; readonly per_page: number },
+  signal: AbortSignal,
+) {
+  const query = {
+    ...page,
+    ...(operation === '' ? {} : { operation }),
+    ...(key === '' ? {} : { api_key_id: key }),
+    ...(request === '' ? {} : { request_id: request }),
+    ...(since === '' ? {} : { since }),
+    ...(until === '' ? {} : { until }),
+  }
+  return answerOf(service.GET('/v2/audit-log/{proj_id}/{env_id}', { params: { path, query }, signal }))
+}
+
+/** A page that was loaded after something was added begins with what the one before ended with. */
+function withoutRepeats(pages: Pages<Entry>): Pages<Entry> {
+  const { items } = pages
+  const once = useMemo(() => [...new Map(items.map(entry => [entry.id, entry])).values()], [items])
+  return { ...pages, items: once }
+}
+
+function cellsOf(entry: Entry): readonly Cell[] {
+  const { created_at, operation, api_key_id, request_id, sequence, input, is_input_cut } = entry
+  return [
+    created_at,
+    operation,
+    causeOf(operation),
+    api_key_id ?? (request_id === '' ? 'service' : 'admin'),
+    request_id,
+    sequence,
+    JSON.stringify(input),
+    String(is_input_cut),
+  ]
+}
+
+function What({ entry: { operation } }: { readonly entry: Entry }) {
+  const { texts } = useSpoken()
+  const cause = causeOf(operation)
+  const words = wordsOf(operation, texts)
+  return (
+    <span className="row tight-row">
+      <span title={operation}>{words ?? <code>{operation}</code>}</span>
+      {cause === 'call' ? null : (
+        <Badge kind={cause === 'expired' ? 'warn' : 'deny'}>{texts.access.audit.causes[cause]}</Badge>
+      )}
+    </span>
+  )
+}
+
+function About({ entry }: { readonly entry: Entry }) {
+  const { texts, number } = useSpoken()
+  const [first, ...others] = expiredGrants(entry)
+  if (first !== undefined) {
+    const { who, what, where } = first
+    return (
+      <span className="key">
+        {texts.access.audit.grant(who, what, where)}
+        {others.length === 0 ? '' : ` ${texts.access.audit.andMore(number(others.length))}`}
+      </span>
+    )
+  }
+  const named = shortIn(entry, NAMED_MAX)
+  if (named.length === 0 && entry.is_input_cut) {
+    return <span className="soft">{texts.access.audit.cutShortly}</span>
+  }
+  return (
+    <span className="named">
+      {named.map(([name, value], index) => (
+        <span key={index}>
+          <span className="soft small">{name}</span> <span className="key">{value}</span>
+        </span>
+      ))}
+    </span>
+  )
+}

@@ -1,0 +1,72 @@
+/** The audit log of the environment: what was changed, by which key, when. Newest first. */
+import { KeyInput, TextInput } from '../../parts/fields.tsx'
+import { Page } from '../../parts/page.tsx'
+import { usePlace } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import { useFilters, useTyped } from '../address.ts'
+import { FilterForm } from '../filter-form.tsx'
+import { AUDIT_FILTERS, NO_FILTERS } from './audit-filters.ts'
+import { AuditList } from './audit-list.tsx'
+import { keysLike, useReadsKeys } from './keys.ts'
+import { operationsLike } from './operations.ts'
+
+export default function AuditPage() {
+  const texts = useTexts()
+  const said = texts.access.audit
+  const place = usePlace()
+  const readsKeys = useReadsKeys()
+  const [asked, show] = useFilters('audit', AUDIT_FILTERS)
+  const [typed, type] = useTyped(asked)
+  return (
+    <Page title={said.title} lead={said.lead}>
+      <FilterForm label={said.form} onShow={() => show(typed)} onClear={() => show(NO_FILTERS)}>
+        <KeyInput
+          label={said.operation}
+          placeholder={said.everything}
+          value={typed.operation}
+          onChange={type('operation')}
+          queryKey={['operations', texts.access.audit.title]}
+          load={operationsLike(texts)}
+        />
+        <KeyInput
+          label={said.key}
+          placeholder={said.everyKey}
+          value={typed.key}
+          onChange={type('key')}
+          queryKey={place.key('none', 'keys', readsKeys)}
+          load={keysLike(readsKeys, said)}
+        />
+        <TextInput label={said.request} value={typed.request} onChange={type('request')} />
+        <MomentInput label={said.since} value={typed.since} onChange={type('since')} />
+        <MomentInput label={said.until} value={typed.until} onChange={type('until')} />
+      </FilterForm>
+      <AuditList asked={asked} />
+    </Page>
+  )
+}
+
+/** A moment of the browser's zone; `value` is RFC 3339, which the address has and the interface is asked. */
+function MomentInput({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+}) {
+  return (
+    <TextInput
+      label={label}
+      type="datetime-local"
+      value={localOf(value)}
+      onChange={local => onChange(local === '' ? '' : new Date(local).toISOString())}
+    />
+  )
+}
+
+function localOf(iso: string): string {
+  const time = new Date(iso)
+  if (Number.isNaN(time.getTime())) return ''
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}

@@ -1,0 +1,78 @@
+/** What an entry says of its change: names and values, those first by which one knows what it is about. */
+import type { Schemas } from '../../interface/client.ts'
+
+export type Entry = Schemas['AuditEntry']
+export type Named = readonly [name: string, value: unknown]
+
+const FIRST = [
+  'user',
+  'user_id',
+  'group_instance_key',
+  'role',
+  'role_id',
+  'resource_instance',
+  'subject',
+  'relation',
+  'object',
+  'instance_id',
+  'resource',
+  'resource_id',
+  'key',
+  'tenant',
+  'tenant_id',
+]
+
+/** Bodies are kept as they were sent; a list of changes is kept whole where it is short. */
+export function namedIn({ input }: Entry): readonly Named[] {
+  const { body, query, ...path } = input
+  const asked = isMembers(query) ? Object.entries(query) : []
+  const sent = isMembers(body) ? Object.entries(body) : body === undefined ? [] : [['body', body] as const]
+  // A group that is put into a group: the path names the outer one, the body the inner one.
+  const told = sent.map(
+    ([name, value]) => [Object.hasOwn(path, name) ? `body.${name}` : name, value] as const,
+  )
+  const named = [...Object.entries(path), ...told, ...asked].filter(([, value]) => value !== null)
+  return named.toSorted(([one], [other]) => rankOf(one) - rankOf(other))
+}
+
+function rankOf(name: string): number {
+  const rank = FIRST.indexOf(name)
+  return rank < 0 ? FIRST.length : rank
+}
+
+/** Values that are read in a line, the first of them. */
+export function shortIn(entry: Entry, max: number): readonly (readonly [string, string])[] {
+  return namedIn(entry)
+    .flatMap(([name, value]) => {
+      if (Array.isArray(value)) return [[name, `${value.length} ×`] as const]
+      return isMembers(value) ? [] : [[name, String(value)] as const]
+    })
+    .slice(0, max)
+}
+
+/** A grant that came to its end, as its entry tells of it. */
+export interface ExpiredGrant {
+  readonly what: string
+  readonly who: string
+  readonly where: string
+  readonly end: string
+}
+
+export function expiredGrants({ input }: Entry): readonly ExpiredGrant[] {
+  const grants = input['grants']
+  if (!Array.isArray(grants)) return []
+  return grants.filter(isMembers).map(grant => {
+    const text = (name: string): string => (typeof grant[name] === 'string' ? grant[name] : '')
+    const isTuple = grant['subject'] !== undefined
+    return {
+      who: text(isTuple ? 'subject' : 'user'),
+      what: text(isTuple ? 'relation' : 'role'),
+      where: isTuple ? text('object') : text('resource_instance') || text('tenant'),
+      end: text('expires_at'),
+    }
+  })
+}
+
+function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

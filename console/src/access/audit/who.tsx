@@ -1,0 +1,18 @@
+/** Who made a change: a key, by its name where that may be read, or the service itself. */
+import { useTexts } from '../../texts/texts.tsx'
+import { useKeyName } from './keys.ts'
+import type { Entry } from './told.ts'
+
+const SHORT_ID_LENGTH = 8
+
+export function Who({ entry: { api_key_id: id, request_id: request } }: { readonly entry: Entry }) {
+  const said = useTexts().access.audit
+  const name = useKeyName(id)
+  if (id === null) return <span>{request === '' ? said.service : said.adminKey}</span>
+  if (name !== null) return <span title={id}>{name}</span>
+  return (
+    <span title={id}>
+      {said.keyNumber} <span className="mono">{id.slice(-SHORT_ID_LENGTH)}</span>
+    </span>
+  )
+}

@@ -1,0 +1,82 @@
+/** A list as a file, written page by page in the browser, with how far it has come and a way to stop it. */
+import { useEffect, useRef, useState } from 'react'
+import { Action } from '../parts/action.tsx'
+import { ProblemNote } from '../parts/problem-note.tsx'
+import { useSpoken } from '../texts/texts.tsx'
+import { type Cell, csvFile, ROWS_MAX } from './csv.ts'
+
+type State =
+  | { readonly is: 'idle' | 'cancelled' }
+  | { readonly is: 'writing'; readonly rows: number }
+  | { readonly is: 'written'; readonly rows: number; readonly isCut: boolean }
+  | { readonly is: 'failed'; readonly problem: unknown }
+
+/** `label`: of what list it is, for those who hear it. `pages`: its rows, in the columns of `header`. */
+export function ExportAction({
+  label,
+  file,
+  header,
+  pages,
+}: {
+  readonly label: string
+  readonly file: string
+  readonly header: readonly string[]
+  readonly pages: (signal: AbortSignal) => AsyncIterable<readonly (readonly Cell[])[]>
+}) {
+  const { texts, number } = useSpoken()
+  const [state, setState] = useState<State>({ is: 'idle' })
+  const running = useRef<AbortController | null>(null)
+  useEffect(() => () => running.current?.abort(), [])
+  const write = async (): Promise<void> => {
+    const stopped = new AbortController()
+    running.current = stopped
+    setState({ is: 'writing', rows: 0 })
+    try {
+      const onRows = (rows: number): void => {
+        stopped.signal.throwIfAborted()
+        setState({ is: 'writing', rows })
+      }
+      const written = await csvFile(header, pages(stopped.signal), { onRows })
+      stopped.signal.throwIfAborted()
+      download(written.file, file)
+      setState({ is: 'written', rows: written.rows, isCut: written.isCut })
+    } catch (problem) {
+      setState(stopped.signal.aborted ? { is: 'cancelled' } : { is: 'failed', problem })
+    }
+  }
+  const said = texts.access.export
+  const textOf = (of: State): string => {
+    if (of.is === 'cancelled') return said.cancelled
+    if (of.is === 'writing') return said.writing(number(of.rows))
+    if (of.is !== 'written') return ''
+    return of.isCut ? said.cut(number(ROWS_MAX), file) : said.written(number(of.rows), file)
+  }
+  return (
+    <div className="export">
+      <div className="row">
+        <Action isSmall isPending={state.is === 'writing'} onPress={() => void write()} aria-label={label}>
+          {said.start}
+        </Action>
+        {state.is === 'writing' ? (
+          <Action isSmall onPress={() => running.current?.abort()}>
+            {texts.parts.cancel}
+          </Action>
+        ) : null}
+      </div>
+      <span className="soft small" role="status">
+        {textOf(state)}
+      </span>
+      {state.is === 'failed' ? <ProblemNote error={state.problem} /> : null}
+    </div>
+  )
+}
+
+function download(file: Blob, name: string): void {
+  const address = URL.createObjectURL(file)
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  // The browser has taken hold of it by then.
+  setTimeout(() => URL.revokeObjectURL(address), 60_000)
+}

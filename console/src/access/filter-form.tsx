@@ -1,0 +1,40 @@
+/** The fields that say what a list is about. Nothing is asked before it is sent: half a key is nobody's. */
+import type { ReactNode } from 'react'
+import { Form } from 'react-aria-components/Form'
+import { Action } from '../parts/action.tsx'
+import { useTexts } from '../texts/texts.tsx'
+
+export function FilterForm({
+  label,
+  onShow,
+  onClear,
+  children,
+}: {
+  readonly label: string
+  readonly onShow: () => void
+  readonly onClear: () => void
+  readonly children: ReactNode
+}) {
+  const said = useTexts().access
+  return (
+    <search className="card" aria-label={label}>
+      <Form
+        className="stack"
+        onSubmit={event => {
+          event.preventDefault()
+          onShow()
+        }}
+      >
+        <div className="asked">{children}</div>
+        <div className="row">
+          <Action type="submit" kind="primary">
+            {said.show}
+          </Action>
+          <Action kind="quiet" onPress={onClear}>
+            {said.clear}
+          </Action>
+        </div>
+      </Form>
+    </search>
+  )
+}

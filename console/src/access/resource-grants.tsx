@@ -1,0 +1,94 @@
+/** What is granted on an instance directly: roles to users, and what is related to it, as groups that hold a role on it. */
+import { Link } from 'wouter'
+import { answerOf, type Schemas, service } from '../interface/client.ts'
+import { usePages } from '../interface/pages.ts'
+import { Card } from '../parts/page.tsx'
+import { PagedTable } from '../parts/paged-table.tsx'
+import { usePlace } from '../shell/place.tsx'
+import { useTexts } from '../texts/texts.tsx'
+import { addressOf } from './address.ts'
+import { InstanceLink } from './instance-link.tsx'
+import { Until } from './until.tsx'
+
+/** `name`: `type:key`. */
+export function ResourceGrants({ name }: { readonly name: string }) {
+  const said = useTexts().access.grants
+  return (
+    <div className="stack">
+      <Card title={said.users(name)}>
+        <UserGrants name={name} />
+      </Card>
+      <Card title={said.related(name)}>
+        <p className="soft small">{said.relatedLead}</p>
+        <Related name={name} />
+      </Card>
+    </div>
+  )
+}
+
+function UserGrants({ name }: { readonly name: string }) {
+  const said = useTexts().access
+  const place = usePlace()
+  const { path, key } = place
+  const pages = usePages(key('role_assignment', 'on', name), async (page, signal) => {
+    const query = { ...page, resource_instance: name, include_total_count: true }
+    const answer = await answerOf(
+      service.GET('/v2/facts/{proj_id}/{env_id}/role_assignments', { params: { path, query }, signal }),
+    )
+    return answer as Schemas['RoleAssignmentEnvelope']
+  })
+  return (
+    <PagedTable
+      label={said.grants.users(name)}
+      pages={pages}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          id: 'user',
+          header: said.user,
+          cell: ({ user }) => (
+            <Link className="key" href={addressOf(place, 'users', { user })}>
+              {user}
+            </Link>
+          ),
+        },
+        { id: 'role', header: said.role, cell: ({ role }) => <span className="key short">{role}</span> },
+        { id: 'end', header: said.roles.ends, cell: ({ expires_at }) => <Until end={expires_at} /> },
+      ]}
+      empty={said.grants.noUsers}
+    />
+  )
+}
+
+function Related({ name }: { readonly name: string }) {
+  const said = useTexts().access
+  const { path, key } = usePlace()
+  const pages = usePages(key('relationship_tuple', 'to', name), async (page, signal) => {
+    const query = { ...page, object: name, include_total_count: true }
+    const answer = await answerOf(
+      service.GET('/v2/facts/{proj_id}/{env_id}/relationship_tuples', { params: { path, query }, signal }),
+    )
+    return answer as Schemas['RelationshipTupleEnvelope']
+  })
+  return (
+    <PagedTable
+      label={said.grants.related(name)}
+      pages={pages}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          id: 'subject',
+          header: said.grants.what,
+          cell: ({ subject }) => <InstanceLink reference={subject} />,
+        },
+        {
+          id: 'relation',
+          header: said.grants.relation,
+          cell: ({ relation }) => <span className="key">{relation}</span>,
+        },
+        { id: 'end', header: said.roles.ends, cell: ({ expires_at }) => <Until end={expires_at} /> },
+      ]}
+      empty={said.grants.noneRelated}
+    />
+  )
+}

@@ -1,0 +1,67 @@
+/** Who may do something on a resource, and what is granted on it directly. */
+import { KeyInput } from '../parts/fields.tsx'
+import { Page } from '../parts/page.tsx'
+import { usePlace } from '../shell/place.tsx'
+import { useTexts } from '../texts/texts.tsx'
+import { type Filters, useFilters, useTyped } from './address.ts'
+import { actionsOf, instancesLike, typesLike } from './completions.ts'
+import { DecidesNotNote, useDecides } from './decides.tsx'
+import { FilterForm } from './filter-form.tsx'
+import { ResourceGrants } from './resource-grants.tsx'
+import { ResourceHolders } from './resource-holders.tsx'
+import { AccessTabs } from './tabs.tsx'
+
+const NAMES = ['type', 'instance', 'action'] as const
+const NOTHING: Filters<(typeof NAMES)[number]> = { type: '', instance: '', action: '' }
+
+export default function ResourcePage() {
+  const said = useTexts().access
+  const place = usePlace()
+  const decides = useDecides()
+  const [asked, show] = useFilters('resources', NAMES)
+  const [typed, type] = useTyped(asked)
+  const name = `${asked.type}:${asked.instance}`
+  return (
+    <Page title={said.resources.title} lead={said.resources.lead}>
+      <AccessTabs current="resources" />
+      <FilterForm label={said.resources.form} onShow={() => show(typed)} onClear={() => show(NOTHING)}>
+        <KeyInput
+          label={said.type}
+          value={typed.type}
+          onChange={type('type')}
+          queryKey={place.key('resource', 'like')}
+          load={typesLike(place)}
+          isRequired
+        />
+        <KeyInput
+          label={said.resource}
+          value={typed.instance}
+          onChange={type('instance')}
+          queryKey={place.key('resource_instance', 'like', typed.type)}
+          load={instancesLike(place, typed.type)}
+          isRequired
+        />
+        <KeyInput
+          label={said.action}
+          value={typed.action}
+          onChange={type('action')}
+          queryKey={place.key('resource', 'actions', typed.type)}
+          load={actionsOf(place, typed.type)}
+        />
+      </FilterForm>
+      {decides === false ? <DecidesNotNote /> : null}
+      {asked.type === '' || asked.instance === '' ? (
+        <div className="empty">{said.resources.chooseResource}</div>
+      ) : (
+        <div className="access-columns">
+          {decides === false ? null : asked.action === '' ? (
+            <div className="empty">{said.resources.chooseAction(name)}</div>
+          ) : (
+            <ResourceHolders asked={asked} />
+          )}
+          <ResourceGrants name={name} />
+        </div>
+      )}
+    </Page>
+  )
+}

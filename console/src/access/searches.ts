@@ -1,0 +1,146 @@
+/** Who may do something, and on what: the searches of the interface, page by page. */
+import { answerOf, type Schemas, service } from '../interface/client.ts'
+import type { CursorPage } from './cursor-pages.ts'
+
+/** Instances that a user may do something on. `type` empty: of every type, one after the other. `tenant` empty: wherever they live. */
+export interface ResourcesAsked {
+  readonly user: string
+  readonly action: string
+  readonly type: string
+  readonly tenant: string
+}
+
+/** Users who may do something on an instance. */
+export interface HoldersAsked {
+  readonly type: string
+  readonly instance: string
+  readonly action: string
+}
+
+export interface Instance {
+  readonly type: string
+  readonly id: string
+}
+
+/** A place in the list: a type by its place among all, and a token within its instances. */
+export interface ResourceCursor {
+  readonly type: number
+  readonly token: string
+}
+
+export const FIRST_RESOURCE: ResourceCursor = { type: 0, token: '' }
+
+/** Subjects of questions are users. */
+const SUBJECT = 'user'
+/** As many searches fill a page at most; then it is shown as it is. */
+const SEARCHES_MAX = 8
+export const TYPES_A_PAGE = 100
+/** Of files, which nobody waits for to show. */
+export const EXPORT_PAGE_SIZE = 1000
+
+/** The types of the environment, by pages from 1. */
+export type LoadTypes = (page: number) => Promise<readonly Schemas['Resource'][]>
+
+interface Search {
+  readonly limit: number
+  readonly signal: AbortSignal
+}
+
+export async function pageOfResources(
+  asked: ResourcesAsked,
+  from: ResourceCursor,
+  { loadTypes, ...search }: Search & { readonly loadTypes: LoadTypes },
+): Promise<CursorPage<Instance, ResourceCursor>> {
+  const types = asked.type === '' ? new TypesWithAction(asked.action, loadTypes) : new OneType(asked.type)
+  const items: Instance[] = []
+  let total: number | null = null
+  let place = await types.seek(from)
+  for (
+    let searches = 0;
+    place !== null && items.length < search.limit && searches < SEARCHES_MAX;
+    searches += 1
+  ) {
+    const { token, type } = place.cursor
+    const { page, results } = await searchResources({ ...asked, type: place.key }, { ...search, token })
+    items.push(...results)
+    total = asked.type === '' ? null : (page.total ?? null)
+    place = await types.seek(
+      page.next_token === '' ? { type: type + 1, token: '' } : { type, token: page.next_token },
+    )
+  }
+  const next = place === null ? null : place.cursor
+  return { items, next, total, isCutShort: next !== null && items.length < search.limit }
+}
+
+export async function pageOfHolders(
+  { type, instance, action }: HoldersAsked,
+  token: string,
+  { limit, signal }: Search,
+): Promise<CursorPage<string, string>> {
+  const body = {
+    subject: { type: SUBJECT },
+    action: { name: action },
+    resource: { type, id: instance },
+    page: pageIn(token, limit),
+  }
+  const { page, results } = await answerOf(service.POST('/access/v1/search/subject', { body, signal }))
+  const next = page.next_token === '' ? null : page.next_token
+  const items = results.map(({ id }) => id)
+  return { items, next, total: page.total ?? null, isCutShort: next !== null && items.length < limit }
+}
+
+function searchResources(
+  { user, action, type, tenant }: ResourcesAsked,
+  { token, limit, signal }: Search & { readonly token: string },
+) {
+  const body = {
+    subject: { type: SUBJECT, id: user },
+    action: { name: action },
+    resource: { type, ...(tenant === '' ? {} : { properties: { tenant } }) },
+    page: pageIn(token, limit),
+  }
+  return answerOf(service.POST('/access/v1/search/resource', { body, signal }))
+}
+
+/** A walk has pages of the size with which it began. */
+function pageIn(token: string, limit: number): { token: string } | { limit: number } {
+  return token === '' ? { limit } : { token }
+}
+
+interface TypePlace {
+  readonly key: string
+  readonly cursor: ResourceCursor
+}
+
+class OneType {
+  readonly #key: string
+
+  constructor(key: string) {
+    this.#key = key
+  }
+
+  seek(cursor: ResourceCursor): TypePlace | null {
+    return cursor.type === 0 ? { key: this.#key, cursor } : null
+  }
+}
+
+class TypesWithAction {
+  readonly #action: string
+  readonly #load: LoadTypes
+
+  constructor(action: string, load: LoadTypes) {
+    this.#action = action
+    this.#load = load
+  }
+
+  /** The first type with the action, from there on. */
+  async seek({ type, token }: ResourceCursor): Promise<TypePlace | null> {
+    for (let index = type; ; index += 1) {
+      const types = await this.#load(Math.floor(index / TYPES_A_PAGE) + 1)
+      const found = types[index % TYPES_A_PAGE]
+      if (found === undefined) return null
+      if (!Object.hasOwn(found.actions, this.#action)) continue
+      return { key: found.key, cursor: { type: index, token: index === type ? token : '' } }
+    }
+  }
+}

@@ -1,0 +1,23 @@
+/** The two ways to look at access: from a user, from a resource. */
+import { Link } from 'wouter'
+import { usePlace } from '../shell/place.tsx'
+import { useTexts } from '../texts/texts.tsx'
+import { addressOf } from './address.ts'
+
+export function AccessTabs({ current }: { readonly current: 'users' | 'resources' }) {
+  const said = useTexts().access
+  const place = usePlace()
+  return (
+    <nav className="tabs" aria-label={said.tabs}>
+      {(['users', 'resources'] as const).map(view => (
+        <Link
+          key={view}
+          href={addressOf(place, view, {})}
+          {...(view === current ? { 'aria-current': 'page' as const } : {})}
+        >
+          {said[view].tab}
+        </Link>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,74 @@
+/** What a user may do something on, and the roles that are given to the user directly. */
+import { KeyInput } from '../parts/fields.tsx'
+import { Page } from '../parts/page.tsx'
+import { usePlace } from '../shell/place.tsx'
+import { useTexts } from '../texts/texts.tsx'
+import { type Filters, useFilters, useTyped } from './address.ts'
+import { actionsOf, tenantsLike, typesLike, usersLike } from './completions.ts'
+import { DecidesNotNote, useDecides } from './decides.tsx'
+import { FilterForm } from './filter-form.tsx'
+import { AccessTabs } from './tabs.tsx'
+import { UserResources } from './user-resources.tsx'
+import { UserRoles } from './user-roles.tsx'
+
+const NAMES = ['user', 'action', 'type', 'tenant'] as const
+const NOTHING: Filters<(typeof NAMES)[number]> = { user: '', action: '', type: '', tenant: '' }
+
+export default function UserPage() {
+  const said = useTexts().access
+  const place = usePlace()
+  const decides = useDecides()
+  const [asked, show] = useFilters('users', NAMES)
+  const [typed, type] = useTyped(asked)
+  return (
+    <Page title={said.users.title} lead={said.users.lead}>
+      <AccessTabs current="users" />
+      <FilterForm label={said.users.form} onShow={() => show(typed)} onClear={() => show(NOTHING)}>
+        <KeyInput
+          label={said.user}
+          value={typed.user}
+          onChange={type('user')}
+          queryKey={place.key('user', 'like')}
+          load={usersLike(place)}
+          isRequired
+        />
+        <KeyInput
+          label={said.action}
+          value={typed.action}
+          onChange={type('action')}
+          queryKey={place.key('resource', 'actions', typed.type)}
+          load={actionsOf(place, typed.type)}
+        />
+        <KeyInput
+          label={said.type}
+          placeholder={said.allTypes}
+          value={typed.type}
+          onChange={type('type')}
+          queryKey={place.key('resource', 'like')}
+          load={typesLike(place)}
+        />
+        <KeyInput
+          label={said.tenant}
+          placeholder={said.allTenants}
+          value={typed.tenant}
+          onChange={type('tenant')}
+          queryKey={place.key('tenant', 'like')}
+          load={tenantsLike(place)}
+        />
+      </FilterForm>
+      {decides === false ? <DecidesNotNote /> : null}
+      {asked.user === '' ? (
+        <div className="empty">{said.users.chooseUser}</div>
+      ) : (
+        <div className="access-columns">
+          {decides === false ? null : asked.action === '' ? (
+            <div className="empty">{said.users.chooseAction(asked.user)}</div>
+          ) : (
+            <UserResources asked={asked} />
+          )}
+          <UserRoles user={asked.user} />
+        </div>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,82 @@
+/** The instances that a user may do something on. */
+import { Link } from 'wouter'
+import { PAGE_SIZE } from '../interface/pages.ts'
+import { Badge, Card } from '../parts/page.tsx'
+import { PagedTable } from '../parts/paged-table.tsx'
+import { usePlace } from '../shell/place.tsx'
+import { useTexts } from '../texts/texts.tsx'
+import { addressOf } from './address.ts'
+import { useLoadTypes } from './completions.ts'
+import { fileName } from './csv.ts'
+import { eachPage, useCursorPages } from './cursor-pages.ts'
+import { CutShortNote } from './cut-short-note.tsx'
+import { Explained } from './explained.tsx'
+import { ExportAction } from './export-action.tsx'
+import { EXPORT_PAGE_SIZE, FIRST_RESOURCE, pageOfResources, type ResourcesAsked } from './searches.ts'
+
+const HEADER = ['user', 'action', 'asked_tenant', 'resource_type', 'resource']
+
+export function UserResources({ asked }: { readonly asked: ResourcesAsked }) {
+  const said = useTexts().access
+  const place = usePlace()
+  const loadTypes = useLoadTypes()
+  const { user, action, type, tenant } = asked
+  const pages = useCursorPages(
+    place.key('any', 'resources', user, action, type, tenant),
+    FIRST_RESOURCE,
+    (from, signal) => pageOfResources(asked, from, { limit: PAGE_SIZE, signal, loadTypes }),
+  )
+  async function* rows(signal: AbortSignal) {
+    const load = (from: typeof FIRST_RESOURCE) =>
+      pageOfResources(asked, from, { limit: EXPORT_PAGE_SIZE, signal, loadTypes })
+    for await (const page of eachPage(FIRST_RESOURCE, load)) {
+      yield page.map(instance => [user, action, tenant, instance.type, instance.id])
+    }
+  }
+  const title = said.users.may(user, action)
+  return (
+    <Card
+      title={title}
+      actions={
+        <ExportAction
+          label={said.export.of(title)}
+          file={fileName('access', user, action, type, tenant)}
+          header={HEADER}
+          pages={rows}
+        />
+      }
+    >
+      <PagedTable
+        label={title}
+        pages={pages}
+        rowKey={instance => `${instance.type}:${instance.id}`}
+        columns={[
+          {
+            id: 'resource',
+            header: said.resource,
+            cell: ({ type: its, id }) => (
+              <span className="row tight-row">
+                <Badge>{its}</Badge>
+                <Link
+                  className="key"
+                  href={addressOf(place, 'resources', { type: its, instance: id, action })}
+                >
+                  {id}
+                </Link>
+              </span>
+            ),
+          },
+        ]}
+        detail={{
+          trigger: said.why.open,
+          label: ({ type: its, id }) => said.why.openResource(`${its}:${id}`),
+          content: ({ type: its, id }) => (
+            <Explained asked={{ user, action, type: its, instance: id, tenant }} />
+          ),
+        }}
+        empty={pages.hasMore ? said.noneYet : said.users.none(user, action)}
+      />
+      {pages.isCutShort ? <CutShortNote /> : null}
+    </Card>
+  )
+}

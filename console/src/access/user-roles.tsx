@@ -1,0 +1,72 @@
+/** The roles that a user is given directly, in tenants and on instances, with their ends. */
+import { useQuery } from '@tanstack/react-query'
+import { answerOf, type Schemas, service } from '../interface/client.ts'
+import { usePages } from '../interface/pages.ts'
+import { Problem } from '../interface/problem.ts'
+import { Badge, Card } from '../parts/page.tsx'
+import { PagedTable } from '../parts/paged-table.tsx'
+import { ProblemNote } from '../parts/problem-note.tsx'
+import { usePlace } from '../shell/place.tsx'
+import { useTexts } from '../texts/texts.tsx'
+import { nameOf } from './completions.ts'
+import { InstanceLink } from './instance-link.tsx'
+import { Until } from './until.tsx'
+
+export function UserRoles({ user }: { readonly user: string }) {
+  const said = useTexts().access
+  const place = usePlace()
+  const { path, key } = place
+  const { data: known, error } = useQuery({
+    queryKey: key('user', 'one', user),
+    queryFn: ({ signal }) => {
+      const params = { path: { ...path, user_id: user } }
+      return answerOf(service.GET('/v2/facts/{proj_id}/{env_id}/users/{user_id}', { params, signal }))
+    },
+  })
+  const isUnknown = error instanceof Problem && error.status === 404
+  return (
+    <Card title={said.roles.title(user)}>
+      {known === undefined || nameOf(known) === undefined ? null : (
+        <p className="soft small key">{nameOf(known)}</p>
+      )}
+      {isUnknown ? <div className="empty">{said.roles.unknown(user)}</div> : <ProblemNote error={error} />}
+      {known === undefined ? null : <RolesTable user={user} />}
+    </Card>
+  )
+}
+
+function RolesTable({ user }: { readonly user: string }) {
+  const said = useTexts().access
+  const { path, key } = usePlace()
+  const pages = usePages(key('role_assignment', 'of-user', user), async (page, signal) => {
+    const query = { ...page, user: [user], include_total_count: true }
+    const answer = await answerOf(
+      service.GET('/v2/facts/{proj_id}/{env_id}/role_assignments', { params: { path, query }, signal }),
+    )
+    return answer as Schemas['RoleAssignmentEnvelope']
+  })
+  return (
+    <PagedTable
+      label={said.roles.title(user)}
+      pages={pages}
+      rowKey={({ id }) => id}
+      columns={[
+        { id: 'role', header: said.role, cell: ({ role }) => <span className="key short">{role}</span> },
+        {
+          id: 'where',
+          header: said.roles.where,
+          cell: ({ resource_instance: instance, tenant }) =>
+            instance === null ? (
+              <span className="row tight-row">
+                <Badge>{said.tenant}</Badge> <span className="key">{tenant}</span>
+              </span>
+            ) : (
+              <InstanceLink reference={instance} />
+            ),
+        },
+        { id: 'end', header: said.roles.ends, cell: ({ expires_at }) => <Until end={expires_at} /> },
+      ]}
+      empty={said.roles.none(user)}
+    />
+  )
+}
