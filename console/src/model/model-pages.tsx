@@ -10,15 +10,16 @@ const MatrixPage = lazy(() => import('./matrix/matrix-page.tsx'))
 const SetPages = lazy(() => import('./sets/set-pages.tsx'))
 const ModelFilePage = lazy(() => import('./file/model-file-page.tsx'))
 
+/** One page, whether a type is chosen or not: the picture stays as it is. */
+const GRAPH = /^\/[^/]+\/[^/]+\/model(?:\/types\/(?<type>[^/]+))?\/?$/
+
 export default function ModelPages() {
   return (
     <Suspense fallback={<Skeleton />}>
       <Switch>
-        <Route path="/:project/:environment/model">
-          <GraphPage />
-        </Route>
+        <Route path={GRAPH}>{({ type }) => <GraphPage chosen={type ?? null} />}</Route>
         <Route path="/:project/:environment/model/matrix/:type?">
-          <MatrixPage />
+          {({ type }) => <MatrixPage key={type ?? ''} type={type ?? null} />}
         </Route>
         <Route path="/:project/:environment/model/sets/*?">
           <SetPages />

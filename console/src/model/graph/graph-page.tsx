@@ -1,4 +1,114 @@
-/** To be written. */
-export default function GraphPage() {
-  return null
+/** The model as a picture that one can read at ten types and at a hundred, with what there is to say of the type that is chosen. */
+import { lazy, Suspense, useMemo, useRef, useState } from 'react'
+import { useLocation } from 'wouter'
+import { Check } from '../check.tsx'
+import { KeyInput } from '../../parts/fields.tsx'
+import { Skeleton } from '../../parts/paged-table.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { usePlace } from '../../shell/place.tsx'
+import { useSpoken } from '../../texts/texts.tsx'
+import { AddType } from '../dialogs/add-type.tsx'
+import { ModelPage } from '../model-page.tsx'
+import { MODEL_NOUNS, TYPES_MAX, typeOptions, useTypes } from '../model-reads.ts'
+import { graphOf, groupTypesOf } from './graph-model.ts'
+import { Legend } from './legend.tsx'
+import { TypeList } from './type-list.tsx'
+import { TypePanel } from './type-panel.tsx'
+import '../../styles/model-graph.css'
+
+/** With the library that lays it out. */
+const GraphCanvas = lazy(() => import('./graph-canvas.tsx'))
+
+/** Up to here a picture with a row a role can be read. */
+const DETAILED_MAX = 24
+
+export default function GraphPage({ chosen }: { readonly chosen: string | null }) {
+  const { texts: all, number } = useSpoken()
+  const texts = all.model.graph
+  const place = usePlace()
+  const [, go] = useLocation()
+  const { types, total, isLoading, error } = useTypes()
+  const [wantsRoles, setWantsRoles] = useState<boolean | null>(null)
+  const [withGroups, setWithGroups] = useState(false)
+  const [search, setSearch] = useState('')
+  const [sought, setSought] = useState<{ readonly key: string } | null>(
+    chosen === null ? null : { key: chosen },
+  )
+  const offered = useRef(new Set<string>())
+  const isDetailed = wantsRoles ?? total <= DETAILED_MAX
+  const model = useMemo(() => graphOf(types, { withGroups, isDetailed }), [types, withGroups, isDetailed])
+  const groups = useMemo(() => groupTypesOf(types), [types])
+
+  const choose = (key: string | null): void =>
+    go(key === null ? place.to('model') : place.to('model', 'types', key))
+  const seek = (typed: string): void => {
+    setSearch(typed)
+    if (!offered.current.has(typed)) return
+    choose(typed)
+    setSought({ key: typed })
+  }
+
+  return (
+    <ModelPage title={texts.title} lead={texts.lead} actions={<AddType />}>
+      <ProblemNote error={error} />
+      {types.length === 0 && isLoading ? (
+        <Skeleton />
+      ) : types.length === 0 ? (
+        error === null ? (
+          <div className="empty">{texts.empty}</div>
+        ) : null
+      ) : (
+        <>
+          <div className="row ends">
+            <div className="grow model-search">
+              <KeyInput
+                label={texts.find}
+                value={search}
+                onChange={seek}
+                queryKey={place.key(MODEL_NOUNS, 'type-options')}
+                load={async (typed, signal) => {
+                  const options = await typeOptions(place, typed, signal)
+                  for (const { id } of options) offered.current.add(id)
+                  return options
+                }}
+              />
+            </div>
+            <div className="row checks">
+              <Check isOn={isDetailed} onChange={setWantsRoles}>
+                {texts.withRoles}
+              </Check>
+              {groups.size === 0 ? null : (
+                <Check isOn={withGroups} onChange={setWithGroups}>
+                  {texts.withGroups([...groups].join(', '))}
+                </Check>
+              )}
+            </div>
+            <span className="soft small graph-count" role="status">
+              {total > TYPES_MAX
+                ? texts.tooMany(number(types.length), number(total))
+                : isLoading
+                  ? texts.loaded(number(types.length), number(total))
+                  : texts.countOf(number(total))}
+            </span>
+          </div>
+          <div className={`graph-with-panel ${chosen === null ? '' : 'split'}`}>
+            <div className="stack tight">
+              <Suspense fallback={<div className="graph-box" />}>
+                <GraphCanvas
+                  model={model}
+                  isDetailed={isDetailed}
+                  chosen={chosen}
+                  sought={sought}
+                  onChoose={choose}
+                />
+              </Suspense>
+              <Legend />
+            </div>
+            {chosen === null ? null : <TypePanel key={chosen} type={chosen} types={types} />}
+          </div>
+          <TypeList types={types} />
+        </>
+      )}
+    </ModelPage>
+  )
 }

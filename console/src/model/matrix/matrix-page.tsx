@@ -1,4 +1,52 @@
-/** To be written. */
-export default function MatrixPage() {
-  return null
+/** Roles and what they may, as a table to be edited in place: of one type, or the roles of tenants on all types. */
+import { useLocation } from 'wouter'
+import { Choice } from '../../parts/fields.tsx'
+import { usePlace } from '../../shell/place.tsx'
+import { useSpoken } from '../../texts/texts.tsx'
+import { ModelPage } from '../model-page.tsx'
+import { useTypes } from '../model-reads.ts'
+import { MatrixLegend } from './matrix-legend.tsx'
+import { TenantMatrix } from './tenant-matrix.tsx'
+import { TypeMatrix } from './type-matrix.tsx'
+import '../../styles/model-matrix.css'
+
+/** No key of a type: keys have no colon. */
+const TENANTS = ':tenants'
+
+/** `type`: null for the roles of tenants. */
+export default function MatrixPage({ type }: { readonly type: string | null }) {
+  const { texts: all, number } = useSpoken()
+  const texts = all.model.matrix
+  const place = usePlace()
+  const [, go] = useLocation()
+  const { types, total, isLoading } = useTypes()
+  const isListed = type === null || types.some(({ key }) => key === type)
+  return (
+    <ModelPage title={texts.title} lead={texts.lead}>
+      <div className="row ends apart">
+        <div className="matrix-choice">
+          <Choice
+            label={texts.of}
+            value={type ?? TENANTS}
+            onChange={chosen =>
+              go(chosen === TENANTS ? place.to('model', 'matrix') : place.to('model', 'matrix', chosen))
+            }
+            options={[
+              { id: TENANTS, text: texts.tenantRoles },
+              ...(isListed ? [] : [{ id: type }]),
+              ...types.map(({ key, name }) => ({ id: key, note: name === key ? undefined : name })),
+            ]}
+            description={
+              !isLoading && types.length < total
+                ? texts.truncated(number(types.length), number(total))
+                : undefined
+            }
+          />
+        </div>
+        <MatrixLegend />
+      </div>
+      <p className="soft">{type === null ? texts.tenantNote : texts.typeNote(type)}</p>
+      {type === null ? <TenantMatrix /> : <TypeMatrix type={type} />}
+    </ModelPage>
+  )
 }

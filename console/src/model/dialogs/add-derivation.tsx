@@ -1,0 +1,103 @@
+/** A new derivation: who has a role there has a role here. */
+import { useState } from 'react'
+import { ActionDialog } from '../../parts/dialogs.tsx'
+import { Choice } from '../../parts/fields.tsx'
+import { useWrite } from '../../parts/writes.ts'
+import { usePlace } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import { type Derivation, relationsOf, rolesOf } from '../model-facts.ts'
+import { type ModelType, useType } from '../model-reads.ts'
+import { addDerivation, removeDerivation } from '../model-writes.ts'
+import { Check } from '../check.tsx'
+
+export function AddDerivation({ type }: { readonly type: ModelType }) {
+  const texts = useTexts().model.graph
+  const { path } = usePlace()
+  const write = useWrite()
+  const relations = relationsOf(type)
+  const roles = rolesOf(type)
+  const [along, setAlong] = useState<string | null>(null)
+  const [fromRole, setFromRole] = useState<string | null>(null)
+  const [toRole, setToRole] = useState<string | null>(null)
+  const [isGuarded, setIsGuarded] = useState(false)
+  const relation = relations.find(({ key }) => key === along)
+  const { data: subject } = useType(relation?.subject ?? '', relation !== undefined)
+  if (relations.length === 0 || roles.length === 0) return null
+  const derivation: Derivation | null =
+    relation === undefined || fromRole === null || toRole === null
+      ? null
+      : {
+          from: { type: relation.subject, role: fromRole },
+          to: { type: type.key, role: toRole },
+          along: relation.key,
+          isGuarded,
+          isOfGroups: false,
+        }
+  return (
+    <ActionDialog
+      trigger={texts.addDerivation.open}
+      triggerLook={{ kind: 'quiet', isSmall: true }}
+      title={texts.addDerivation.title(type.key)}
+      sentence={
+        derivation === null
+          ? texts.addDerivation.unfinished
+          : texts.addDerivation.sentence(
+              derivation.from.role,
+              derivation.from.type,
+              derivation.to.role,
+              type.key,
+              derivation.along,
+              isGuarded,
+            )
+      }
+      submit={texts.add}
+      onOpen={() => {
+        setAlong(relations.length === 1 ? relations[0]!.key : null)
+        setFromRole(null)
+        setToRole(roles.length === 1 ? roles[0]!.key : null)
+        setIsGuarded(false)
+      }}
+      onSubmit={() =>
+        derivation === null
+          ? Promise.reject(new UnfinishedForm(texts.addDerivation.unfinished))
+          : write({
+              make: () => addDerivation(path, derivation),
+              said: texts.addDerivation.said(fromRole!, derivation.from.type, toRole!, type.key),
+              undo: () => removeDerivation(path, derivation),
+            })
+      }
+    >
+      {() => (
+        <>
+          <Choice
+            label={texts.addDerivation.along}
+            value={along}
+            onChange={chosen => {
+              setAlong(chosen)
+              setFromRole(null)
+            }}
+            options={relations.map(({ key, subject: from }) => ({ id: key, note: from }))}
+          />
+          <Choice
+            label={texts.addDerivation.fromRole(relation?.subject ?? '…')}
+            value={fromRole}
+            onChange={setFromRole}
+            options={subject === undefined ? [] : rolesOf(subject).map(({ key }) => ({ id: key }))}
+            isDisabled={relation === undefined}
+          />
+          <Choice
+            label={texts.addDerivation.toRole(type.key)}
+            value={toRole}
+            onChange={setToRole}
+            options={roles.map(({ key }) => ({ id: key }))}
+          />
+          <Check isOn={isGuarded} onChange={setIsGuarded}>
+            {texts.addDerivation.guard(type.key)}
+          </Check>
+        </>
+      )}
+    </ActionDialog>
+  )
+}
+
+class UnfinishedForm extends Error {}

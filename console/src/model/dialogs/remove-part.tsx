@@ -1,0 +1,46 @@
+/** Takes a part of the model away, after a sentence that says what goes with it. */
+import { useLocation } from 'wouter'
+import { ActionDialog } from '../../parts/dialogs.tsx'
+import { useWrite } from '../../parts/writes.ts'
+import { useTexts } from '../../texts/texts.tsx'
+
+export function RemovePart({
+  label,
+  title,
+  sentence,
+  said,
+  leadsTo,
+  remove,
+  undo,
+}: {
+  /** What the button is called by those who hear. */
+  readonly label: string
+  readonly title: string
+  readonly sentence: string
+  readonly said: string
+  /** Where to go when the thing that the page is about is gone. */
+  readonly leadsTo?: string
+  readonly remove: () => Promise<unknown>
+  /** Absent: there is no way back, and the sentence says so. */
+  readonly undo?: () => Promise<unknown>
+}) {
+  const texts = useTexts().model.graph
+  const write = useWrite()
+  const [, go] = useLocation()
+  return (
+    <ActionDialog
+      trigger={leadsTo === undefined ? <span aria-hidden="true">✕</span> : texts.remove}
+      triggerLook={{ kind: 'quiet danger', isSmall: true }}
+      triggerLabel={label}
+      title={title}
+      sentence={sentence}
+      submit={texts.remove}
+      isDanger
+      onSubmit={async () => {
+        await remove()
+        if (leadsTo !== undefined) go(leadsTo)
+        await write({ make: () => Promise.resolve(), said, undo })
+      }}
+    />
+  )
+}

@@ -1,0 +1,37 @@
+/** A role that follows from another one, as a sentence. */
+import { usePlace } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import { RemovePart } from '../dialogs/remove-part.tsx'
+import type { Derivation } from '../model-facts.ts'
+import { addDerivation, removeDerivation } from '../model-writes.ts'
+
+export function DerivationItem({
+  derivation,
+  type,
+}: {
+  readonly derivation: Derivation
+  readonly type: string
+}) {
+  const texts = useTexts().model.graph
+  const { path } = usePlace()
+  const { from, to, along, isGuarded, isOfGroups } = derivation
+  const sentence = texts.derivationSentence(from.role, from.type, to.role, to.type, along, isGuarded)
+  return (
+    <>
+      <span className="stack tight">
+        <span>{sentence}</span>
+        {isOfGroups ? <span className="soft small">{texts.ofGroups}</span> : null}
+      </span>
+      {to.type === type ? (
+        <RemovePart
+          label={texts.removeDerivation.label(sentence)}
+          title={texts.removeDerivation.title}
+          sentence={texts.removeDerivation.sentence(from.role, from.type, to.role, to.type, along)}
+          said={texts.removeDerivation.said(from.role, from.type, to.role, to.type)}
+          remove={() => removeDerivation(path, derivation)}
+          undo={() => addDerivation(path, derivation)}
+        />
+      ) : null}
+    </>
+  )
+}

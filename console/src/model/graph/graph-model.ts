@@ -1,0 +1,113 @@
+/** What the graph draws of a model: a box a type, a link a pair of types that relations join. Pure. */
+import { type Derivation, derivationsOf, relationsOf, rolesOf } from '../model-facts.ts'
+import type { ModelType } from '../model-reads.ts'
+
+export interface Box {
+  readonly key: string
+  readonly name: string
+  readonly rows: readonly Row[]
+  readonly actionCount: number
+  readonly roleCount: number
+  /** Relations of the type with itself. */
+  readonly loops: readonly string[]
+}
+
+/** A role, and what of it stays within its type. */
+export interface Row {
+  readonly role: string
+  readonly extends: readonly string[]
+  /** Roles of the same type it follows from, along a relation with itself. */
+  readonly derivedFrom: readonly string[]
+}
+
+/** From the subject's type to the object's. */
+export interface Link {
+  readonly id: string
+  readonly from: string
+  readonly to: string
+  readonly relations: readonly string[]
+  readonly derivations: readonly Derivation[]
+}
+
+export interface GraphModel {
+  readonly boxes: readonly Box[]
+  readonly links: readonly Link[]
+}
+
+/**
+ * `withGroups`: with relations that grants to groups make, and groups. `isDetailed`: a link a relation, so that one sees along which a role
+ * follows, unless there are many between the same types.
+ */
+export function graphOf(
+  types: readonly ModelType[],
+  { withGroups, isDetailed }: { readonly withGroups: boolean; readonly isDetailed: boolean },
+): GraphModel {
+  const hidden = withGroups ? new Set<string>() : groupTypesOf(types)
+  const shown = types.filter(({ key }) => !hidden.has(key))
+  const known = new Set(shown.map(({ key }) => key))
+  const links = new Map<
+    string,
+    { relations: string[]; derivations: Derivation[] } & Omit<Link, 'relations'>
+  >()
+  for (const type of shown) {
+    for (const { key, subject } of relationsOf(type)) {
+      if (subject === type.key || !known.has(subject)) continue
+      const id = `${subject}>${type.key}`
+      const link = links.get(id) ?? { id, from: subject, to: type.key, relations: [], derivations: [] }
+      link.relations.push(key)
+      links.set(id, link)
+    }
+    for (const derivation of derivationsOf(type))
+      links.get(`${derivation.from.type}>${type.key}`)?.derivations.push(derivation)
+  }
+  const joined = [...links.values()]
+  return { boxes: shown.map(boxOf), links: isDetailed ? joined.flatMap(apart) : joined }
+}
+
+/** Beyond, lines between the same types are drawn as one. */
+const APART_MAX = 4
+
+function apart(link: Link): readonly Link[] {
+  if (link.relations.length > APART_MAX) return [link]
+  return link.relations.map(relation => ({
+    ...link,
+    id: `${link.id} ${relation}`,
+    relations: [relation],
+    derivations: link.derivations.filter(({ along }) => along === relation),
+  }))
+}
+
+/** Types of groups: those whose members get roles by grants. They are joined to everything. */
+export function groupTypesOf(types: readonly ModelType[]): Set<string> {
+  return new Set(
+    types.flatMap(type =>
+      relationsOf(type)
+        .filter(({ isOfGroups }) => isOfGroups)
+        .map(({ subject }) => subject),
+    ),
+  )
+}
+
+/** What is joined to a type directly, with itself. */
+export function neighboursOf(key: string, links: readonly Link[]): Set<string> {
+  return new Set([key, ...links.flatMap(({ from, to }) => (from === key ? [to] : to === key ? [from] : []))])
+}
+
+function boxOf(type: ModelType): Box {
+  const within = derivationsOf(type).filter(({ from }) => from.type === type.key)
+  const roles = rolesOf(type)
+  return {
+    key: type.key,
+    name: type.name,
+    rows: roles.map(role => ({
+      role: role.key,
+      extends: role.extends,
+      derivedFrom: within.filter(({ to }) => to.role === role.key).map(({ from }) => from.role),
+    })),
+    actionCount: Object.keys(type.actions).length,
+    roleCount: roles.length,
+    loops: relationsOf(type)
+      .filter(({ subject }) => subject === type.key)
+      .map(({ key }) => key),
+  }
+}

@@ -1,0 +1,25 @@
+/** Gives a permission to a role, or takes it: said after, and taken back with one press. */
+import { useCallback } from 'react'
+import { useWrite } from '../../parts/writes.ts'
+import { usePlace } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import { setPermission } from '../model-writes.ts'
+import type { PermissionCell } from './permission-cell.ts'
+
+/** `type`: null for roles of tenants. */
+export function useToggle(type: string | null): (cell: PermissionCell) => Promise<void> {
+  const { path } = usePlace()
+  const texts = useTexts().model.matrix
+  const write = useWrite()
+  return useCallback(
+    ({ role, permission, isDirect }) => {
+      const to = (isGiven: boolean) => () => setPermission(path, { type, role, permission, isGiven })
+      return write({
+        make: to(!isDirect),
+        said: isDirect ? texts.taken(role, permission) : texts.given(role, permission),
+        undo: to(isDirect),
+      })
+    },
+    [path, texts, write, type],
+  )
+}

@@ -1,0 +1,79 @@
+/** What a model says, read out of its types: who inherits what, what follows from what. Pure. */
+import type { ModelRole, ModelType } from './model-reads.ts'
+
+export interface ModelRelation {
+  readonly key: string
+  readonly subject: string
+  readonly object: string
+  /** Made by a grant to a group: it gives one role to the members, and goes with the last such grant. */
+  readonly isOfGroups: boolean
+}
+
+/** Who has `from.role` on a `from.type` has `to.role` on the `to.type` that it is `along` of. */
+export interface Derivation {
+  readonly from: { readonly type: string; readonly role: string }
+  readonly to: { readonly type: string; readonly role: string }
+  readonly along: string
+  /** Only where nobody has a role on the object itself. */
+  readonly isGuarded: boolean
+  readonly isOfGroups: boolean
+}
+
+/** What members of a group are. */
+const MEMBER = 'member'
+
+export function rolesOf(type: ModelType): readonly ModelRole[] {
+  return Object.values(type.roles)
+}
+
+export function relationsOf(type: ModelType): readonly ModelRelation[] {
+  const ofGroups = new Set(
+    derivationsOf(type)
+      .filter(({ isOfGroups }) => isOfGroups)
+      .map(({ along }) => along),
+  )
+  return Object.entries(type.relations).map(([key, { resource }]) => ({
+    key,
+    subject: resource,
+    object: type.key,
+    isOfGroups: ofGroups.has(key),
+  }))
+}
+
+export function derivationsOf(type: ModelType): readonly Derivation[] {
+  return rolesOf(type).flatMap(role =>
+    role.granted_to.users_with_role.map(entry => ({
+      from: { type: entry.on_resource, role: entry.role },
+      to: { type: type.key, role: role.key },
+      along: entry.linked_by_relation,
+      isGuarded: entry.when.no_direct_roles_on_object || role.granted_to.when.no_direct_roles_on_object,
+      isOfGroups: entry.role === MEMBER && entry.linked_by_relation.startsWith(`${entry.on_resource}_group_`),
+    })),
+  )
+}
+
+interface Permitting {
+  readonly key: string
+  readonly permissions: readonly string[]
+  readonly extends: readonly string[]
+}
+
+/** What a role may through roles that it extends, at any distance: the permission, and one role that gives it. */
+export function inheritedPermissions(
+  role: Permitting,
+  roles: ReadonlyMap<string, Permitting>,
+): ReadonlyMap<string, string> {
+  const inherited = new Map<string, string>()
+  const seen = new Set([role.key])
+  const waiting = [...role.extends]
+  for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) {
+    if (seen.has(key)) continue
+    seen.add(key)
+    const parent = roles.get(key)
+    if (parent === undefined) continue
+    for (const permission of parent.permissions)
+      if (!inherited.has(permission)) inherited.set(permission, key)
+    waiting.push(...parent.extends)
+  }
+  return inherited
+}

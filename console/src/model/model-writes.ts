@@ -1,0 +1,128 @@
+/** How the model is changed: each function is one call of the interface. */
+import { answerOf, type Schemas, service } from '../interface/client.ts'
+import type { Place } from '../shell/place.tsx'
+import type { Derivation } from './model-facts.ts'
+
+type Path = Place['path']
+
+const TYPES = '/v2/schema/{proj_id}/{env_id}/resources'
+const TYPE = `${TYPES}/{resource_id}` as const
+const TYPE_ROLE = `${TYPE}/roles/{role_id}` as const
+const TENANT_ROLES = '/v2/schema/{proj_id}/{env_id}/roles'
+const TENANT_ROLE = `${TENANT_ROLES}/{role_id}` as const
+
+export function addType(path: Path, body: Schemas['ResourceCreate']) {
+  return answerOf(service.POST(TYPES, { params: { path }, body }))
+}
+
+export function removeType(path: Path, type: string) {
+  return answerOf(service.DELETE(TYPE, { params: { path: { ...path, resource_id: type } } }))
+}
+
+export function addAction(path: Path, type: string, body: Schemas['ActionCreate']) {
+  return answerOf(service.POST(`${TYPE}/actions`, { params: { path: { ...path, resource_id: type } }, body }))
+}
+
+export function removeAction(path: Path, type: string, action: string) {
+  return answerOf(
+    service.DELETE(`${TYPE}/actions/{action_id}`, {
+      params: { path: { ...path, resource_id: type, action_id: action } },
+    }),
+  )
+}
+
+/** `type`: null for a role of tenants. */
+export function addRole(path: Path, type: string | null, body: Schemas['RoleCreate']): Promise<unknown> {
+  return type === null
+    ? answerOf(service.POST(TENANT_ROLES, { params: { path }, body }))
+    : answerOf(service.POST(`${TYPE}/roles`, { params: { path: { ...path, resource_id: type } }, body }))
+}
+
+export function removeRole(path: Path, type: string | null, role: string): Promise<unknown> {
+  return type === null
+    ? answerOf(service.DELETE(TENANT_ROLE, { params: { path: { ...path, role_id: role } } }))
+    : answerOf(service.DELETE(TYPE_ROLE, { params: { path: { ...path, resource_id: type, role_id: role } } }))
+}
+
+/** Adds to what others write meanwhile, or takes from it: nothing of theirs is overwritten. */
+export function setPermission(
+  path: Path,
+  {
+    type,
+    role,
+    permission,
+    isGiven,
+  }: {
+    readonly type: string | null
+    readonly role: string
+    readonly permission: string
+    readonly isGiven: boolean
+  },
+): Promise<unknown> {
+  const body = { permissions: [permission] }
+  if (type === null) {
+    const given = { params: { path: { ...path, role_id: role } }, body }
+    return isGiven
+      ? answerOf(service.POST(`${TENANT_ROLE}/permissions`, given))
+      : answerOf(service.DELETE(`${TENANT_ROLE}/permissions`, given))
+  }
+  const given = { params: { path: { ...path, resource_id: type, role_id: role } }, body }
+  return isGiven
+    ? answerOf(service.POST(`${TYPE_ROLE}/permissions`, given))
+    : answerOf(service.DELETE(`${TYPE_ROLE}/permissions`, given))
+}
+
+/** Whether the role has all that the other one has. */
+export function setExtends(
+  path: Path,
+  {
+    type,
+    role,
+    parent,
+    extend,
+  }: { readonly type: string; readonly role: string; readonly parent: string; readonly extend: boolean },
+): Promise<unknown> {
+  const at = {
+    params: { path: { ...path, resource_id: type, role_id: role, parent_role_id: parent } },
+  }
+  return extend
+    ? answerOf(service.PUT(`${TYPE_ROLE}/parents/{parent_role_id}`, at))
+    : answerOf(service.DELETE(`${TYPE_ROLE}/parents/{parent_role_id}`, at))
+}
+
+export function addRelation(path: Path, type: string, body: Schemas['RelationCreate']) {
+  return answerOf(
+    service.POST(`${TYPE}/relations`, { params: { path: { ...path, resource_id: type } }, body }),
+  )
+}
+
+export function removeRelation(path: Path, type: string, relation: string) {
+  return answerOf(
+    service.DELETE(`${TYPE}/relations/{relation_id}`, {
+      params: { path: { ...path, resource_id: type, relation_id: relation } },
+    }),
+  )
+}
+
+export function addDerivation(path: Path, { from, to, along, isGuarded }: Derivation) {
+  return answerOf(
+    service.POST(`${TYPE_ROLE}/implicit_grants`, {
+      params: { path: { ...path, resource_id: to.type, role_id: to.role } },
+      body: {
+        role: from.role,
+        on_resource: from.type,
+        linked_by_relation: along,
+        when: { no_direct_roles_on_object: isGuarded },
+      },
+    }),
+  )
+}
+
+export function removeDerivation(path: Path, { from, to, along }: Derivation) {
+  return answerOf(
+    service.DELETE(`${TYPE_ROLE}/implicit_grants`, {
+      params: { path: { ...path, resource_id: to.type, role_id: to.role } },
+      body: { role: from.role, on_resource: from.type, linked_by_relation: along },
+    }),
+  )
+}
