@@ -1,5 +1,6 @@
 /**
- * What the console says, in English. Another language is a file like this one (`de.ts`) and its line in `languages.ts`. Texts with a gap
+ * What the console says, in English. Another language is a file like this one (`de.ts`), one like `access.en.ts`,
+ * and its line in `languages.ts`. Texts with a gap
  * are functions, so that each language puts the words in its own order. A section a page.
  */
 import { accessEn } from './access.en.ts'
