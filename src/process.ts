@@ -134,6 +134,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
 /** Standard output is for the person at the terminal; the log goes to standard error. */
 function greet({ address, generatedApiKey, hasSampleWorkspace }: RunningService): void {
   const lines = [`Verdict ${VERSION} listens on ${address}`]
+  lines.push(`Console: ${address}/console`)
   if (generatedApiKey !== null) lines.push(`API key, shown this once: ${generatedApiKey}`)
   if (generatedApiKey !== null && hasSampleWorkspace) {
     lines.push(

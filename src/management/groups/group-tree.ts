@@ -14,6 +14,8 @@ import { findNestingRelation } from './group-relations.ts'
 interface Ties {
   readonly nesting: RelationRecord | null
   readonly member: RoleRecord | null
+  /** Whether every instance of the type is a group, so that what is linked need not be read. */
+  readonly isAllGroups: boolean
 }
 
 /** What is shown of a group beside what it is. */
@@ -40,7 +42,7 @@ export class GroupTree {
     const below = nesting && lists.tuplesToOver(group.id, nesting.id)
     return {
       users_count: users,
-      has_children: below !== null && (yield* this.#hasGroup(below, ({ subjectId }) => subjectId)),
+      has_children: below !== null && (yield* this.#hasGroup(group, below, ({ subjectId }) => subjectId)),
     }
   }
 
@@ -48,12 +50,18 @@ export class GroupTree {
   *isNested(group: InstanceRecord): Resumable<boolean> {
     const { nesting } = this.#tiesOf(group)
     if (nesting === null) return false
-    return yield* this.#hasGroup(lists.tuplesFromOver(group.id, nesting.id), ({ objectId }) => objectId)
+    const above = lists.tuplesFromOver(group.id, nesting.id)
+    return yield* this.#hasGroup(group, above, ({ objectId }) => objectId)
   }
 
   /** Callers may link instances that are no groups by the same relation, so that a count says too little. */
-  *#hasGroup(list: ListName, idOf: (tuple: TupleRecord) => string): Resumable<boolean> {
+  *#hasGroup(
+    group: InstanceRecord,
+    list: ListName,
+    idOf: (tuple: TupleRecord) => string,
+  ): Resumable<boolean> {
     if (this.#records.count(list) === 0) return false
+    if (!this.#records.hasDead && this.#tiesOf(group).isAllGroups) return true
     let rows = 0
     for (const { record, isDead } of this.#records.foundIn('tuple', [list])) {
       if (!isDead && this.#records.byId('instance', idOf(record))?.isGroup === true) return true
@@ -71,7 +79,12 @@ export class GroupTree {
     let ties = this.#ties.get(group.typeId)
     if (ties === undefined) {
       const type = typeOfInstance(records, group)
-      ties = { nesting: findNestingRelation(records, type), member: findRole(records, type, MEMBER_ROLE) }
+      ties = {
+        nesting: findNestingRelation(records, type),
+        member: findRole(records, type, MEMBER_ROLE),
+        isAllGroups:
+          records.count(lists.instancesOfType(type.id)) === records.count(lists.groupsOfType(type.id)),
+      }
       this.#ties.set(group.typeId, ties)
     }
     return ties
