@@ -54,6 +54,15 @@ async function tabTo(page: Page, selector: string): Promise<void> {
   throw new Error(`the Tab key does not come to ${selector}`)
 }
 
+/** Opens a dialog, and waits until its first field, or the button of a question, has the focus. */
+async function openDialog(
+  button: ReturnType<Page['getByRole']>,
+  focused = '.dialog :is(input, button):focus',
+): Promise<void> {
+  await button.press('Enter')
+  await button.page().locator(focused).waitFor()
+}
+
 /** What of boxes and labels of lines lies over one another, on the screen. */
 function overlaps(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
@@ -139,7 +148,7 @@ test('a search brings a type of a hundred into the middle of the picture, with w
 
 test('a type is added with an action, a role, a relation and a derivation, and taken away again', async () => {
   const page = await opened('model')
-  await page.getByRole('button', { name: 'Add type' }).press('Enter')
+  await openDialog(page.getByRole('button', { name: 'Add type' }))
   await page.keyboard.type('chapter')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
@@ -148,19 +157,19 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   await page.keyboard.press('Enter')
 
   const panel = page.getByRole('complementary', { name: 'The type chapter' })
-  await panel.getByRole('button', { name: 'Add action' }).press('Enter')
+  await openDialog(panel.getByRole('button', { name: 'Add action' }))
   await page.keyboard.type('print')
   await page.keyboard.press('Enter')
   await panel.getByRole('button', { name: 'Delete the action print' }).waitFor()
 
-  await panel.getByRole('button', { name: 'Add role' }).press('Enter')
+  await openDialog(panel.getByRole('button', { name: 'Add role' }))
   await page.keyboard.type('reader')
   await page.getByRole('checkbox', { name: 'read', exact: true }).press('Space')
   await page.getByText('Adds the role reader of chapter, which may read.').waitFor()
   await page.getByRole('button', { name: 'Add', exact: true }).press('Enter')
   await panel.getByRole('button', { name: 'Delete the role reader' }).waitFor()
 
-  await panel.getByRole('button', { name: 'Add relation' }).press('Enter')
+  await openDialog(panel.getByRole('button', { name: 'Add relation' }))
   await page.keyboard.type('book')
   await page.keyboard.press('Tab')
   await page.keyboard.type('document')
@@ -169,7 +178,7 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   await page.getByRole('button', { name: 'Add', exact: true }).press('Enter')
   await panel.getByRole('button', { name: 'Delete the relation book' }).waitFor()
 
-  await panel.getByRole('button', { name: 'Add derivation' }).press('Enter')
+  await openDialog(panel.getByRole('button', { name: 'Add derivation' }), '.dialog:focus-within')
   const fromRole = page.getByRole('button', { name: 'Who has this role of document' })
   await fromRole.press('Enter')
   await page.getByRole('option', { name: 'editor' }).waitFor()
@@ -187,12 +196,12 @@ test('a type is added with an action, a role, a relation and a derivation, and t
     { role: 'editor', on_resource: 'document', linked_by_relation: 'book' },
   ])
 
-  await panel.getByRole('button', { name: /^Delete: editor of document/ }).press('Enter')
+  await openDialog(panel.getByRole('button', { name: /^Delete: editor of document/ }))
   await page.getByText('Who was granted reader directly keeps it.').waitFor()
   await page.keyboard.press('Enter')
   await panel.getByText('editor of document gives reader').waitFor({ state: 'detached' })
   for (const part of ['the relation book', 'the role reader', 'the action print', 'the type chapter']) {
-    await panel.getByRole('button', { name: `Delete ${part}` }).press('Enter')
+    await openDialog(panel.getByRole('button', { name: `Delete ${part}` }))
     await page.getByRole('alertdialog').getByText('There is no way back.').waitFor()
     await page.keyboard.press('Enter')
     await panel.getByRole('button', { name: `Delete ${part}` }).waitFor({ state: 'detached' })
@@ -203,7 +212,7 @@ test('a type is added with an action, a role, a relation and a derivation, and t
 test('what is refused is said beside its field, and the dialog stays', async () => {
   const page = await opened('model/types/document', { refusals: [409, 422] })
   const panel = page.getByRole('complementary', { name: 'The type document' })
-  await panel.getByRole('button', { name: 'Add action' }).press('Enter')
+  await openDialog(panel.getByRole('button', { name: 'Add action' }))
   await page.keyboard.type('not a key')
   await page.keyboard.press('Enter')
 
@@ -223,7 +232,7 @@ test('who edits a type that another one changed meanwhile sees what is there now
     await verdict.patch(`${RESOURCES}/invoice`, { name: 'Invoice' })
   })
   const page = await opened('model/types/invoice', { refusals: [412] })
-  await page.getByRole('button', { name: 'Edit the type invoice' }).press('Enter')
+  await openDialog(page.getByRole('button', { name: 'Edit the type invoice' }))
   const name = page.getByRole('dialog').getByRole('textbox', { name: 'Name' })
   await expect.poll(() => name.inputValue()).toBe('Invoice')
   await verdict.patch(`${RESOURCES}/invoice`, { name: 'Bill of another one' })
