@@ -1,0 +1,202 @@
+/** Was der Graph des Modells und die Berechtigungen sagen, auf Deutsch. */
+import type { Texts } from './en.ts'
+import { things } from './things.ts'
+
+export const modelGraphDe: Texts['model']['graph'] = {
+  title: 'Modell',
+  lead: 'Welche Arten von Dingen es gibt, was man mit ihnen tun kann und wie Rollen auseinander folgen.',
+  empty:
+    'Es gibt noch keine Typen. Legen Sie einen an: eine Art von Dingen, etwa document, mit dem, was man damit tun kann.',
+  find: 'Typ suchen',
+  withRoles: 'Rollen zeigen',
+  withGroups: groups => `Zeigen, was Vergaben an Gruppen anlegen (${groups})`,
+  tooMany: (shown, total) =>
+    `Das Bild zeigt die ersten ${shown} von ${total} Typen. Die Suche findet auch die anderen.`,
+  loaded: (shown, total) => `${shown} von ${total} Typen sind da, weitere folgen…`,
+  countOf: total => things(total, 'Typ', 'Typen'),
+  picture: 'Typen und was sie verbindet',
+  pictureHelp:
+    'Pfeiltasten führen zum Nachbarn in ihrer Richtung, Pos1 und Ende zum ersten und letzten Typ. Die Eingabetaste wählt einen Typ. Plus, Minus und 0 ändern die Größe. Dasselbe steht darunter als Liste.',
+  counts: (actions, roles) =>
+    `${things(String(actions), 'Aktion', 'Aktionen')} · ${things(String(roles), 'Rolle', 'Rollen')}`,
+  extends: roles => `⊇ ${roles}`,
+  heard: (name, key, counts, neighbours) =>
+    `${name}${name === key ? '' : ` (${key})`}: ${counts}. ${neighbours === '' ? 'Mit nichts verbunden.' : `Verbunden mit ${neighbours}.`}`,
+  smaller: 'Kleiner',
+  larger: 'Größer',
+  whole: 'Alles zeigen',
+  legend: {
+    relation: 'Beziehung, vom Subjekt zum Objekt',
+    derivation: 'Rolle, die entlang einer Beziehung folgt',
+    loop: '↻ Beziehung zu sich selbst, Rolle, die ihr entlang folgt',
+    keys: '⊇ hat alles, was die andere Rolle hat',
+  },
+  asList: 'Das Modell als Liste',
+  listActions: actions => (actions === '' ? 'Keine Aktionen.' : `Aktionen: ${actions}.`),
+  listRoles: roles => (roles === '' ? 'Keine Rollen.' : `Rollen: ${roles}.`),
+  relationSentence: (subject, key, object) => `${subject} kann ${key} von ${object} sein.`,
+  derivationSentence: (fromRole, fromType, toRole, toType, along, isGuarded) =>
+    `${fromRole} von ${fromType} gibt ${toRole} von ${toType} entlang ${along}${isGuarded ? ', wo niemand unmittelbar eine Rolle darauf hat' : ''}.`,
+  panel: type => `Der Typ ${type}`,
+  toMatrix: 'Berechtigungen',
+  actions: 'Aktionen',
+  roles: 'Rollen',
+  relations: 'Beziehungen',
+  derivations: 'Ableitungen',
+  attributes: 'Attribute',
+  noActions: 'Man kann damit noch nichts tun.',
+  noRoles: 'Noch kann niemand eine Rolle darauf bekommen.',
+  noPermissions: 'keine eigenen Berechtigungen',
+  noRelations: 'Er ist mit nichts verbunden.',
+  noDerivations: 'Keine Rolle folgt aus einer anderen.',
+  extendsSentence: roles => `⊇ hat alles, was ${roles} hat`,
+  ofGroups: 'Durch eine Vergabe an eine Gruppe entstanden; geht mit der letzten.',
+  add: 'Hinzufügen',
+  remove: 'Löschen',
+  key: 'Schlüssel',
+  keyHelp: 'So nennen ihn Programme: Buchstaben, Ziffern, Binde- und Unterstriche. Er bleibt, wie er ist.',
+  name: 'Name',
+  addType: {
+    open: 'Typ hinzufügen',
+    title: 'Typ hinzufügen',
+    actionsHelp:
+      'Ihre Schlüssel, durch Kommas getrennt, etwa read, update. Weitere können später dazukommen.',
+    sentence: (key, actions) =>
+      `Legt den Typ ${key === '' ? '…' : key} an, ${actions === '' ? 'ohne Aktionen' : `mit dem, was man tun kann: ${actions}`}. Niemand darf etwas damit tun, bis eine Rolle es erlaubt.`,
+    said: key => `Den Typ ${key} gibt es jetzt.`,
+  },
+  removeType: {
+    label: key => `Typ ${key} löschen`,
+    title: 'Typ löschen',
+    sentence: key =>
+      `Löscht den Typ ${key} mit seinen Aktionen, Rollen, Beziehungen und Instanzen und allem, was darauf vergeben wurde. Das lässt sich nicht zurücknehmen.`,
+    said: key => `Der Typ ${key} ist gelöscht.`,
+  },
+  addAction: {
+    open: 'Aktion hinzufügen',
+    title: type => `Aktion von ${type} hinzufügen`,
+    sentence: (key, type) =>
+      `Mit ${type} kann man dann auch ${key === '' ? '…' : key}. Niemand darf es, bis eine Rolle es erlaubt.`,
+    said: (key, type) => `Mit ${type} kann man jetzt ${key}.`,
+  },
+  removeAction: {
+    label: key => `Aktion ${key} löschen`,
+    title: 'Aktion löschen',
+    sentence: (key, type) =>
+      `Löscht die Aktion ${key} von ${type} und nimmt sie jeder Rolle, die sie hat. Das lässt sich nicht zurücknehmen.`,
+    said: (key, type) => `Die Aktion ${key} von ${type} ist gelöscht.`,
+  },
+  addRole: {
+    open: 'Rolle hinzufügen',
+    title: type => `Rolle von ${type} hinzufügen`,
+    tenantTitle: 'Mandantenrolle hinzufügen',
+    may: 'Wer sie hat, darf',
+    sentence: (key, type, actions) =>
+      `Legt die Rolle ${key === '' ? '…' : key} von ${type} an, die ${actions === '' ? 'noch nichts darf' : `${actions} darf`}. Niemand hat sie, bis sie vergeben wird.`,
+    tenantSentence: key =>
+      `Legt die Mandantenrolle ${key === '' ? '…' : key} an, die noch nichts darf. Niemand hat sie, bis sie in einem Mandanten vergeben wird.`,
+    said: key => `Die Rolle ${key} gibt es jetzt.`,
+  },
+  removeRole: {
+    label: key => `Rolle ${key} löschen`,
+    title: 'Rolle löschen',
+    sentence: (key, type) =>
+      `Löscht die Rolle ${key} von ${type}. Alle, denen sie vergeben wurde, verlieren sie und was aus ihr folgt. Das lässt sich nicht zurücknehmen.`,
+    said: (key, type) => `Die Rolle ${key} von ${type} ist gelöscht.`,
+  },
+  parents: {
+    open: 'Erweitert…',
+    label: role => `Was ${role} erweitert`,
+    title: role => `Was ${role} erweitert`,
+    choose: role => `Rolle, die ${role} erweitert`,
+    isNow: 'jetzt erweitert',
+    adds: (role, parent) => `Wer ${role} hat, darf dann auch alles, was ${parent} darf.`,
+    removes: (role, parent) => `Wer ${role} hat, darf dann nicht mehr, was nur ${parent} darf.`,
+    added: (role, parent) => `${role} hat jetzt alles, was ${parent} hat.`,
+    removed: (role, parent) => `${role} erweitert ${parent} nicht mehr.`,
+  },
+  addRelation: {
+    open: 'Beziehung hinzufügen',
+    title: type => `Beziehung zu ${type} hinzufügen`,
+    keyHelp: 'Was das andere Ding für dieses ist, etwa parent oder owner.',
+    subject: 'Typ des anderen Dings',
+    subjectHelp: type => `Was das von ${type} sein kann, etwa folder.`,
+    sentence: (key, subject, type) =>
+      `${subject === '' ? '…' : subject} kann dann ${key === '' ? '…' : key} von ${type} sein. Niemand gewinnt etwas dadurch, bis ihr entlang eine Rolle folgt.`,
+    said: (key, subject, type) => `${subject} kann jetzt ${key} von ${type} sein.`,
+  },
+  removeRelation: {
+    label: key => `Beziehung ${key} löschen`,
+    title: 'Beziehung löschen',
+    sentence: (key, subject, object) =>
+      `Löscht die Beziehung ${key} von ${subject} zu ${object} mit allem, was sie verbindet, und den Rollen, die ihr entlang folgen. Das lässt sich nicht zurücknehmen.`,
+    said: (key, object) => `Die Beziehung ${key} zu ${object} ist gelöscht.`,
+  },
+  addDerivation: {
+    open: 'Ableitung hinzufügen',
+    title: type => `Rolle von ${type} ableiten`,
+    along: 'Entlang der Beziehung',
+    fromRole: type => `Wer diese Rolle von ${type} hat`,
+    toRole: type => `hat diese Rolle von ${type}`,
+    guard: type => `Nur wo niemand unmittelbar eine Rolle auf ${type} hat`,
+    unfinished: 'Wählen Sie eine Beziehung und an jedem ihrer Enden eine Rolle.',
+    sentence: (fromRole, fromType, toRole, toType, along, isGuarded) =>
+      `Wer ${fromRole} von ${fromType} ist, ist dann ${toRole} von allem vom Typ ${toType}, dessen ${along} es ist${isGuarded ? ' und auf dem niemand unmittelbar eine Rolle hat' : ''}.`,
+    said: (fromRole, fromType, toRole, toType) =>
+      `${fromRole} von ${fromType} gibt jetzt ${toRole} von ${toType}.`,
+  },
+  removeDerivation: {
+    label: sentence => `Löschen: ${sentence}`,
+    title: 'Ableitung löschen',
+    sentence: (fromRole, fromType, toRole, toType, along) =>
+      `Wer ${fromRole} von ${fromType} ist, ist dann nicht mehr ${toRole} von allem vom Typ ${toType}, dessen ${along} es ist. Wem ${toRole} unmittelbar vergeben wurde, behält es.`,
+    said: (fromRole, fromType, toRole, toType) =>
+      `${fromRole} von ${fromType} gibt nicht mehr ${toRole} von ${toType}.`,
+  },
+  edit: {
+    open: 'Bearbeiten',
+    label: type => `Typ ${type} bearbeiten`,
+    title: type => `${type} bearbeiten`,
+    description: 'Beschreibung',
+    sentence: type => `Ändert, wie ${type} heißt und beschrieben wird. Was erlaubt ist, bleibt, wie es ist.`,
+    save: 'Speichern',
+    said: type => `${type} ist geändert.`,
+    now: value => `Jetzt steht da: ${value === '' ? '(nichts)' : value}`,
+  },
+}
+
+export const modelMatrixDe: Texts['model']['matrix'] = {
+  title: 'Berechtigungen',
+  lead: 'Welche Rolle was darf. Ein Druck auf eine Zelle gibt eine Berechtigung oder nimmt sie.',
+  of: 'Rollen von',
+  tenantRoles: 'Mandanten, auf allen Typen',
+  tenantNote:
+    'Eine Mandantenrolle erlaubt dies mit allem in ihrem Mandanten. Hier sind Typen die Zeilen und Mandantenrollen die Spalten.',
+  typeNote: type => `Was eine Rolle auf ${type} damit zu tun erlaubt.`,
+  truncated: (shown, total) =>
+    `Zur Wahl stehen die ersten ${shown} von ${total} Typen; die Suche darunter findet auch die anderen.`,
+  table: type => `Berechtigungen der Rollen von ${type}`,
+  tenantTable: 'Berechtigungen der Mandantenrollen',
+  role: 'Rolle',
+  action: 'Aktion',
+  noRoles: 'Es gibt noch keine Rollen.',
+  noActions: 'Es gibt noch keine Aktionen.',
+  noTypes: 'Kein Typ passt.',
+  moreRoles: 'Mehr Rollen zeigen',
+  moreTypes: 'Mehr Typen zeigen',
+  findTypes: 'Typen suchen',
+  legend: { direct: 'gegeben', inherited: 'durch eine Rolle, die sie erweitert', none: 'nicht gegeben' },
+  direct: (role, permission) => `${role} darf ${permission}`,
+  both: (role, permission, through) => `${role} darf ${permission}, auch durch ${through}`,
+  inherited: (role, permission, through) => `${role} darf ${permission} durch ${through}`,
+  none: (role, permission) => `${role} darf nicht ${permission}`,
+  gives: (role, permission) => `Ein Druck erlaubt allen, die ${role} haben: ${permission}.`,
+  givesToo: (role, permission, through) =>
+    `Ein Druck gibt ${permission} auch ${role} selbst. Durch ${through} ist es schon erlaubt.`,
+  takes: (role, permission) => `Ein Druck nimmt ${permission} allen, die es durch ${role} haben.`,
+  takesNothing: (role, permission, through) =>
+    `Ein Druck nimmt ${permission} von ${role} selbst. Durch ${through} bleibt es erlaubt.`,
+  given: (role, permission) => `${role} darf jetzt ${permission}.`,
+  taken: (role, permission) => `${permission} ist von ${role} genommen.`,
+  hint: 'Pfeiltasten gehen von Zelle zu Zelle, die Leertaste gibt oder nimmt.',
+}
