@@ -11,6 +11,7 @@ import { SignIn } from './session/sign-in.tsx'
 import { Entrance } from './shell/entrance.tsx'
 import { Frame } from './shell/frame.tsx'
 import { NotFound } from './shell/not-found.tsx'
+import { PlainFrame } from './shell/plain-frame.tsx'
 import { PlaceProvider } from './shell/place.tsx'
 import { TextsProvider } from './texts/texts.tsx'
 
@@ -55,6 +56,14 @@ function SignedIn() {
     <Switch>
       <Route path="/">
         <Entrance />
+      </Route>
+      {/* No project has such a key. */}
+      <Route path="/~/operations/*?">
+        <PlainFrame>
+          <Suspense fallback={<Skeleton />}>
+            <OperationPages />
+          </Suspense>
+        </PlainFrame>
       </Route>
       <Route path="/:project/:environment/*?">
         {({ project, environment }) => (

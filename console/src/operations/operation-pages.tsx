@@ -1,6 +1,22 @@
-/** To be written. */
-import { Page } from '../parts/page.tsx'
+/** The pages of those who run the service. They are about an environment, or about the service alone: `/~/operations`. */
+import { Route, Switch } from 'wouter'
+import { NotFound } from '../shell/not-found.tsx'
+import { KeysPage } from './keys/keys-page.tsx'
+import { OperationsPage } from './operations-page.tsx'
+import '../styles/operations.css'
 
 export default function OperationPages() {
-  return <Page title="OperationPages">{null}</Page>
+  return (
+    <Switch>
+      <Route path="/*/operations/keys">
+        <KeysPage />
+      </Route>
+      <Route path="/*/operations">
+        <OperationsPage />
+      </Route>
+      <Route>
+        <NotFound />
+      </Route>
+    </Switch>
+  )
 }

@@ -10,7 +10,14 @@ import { useTexts } from '../texts/texts.tsx'
 import { Action, type ActionLook } from './action.tsx'
 import { ProblemNote } from './problem-note.tsx'
 
-interface DialogLook {
+/** What is to be read when it is done. The dialog stays for it until `close` is pressed, and nothing else closes it. */
+interface Outcome<Result> {
+  readonly title: string
+  readonly content: (result: Result) => ReactNode
+  readonly close: string
+}
+
+interface DialogLook<Result> {
   /** What is pressed to open it. */
   readonly trigger: ReactNode
   readonly triggerLook?: ActionLook
@@ -22,41 +29,48 @@ interface DialogLook {
   readonly isDanger?: boolean
   readonly isWide?: boolean
   /** Rejects where it was refused. */
-  readonly onSubmit: () => Promise<unknown>
+  readonly onSubmit: () => Promise<Result>
   readonly onOpen?: () => void
   /** Whether a field says already what was refused: it is not said twice. */
   readonly isSaidBeside?: (problem: unknown) => boolean
+  /** Absent: it closes when it is done. */
+  readonly outcome?: Outcome<Result>
+  readonly onClose?: () => void
 }
 
 /** `children`: the fields, given what was refused last; absent: the sentence is all there is to read. */
-export function ActionDialog({
+export function ActionDialog<Result>({
   trigger,
   triggerLook,
   triggerLabel,
   onOpen,
+  onClose,
   isWide = false,
   ...rest
-}: DialogLook & { readonly children?: (problem: unknown) => ReactNode }) {
+}: DialogLook<Result> & { readonly children?: (problem: unknown) => ReactNode }) {
   const [isOpen, setIsOpen] = useState(false)
+  const [isKept, setIsKept] = useState(false)
   const toggle = (opens: boolean): void => {
     setIsOpen(opens)
+    setIsKept(false)
     if (opens) onOpen?.()
+    else onClose?.()
   }
   return (
     <DialogTrigger isOpen={isOpen} onOpenChange={toggle}>
       <Action {...triggerLook} {...(triggerLabel === undefined ? {} : { 'aria-label': triggerLabel })}>
         {trigger}
       </Action>
-      <ModalOverlay className="veil" isDismissable>
+      <ModalOverlay className="veil" isDismissable={!isKept} isKeyboardDismissDisabled={isKept}>
         <Modal className={`dialog-box appears ${isWide ? 'wide' : ''}`}>
-          <DialogForm {...rest} onDone={() => setIsOpen(false)} />
+          <DialogForm {...rest} onDone={() => toggle(false)} onOutcome={() => setIsKept(true)} />
         </Modal>
       </ModalOverlay>
     </DialogTrigger>
   )
 }
 
-function DialogForm({
+function DialogForm<Result>({
   title,
   sentence,
   submit,
@@ -64,24 +78,45 @@ function DialogForm({
   onSubmit,
   isSaidBeside,
   onDone,
+  outcome,
+  onOutcome,
   children,
-}: Omit<DialogLook, 'trigger'> & {
+}: Omit<DialogLook<Result>, 'trigger'> & {
   readonly children?: (problem: unknown) => ReactNode
   readonly onDone: () => void
+  readonly onOutcome: () => void
 }) {
   const texts = useTexts().parts
   const [problem, setProblem] = useState<unknown>(null)
   const [isUnderWay, setIsUnderWay] = useState(false)
+  const [done, setDone] = useState<{ readonly result: Result } | null>(null)
   const send = async (): Promise<void> => {
     setIsUnderWay(true)
     setProblem(null)
     try {
-      await onSubmit()
-      onDone()
+      const result = await onSubmit()
+      if (outcome === undefined) return onDone()
+      setDone({ result })
+      onOutcome()
     } catch (refused) {
       setProblem(refused)
       setIsUnderWay(false)
     }
+  }
+  if (outcome !== undefined && done !== null) {
+    return (
+      <Dialog className="dialog">
+        <Heading slot="title" level={2}>
+          {outcome.title}
+        </Heading>
+        {outcome.content(done.result)}
+        <div className="buttons">
+          <Action kind="primary" onPress={onDone}>
+            {outcome.close}
+          </Action>
+        </div>
+      </Dialog>
+    )
   }
   return (
     <Dialog className="dialog" {...(isDanger ? { role: 'alertdialog' as const } : {})}>

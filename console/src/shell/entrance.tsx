@@ -3,15 +3,12 @@ import { useEffect } from 'react'
 import { Link, useLocation } from 'wouter'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
 import { usePages } from '../interface/pages.ts'
-import { Action } from '../parts/action.tsx'
 import { Card, Page } from '../parts/page.tsx'
 import { PagedTable, Skeleton } from '../parts/paged-table.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
 import { useScope } from '../session/scope.ts'
-import { signOut } from '../session/session.ts'
 import { useTexts } from '../texts/texts.tsx'
-import { Brand } from './brand.tsx'
-import { Settings } from './settings.tsx'
+import { PlainFrame } from './plain-frame.tsx'
 
 export function Entrance() {
   const texts = useTexts().shell
@@ -25,22 +22,11 @@ export function Entrance() {
   if (error !== null) return <ProblemNote error={error} />
   if (scope === undefined || environment) return <Skeleton />
   return (
-    <div className="frame">
-      <header>
-        <Brand />
-        <span className="settings row">
-          <Settings />
-          <Action isSmall onPress={() => signOut('asked')}>
-            {texts.signOut}
-          </Action>
-        </span>
-      </header>
-      <main>
-        <Page title={texts.chooseEnvironment} lead={texts.chooseEnvironmentLead}>
-          {project ? <EnvironmentsOf project={project} name={null} /> : <AllProjects />}
-        </Page>
-      </main>
-    </div>
+    <PlainFrame>
+      <Page title={texts.chooseEnvironment} lead={texts.chooseEnvironmentLead}>
+        {project ? <EnvironmentsOf project={project} name={null} /> : <AllProjects />}
+      </Page>
+    </PlainFrame>
   )
 }
 

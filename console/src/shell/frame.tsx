@@ -1,7 +1,7 @@
 /** The frame around every page of an environment: where one is, where one can go, and the way out. */
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Link, useLocation } from 'wouter'
+import { Link } from 'wouter'
 import { answerOf, service } from '../interface/client.ts'
 import { Action } from '../parts/action.tsx'
 import { useScope } from '../session/scope.ts'
@@ -9,9 +9,11 @@ import { signOut } from '../session/session.ts'
 import type { Texts } from '../texts/en.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { Brand } from './brand.tsx'
-import { Icon, type IconName } from './icons.tsx'
+import type { IconName } from './icons.tsx'
+import { Navigation } from './navigation.tsx'
 import { usePlace } from './place.tsx'
 import { Settings } from './settings.tsx'
+import { SkipLink } from './skip-link.tsx'
 
 const PAGES: readonly {
   readonly name: keyof Texts['shell']['pages']
@@ -30,17 +32,9 @@ const PAGES: readonly {
 export function Frame({ children }: { readonly children: ReactNode }) {
   const texts = useTexts().shell
   const place = usePlace()
-  const [path] = useLocation()
-  const addresses = PAGES.map(({ parts }) => place.to(...parts))
-  // The longest that fits is where one is.
-  const current = addresses
-    .filter(address => path === address || path.startsWith(`${address}/`))
-    .toSorted((one, other) => other.length - one.length)[0]
   return (
     <div className="frame">
-      <a className="action skip" href="#content" onClick={event => skipTo(event)}>
-        {texts.skip}
-      </a>
+      <SkipLink />
       <header>
         <Link href="/" className="brand">
           <Brand />
@@ -61,32 +55,18 @@ export function Frame({ children }: { readonly children: ReactNode }) {
           </Action>
         </span>
       </header>
-      <nav aria-label={texts.navigation}>
-        <ul>
-          {PAGES.map(({ name, icon }, index) => (
-            <li key={name}>
-              <Link
-                href={addresses[index]!}
-                {...(addresses[index] === current ? { 'aria-current': 'page' } : {})}
-              >
-                <Icon name={icon} />
-                {texts.pages[name]}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <Navigation
+        links={PAGES.map(({ name, icon, parts }) => ({
+          to: place.to(...parts),
+          text: texts.pages[name],
+          icon,
+        }))}
+      />
       <main id="content" tabIndex={-1}>
         {children}
       </main>
     </div>
   )
-}
-
-/** Addresses are behind `#`: a link to a part of the page would be one to another page. */
-function skipTo(event: { preventDefault(): void }): void {
-  event.preventDefault()
-  document.querySelector<HTMLElement>('#content')?.focus()
 }
 
 /** The names of project and environment, where the key may read them: the key of an environment may not. */

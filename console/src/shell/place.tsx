@@ -60,6 +60,11 @@ export function PlaceProvider({
   return <PlaceContext value={place}>{children}</PlaceContext>
 }
 
+/** Null: the page is about no environment. */
+export function usePlaceIfAny(): Place | null {
+  return useContext(PlaceContext)
+}
+
 export function usePlace(): Place {
   const place = useContext(PlaceContext)
   if (place === null) throw new Error('this page is about an environment')

@@ -2,6 +2,7 @@
 import { accessDe } from './access.de.ts'
 import type { Texts } from './en.ts'
 import { modelGraphDe, modelMatrixDe } from './model.de.ts'
+import { operationsDe } from './operations.de.ts'
 import { things } from './things.ts'
 
 export const de: Texts = {
@@ -69,6 +70,7 @@ export const de: Texts = {
       audit: 'Protokoll',
       keys: 'Schlüssel',
       operations: 'Betrieb',
+      environments: 'Umgebungen',
     },
   },
   questions: {
@@ -393,5 +395,5 @@ export const de: Texts = {
     file: {},
   },
   access: accessDe,
-  operations: {},
+  operations: operationsDe,
 }

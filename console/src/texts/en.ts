@@ -5,6 +5,7 @@
  */
 import { accessEn } from './access.en.ts'
 import { modelGraphEn, modelMatrixEn } from './model.en.ts'
+import { operationsEn } from './operations.en.ts'
 import { things } from './things.ts'
 
 export const en = {
@@ -72,6 +73,7 @@ export const en = {
       audit: 'Audit log',
       keys: 'Keys',
       operations: 'Operations',
+      environments: 'Environments',
     },
   },
   questions: {
@@ -409,7 +411,7 @@ export const en = {
     file: {},
   },
   access: accessEn,
-  operations: {},
+  operations: operationsEn,
 }
 
 export type Texts = typeof en

@@ -1,0 +1,135 @@
+/** The keys that the key in use manages: listed, made, rotated, revoked. The key of an environment manages none. */
+import { useState } from 'react'
+import { answerOf, service } from '../../interface/client.ts'
+import { usePages } from '../../interface/pages.ts'
+import { Choice } from '../../parts/fields.tsx'
+import { Badge, Card, Page } from '../../parts/page.tsx'
+import { PagedTable, Skeleton } from '../../parts/paged-table.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { useScope } from '../../session/scope.ts'
+import { usePlaceIfAny } from '../../shell/place.tsx'
+import { useSpoken, useTexts } from '../../texts/texts.tsx'
+import { type ApiKey, KEYS, useKeyName, useOpenedNames } from './keys.ts'
+import { MakeKey } from './make-key.tsx'
+import { NotYours } from './not-yours.tsx'
+import { RevokeKey } from './revoke-key.tsx'
+import { RotateKey } from './rotate-key.tsx'
+
+type Kind = 'all' | ApiKey['object_type']
+
+export function KeysPage() {
+  const texts = useTexts().operations.keys
+  const { data: scope, error } = useScope()
+  const isManager = scope !== undefined && !scope.environment_id
+  const project = scope?.project_id ?? null
+  return (
+    <Page
+      title={texts.title}
+      lead={texts.lead}
+      {...(isManager ? { actions: <MakeKey ownProject={project} /> } : {})}
+    >
+      <ProblemNote error={error} />
+      {scope === undefined ? (
+        error === null && <Skeleton />
+      ) : isManager ? (
+        <KeyList ownProject={project} />
+      ) : (
+        <NotYours />
+      )}
+    </Page>
+  )
+}
+
+/** `ownProject`: of the key in use, which manages the keys of its environments alone; null: it manages all. */
+function KeyList({ ownProject }: { readonly ownProject: string | null }) {
+  const { texts, moment } = useSpoken()
+  const said = texts.operations.keys
+  const place = usePlaceIfAny()
+  const [kind, setKind] = useState<Kind>('all')
+  const [within, setWithin] = useState('everywhere')
+  const query = {
+    ...(kind === 'all' ? {} : { object_type: kind }),
+    ...(within === 'thisProject' && place !== null ? { proj_id: place.project } : {}),
+  }
+  const pages = usePages([KEYS, query], async (page, signal) =>
+    answerOf(service.GET('/v2/api-key', { params: { query: { ...page, ...query } }, signal })),
+  )
+  const kinds = ['all', 'org', 'project', 'env'] as const
+  return (
+    <Card>
+      {ownProject !== null ? null : (
+        <div className="filters">
+          <Choice
+            label={said.kind}
+            value={kind}
+            onChange={chosen => setKind(chosen as Kind)}
+            options={kinds.map(id => ({ id, text: said.kinds[id] }))}
+          />
+          {place === null ? null : (
+            <Choice
+              label={said.within}
+              value={within}
+              onChange={setWithin}
+              options={(['everywhere', 'thisProject'] as const).map(id => ({ id, text: said[id] }))}
+            />
+          )}
+        </div>
+      )}
+      <PagedTable
+        label={said.list}
+        pages={pages}
+        rowKey={({ id }: ApiKey) => id}
+        empty={said.none}
+        columns={[
+          { id: 'name', header: said.name, cell: apiKey => <KeyName apiKey={apiKey} /> },
+          { id: 'opens', header: said.opens, cell: apiKey => <Opened apiKey={apiKey} /> },
+          { id: 'made', header: said.made, cell: ({ created_at }) => moment(created_at) },
+          {
+            id: 'former',
+            header: said.former,
+            cell: ({ former_secret_valid_until: until }) =>
+              until === null ? (
+                <span className="soft">{said.formerOver}</span>
+              ) : (
+                <Badge kind="warn">{said.formerUntil(moment(until))}</Badge>
+              ),
+          },
+          {
+            id: 'actions',
+            header: said.actions,
+            isActions: true,
+            cell: apiKey => (
+              <span className="row key-actions">
+                <RotateKey apiKey={apiKey} />
+                <RevokeKey apiKey={apiKey} />
+              </span>
+            ),
+          },
+        ]}
+      />
+    </Card>
+  )
+}
+
+function KeyName({ apiKey }: { readonly apiKey: ApiKey }) {
+  const name = useKeyName(apiKey)
+  return (
+    <span className="stack tight">
+      <span className="key">{name}</span>
+      <code className="soft key-id">{apiKey.id}</code>
+    </span>
+  )
+}
+
+function Opened({ apiKey }: { readonly apiKey: ApiKey }) {
+  const texts = useTexts().operations.keys
+  const { project, environment } = useOpenedNames(apiKey)
+  if (apiKey.object_type === 'org') return <Badge kind="accent">{texts.organization}</Badge>
+  const path = [project, environment].filter(name => name !== null).join(' / ')
+  return (
+    <span className="row">
+      <Badge>{apiKey.object_type === 'env' ? texts.environment : texts.project}</Badge>
+      <span className="key">{path}</span>
+    </span>
+  )
+}

@@ -1,0 +1,132 @@
+/** Makes a key, and shows its secret. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answerOf, service } from '../../interface/client.ts'
+import { Problem } from '../../interface/problem.ts'
+import { ActionDialog } from '../../parts/dialogs.tsx'
+import { Choice, KeyInput, TextInput } from '../../parts/fields.tsx'
+import { useSettled } from '../../parts/settled.ts'
+import { usePlaceIfAny } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import { type ApiKey, KEYS } from './keys.ts'
+import { SecretText } from './secret-text.tsx'
+
+const OPTIONS_SHOWN = 20
+
+const FIELDS = ['name', 'project_id', 'environment_id']
+
+type Kind = ApiKey['object_type']
+
+/** `ownProject`: the key in use may make keys of its environments alone; null: it may make any. */
+export function MakeKey({ ownProject }: { readonly ownProject: string | null }) {
+  const texts = useTexts().operations.keys
+  const place = usePlaceIfAny()
+  const queries = useQueryClient()
+  const [name, setName] = useState('')
+  const [kind, setKind] = useState<Kind>('env')
+  const [project, setProject] = useState('')
+  const [environment, setEnvironment] = useState('')
+  const settledProject = useSettled(project)
+  const clear = (): void => {
+    setName('')
+    setKind('env')
+    setProject(ownProject ?? place?.project ?? '')
+    setEnvironment(place?.environment ?? '')
+  }
+  const sentence = {
+    org: texts.makeSentence.org,
+    project: texts.makeSentence.project(project || texts.unknown),
+    env: texts.makeSentence.env(environment || texts.unknown),
+  }
+  return (
+    <ActionDialog
+      trigger={texts.make}
+      triggerLook={{ kind: 'primary' }}
+      title={texts.makeTitle}
+      sentence={sentence[kind]}
+      submit={texts.make}
+      onOpen={clear}
+      isSaidBeside={problem =>
+        problem instanceof Problem && FIELDS.some(field => problem.about(field) !== null)
+      }
+      onClose={() => void queries.invalidateQueries({ queryKey: [KEYS] })}
+      onSubmit={() =>
+        answerOf(
+          service.POST('/v2/api-key', {
+            body: {
+              object_type: kind,
+              ...(name === '' ? {} : { name }),
+              ...(kind === 'org' ? {} : { project_id: project }),
+              ...(kind === 'env' ? { environment_id: environment } : {}),
+            },
+          }),
+        )
+      }
+      outcome={{
+        title: texts.madeTitle,
+        content: ({ secret }) => <SecretText secret={secret ?? ''} />,
+        close: texts.close,
+      }}
+    >
+      {problem => {
+        const about = (field: string): string | null =>
+          problem instanceof Problem ? problem.about(field) : null
+        return (
+          <>
+            <TextInput
+              label={texts.name}
+              description={texts.nameHelp}
+              value={name}
+              onChange={setName}
+              problem={about('name')}
+              autoFocus
+            />
+            {ownProject === null ? (
+              <Choice
+                label={texts.kind}
+                value={kind}
+                onChange={chosen => setKind(chosen as Kind)}
+                options={(['env', 'project', 'org'] as const).map(id => ({ id, text: texts.kinds[id] }))}
+              />
+            ) : null}
+            {ownProject === null && kind !== 'org' ? (
+              <KeyInput
+                label={texts.projectField}
+                value={project}
+                onChange={setProject}
+                queryKey={['projects']}
+                load={projectsLike}
+                problem={about('project_id')}
+              />
+            ) : null}
+            {kind === 'env' ? (
+              <KeyInput
+                label={texts.environmentField}
+                value={environment}
+                onChange={setEnvironment}
+                queryKey={['environments', settledProject]}
+                load={(search, signal) => environmentsLike(settledProject, search, signal)}
+                problem={about('environment_id')}
+              />
+            ) : null}
+          </>
+        )
+      }}
+    </ActionDialog>
+  )
+}
+
+async function projectsLike(search: string, signal: AbortSignal) {
+  const query = { per_page: OPTIONS_SHOWN, ...(search === '' ? {} : { search }) }
+  const found = await answerOf(service.GET('/v2/projects', { params: { query }, signal }))
+  return found.map(({ key, name }) => ({ id: key, note: name }))
+}
+
+/** Of a project whose key is still being typed there are none. */
+async function environmentsLike(project: string, search: string, signal: AbortSignal) {
+  if (project === '') return []
+  const query = { per_page: OPTIONS_SHOWN, ...(search === '' ? {} : { search }) }
+  const params = { path: { proj_id: project }, query }
+  const found = await answerOf(service.GET('/v2/projects/{proj_id}/envs', { params, signal }))
+  return found.map(({ key, name }) => ({ id: key, note: name }))
+}

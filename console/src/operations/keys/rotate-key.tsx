@@ -1,0 +1,67 @@
+/** Gives a key a new secret, and shows it. The one before stays good as long as was chosen. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answerOf, service } from '../../interface/client.ts'
+import { ActionDialog } from '../../parts/dialogs.tsx'
+import { Choice } from '../../parts/fields.tsx'
+import { useSpoken } from '../../texts/texts.tsx'
+import { type ApiKey, KEYS, useKeyName } from './keys.ts'
+import { SecretText } from './secret-text.tsx'
+
+const OVERLAPS = [0, 600, 3_600, 86_400, 604_800, 2_592_000] as const
+type Overlap = (typeof OVERLAPS)[number]
+const HOUR: Overlap = 3_600
+
+export function RotateKey({ apiKey }: { readonly apiKey: ApiKey }) {
+  const { texts, moment } = useSpoken()
+  const said = texts.operations.keys
+  const name = useKeyName(apiKey)
+  const queries = useQueryClient()
+  const [overlap, setOverlap] = useState<Overlap>(HOUR)
+  const { id, object_type, former_secret_valid_until: former } = apiKey
+  // It may be the key in use: the session would be over before its new secret was read.
+  const isMaybeOwn = object_type === 'org'
+  return (
+    <ActionDialog
+      trigger={said.rotate}
+      triggerLabel={said.rotateLabel(name)}
+      triggerLook={{ kind: 'quiet', isSmall: true }}
+      title={said.rotateTitle(name)}
+      sentence={
+        <>
+          {overlap === 0 ? said.rotateAtOnce(name) : said.rotateSentence(name, said.overlaps[overlap])}
+          {former === null ? null : ` ${said.formerEnds(moment(former))}`}
+        </>
+      }
+      submit={said.rotate}
+      onOpen={() => setOverlap(HOUR)}
+      onClose={() => void queries.invalidateQueries({ queryKey: [KEYS] })}
+      onSubmit={() =>
+        answerOf(
+          service.POST('/v2/api-key/{api_key_id}/rotate-secret', {
+            params: { path: { api_key_id: id } },
+            body: { overlap_seconds: overlap },
+          }),
+        )
+      }
+      outcome={{
+        title: said.rotatedTitle,
+        content: ({ secret }) => <SecretText secret={secret ?? ''} />,
+        close: said.close,
+      }}
+    >
+      {() => (
+        <Choice
+          label={said.overlap}
+          {...(isMaybeOwn ? { description: said.ownOverlap } : {})}
+          value={String(overlap)}
+          onChange={chosen => setOverlap(Number(chosen) as Overlap)}
+          options={OVERLAPS.filter(seconds => seconds > 0 || !isMaybeOwn).map(seconds => ({
+            id: String(seconds),
+            text: said.overlaps[seconds],
+          }))}
+        />
+      )}
+    </ActionDialog>
+  )
+}

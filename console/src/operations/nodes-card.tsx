@@ -1,0 +1,91 @@
+/** The nodes that live. The interface tells of up to 1,000 at once; they are shown in pages. */
+import { useState } from 'react'
+import { PAGE_SIZE } from '../interface/pages.ts'
+import { Badge, Card } from '../parts/page.tsx'
+import { PagedTable } from '../parts/paged-table.tsx'
+import { useSpoken } from '../texts/texts.tsx'
+import { type Node, useNodes } from './health.ts'
+import { useSpokenFigures } from './spoken-figures.ts'
+import { StandingBadge } from './standing-badge.tsx'
+
+const BRIEF_LENGTH = 8
+
+export function NodesCard() {
+  const { texts, moment, number } = useSpoken()
+  const { clock, span } = useSpokenFigures()
+  const said = texts.operations.nodes
+  const { data, error, isPending } = useNodes()
+  const [shown, setShown] = useState(PAGE_SIZE)
+  const nodes = data?.nodes ?? []
+  return (
+    <Card title={said.title}>
+      <p className="soft small">{said.lead}</p>
+      {data !== undefined && !data.is_complete ? (
+        <div className="note warn" role="status">
+          {said.incomplete(data.missing ?? '')}
+        </div>
+      ) : null}
+      {new Set(nodes.map(({ version }) => version)).size > 1 ? (
+        <div className="note warn">{said.mixed}</div>
+      ) : null}
+      <div className="nodes">
+        <PagedTable
+          label={said.title}
+          empty={said.none}
+          rowKey={({ id }: Node) => id}
+          pages={{
+            items: nodes.slice(0, shown),
+            total: nodes.length,
+            isLoading: isPending,
+            isLoadingMore: false,
+            hasMore: nodes.length > shown,
+            error,
+            loadMore: () => setShown(shown + PAGE_SIZE),
+          }}
+          columns={[
+            {
+              id: 'node',
+              header: said.node,
+              cell: ({ name, is_this }) => (
+                <span className="row">
+                  <span className="key">{name}</span>
+                  {is_this ? <Badge kind="accent">{said.isThis}</Badge> : null}
+                </span>
+              ),
+            },
+            {
+              id: 'state',
+              header: said.state,
+              cell: ({ ready, fresh, stale_ms }) => (
+                <span className="row">
+                  <StandingBadge isGood={ready} good={said.ready} bad={said.notReady} />
+                  <StandingBadge isGood={fresh} good={said.fresh} bad={said.stale(span(stale_ms))} />
+                </span>
+              ),
+            },
+            { id: 'since', header: said.since, cell: ({ started_at }) => moment(started_at) },
+            { id: 'seen', header: said.seen, cell: ({ seen_at }) => clock(seen_at) },
+            { id: 'release', header: said.release, cell: ({ version }) => version },
+            { id: 'threads', header: said.threads, cell: ({ http_threads }) => number(http_threads) },
+            {
+              id: 'revision',
+              header: said.revision,
+              cell: ({ revision }) =>
+                revision === null ? (
+                  <span className="soft">{said.noRevision}</span>
+                ) : (
+                  <code>{briefRevision(revision)}</code>
+                ),
+            },
+          ]}
+        />
+      </div>
+    </Card>
+  )
+}
+
+/** How far, with as much of the history's name as tells two apart: all of them have it in full. */
+function briefRevision(revision: string): string {
+  const dot = revision.lastIndexOf('.')
+  return dot <= BRIEF_LENGTH ? revision : `${revision.slice(0, BRIEF_LENGTH)}…${revision.slice(dot)}`
+}

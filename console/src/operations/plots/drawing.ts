@@ -1,0 +1,115 @@
+/** How uPlot draws one plot. Colours come from the page: those of the legend's marks, of its text and of its lines. */
+import uPlot from 'uplot'
+import type { SpokenFigures } from '../spoken-figures.ts'
+import type { PlotKind } from './plot-list.ts'
+import { type Sample, SHOWN_MS } from './recent.ts'
+
+export const HEIGHT_PX = 170
+/** For the figures at the edge: of each letter, and beside it. */
+const LETTER_PX = 7
+const MARGIN_PX = 14
+const SECONDS_SHOWN_MAX = SHOWN_MS / 1_000
+/** Of a node that has just started. */
+const SECONDS_SHOWN_MIN = 120
+const MINUTE_SECONDS = 60
+const DASHES = [6, 4]
+const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif'
+
+export interface Colors {
+  readonly ink: string
+  readonly grid: string
+  /** Of each line. */
+  readonly lines: readonly string[]
+}
+
+export function columnsOf({ lines }: PlotKind, samples: readonly Sample[]): uPlot.AlignedData {
+  const times = samples.map(({ at }) => new Date(at).getTime() / 1_000)
+  return [times, ...lines.map(({ read }) => samples.map(read))]
+}
+
+/** `onCursor` gets which sample the cursor is at; null: it is at none. */
+export function optionsOf(
+  plot: PlotKind,
+  {
+    colors,
+    width,
+    figures,
+    onCursor,
+  }: {
+    readonly colors: Colors
+    readonly width: number
+    readonly figures: SpokenFigures
+    readonly onCursor: (index: number | null) => void
+  },
+): uPlot.Options {
+  const axis = {
+    stroke: colors.ink,
+    font: FONT,
+    grid: { stroke: colors.grid, width: 1 },
+    ticks: { show: false },
+  }
+  return {
+    width,
+    height: HEIGHT_PX,
+    padding: [10, 12, 0, 0],
+    legend: { show: false },
+    // One moment is looked at in all plots together.
+    cursor: { y: false, drag: { x: false, y: false }, sync: { key: 'operations' } },
+    hooks: { setCursor: [({ cursor }) => onCursor(cursor.idx ?? null)] },
+    scales: {
+      x: { time: true, range: lastMinutes },
+      y: plot.isLogarithmic ? { distr: 3, range: logarithmicRange } : { range: rangeFromZero },
+    },
+    axes: [
+      {
+        ...axis,
+        size: 26,
+        space: 75,
+        values: (_, times, _axis, _space, apart) =>
+          times.map(time => (apart < MINUTE_SECONDS ? figures.clock : figures.hour)(time * 1_000)),
+      },
+      {
+        ...axis,
+        size: (_, values) =>
+          MARGIN_PX + LETTER_PX * Math.max(2, ...(values ?? []).map(({ length }) => length)),
+        space: 32,
+        ...(plot.isLogarithmic && {
+          grid: { ...axis.grid, filter: (_, values) => values.map(ifPowerOfTen) },
+        }),
+        // Of lines that have no figure it is null.
+        values: (_, values: readonly (number | null)[]) =>
+          values.map(value => (value === null ? '' : figures.brief(value))),
+      },
+    ],
+    series: [
+      {},
+      ...plot.lines.map(({ isDashed }, index) => ({
+        stroke: colors.lines[index]!,
+        width: 2,
+        points: { fill: colors.lines[index]!, size: 4 },
+        ...(isDashed && { dash: DASHES }),
+      })),
+    ],
+  }
+}
+
+function lastMinutes(_: uPlot, from: number | null, to: number | null): uPlot.Range.MinMax {
+  const end = to ?? 0
+  const span = Math.min(Math.max(end - (from ?? end), SECONDS_SHOWN_MIN), SECONDS_SHOWN_MAX)
+  return [end - span, end]
+}
+
+function rangeFromZero(_: uPlot, _from: number | null, to: number | null): uPlot.Range.MinMax {
+  return [0, to !== null && to > 0 ? to * 1.1 : 1]
+}
+
+/** Whole powers of ten. */
+function logarithmicRange(_: uPlot, from: number | null, to: number | null): uPlot.Range.MinMax {
+  return from === null || to === null || from <= 0 ? [0.1, 10] : uPlot.rangeLog(from, to, 10, true)
+}
+
+/** The others have a line in no place that one could read. */
+function ifPowerOfTen(value: number): number | null {
+  const power = Math.log10(value)
+  return Math.abs(power - Math.round(power)) < 1e-9 ? value : null
+}

@@ -1,0 +1,23 @@
+/** A number that changes when the colours of the page do: what is painted on a canvas must be painted anew. */
+import { useSyncExternalStore } from 'react'
+
+let changes = 0
+
+export function useThemeChanges(): number {
+  return useSyncExternalStore(follow, () => changes)
+}
+
+function follow(onChange: () => void): () => void {
+  const changed = (): void => {
+    changes += 1
+    onChange()
+  }
+  const system = matchMedia('(prefers-color-scheme: dark)')
+  system.addEventListener('change', changed)
+  const chosen = new MutationObserver(changed)
+  chosen.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] })
+  return () => {
+    system.removeEventListener('change', changed)
+    chosen.disconnect()
+  }
+}

@@ -1,0 +1,18 @@
+/** Good or not, by colour, mark and word. */
+import { Badge } from '../parts/page.tsx'
+
+export function StandingBadge({
+  isGood,
+  good,
+  bad,
+}: {
+  readonly isGood: boolean
+  readonly good: string
+  readonly bad: string
+}) {
+  return (
+    <Badge kind={isGood ? 'allow' : 'deny'}>
+      <span aria-hidden="true">{isGood ? '✓' : '✕'}</span> {isGood ? good : bad}
+    </Badge>
+  )
+}
