@@ -166,8 +166,8 @@ const NO_BODY = { json: null, isCreated: false, warning: null }
 function gatewayTo(service: EnvironmentService): ManagementGateway {
   return {
     execute: async request => {
-      if (request.about === 'content' && request.operation === 'exportContent') {
-        const { answer, revision } = await service.exportContent()
+      if (request.about === 'content' && request.operation !== 'importContent') {
+        const { answer, revision } = await service[request.operation]()
         return { ...NO_BODY, revision: formatRevision(revision), pieces: answer }
       }
       if (request.about !== 'environment' || request.path === null) {

@@ -63,7 +63,7 @@ export interface EnvironmentRequest<Name extends OperationName = OperationName> 
 /** A request about the whole content of an environment, as lines in pieces of bytes. */
 export interface ContentRequest {
   readonly about: 'content'
-  readonly operation: 'exportContent' | 'importContent'
+  readonly operation: 'exportContent' | 'exportModel' | 'importContent'
   readonly principal: Principal
   readonly requestId: string
   readonly traceparent: string | null
@@ -228,10 +228,10 @@ export class ManagementService {
     body: PieceSource | null,
   ): Promise<ManagementAnswer> {
     const environment = this.#resolve(principal, path)
-    if (operation === 'exportContent') {
+    if (operation !== 'importContent') {
       const leave = this.#exporting.acquire(environment.scope.environmentId)
       try {
-        const { answer, revision } = await openService(environment).exportContent(leave)
+        const { answer, revision } = await openService(environment)[operation](leave)
         return { answer, revisions: [revision] }
       } catch (error) {
         leave()

@@ -91,7 +91,7 @@ const TAGS: readonly Tag[] = [
   {
     name: 'Environments',
     description: 'Environments of a project; no data crosses from one to another.',
-    paths: ['/v2/projects/{proj_id}/envs'],
+    paths: ['/v2/projects/{proj_id}/envs', `${SCHEMA}/model`],
   },
   {
     name: 'Changes',

@@ -22,6 +22,7 @@ import { expireFacts, expireListed } from '#management/facts/expiry.ts'
 import { AuditRetention } from '#management/content/audit-retention.ts'
 import { AuditTransfer } from '#management/content/audit-transfer.ts'
 import { contentLines } from '#management/content/content-export.ts'
+import { modelLines } from '#management/content/model-text.ts'
 import { ContentStream, type PieceSource } from '#management/content/content-stream.ts'
 import {
   mayLeaveRelationsUnused,
@@ -42,6 +43,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import { type AccessEngine, AccessIndex } from '#replica/access-index.ts'
 import type { EnvironmentStore } from '#store/store.ts'
+import type { View } from '#store/view.ts'
 import {
   type OperationAnswer,
   type OperationInput,
@@ -237,7 +239,19 @@ export class EnvironmentService {
    * Everything in it as lines, as of now. Ends with an error when nobody reads on for a while. `onOver` is called once when the
    * lines are not read any more; not if this throws.
    */
-  async exportContent(onOver = () => {}): Promise<Answered<PieceSource>> {
+  exportContent(onOver = () => {}): Promise<Answered<PieceSource>> {
+    return this.#export(contentLines, onOver)
+  }
+
+  /** Its model as a model file, in the same way. */
+  exportModel(onOver = () => {}): Promise<Answered<PieceSource>> {
+    return this.#export(modelLines, onOver)
+  }
+
+  async #export(
+    linesOf: (view: View) => Iterable<string>,
+    onOver: () => void,
+  ): Promise<Answered<PieceSource>> {
     // An export reads lists, so they must be built.
     await this.#store.whenListed()
     const snapshot = this.#store.view.snapshot()
@@ -247,7 +261,7 @@ export class EnvironmentService {
         snapshot.release()
         onOver()
       }
-      const lines = containedLines(contentLines(snapshot.view))
+      const lines = containedLines(linesOf(snapshot.view))
       const answer = new ContentStream(lines, release, { turns: this.#turns })
       return { answer, revision }
     } catch (error) {

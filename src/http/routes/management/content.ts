@@ -1,7 +1,8 @@
-/** Everything in an environment, out and in, as lines of JSON. */
+/** Everything in an environment, out and in, as lines of JSON; and its model alone, as a model file. */
 import { REVISION } from '#http/message/header-fields.ts'
-import { type Call, RawPieces } from '#http/message/request-reply.ts'
+import { type Call, RawPieces, type Reply } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
+import { Type } from 'typebox'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { assert } from '#model/assert.ts'
 import {
@@ -12,9 +13,10 @@ import {
   ImportResult,
 } from '#model/wire/environment-content.ts'
 import type { EnvironmentPath } from '#model/wire/environment.ts'
-import { plainNames } from './managed.ts'
-import { type ManagementGateway, rawJson } from './managed.ts'
+import { type ManagementGateway, plainNames, rawJson, SCHEMA_BASE } from './managed.ts'
 
+/** RFC 9512. */
+const MODEL_TYPE = 'application/yaml'
 const ENVIRONMENT = '/v2/projects/{proj_id}/envs/{env_id}'
 
 export function contentRoutes(gateway: ManagementGateway): Route[] {
@@ -35,18 +37,28 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
           headers: [REVISION],
         },
       },
-      handle: async (call: Call<EnvironmentPath>) => {
-        const { pieces, revision } = await gateway.execute(contentRequest(call, 'exportContent', false), {
-          caller: call.caller,
-          isRead: true,
-        })
-        assert(pieces, 'an export comes in pieces')
-        return {
-          status: 200,
-          body: await RawPieces.begun(pieces),
-          headers: { 'content-type': CONTENT_TYPE, 'x-revision': revision },
-        }
+      handle: (call: Call<EnvironmentPath>) => exported(gateway, call, 'exportContent', CONTENT_TYPE),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${SCHEMA_BASE}/model`,
+      operationId: 'exportModel',
+      summary: 'The model of an environment at one moment, as a model file in YAML',
+      family: 'management',
+      access: 'any-key',
+      params: ContentPath,
+      responses: {
+        200: {
+          description:
+            'Resources, roles, condition sets and rules as `verdict apply` takes them, without facts. A comment counts what a model file has ' +
+            'no place for.',
+          schema: Type.String(),
+          contentType: MODEL_TYPE,
+          headers: [REVISION],
+        },
       },
+      handle: (call: Call<EnvironmentPath>) =>
+        exported(gateway, call, 'exportModel', `${MODEL_TYPE}; charset=utf-8`),
     }),
     defineRoute({
       method: 'POST',
@@ -80,12 +92,28 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
   ]
 }
 
+async function exported(
+  gateway: ManagementGateway,
+  call: Call<EnvironmentPath>,
+  operation: 'exportContent' | 'exportModel',
+  contentType: string,
+): Promise<Reply> {
+  const by = { caller: call.caller, isRead: true }
+  const { pieces, revision } = await gateway.execute(contentRequest(call, operation, false), by)
+  assert(pieces, 'an export comes in pieces')
+  return {
+    status: 200,
+    body: await RawPieces.begun(pieces),
+    headers: { 'content-type': contentType, 'x-revision': revision },
+  }
+}
+
 /** A request without a body. */
 const NOTHING: PieceSource = { next: () => Promise.resolve(null), cancel: () => {} }
 
 function contentRequest(
   call: Pick<Call<EnvironmentPath>, 'principal' | 'params' | 'names'>,
-  operation: 'exportContent' | 'importContent',
+  operation: 'exportContent' | 'exportModel' | 'importContent',
   replaces: boolean,
 ) {
   const { principal, params } = call

@@ -1,0 +1,69 @@
+/**
+ * Plain data as YAML that people read: what is short stands on one line, the rest below its key. Says the same to readers of YAML 1.1 and
+ * 1.2, and nothing in it is a tag, an anchor or a comment, whatever the texts are.
+ */
+
+/** Up to where a map or a list stands on the line of its key. */
+const LINE_LENGTH = 100
+/** Longer keys have to be announced: a reader gives up looking for the colon. */
+const PLAIN_KEY_LENGTH_MAX = 256
+const PLAIN = /^[A-Za-z_](?:[\w ./@+-]*[\w./@+-])?$/
+/** Values to some readers. */
+const WORDS = new Set(['true', 'false', 'null', 'yes', 'no', 'on', 'off', 'y', 'n'])
+/** What a quoted text of JSON may hold and one of YAML may not, or not for every reader. */
+// oxlint-disable-next-line no-control-regex
+const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
+
+/** The lines, each with its end, of a member of a map. `indent`: what they stand behind. */
+export function* memberLines(key: string, value: unknown, indent = ''): Iterable<string> {
+  const text = scalar(key)
+  const isLong = text.length > PLAIN_KEY_LENGTH_MAX
+  if (isLong) yield `${indent}? ${text}\n`
+  yield* valueLines(value, isLong ? `${indent}:` : `${indent}${text}:`, `${indent}  `)
+}
+
+/** The lines of an element of a list. */
+export function* elementLines(value: unknown, indent = ''): Iterable<string> {
+  yield* valueLines(value, `${indent}-`, `${indent}  `)
+}
+
+function* valueLines(value: unknown, head: string, indent: string): Iterable<string> {
+  const line = inline(value, LINE_LENGTH - head.length)
+  if (line !== null || value === null || typeof value !== 'object') {
+    yield `${head} ${line ?? scalar(value)}\n`
+    return
+  }
+  yield `${head}\n`
+  if (Array.isArray(value)) for (const element of value) yield* elementLines(element, indent)
+  else for (const [key, member] of Object.entries(value)) yield* memberLines(key, member, indent)
+}
+
+/** The value on one line; null: it is longer than `room`. Looks at no more than fits. */
+function inline(value: unknown, room: number): string | null {
+  if (value === null || typeof value !== 'object') {
+    const text = scalar(value)
+    return text.length <= room ? text : null
+  }
+  const isList = Array.isArray(value)
+  const parts: string[] = []
+  let left = room - 4
+  for (const [key, member] of Object.entries(value)) {
+    const head = isList ? '' : `${scalar(key)}: `
+    const text = inline(member, left - head.length)
+    if (text === null) return null
+    parts.push(head + text)
+    left -= head.length + text.length + 2
+    if (left < 0) return null
+  }
+  if (parts.length === 0) return isList ? '[]' : '{}'
+  return isList ? `[${parts.join(', ')}]` : `{ ${parts.join(', ')} }`
+}
+
+function scalar(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value)
+  if (PLAIN.test(value) && value.length < LINE_LENGTH && !WORDS.has(value.toLowerCase())) return value
+  return JSON.stringify(value).replaceAll(
+    UNPRINTABLE,
+    unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

@@ -1,0 +1,119 @@
+/** The model of an environment as a model file: applied to an empty environment it makes the same model, and where it came from, nothing. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { API_KEY, FACTS, neighbourOf, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { verdictCommand } from '../cli/command-line.ts'
+import { contentOf } from '../support/content.ts'
+
+const verdict = await sharedService()
+const directory = mkdtempSync(join(tmpdir(), 'verdict-model-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+const file = join(directory, 'model.yaml')
+
+const MODEL = `${SCHEMA}/model`
+
+/** Texts that YAML would take for something else. */
+const ODD = [
+  'yes',
+  'NULL',
+  '007',
+  '1e3',
+  '- a',
+  'a: b',
+  '#',
+  '',
+  ' ',
+  '~',
+  '&a',
+  '*a',
+  '!t',
+  '\u0085\ufeff\u2028',
+  '\'"\\\n',
+  '<b>',
+  '🜂',
+]
+
+function run(key: string, ...args: readonly string[]) {
+  return verdictCommand(args, { env: { VERDICT_URL: verdict.address, VERDICT_KEY: key } })
+}
+
+/** The lines of an export that a model file can say, without the resources on which there are grants to groups: those are facts. */
+async function modelIn(path: string, key: string): Promise<string[]> {
+  const lines = (await contentOf(verdict, path, key)).split('\n')
+  return lines
+    .filter(line =>
+      /^\{"kind":"(?:user_attributes|resource","key":"document|role|condition_set|rule)"/.test(line),
+    )
+    .map(line => line.replace(/,"action_groups":\{.*\}(?=\}$)/, ''))
+}
+
+test('an environment without a model is a file that says nothing', async () => {
+  const key = await neighbourOf(verdict, 'bare')
+  const text = await contentOf(verdict, '/v2/schema/default/bare/model', key)
+
+  expect(parse(text)).toEqual({})
+})
+
+test('applied to another environment it makes the same model, and where it is from there is nothing to do', async () => {
+  writeFileSync(file, readFileSync(new URL('../cli/company.yaml', import.meta.url), 'utf8'))
+  expect((await run(API_KEY, 'apply', file, '--yes')).code).toBe(0)
+  // A set and a role of one key; texts of all kinds; a relation that the groups API made is no part of the model.
+  const made = async (path: string, body: unknown) =>
+    expect([path, (await verdict.post(path, body)).status]).toEqual([path, expect.toBeOneOf([200, 201])])
+  await made(`${SCHEMA}/condition_sets`, {
+    key: 'auditor',
+    name: '<b>"Auditor"</b>: # yes',
+    description: 'Not the role',
+    conditions: {
+      'user.odd': { in: ODD },
+      anyOf: [{ [`user.${'x'.repeat(255)}.${'y'.repeat(255)}`]: { exists: true } }, {}],
+    },
+  })
+  await made(`${SCHEMA}/roles`, {
+    key: 'no',
+    name: 'true',
+    description: ODD.join('|'),
+    attributes: { __proto__x: ODD, n: [1.5, 1e300, -1, null, true, {}] },
+  })
+  await made(`${FACTS}/set_rules`, {
+    user_set: 'auditor',
+    is_role: true,
+    permission: 'document:read',
+    resource_set: 'document',
+  })
+  await made(`${FACTS}/set_rules`, {
+    user_set: 'auditor',
+    permission: 'document:read',
+    resource_set: 'document',
+  })
+  await made(`${SCHEMA}/resources/document/action_groups`, { key: 'all', name: 'All', actions: ['read'] })
+
+  const response = await fetch(verdict.address + MODEL, { headers: { authorization: `Bearer ${API_KEY}` } })
+  expect(response.headers.get('content-type')).toBe('application/yaml; charset=utf-8')
+  expect(response.headers.get('x-revision')).toMatch(/^\S+$/)
+  const text = await response.text()
+  writeFileSync(file, text)
+
+  expect(text).toContain('# Not in here, since a model file has no place for it: 1 action group.\n')
+  expect(parse(text).condition_sets.auditor.conditions['user.odd'].in).toEqual(ODD)
+  expect(await run(API_KEY, 'apply', file, '--dry-run')).toMatchObject({ code: 0, stderr: '' })
+  const key = await neighbourOf(verdict, 'twin')
+  const applied = await run(key, 'apply', file, '--yes')
+  expect([applied.code, applied.stderr]).toEqual([0, ''])
+  const ours = await modelIn('/v2/projects/default/envs/default/export', API_KEY)
+  const theirs = await modelIn('/v2/projects/default/envs/twin/export', key)
+  expect(theirs).toEqual(ours)
+  expect(await contentOf(verdict, '/v2/schema/default/twin/model', key)).toBe(
+    text.replace(/^# Not.*\n\n/, ''),
+  )
+})
+
+test('is for keys of the environment, and of no other', async () => {
+  const other = await neighbourOf(verdict, 'stranger')
+
+  expect((await verdict.send('GET', MODEL, { key: other })).status).toBe(403)
+  expect((await verdict.send('GET', MODEL, { key: null })).status).toBe(401)
+})
