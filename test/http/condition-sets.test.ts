@@ -353,6 +353,8 @@ describe('sets above and below each other', () => {
     expect(possible).toContain(right)
     expect(possible).not.toContain(left)
     expect(possible).not.toContain(low)
+    expect(keysOf(await verdict.get(`${SETS}/${left}/possible_parents?search=${right}`))).toEqual([right])
+    expect(keysOf(await verdict.get(`${SETS}/${left}/possible_parents?search=${low}`))).toEqual([])
     for (const list of ['ancestors', 'descendants', 'possible_parents']) {
       expect(refusal(await verdict.get(`${SETS}/nowhere/${list}`))).toEqual([404, 'NOT_FOUND'])
     }

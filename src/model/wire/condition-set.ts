@@ -106,3 +106,9 @@ export type ConditionSetQuery = Static<typeof ConditionSetQuery>
 
 export const RelatedSetsQuery = Type.Object({ ...pagingQuery, type: Type.Optional(ConditionSetType) })
 export type RelatedSetsQuery = Static<typeof RelatedSetsQuery>
+
+export const PossibleParentsQuery = Type.Object({
+  ...RelatedSetsQuery.properties,
+  search: Type.Optional(SearchText),
+})
+export type PossibleParentsQuery = Static<typeof PossibleParentsQuery>

@@ -10,6 +10,7 @@ import {
   ConditionSetsPath,
   ConditionSetsQuery,
   ConditionSetUpdate,
+  PossibleParentsQuery,
   RelatedSetsQuery,
 } from '#model/wire/condition-set.ts'
 import { SetRule, SetRuleCreate, SetRuleList, SetRulesPath, SetRulesQuery } from '#model/wire/set-rule.ts'
@@ -109,6 +110,7 @@ function relatedSets(manage: Manage): Route[] {
       operation: 'listPossibleParents',
       path: `${SET}/possible_parents`,
       summary: 'List the condition sets that could be the parent of one',
+      query: PossibleParentsQuery,
       answer,
     }),
   ]
