@@ -3,11 +3,11 @@ import { useEffect, useState } from 'react'
 
 const PAUSE_MS = 200
 
-export function useSettled(value: string): string {
+export function useSettled(value: string, pauseMs = PAUSE_MS): string {
   const [settled, setSettled] = useState(value)
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), PAUSE_MS)
+    const timer = setTimeout(() => setSettled(value), pauseMs)
     return () => clearTimeout(timer)
-  }, [value])
+  }, [value, pauseMs])
   return settled
 }

@@ -1,6 +1,7 @@
 /** Was die Konsole sagt, auf Deutsch. */
 import { accessDe } from './access.de.ts'
 import type { Texts } from './en.ts'
+import { modelCodeDe, modelFileDe, modelSetsDe } from './model-sets.de.ts'
 import { modelGraphDe, modelMatrixDe } from './model.de.ts'
 import { operationsDe } from './operations.de.ts'
 import { things } from './things.ts'
@@ -386,13 +387,14 @@ export const de: Texts = {
       label: 'Ansichten des Modells',
       graph: 'Graph',
       matrix: 'Berechtigungen',
-      sets: 'Bedingungssätze',
+      sets: 'Bedingungsmengen',
       file: 'Modelldatei',
     },
     graph: modelGraphDe,
     matrix: modelMatrixDe,
-    sets: {},
-    file: {},
+    code: modelCodeDe,
+    sets: modelSetsDe,
+    file: modelFileDe,
   },
   access: accessDe,
   operations: operationsDe,

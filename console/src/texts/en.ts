@@ -4,6 +4,7 @@
  * are functions, so that each language puts the words in its own order. A section a page.
  */
 import { accessEn } from './access.en.ts'
+import { modelCodeEn, modelFileEn, modelSetsEn } from './model-sets.en.ts'
 import { modelGraphEn, modelMatrixEn } from './model.en.ts'
 import { operationsEn } from './operations.en.ts'
 import { things } from './things.ts'
@@ -407,8 +408,9 @@ export const en = {
     },
     graph: modelGraphEn,
     matrix: modelMatrixEn,
-    sets: {},
-    file: {},
+    code: modelCodeEn,
+    sets: modelSetsEn,
+    file: modelFileEn,
   },
   access: accessEn,
   operations: operationsEn,

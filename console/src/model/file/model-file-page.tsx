@@ -1,4 +1,78 @@
-/** To be written. */
+/** The model as a file, as `verdict apply` takes it: to read, to copy, to put beside the code. */
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { answerOf, service } from '../../interface/client.ts'
+import { Action } from '../../parts/action.tsx'
+import { Skeleton } from '../../parts/paged-table.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { say, sayProblem } from '../../parts/toasts.tsx'
+import { usePlace } from '../../shell/place.tsx'
+import { useSpoken } from '../../texts/texts.tsx'
+import { ModelPage } from '../model-page.tsx'
+
+const YamlView = lazy(() => import('./yaml-view.tsx'))
+
+const TYPE = 'application/yaml'
+const FILE_NAME = 'model.yaml'
+
 export default function ModelFilePage() {
-  return null
+  const place = usePlace()
+  const { texts: all, number } = useSpoken()
+  const texts = all.model.file
+  const { data, error } = useQuery({
+    queryKey: place.key(['resource', 'role', 'relation', 'condition_set', 'set_rule'], 'model-file'),
+    queryFn: ({ signal }) =>
+      answerOf(
+        service.GET('/v2/schema/{proj_id}/{env_id}/model', {
+          params: { path: place.path },
+          parseAs: 'text',
+          signal,
+        }),
+      ),
+  })
+  const copy = (text: string): void => {
+    navigator.clipboard.writeText(text).then(() => say(texts.copied), sayProblem)
+  }
+  return (
+    <ModelPage
+      title={texts.title}
+      lead={texts.lead}
+      actions={
+        data === undefined ? undefined : (
+          <>
+            <Action onPress={() => copy(data)}>{all.parts.copy}</Action>
+            <Action kind="primary" onPress={() => download(data)}>
+              {texts.download}
+            </Action>
+          </>
+        )
+      }
+    >
+      <ProblemNote error={error} />
+      {data === undefined ? (
+        error === null ? (
+          <Skeleton />
+        ) : null
+      ) : (
+        <>
+          <p className="soft small">
+            {texts.size(number(data.split('\n').length - 1), number(Math.ceil(data.length / 1024)))}
+          </p>
+          <Suspense fallback={<Skeleton />}>
+            <YamlView text={data} />
+          </Suspense>
+          <p className="soft small">{texts.apply}</p>
+        </>
+      )}
+    </ModelPage>
+  )
+}
+
+function download(text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: TYPE }))
+  const link = document.createElement('a')
+  link.href = address
+  link.download = FILE_NAME
+  link.click()
+  URL.revokeObjectURL(address)
 }

@@ -1,4 +1,24 @@
-/** To be written. */
+/** Condition sets: the list, a page for each, and one for a new one. */
+import { lazy } from 'react'
+import { Route, Switch } from 'wouter'
+import { SetListPage } from './set-list-page.tsx'
+import '../../styles/model-sets.css'
+
+const NewSetPage = lazy(() => import('./new-set-page.tsx'))
+const SetPage = lazy(() => import('./set-page.tsx'))
+
 export default function SetPages() {
-  return null
+  return (
+    <Switch>
+      <Route path="/:project/:environment/model/sets">
+        <SetListPage />
+      </Route>
+      <Route path="/:project/:environment/model/sets/new">
+        <NewSetPage />
+      </Route>
+      <Route path="/:project/:environment/model/sets/:key">
+        {({ key }) => <SetPage key={key} setKey={decodeURIComponent(key)} />}
+      </Route>
+    </Switch>
+  )
 }

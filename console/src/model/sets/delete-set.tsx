@@ -1,0 +1,64 @@
+/** Deletes a condition set, with the rules on it; undone, both are there again. */
+import { useLocation } from 'wouter'
+import { answerOf, service } from '../../interface/client.ts'
+import { ActionDialog } from '../../parts/dialogs.tsx'
+import { useWrite } from '../../parts/writes.ts'
+import { usePlace } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import { Resting } from './resting.tsx'
+import { KEPT_RULES_MAX, type SavedSet, useRestingOn } from './use-set.ts'
+
+/** `restore`: makes the set anew, as it was. */
+export function DeleteSet({
+  current: { set, tag },
+  restore,
+}: {
+  readonly current: SavedSet
+  readonly restore: () => Promise<unknown>
+}) {
+  const place = usePlace()
+  const texts = useTexts().model.sets
+  const write = useWrite()
+  const [, go] = useLocation()
+  const { data: resting } = useRestingOn(set)
+  const remove = async (): Promise<void> => {
+    const path = { ...place.path, condition_set_id: set.key }
+    // Of more rules than are known here there would be only some again.
+    const isKept = resting !== undefined && resting.total <= KEPT_RULES_MAX
+    const undo = async (): Promise<void> => {
+      await restore()
+      for (const { user_set, permission, resource_set } of resting?.rules ?? []) {
+        await answerOf(
+          service.POST('/v2/facts/{proj_id}/{env_id}/set_rules', {
+            params: { path: place.path },
+            body: { user_set, permission, resource_set },
+          }),
+        )
+      }
+    }
+    await write({
+      make: async () => {
+        await answerOf(
+          service.DELETE('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}', {
+            params: { path, header: tag === null ? {} : { 'If-Match': tag } },
+          }),
+        )
+        // Before the page would ask for what is gone.
+        go(place.to('model', 'sets'))
+      },
+      said: texts.deleted(set.name),
+      undo: isKept ? undo : undefined,
+    })
+  }
+  return (
+    <ActionDialog
+      trigger={texts.delete}
+      triggerLook={{ kind: 'danger' }}
+      title={texts.deleteTitle(set.name)}
+      sentence={<Resting set={set} sentence={texts.deleteSentence} />}
+      submit={texts.delete}
+      isDanger
+      onSubmit={remove}
+    />
+  )
+}

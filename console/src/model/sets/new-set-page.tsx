@@ -1,0 +1,67 @@
+/** A condition set that is not there yet. */
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { answerOf, service } from '../../interface/client.ts'
+import { ActionDialog } from '../../parts/dialogs.tsx'
+import { useWrite } from '../../parts/writes.ts'
+import { usePlace } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import { ModelPage } from '../model-page.tsx'
+import { conditionWords } from './condition-words.ts'
+import { bodyOf, NEW_SET, readJson } from './set-draft.ts'
+import { SetForm } from './set-form.tsx'
+
+export default function NewSetPage() {
+  const place = usePlace()
+  const texts = useTexts().model.sets
+  const write = useWrite()
+  const [, go] = useLocation()
+  const [draft, setDraft] = useState(NEW_SET)
+  const [problem, setProblem] = useState<unknown>(null)
+  const name = draft.name === '' ? draft.key : draft.name
+  const create = async (): Promise<void> => {
+    const { path } = place
+    const body = bodyOf(draft)
+    try {
+      await write({
+        make: () =>
+          answerOf(service.POST('/v2/schema/{proj_id}/{env_id}/condition_sets', { params: { path }, body })),
+        said: texts.created(name),
+        undo: () =>
+          answerOf(
+            service.DELETE('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}', {
+              params: { path: { ...path, condition_set_id: draft.key } },
+            }),
+          ),
+      })
+    } catch (refused) {
+      setProblem(refused)
+      throw refused
+    }
+    go(place.to('model', 'sets', draft.key))
+  }
+  const read = readJson(draft.text)
+  return (
+    <ModelPage
+      title={texts.newTitle}
+      lead={texts.newLead}
+      actions={
+        <ActionDialog
+          trigger={texts.create}
+          triggerLook={{ kind: 'primary' }}
+          title={texts.createTitle(name)}
+          sentence={
+            <>
+              {texts.createSentence[draft.type](name)}{' '}
+              {'value' in read ? <code>{conditionWords(read.value, texts.words)}</code> : texts.editor.noJson}
+            </>
+          }
+          submit={texts.create}
+          onSubmit={create}
+        />
+      }
+    >
+      <SetForm draft={draft} onChange={setDraft} savedKey={null} problem={problem} />
+    </ModelPage>
+  )
+}

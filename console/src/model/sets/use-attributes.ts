@@ -1,0 +1,53 @@
+/** The attributes that conditions may look at: those that are declared. Asked for when one begins to write a name. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useCallback } from 'react'
+import { answerOf, service } from '../../interface/client.ts'
+import { usePlace } from '../../shell/place.tsx'
+import type { KnownAttribute } from './editor/completion.ts'
+
+const KEPT_MS = 60_000
+const LISTED_MAX = 100
+const TENANTS = '__tenant'
+
+/** `resource`: the key of the resource that a set is limited to; empty: none. */
+export function useAttributes(resource: string): () => Promise<readonly KnownAttribute[]> {
+  const place = usePlace()
+  const queries = useQueryClient()
+  return useCallback(async () => {
+    const query = { per_page: LISTED_MAX }
+    const users = () =>
+      answerOf(
+        service.GET('/v2/schema/{proj_id}/{env_id}/users/attributes', {
+          params: { path: place.path, query },
+        }),
+      )
+    const of = (key: string) => () =>
+      answerOf(
+        service.GET('/v2/schema/{proj_id}/{env_id}/resources/{resource_id}/attributes', {
+          params: { path: { ...place.path, resource_id: key }, query },
+        }),
+      )
+    const carriers = [
+      ['user', 'user', users],
+      ['tenant', TENANTS, of(TENANTS)],
+      ...(resource === '' ? [] : [['resource', resource, of(resource)] as const]),
+    ] as const
+    const lists = carriers.map(async ([root, key, load]): Promise<KnownAttribute[]> => {
+      const attributes = await queries
+        .fetchQuery({
+          queryKey: place.key('resource', 'attributes', root, key),
+          queryFn: load,
+          staleTime: KEPT_MS,
+          retry: false,
+        })
+        // Completion goes without what cannot be had.
+        .catch(() => [])
+      return attributes.map(({ key: name, type, description }) => ({
+        path: `${root}.${name}`,
+        type,
+        description,
+      }))
+    })
+    return (await Promise.all(lists)).flat()
+  }, [place, queries, resource])
+}

@@ -1,0 +1,85 @@
+/** A set that is saved, with what it takes to change it only as it was seen; and how many rules and sets rest on it. */
+import { useQuery } from '@tanstack/react-query'
+import { answerOf, type Schemas, service, taggedAnswerOf } from '../../interface/client.ts'
+import { usePlace } from '../../shell/place.tsx'
+import { type ConditionSet, draftOf, type SetDraft } from './set-draft.ts'
+
+/** Rules that are named one by one before a change; of more there is the number. */
+export const NAMED_RULES_MAX = 5
+/** Rules that can be put back with their set. */
+export const KEPT_RULES_MAX = 100
+
+export interface SavedSet {
+  readonly set: ConditionSet
+  readonly draft: SetDraft
+  readonly tag: string | null
+}
+
+export function useSet(key: string) {
+  const place = usePlace()
+  return useQuery({
+    queryKey: place.key('condition_set', 'one', key),
+    queryFn: async ({ signal }): Promise<SavedSet> => {
+      const path = { ...place.path, condition_set_id: key }
+      const [{ value: set, tag }, above] = await Promise.all([
+        taggedAnswerOf(
+          service.GET('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}', {
+            params: { path },
+            signal,
+          }),
+        ),
+        answerOf(
+          service.GET('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}/ancestors', {
+            params: { path, query: { per_page: 1 } },
+            signal,
+          }),
+        ),
+      ])
+      return { set, tag, draft: draftOf(set, above[0]?.key ?? null) }
+    },
+  })
+}
+
+export type SetRule = Schemas['SetRule']
+
+export interface RestingOnSet {
+  /** The first of them. */
+  readonly rules: readonly SetRule[]
+  readonly total: number
+  /** Of sets below; at most as many as a page has. */
+  readonly below: readonly ConditionSet[]
+}
+
+export function useRestingOn(set: Pick<ConditionSet, 'key' | 'type'>) {
+  const place = usePlace()
+  const { key, type } = set
+  return useQuery({
+    queryKey: place.key(['set_rule', 'condition_set'], 'resting-on-set', key, type),
+    queryFn: async ({ signal }): Promise<RestingOnSet> => {
+      const [rules, below] = await Promise.all([
+        answerOf(
+          service.GET('/v2/facts/{proj_id}/{env_id}/set_rules', {
+            params: {
+              path: place.path,
+              query: {
+                ...(type === 'userset' ? { user_set: key } : { resource_set: key }),
+                per_page: KEPT_RULES_MAX,
+                include_total_count: true,
+              },
+            },
+            signal,
+          }),
+        ),
+        answerOf(
+          service.GET('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}/descendants', {
+            params: { path: { ...place.path, condition_set_id: key } },
+            signal,
+          }),
+        ),
+      ])
+      return 'data' in rules
+        ? { rules: rules.data, total: rules.total_count, below }
+        : { rules, total: rules.length, below }
+    },
+  })
+}

@@ -1,0 +1,125 @@
+/** Tries a set as it is being written: what is wrong with its conditions, and what they say of samples. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { answerOf, type Schemas, service } from '../../interface/client.ts'
+import { useSettled } from '../../parts/settled.ts'
+import { usePlace } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import { readJson, readObject, type SetDraft } from './set-draft.ts'
+
+/** How long a text stands still before it is tried. */
+const PAUSE_MS = 300
+
+/** What the values of samples rest on. */
+const TRIED_NOUNS = ['user', 'resource_instance', 'tenant', 'role_assignment', 'condition_set'] as const
+
+export type Trial = Schemas['TryConditionSetAnswer']
+export type TriedSample = Schemas['TryConditionSetAnswerSamplesItem']
+
+export interface SampleDraft {
+  readonly id: number
+  readonly user: string
+  readonly instance: string
+  /** In JSON; empty: none. */
+  readonly attributes: string
+}
+
+/** What all samples share. */
+export interface Surroundings {
+  readonly tenant: string
+  /** In JSON; empty: none. */
+  readonly context: string
+}
+
+export interface ConditionFinding {
+  /** The path in the conditions; a number: the place in the text where it is no JSON. */
+  readonly place: readonly (string | number)[] | number
+  readonly message: string
+}
+
+export interface UsedTrial {
+  /** Of the text as it stands; null: nobody knows yet. */
+  readonly findings: readonly ConditionFinding[] | null
+  readonly warnings: readonly string[]
+  /** The samples that were asked, in their order; null: there are none yet. */
+  readonly samples: readonly TriedSample[] | null
+  /** Whether `samples` are of what stands there now. */
+  readonly isCurrent: boolean
+  readonly error: Error | null
+}
+
+/** `savedKey`: of a set that is saved; null: it is a new one. */
+export function useTrial(
+  draft: SetDraft,
+  savedKey: string | null,
+  samples: readonly SampleDraft[],
+  surroundings: Surroundings,
+): UsedTrial {
+  const place = usePlace()
+  const texts = useTexts().model.sets.editor
+  const asked = useMemo(
+    () => requestOf(draft, savedKey, samples, surroundings),
+    [draft, savedKey, samples, surroundings],
+  )
+  const settled = useSettled(asked.body ?? '', PAUSE_MS)
+  const query = useQuery({
+    queryKey: place.key(TRIED_NOUNS, 'condition-set-trial', settled),
+    queryFn: ({ signal }) =>
+      answerOf(
+        service.POST('/v2/schema/{proj_id}/{env_id}/condition_sets/try', {
+          params: { path: place.path },
+          body: JSON.parse(settled) as Schemas['TryConditionSetBody'],
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    enabled: settled !== '',
+  })
+  const isCurrent = settled === asked.body && !query.isPlaceholderData && query.data !== undefined
+  const data = query.data
+  const findings = useMemo((): readonly ConditionFinding[] | null => {
+    if (asked.faultAt !== null) return [{ place: asked.faultAt, message: texts.noJson }]
+    if (!isCurrent || data === undefined) return null
+    return data.findings.map(({ loc, msg }) => ({ place: loc.slice(2), message: msg }))
+  }, [asked.faultAt, isCurrent, data, texts])
+  return {
+    findings,
+    warnings: data?.warnings.map(({ msg }) => msg) ?? [],
+    samples: asked.faultAt === null ? (data?.samples ?? null) : null,
+    isCurrent,
+    error: settled === asked.body ? query.error : null,
+  }
+}
+
+function requestOf(
+  draft: SetDraft,
+  savedKey: string | null,
+  samples: readonly SampleDraft[],
+  { tenant, context }: Surroundings,
+): { readonly body: string | null; readonly faultAt: number | null } {
+  const read = readJson(draft.text)
+  if ('faultAt' in read) return { body: null, faultAt: read.faultAt }
+  const told = {
+    ...(savedKey === null
+      ? {
+          type: draft.type,
+          ...(draft.type === 'resourceset' && draft.resource !== '' && { resource_id: draft.resource }),
+        }
+      : { key: savedKey }),
+    conditions: read.value,
+    parent_id: draft.parent === '' ? null : draft.parent,
+    samples: samples.map(({ user, instance, attributes }) => ({
+      ...(user !== '' && { user }),
+      // What is no reference yet, would be refused.
+      ...(/^[^:]+:.+$/.test(instance) && { resource_instance: instance }),
+      ...filled('attributes', readObject(attributes)),
+    })),
+    ...filled('context', readObject(context)),
+    ...(tenant !== '' && { tenant }),
+  }
+  return { body: JSON.stringify(told), faultAt: null }
+}
+
+function filled(name: string, value: object | null | undefined): object {
+  return value ? { [name]: value } : {}
+}
