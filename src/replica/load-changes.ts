@@ -65,7 +65,7 @@ class ChangesOf {
 
   constructor(view: View) {
     this.#view = view
-    this.#dead = deadIdsIn(view.beginningWith(recordsBegin('purge')))
+    this.#dead = deadIdsIn(view.beginningWith(Uint8Array.of(recordsBegin('purge'))))
   }
 
   *all(): Iterable<Change> {
@@ -160,7 +160,7 @@ class ChangesOf {
   }
 
   *#ofKind<Kind extends RecordKind>(kind: Kind): Iterable<RecordOf<Kind>> {
-    for (const row of this.#view.beginningWith(recordsBegin(kind))) yield decodeAs(kind, row)
+    for (const row of this.#view.beginningWith(Uint8Array.of(recordsBegin(kind)))) yield decodeAs(kind, row)
   }
 
   /**

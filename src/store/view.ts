@@ -67,8 +67,11 @@ export interface View {
    * it is then. Rows added later do not come: a load that chases the newest rows may never end while commits go on.
    */
   batches(): Iterable<readonly Row[]>
-  /** The rows whose keys begin with that byte, in key order. */
-  beginningWith(byte: number): Iterable<Row>
+  /**
+   * The rows whose keys begin with these bytes, in key order. O(log n), and what is read of them. For kinds of rows whose keys come with
+   * the lists it throws `NOT_READY` until then; loads ask for none of these.
+   */
+  beginningWith(prefix: Uint8Array): Iterable<Row>
 
   /** The view at this moment, for reads that take longer than the view stays unchanged. */
   snapshot(): ViewSnapshot

@@ -60,8 +60,8 @@ class CountingView implements View {
     return this.#view.batches()
   }
 
-  beginningWith(byte: number): Iterable<Row> {
-    return this.#view.beginningWith(byte)
+  beginningWith(prefix: Uint8Array): Iterable<Row> {
+    return this.#view.beginningWith(prefix)
   }
 
   *places(list: ListName, options?: ScanOptions): Iterable<number> {

@@ -50,7 +50,7 @@ function counted(view: View) {
       }
     },
     batches: () => view.batches(),
-    beginningWith: byte => view.beginningWith(byte),
+    beginningWith: prefix => view.beginningWith(prefix),
     snapshot: () => view.snapshot(),
   }
   return { counting, counts }

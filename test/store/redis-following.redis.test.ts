@@ -357,12 +357,14 @@ test('a large environment can be followed before it has its lists, which come be
   const one = await startNode(url)
   const names = Array.from({ length: 300 }, (_, index) => `row-${index}`)
   const values = ['ar', 'bg', 'ag', '']
+  names.push('early-2', 'early-1')
   await one.ledger.commit(
     commitOf({ put: Object.fromEntries(names.map((name, index) => [name, values[index % 4]!])) }),
   )
   const build = Promise.withResolvers<void>()
   const late = await startNode(url, {
     listedAtOnceMax: 100,
+    isKeyedLater: key => key[0] === bytes('r')[0],
     buildLists: async directory => {
       await build.promise
       const tables = new LmdbTables(directory)
@@ -372,6 +374,13 @@ test('a large environment can be followed before it has its lists, which come be
   })
   expect(() => late.view.count(everyone)).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
   expect(() => late.view.get(bytes('row-0'))).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
+  // A store waits for its build to close.
+  onTestFinished(() => build.resolve())
+  const keysOf = (prefix: string) =>
+    Array.from(late.view.beginningWith(bytes(prefix)), ({ key }) => Buffer.from(key).toString())
+  // The keys of these come with the lists, the others are there.
+  expect(() => keysOf('row-1')).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
+  expect(keysOf('early-')).toEqual(['early-1', 'early-2'])
   expect([...late.view.batches()].flat()).toHaveLength(names.length)
   const start = await late.ledger.head()
   await one.ledger.commit(commitOf({ delete: ['row-0', 'row-5'], put: { 'row-1': 'ar', fresh: 'bg' } }))
@@ -381,6 +390,7 @@ test('a large environment can be followed before it has its lists, which come be
   build.resolve()
   await late.whenListed()
   expect(shown(late.view)).toEqual(shown(one.view))
+  expect(keysOf('row-29')).toEqual(names.filter(name => name.startsWith('row-29')).toSorted())
   await follows(late.ledger, head, await one.ledger.commit(commitOf({ put: { last: 'ar' } })))
   expect(shown(late.view)).toEqual(shown(one.view))
 })

@@ -49,6 +49,42 @@ export function describeRows(start: OpenLedger): void {
     expect([scannedKeys(again, group('b')), again.count(group('b'))]).toEqual([['alice', 'bob'], 2])
   })
 
+  test('rows are found by what their keys begin with, in the order of the bytes', async () => {
+    const { ledger, view } = await start()
+    const keys = ['b', 'ab', 'a', 'abc', 'abd', 'ac', 'é', 'ê', '文', '文字', '😀', '😀x', 'ab*']
+    for (const key of keys) await ledger.commit(commitOf({ put: { [key]: 'ar' } }))
+    const ofBytes = [[0xff], [0xff, 0xff], [0xff, 0xff, 1], [0x01, 0xff, 0x07], [0x02]]
+    const put = ofBytes.map(key => ({ key: Uint8Array.from(key), value: bytes('ar') }))
+    await ledger.commit({ ...commitOf({}), put })
+    const beginning = async (prefix: Uint8Array) =>
+      [...(await view()).beginningWith(prefix)].map(({ key }) => text(key))
+    expect(await beginning(bytes('ab'))).toEqual(['ab', 'ab*', 'abc', 'abd'])
+    expect(await beginning(bytes('abd'))).toEqual(['abd'])
+    expect(await beginning(bytes('abx'))).toEqual([])
+    expect(await beginning(bytes('文'))).toEqual(['文', '文字'])
+    expect(await beginning(bytes('😀'))).toEqual(['😀', '😀x'])
+    expect(await beginning(bytes('é').subarray(0, 1))).toEqual(['é', 'ê'])
+    const count = async (...prefix: number[]) =>
+      [...(await view()).beginningWith(Uint8Array.from(prefix))].length
+    expect([await count(0xff), await count(0xff, 0xff), await count(0x01, 0xff)]).toEqual([3, 2, 1])
+    expect(await count()).toBe(keys.length + ofBytes.length)
+  })
+
+  test('what begins so is what the last commit has left, new rows between old ones', async () => {
+    const { ledger, view } = await start()
+    const stored = Array.from({ length: 300 }, (_, index) => `key-${String(index).padStart(3, '0')}`)
+    await ledger.commit(commitOf({ put: Object.fromEntries(stored.map(key => [key, 'ar'])) }))
+    await ledger.commit(commitOf({ delete: ['key-100', 'key-101', 'key-199'], put: { 'key-105': 'bg' } }))
+    await ledger.commit(
+      commitOf({ put: { 'key-1': 'br', 'key-1500': 'br', 'key-2': 'br', 'key-101': 'br' } }),
+    )
+    const found = [...(await view()).beginningWith(bytes('key-1'))].map(readable)
+    const expected = stored.filter(key => key.startsWith('key-1') && key !== 'key-100' && key !== 'key-199')
+    expect(found.map(({ key }) => key)).toEqual([...expected, 'key-1', 'key-1500'].toSorted())
+    expect(found.find(({ key }) => key === 'key-105')).toMatchObject({ value: 'bg', version: 2 })
+    expect(found.find(({ key }) => key === 'key-101')).toMatchObject({ value: 'br', version: 3 })
+  })
+
   test('rows delivers each row once, also when there are several batches', async () => {
     const { ledger } = await start()
     const keys = Array.from({ length: 2_500 }, (_, index) => `row-${String(index).padStart(4, '0')}`)

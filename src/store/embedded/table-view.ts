@@ -135,9 +135,9 @@ export class TableView implements View {
     }
   }
 
-  *beginningWith(byte: number): Iterable<Row> {
-    const end = byte < 255 ? { end: Uint8Array.of(byte + 1) } : {}
-    for (const { value } of this.#keys.range({ start: Uint8Array.of(byte), ...end })) {
+  *beginningWith(prefix: Uint8Array): Iterable<Row> {
+    const end = endOfPrefix(prefix)
+    for (const { value } of this.#keys.range({ start: prefix, ...(end && { end }) })) {
       const stored = this.#rows.get(value)
       if (stored) yield decodeRow(decodeCreated(value), stored)
     }
@@ -279,6 +279,15 @@ function listEnd(list: ListName): Uint8Array {
   const key = Buffer.alloc(list.length + CREATED_BYTES, 0xff)
   key.set(list)
   return key
+}
+
+/** The first key behind all that begin so; null: nothing can be behind them. */
+function endOfPrefix(prefix: Uint8Array): Uint8Array | null {
+  const last = prefix.findLastIndex(byte => byte < 0xff)
+  if (last < 0) return null
+  const end = prefix.slice(0, last + 1)
+  end[last]! += 1
+  return end
 }
 
 /** A list for which no row stands any more, as far as is known. */

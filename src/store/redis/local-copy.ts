@@ -54,7 +54,10 @@ export interface LocalCopyOptions {
   readonly logEntriesMax: number
   /** Makes writes that would keep this thread for too long. Absent: this thread makes all writes. */
   readonly largeWrites?: LargeWrites | null
-  /** Whether loads of an index never look up rows with that key. The table of keys is built with the lists then. */
+  /**
+   * Whether loads of an index never look up rows with that key, which its first byte says. The table of keys is built with the lists
+   * then.
+   */
   readonly isKeyedLater: (key: Uint8Array) => boolean
 }
 
@@ -129,6 +132,11 @@ export class LocalCopy {
   /** Whether the copy has its lists. */
   get isComplete(): boolean {
     return this.#isComplete
+  }
+
+  /** Whether all keys that begin so are there: some come with the lists. */
+  hasKeysOf(prefix: Uint8Array): boolean {
+    return this.#isComplete || (prefix.length > 0 && !this.#isKeyedLater(prefix))
   }
 
   /** The position up to which the copy has followed. */

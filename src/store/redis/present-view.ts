@@ -39,8 +39,9 @@ export class PresentView implements View {
     return this.#present().view.batches()
   }
 
-  beginningWith(byte: number): Iterable<Row> {
-    return this.#present().view.beginningWith(byte)
+  beginningWith(prefix: Uint8Array): Iterable<Row> {
+    const copy = this.#present()
+    return (copy.hasKeysOf(prefix) ? copy.view : this.#complete()).beginningWith(prefix)
   }
 
   snapshot(): ViewSnapshot {
