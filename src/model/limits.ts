@@ -95,6 +95,15 @@ export const PAGE_SIZE_DEFAULT = 30
 export const PAGE_SIZE_MAX = 100
 /** The same for role assignments (contract B.1). */
 export const ASSIGNMENT_PAGE_SIZE_MAX = 1_000
+/** Keys that complete a text: how many come when no number is asked for, and the most one may ask for. */
+export const COMPLETIONS_DEFAULT = 20
+export const COMPLETIONS_MAX = 100
+/**
+ * What one completion looks at, since it is read at once: rows, of which one that is larger counts once for each 1,024 bytes, and
+ * resources, where none is named.
+ */
+export const COMPLETION_ROWS_MAX = 2_000
+export const COMPLETION_RESOURCES_MAX = 500
 /** Items of a list that one request looks at for the sake of filters by attributes, which no list is kept for. */
 export const ATTRIBUTE_FILTER_ROWS_MAX = 1_000_000
 /** Bytes of JSON in a page of more than one thing. */

@@ -33,6 +33,7 @@ export const FACT_BODIES: Readonly<Record<string, unknown>> = {
 }
 
 export const FACT_CALLS: readonly Call[] = [
+  { operation: 'completeKeys', method: 'GET', path: `${FACTS}/key_completions?kind=user&prefix=a` },
   { operation: 'streamChanges', method: 'GET', path: `${FACTS}/changes?kinds=user` },
   {
     operation: 'createTenants',

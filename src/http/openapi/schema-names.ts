@@ -19,6 +19,7 @@ import * as environment from '#model/wire/environment.ts'
 import * as explainedRule from '#model/wire/explained-rule.ts'
 import * as group from '#model/wire/group.ts'
 import * as health from '#model/wire/health.ts'
+import * as keyCompletion from '#model/wire/key-completion.ts'
 import * as kong from '#model/wire/kong.ts'
 import * as localAssignments from '#model/wire/local-assignments.ts'
 import * as node from '#model/wire/node.ts'
@@ -55,6 +56,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   explainedRule,
   group,
   health,
+  keyCompletion,
   kong,
   localAssignments,
   node,

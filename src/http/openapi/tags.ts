@@ -83,6 +83,11 @@ const TAGS: readonly Tag[] = [
     paths: [`${FACTS}/proxy_configs`],
   },
   {
+    name: 'Completion',
+    description: 'Which keys begin so, for fields that complete what one types.',
+    paths: [`${FACTS}/key_completions`],
+  },
+  {
     name: 'Organization',
     description: 'The organization, the only one there is.',
     paths: ['/v2/orgs', '/v2/members'],

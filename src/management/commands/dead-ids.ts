@@ -2,7 +2,7 @@
  * The ids of removed things, of which rows of dependants still await their purge. Every such row is known to be dead by an
  * id it has and a purge names. So a removal is one small commit, however much it takes along.
  */
-import type { StoredRecord } from '#model/records.ts'
+import type { RecordKind, StoredRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import type { Row } from '#store/ledger.ts'
@@ -130,6 +130,11 @@ export function deadIdsIn(purges: Iterable<Row>): Set<string> {
   const dead = new Set<string>()
   for (const row of purges) for (const id of decodeAs('purge', row).deadIds) dead.add(id)
   return dead
+}
+
+/** Whether records of that kind are purged behind the removal of what they belong to. */
+export function mayBeDead(kind: RecordKind): boolean {
+  return idFieldsOf(kind).length > 0
 }
 
 /** Whether a record is, or belongs to, one of the dead. Types, users, tenants go at once: their rows are never dead. */

@@ -8,7 +8,7 @@ import { isListed, lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { decodeAs, decodeRecord, KIND_BYTES } from '#store/keyspace/record-codec.ts'
 import type { Row } from '#store/ledger.ts'
 import type { ListName, ScanOptions, View } from '#store/view.ts'
-import { type DeadIds, isDead, JoinedDeadIds, pendingDeadIds } from './dead-ids.ts'
+import { type DeadIds, isDead, JoinedDeadIds, mayBeDead, pendingDeadIds } from './dead-ids.ts'
 import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
 /** Ceiling of the records that one reader keeps. */
@@ -113,6 +113,17 @@ export class RecordReader {
 
   #isStillThere(record: StoredRecord): boolean {
     return this.get(record.kind, rowKeyOf(record))?.id === record.id
+  }
+
+  /** The rows whose keys begin with these bytes, in key order, as they are stored: dead ones, too. O(log n), and what is read of them. */
+  storedBeginningWith(prefix: Uint8Array): Iterable<Row> {
+    return this.view.beginningWith(prefix)
+  }
+
+  /** The record in a row, or null if it is dead. Where there are no lists yet, this throws only for kinds whose records may be dead. */
+  recordIn<Kind extends RecordKind>(kind: Kind, row: Row): RecordOf<Kind> | null {
+    const record = decodeAs(kind, row)
+    return mayBeDead(kind) && isDead(record, this.deadIds()) ? null : record
   }
 
   /** Whether lists may hold dead rows, so that their counts are too high. */

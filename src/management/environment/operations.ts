@@ -12,6 +12,7 @@ import * as roleAssignments from '#management/facts/assignments/role-assignments
 import * as resourceInstanceBulk from '#management/facts/instances/resource-instance-bulk.ts'
 import * as resourceInstanceLists from '#management/facts/instances/resource-instance-lists.ts'
 import * as resourceInstances from '#management/facts/instances/resource-instances.ts'
+import * as keyCompletions from '#management/facts/key-completions.ts'
 import * as tenantBulk from '#management/facts/tenants/tenant-bulk.ts'
 import * as tenantUsers from '#management/facts/tenants/tenant-users.ts'
 import * as tenants from '#management/facts/tenants/tenants.ts'
@@ -57,6 +58,7 @@ export const readOperations = {
   ...groupNesting.reads,
   ...groupRoles.reads,
   ...groups.reads,
+  ...keyCompletions.reads,
   ...proxyConfigs.reads,
   ...relationshipTupleLists.reads,
   ...resourceInstanceLists.reads,

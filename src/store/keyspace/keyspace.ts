@@ -31,8 +31,8 @@ import {
   OF_KIND_LIST,
   USERS_WITHOUT_ROLES_LIST,
 } from './fact-list-membership.ts'
-import { decodeRecord, KIND_BYTES } from './record-codec.ts'
-import { joinIds, uuidToBytes } from './uuid-bytes.ts'
+import { decodeRecord, ID_START, KIND_BYTES } from './record-codec.ts'
+import { joinIds, readUuid, uuidToBytes } from './uuid-bytes.ts'
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -87,6 +87,11 @@ export function recordsBegin(kind: RecordKind): number {
 /** The caller's key of a user, from the key of the row. */
 export function userKeyOf(key: Uint8Array): string {
   return decoder.decode(key.subarray(1))
+}
+
+/** The id and the caller's key of a type, without reading the rest of its row. */
+export function typeNamedIn(row: { readonly key: Uint8Array; readonly value: Uint8Array }) {
+  return { id: readUuid(row.value, ID_START), key: decoder.decode(row.key.subarray(1)) }
 }
 
 /** An id as it is in keys. */

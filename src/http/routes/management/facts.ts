@@ -1,5 +1,6 @@
 /** Facts: tenants, users, instances, role assignments and relationship tuples (contract B.6 to B.11). */
 import type { Route } from '#http/routing/route.ts'
+import { keyCompletionsRoute } from './key-completions.ts'
 import { managed, type ManagementGateway } from './managed.ts'
 import { setRuleRoutes } from './condition-sets.ts'
 import { proxyConfigRoutes } from './proxy-configs.ts'
@@ -20,5 +21,6 @@ export function factRoutes(gateway: ManagementGateway): Route[] {
     ...relationshipTupleRoutes(manage),
     ...setRuleRoutes(manage),
     ...proxyConfigRoutes(manage),
+    keyCompletionsRoute(manage),
   ]
 }

@@ -1,0 +1,192 @@
+/**
+ * Keys that begin with a text, in key order. Rows lie so, and no list is needed. What is looked at is bounded and small, so it is read in
+ * one go: long reads of the environment, which may take seconds, would have to be waited for.
+ */
+import type { ReadContext } from '#management/commands/context.ts'
+import { findType } from '#management/commands/lookups.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import { assert } from '#model/assert.ts'
+import { isBuiltInTypeKey } from '#model/built-in-types.ts'
+import { AuthzError } from '#model/errors.ts'
+import { COMPLETION_RESOURCES_MAX, COMPLETION_ROWS_MAX, COMPLETIONS_DEFAULT } from '#model/limits.ts'
+import type { RecordOf, UserRecord } from '#model/records.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import type {
+  CompletedKind,
+  KeyCompletion,
+  KeyCompletions,
+  KeyCompletionsQuery,
+} from '#model/wire/key-completion.ts'
+import { lists, recordsBegin, rowKeys, typeNamedIn } from '#store/keyspace/keyspace.ts'
+
+/** A row counts once for each so many bytes. */
+const BYTES_A_ROW = 1_024
+
+const RECORD_KINDS = {
+  user: 'user',
+  tenant: 'tenant',
+  resource_instance: 'instance',
+  group: 'instance',
+  resource: 'type',
+  role: 'role',
+  condition_set: 'condition-set',
+} as const satisfies Record<CompletedKind, unknown>
+
+type Completed = RecordOf<(typeof RECORD_KINDS)[CompletedKind]>
+
+/** Where keys lie beside each other, in order. */
+interface Shelf {
+  readonly prefix: Uint8Array
+  /** The key of the type whose they are. */
+  readonly resource: string | null
+}
+
+interface Shelves {
+  readonly shelves: readonly Shelf[]
+  readonly isWhole: boolean
+}
+
+interface Found {
+  readonly record: Completed
+  readonly resource: string | null
+}
+
+export function completeKeys(
+  { records }: ReadContext,
+  { query }: { readonly query: KeyCompletionsQuery },
+): KeyCompletions {
+  const { limit = COMPLETIONS_DEFAULT } = query
+  const { shelves, isWhole } = shelvesOf(records, query)
+  const looks = new Looks()
+  const data: KeyCompletion[] = []
+  for (const found of merged(shelves.map(shelf => foundOn(records, shelf, query.kind, looks)))) {
+    if (data.length === limit) return { data, has_more: true }
+    data.push(presentCompletion(records, found))
+  }
+  return { data, has_more: looks.areOver || !isWhole }
+}
+
+/** Of what is of no resource: where the keys that begin so lie. */
+const SHELF_OF = {
+  user: rowKeys.user,
+  tenant: rowKeys.tenant,
+  resource: rowKeys.type,
+  condition_set: rowKeys.conditionSet,
+}
+
+/** `isWhole`: whether these are all there are. */
+function shelvesOf(records: RecordReader, query: KeyCompletionsQuery): Shelves {
+  const { kind, prefix = '', resource } = query
+  if (kind !== 'resource_instance' && kind !== 'group' && kind !== 'role') {
+    if (resource === undefined)
+      return { shelves: [{ prefix: SHELF_OF[kind](prefix), resource: null }], isWhole: true }
+    throw new AuthzError('INVALID_SHAPE', `keys of this kind, ${kind}, are of no resource: leave it out`)
+  }
+  const rowKey = kind === 'role' ? rowKeys.role : rowKeys.instance
+  const shelfOf = ({ id, key }: { readonly id: string; readonly key: string }): Shelf => ({
+    prefix: rowKey(id, prefix),
+    resource: key,
+  })
+  if (resource !== undefined) {
+    // While somebody types its key, there is none of that name yet.
+    const type = findType(records, resource)
+    return { shelves: type === null ? [] : [shelfOf(type)], isWhole: true }
+  }
+  const { types, isWhole } = firstTypes(records, kind)
+  const ofTenants = { prefix: rowKeys.role(null, prefix), resource: null }
+  return { shelves: [...(kind === 'role' ? [ofTenants] : []), ...types.map(shelfOf)], isWhole }
+}
+
+/** The first of the types, for groups of those that have any. */
+function firstTypes(records: RecordReader, kind: CompletedKind) {
+  const types: ReturnType<typeof typeNamedIn>[] = []
+  let looks = 0
+  for (const row of records.storedBeginningWith(Uint8Array.of(recordsBegin('type')))) {
+    if (looks++ === COMPLETION_RESOURCES_MAX) return { types, isWhole: false }
+    const type = typeNamedIn(row)
+    if (isBuiltInTypeKey(type.key)) continue
+    if (kind !== 'group' || records.count(lists.groupsOfType(type.id)) > 0) types.push(type)
+  }
+  return { types, isWhole: true }
+}
+
+/** What may still be looked at. */
+class Looks {
+  #left = COMPLETION_ROWS_MAX
+  /** Whether something was left out for it. */
+  areOver = false
+
+  /** Whether a row of that size may be looked at. */
+  take(bytes: number): boolean {
+    if (this.#left <= 0) {
+      this.areOver = true
+      return false
+    }
+    this.#left -= Math.max(1, Math.ceil(bytes / BYTES_A_ROW))
+    return true
+  }
+}
+
+function* foundOn(
+  records: RecordReader,
+  { prefix, resource }: Shelf,
+  kind: CompletedKind,
+  looks: Looks,
+): Generator<Found, void> {
+  for (const row of records.storedBeginningWith(prefix)) {
+    if (!looks.take(row.value.length)) return
+    const record: Completed | null = records.recordIn(RECORD_KINDS[kind], row)
+    if (record !== null && isMeant(record, kind)) yield { record, resource }
+  }
+}
+
+function isMeant(record: Completed, kind: CompletedKind): boolean {
+  if (record.kind === 'type') return !isBuiltInTypeKey(record.key)
+  return kind !== 'group' || (record.kind === 'instance' && record.isGroup)
+}
+
+/** All in key order; where keys are the same, in the order of their shelves. */
+function* merged(shelves: readonly Generator<Found, void>[]): Iterable<Found> {
+  try {
+    const heads = shelves.map(shelf => shelf.next())
+    for (;;) {
+      let first: Found | null = null
+      let at = -1
+      heads.forEach((head, index) => {
+        if (head.done) return
+        if (first !== null && compareUtf8(head.value.record.key, first.record.key) >= 0) return
+        first = head.value
+        at = index
+      })
+      if (first === null) return
+      yield first
+      heads[at] = shelves[at]!.next()
+    }
+  } finally {
+    for (const shelf of shelves) shelf.return()
+  }
+}
+
+function presentCompletion(records: RecordReader, { record, resource }: Found): KeyCompletion {
+  const plain = { key: record.key, name: null, email: null, resource, tenant: null, type: null }
+  switch (record.kind) {
+    case 'user':
+      return { ...plain, name: nameOf(record), email: record.email }
+    case 'instance': {
+      const tenant = records.byId('tenant', record.tenantId)
+      assert(tenant, 'an instance that is read lives no longer than its tenant')
+      return { ...plain, tenant: tenant.key }
+    }
+    case 'condition-set':
+      return { ...plain, name: record.name, type: record.side === 'user' ? 'userset' : 'resourceset' }
+    default:
+      return { ...plain, name: record.name }
+  }
+}
+
+function nameOf({ firstName, lastName }: UserRecord): string | null {
+  const names = [firstName, lastName].filter(name => name !== null && name !== '')
+  return names.length === 0 ? null : names.join(' ')
+}
+
+export const reads = { completeKeys }

@@ -1,0 +1,261 @@
+/** Keys that begin with what somebody has typed: `…/key_completions`. */
+import { describe, expect, test } from 'vitest'
+import { COMPLETIONS_DEFAULT, COMPLETIONS_MAX, LONG_KEY_BYTES_MAX } from '#model/limits.ts'
+import type { KeyCompletion, KeyCompletions } from '#model/wire/key-completion.ts'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  FACTS,
+  GROUPS,
+  neighbourOf,
+  refusal,
+  SCHEMA,
+  sharedService,
+} from '#testing/processes/running-service.ts'
+
+const verdict = await sharedService()
+
+const SCRIPTS = [
+  'über-uns',
+  'übung',
+  'жук',
+  'жаба',
+  '文字',
+  '文書',
+  '😀',
+  '😀😀',
+  'עברית',
+  'a%b',
+  'a*b',
+  'a_b',
+  'ab',
+]
+
+await verdict.resource({
+  key: 'document',
+  name: 'Document',
+  actions: { read: {} },
+  roles: { viewer: { name: 'May view' }, editor: { name: 'Editor' } },
+})
+await verdict.resource({ key: 'folder', actions: { read: {} }, roles: { viewer: { name: 'Viewer' } } })
+await verdict.resource({ key: 'team', actions: {} })
+await verdict.tenantRole('viewer', [])
+await verdict.tenantRole('visitor', [])
+for (const key of ['acme', 'acorn', 'umbrella']) await verdict.tenant(key)
+await verdict.put(`${FACTS}/bulk/users`, {
+  operations: [
+    { key: 'bob', email: 'bob@example.org', first_name: 'Robert', last_name: 'Lee' },
+    { key: 'bobby', first_name: '', last_name: 'Lee' },
+    { key: 'Bobo' },
+    { key: 'bo' },
+    ...SCRIPTS.map(key => ({ key })),
+    ...Array.from({ length: COMPLETIONS_MAX + 20 }, (_, n) => ({
+      key: `many-${String(n).padStart(3, '0')}`,
+    })),
+  ],
+})
+for (const key of ['d1', 'd2', 'd10']) await verdict.instance(`document:${key}`, 'acme')
+for (const key of ['d1', 'e1']) await verdict.instance(`folder:${key}`, 'umbrella')
+await verdict.group('devs', 'acme')
+await verdict.post(GROUPS, {
+  group_instance_key: 'designers',
+  group_tenant: 'acorn',
+  group_resource_type_key: 'team',
+})
+await verdict.instance('team:de-facto', 'acme')
+await verdict.conditionSet({ key: 'staff', name: 'All staff' })
+await verdict.conditionSet({ key: 'stale', name: 'Stale', type: 'resourceset', resource_id: 'document' })
+
+interface Asked {
+  readonly kind: string
+  readonly prefix?: string
+  readonly resource?: string
+  readonly limit?: number
+}
+
+function ask(asked: Asked, key = API_KEY, facts = FACTS) {
+  const query = new URLSearchParams(
+    Object.entries(asked).map(([name, value]): [string, string] => [name, String(value)]),
+  )
+  return verdict.send<KeyCompletions>('GET', `${facts}/key_completions?${query.toString()}`, { key })
+}
+
+async function completed(asked: Asked, key?: string, facts?: string): Promise<KeyCompletions> {
+  const { status, body } = await ask(asked, key, facts)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body
+}
+
+async function keys(
+  kind: string,
+  prefix: string,
+  rest: Omit<Asked, 'kind' | 'prefix'> = {},
+): Promise<string[]> {
+  return (await completed({ kind, prefix, ...rest })).data.map(({ key }) => key)
+}
+
+/** What is said beside a key. */
+async function told(asked: Asked): Promise<Partial<KeyCompletion>[]> {
+  return (await completed(asked)).data.map(each =>
+    Object.fromEntries(Object.entries(each).filter(([, value]) => value !== null)),
+  )
+}
+
+describe('a text', () => {
+  test('is completed by what begins with it, in key order, and case counts', async () => {
+    expect(await keys('user', 'bo')).toEqual(['bo', 'bob', 'bobby'])
+    expect(await keys('user', 'bob')).toEqual(['bob', 'bobby'])
+    expect(await keys('user', 'Bo')).toEqual(['Bobo'])
+    expect(await keys('user', 'ob')).toEqual([])
+  })
+
+  test.each([
+    ['ü', ['über-uns', 'übung']],
+    ['жа', ['жаба']],
+    ['ж', ['жаба', 'жук']],
+    ['文', ['文字', '文書']],
+    ['😀', ['😀', '😀😀']],
+    ['עב', ['עברית']],
+  ])('may be of any script: %s', async (prefix, expected) => {
+    expect(await keys('user', prefix)).toEqual(expected)
+  })
+
+  test.each([
+    ['a%', ['a%b']],
+    ['a*', ['a*b']],
+    ['a_', ['a_b']],
+    ['*', []],
+    ['%', []],
+  ])('stands for nothing but itself: %s', async (prefix, expected) => {
+    expect(await keys('user', prefix)).toEqual(expected)
+  })
+
+  test('may be empty or absent: then all begin with it', async () => {
+    expect(await keys('tenant', '')).toEqual(['acme', 'acorn', 'default', 'umbrella'])
+    expect((await completed({ kind: 'tenant' })).data).toHaveLength(4)
+  })
+
+  test('may be as long as a key, and no longer', async () => {
+    expect(await keys('user', 'a'.repeat(LONG_KEY_BYTES_MAX))).toEqual([])
+    expect(refusal(await ask({ kind: 'user', prefix: 'a'.repeat(LONG_KEY_BYTES_MAX + 1) }))).toEqual([
+      422,
+      'INVALID_INPUT',
+    ])
+  })
+})
+
+describe('so many come', () => {
+  const first = (count: number) =>
+    Array.from({ length: count }, (_, n) => `many-${String(n).padStart(3, '0')}`)
+
+  test('as are asked for, and it is said whether there are more', async () => {
+    const one = await completed({ kind: 'tenant', prefix: 'ac', limit: 1 })
+    expect([one.data.map(({ key }) => key), one.has_more]).toEqual([['acme'], true])
+    const all = await completed({ kind: 'tenant', prefix: 'ac', limit: 2 })
+    expect([all.data.map(({ key }) => key), all.has_more]).toEqual([['acme', 'acorn'], false])
+  })
+
+  test(`${COMPLETIONS_DEFAULT} unless asked otherwise, and ${COMPLETIONS_MAX} at most`, async () => {
+    expect(await keys('user', 'many-')).toEqual(first(COMPLETIONS_DEFAULT))
+    expect(await keys('user', 'many-', { limit: COMPLETIONS_MAX })).toEqual(first(COMPLETIONS_MAX))
+    for (const limit of [0, COMPLETIONS_MAX + 1]) {
+      expect(refusal(await ask({ kind: 'user', limit }))).toEqual([422, 'INVALID_INPUT'])
+    }
+  })
+})
+
+describe('what is said beside a key of', () => {
+  test('a user: e-mail and name', async () => {
+    expect(await told({ kind: 'user', prefix: 'bob' })).toEqual([
+      { key: 'bob', email: 'bob@example.org', name: 'Robert Lee' },
+      { key: 'bobby', name: 'Lee' },
+    ])
+  })
+
+  test('a tenant, a resource, a condition set: the name, and of a set which it is', async () => {
+    expect(await told({ kind: 'tenant', prefix: 'acm' })).toEqual([{ key: 'acme', name: expect.any(String) }])
+    expect(await told({ kind: 'resource', prefix: 'doc' })).toEqual([{ key: 'document', name: 'Document' }])
+    expect(await told({ kind: 'condition_set', prefix: 'sta' })).toEqual([
+      { key: 'staff', name: 'All staff', type: 'userset' },
+      { key: 'stale', name: 'Stale', type: 'resourceset' },
+    ])
+  })
+
+  test('an instance: resource and tenant, over all resources unless one is named', async () => {
+    expect(await told({ kind: 'resource_instance', prefix: 'd' })).toEqual([
+      { key: 'd1', resource: 'document', tenant: 'acme' },
+      { key: 'd1', resource: 'folder', tenant: 'umbrella' },
+      { key: 'd10', resource: 'document', tenant: 'acme' },
+      { key: 'd2', resource: 'document', tenant: 'acme' },
+      { key: 'de-facto', resource: 'team', tenant: 'acme' },
+      { key: 'designers', resource: 'team', tenant: 'acorn' },
+      { key: 'devs', resource: 'group', tenant: 'acme' },
+    ])
+    expect(await told({ kind: 'resource_instance', prefix: '', resource: 'folder' })).toEqual([
+      { key: 'd1', resource: 'folder', tenant: 'umbrella' },
+      { key: 'e1', resource: 'folder', tenant: 'umbrella' },
+    ])
+  })
+
+  test('a group: the same, and other instances are none', async () => {
+    const groups = [
+      { key: 'designers', resource: 'team', tenant: 'acorn' },
+      { key: 'devs', resource: 'group', tenant: 'acme' },
+    ]
+    expect(await told({ kind: 'group', prefix: 'de' })).toEqual(groups)
+    expect(await told({ kind: 'group', prefix: '', resource: 'team' })).toEqual([groups[0]])
+    expect(await told({ kind: 'group', prefix: 'd', resource: 'document' })).toEqual([])
+  })
+
+  test('a role: the name, and the resource unless it is one in tenants', async () => {
+    expect(await told({ kind: 'role', prefix: 'vi' })).toEqual([
+      { key: 'viewer', name: expect.any(String) },
+      { key: 'viewer', name: 'May view', resource: 'document' },
+      { key: 'viewer', name: 'Viewer', resource: 'folder' },
+      { key: 'visitor', name: expect.any(String) },
+    ])
+    expect(await keys('role', '', { resource: 'document' })).toEqual(['editor', 'viewer'])
+  })
+
+  test('a resource that is built in: nothing, it is nobody’s', async () => {
+    await verdict.post(`${SCHEMA}/users/attributes`, { key: 'level', type: 'string' })
+    expect(await keys('resource', '__')).toEqual([])
+  })
+})
+
+test('a kind that there is not is refused, and so is a resource of what is of none; of one that there is not there is nothing', async () => {
+  expect(refusal(await ask({ kind: 'relation' }))).toEqual([422, 'INVALID_INPUT'])
+  expect(refusal(await ask({ kind: 'user', resource: 'document' }))).toEqual([422, 'INVALID_INPUT'])
+  expect(await completed({ kind: 'group', resource: 'nothing' })).toEqual({ data: [], has_more: false })
+})
+
+test('keys are those of the environment that the key of the caller opens', async () => {
+  const neighbour = await neighbourOf(verdict, 'completed')
+  const there = '/v2/facts/default/completed'
+  expect((await completed({ kind: 'user' }, neighbour, there)).data).toEqual([])
+  await verdict.send('POST', `${there}/users`, { key: neighbour, body: { key: 'bob-next-door' } })
+  expect((await completed({ kind: 'user', prefix: 'bob' }, ADMIN_KEY, there)).data).toMatchObject([
+    { key: 'bob-next-door' },
+  ])
+  expect(await keys('user', 'bob')).toEqual(['bob', 'bobby'])
+  expect(refusal(await ask({ kind: 'user' }, neighbour))).toEqual([403, 'FORBIDDEN_ACCESS'])
+  const mounted = await verdict.get<KeyCompletions>('/facts/key_completions?kind=user&prefix=bobb')
+  expect(mounted.body.data.map(({ key }) => key)).toEqual(['bobby'])
+})
+
+test('what is removed completes nothing, and neither does what went with it', async () => {
+  await verdict.tenant('gone')
+  await verdict.resource({ key: 'goner', actions: {}, roles: { gone: { name: 'Gone' } } })
+  await verdict.instance('document:gone-1', 'gone')
+  await verdict.instance('goner:gone-2')
+  await verdict.user('gone-user')
+  expect(await keys('resource_instance', 'gone')).toEqual(['gone-1', 'gone-2'])
+  for (const path of [`${FACTS}/tenants/gone`, `${SCHEMA}/resources/goner`, `${FACTS}/users/gone-user`]) {
+    expect((await verdict.delete(path)).status).toBe(204)
+  }
+  for (const kind of ['user', 'tenant', 'resource_instance', 'resource', 'role']) {
+    expect(await keys(kind, 'gone')).toEqual([])
+  }
+  await verdict.user('gone-user')
+  expect(await keys('user', 'gone')).toEqual(['gone-user'])
+})

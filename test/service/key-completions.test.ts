@@ -1,0 +1,205 @@
+/**
+ * A completion looks at few rows, however many there are. Time is counted in rows that are read: a clock would tell of the machine.
+ */
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { RecordReader } from '#management/commands/record-reader.ts'
+import { completeKeys } from '#management/facts/key-completions.ts'
+import { COMPLETION_RESOURCES_MAX, COMPLETION_ROWS_MAX } from '#model/limits.ts'
+import type { StoredRecord } from '#model/records.ts'
+import type { KeyCompletionsQuery } from '#model/wire/key-completion.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import type { View } from '#store/view.ts'
+import { RowLoader } from '#testing/processes/row-loader.ts'
+
+const USERS = 20_000
+const times = { createdAt: 0, updatedAt: 0 }
+const tenant = {
+  kind: 'tenant',
+  id: randomUUID(),
+  key: 't',
+  name: 'T',
+  description: null,
+  attributes: null,
+} as const
+
+/** The same view, which counts the rows that were read by key order, and refuses what needs lists. */
+function counted(view: View) {
+  const counts = { rows: 0, beginnings: 0 }
+  const counting: View = {
+    get present() {
+      return counting
+    },
+    sequence: () => view.sequence(),
+    get: key => view.get(key),
+    count: list => view.count(list),
+    places: (list, options) => view.places(list, options),
+    scan: (list, options) => view.scan(list, options),
+    batches: () => view.batches(),
+    *beginningWith(prefix) {
+      counts.beginnings += 1
+      for (const row of view.beginningWith(prefix)) {
+        counts.rows += 1
+        yield row
+      }
+    },
+    snapshot: () => view.snapshot(),
+  }
+  return { counting, counts }
+}
+
+async function storeOf(records: Iterable<StoredRecord>) {
+  const store = await openStore('memory:', listRule)
+  const { ledger, view } = await store.environment('completed')
+  const loader = new RowLoader(ledger)
+  for (const record of records) await loader.add(record)
+  await loader.flush()
+  return { view, close: () => store.close() }
+}
+
+function ask(view: View, query: KeyCompletionsQuery) {
+  const { counting, counts } = counted(view)
+  const scope = { organizationId: 'o', projectId: 'p', environmentId: 'e', createdAt: 0 }
+  const context = { scope, now: 0, newId: () => randomUUID(), records: new RecordReader(counting) }
+  const { data, has_more } = completeKeys(context, { query })
+  return { keys: data.map(({ key }) => key), hasMore: has_more, ...counts }
+}
+
+function typeRecord(key: string) {
+  const rest = {
+    urn: null,
+    description: null,
+    actions: [],
+    attributes: [],
+    typeAttributes: null,
+    actionGroups: [],
+  }
+  return { kind: 'type', id: randomUUID(), key, name: key, ...rest, ...times } as const
+}
+
+function instance(
+  typeId: string,
+  key: string,
+  rest: { readonly isGroup?: boolean; readonly text?: string } = {},
+) {
+  const { isGroup = false, text } = rest
+  const attributes = text === undefined ? {} : { text }
+  return {
+    kind: 'instance',
+    id: randomUUID(),
+    typeId,
+    key,
+    tenantId: tenant.id,
+    attributes,
+    isGroup,
+    ...times,
+  } as const
+}
+
+const numbered = (count: number, start: string) =>
+  Array.from({ length: count }, (_, n) => `${start}${String(n).padStart(5, '0')}`)
+
+describe('of an environment with many', () => {
+  const [plain, mixed, teams, large] = ['a-plain', 'b-mixed', 'c-teams', 'd-large'].map(typeRecord)
+  let view: View
+
+  beforeAll(async () => {
+    const profile = { email: null, firstName: null, lastName: null, attributes: {} }
+    const opened = await storeOf([
+      { ...tenant, ...times },
+      plain!,
+      mixed!,
+      teams!,
+      large!,
+      ...numbered(USERS, 'u').map(
+        key => ({ kind: 'user', id: randomUUID(), key, ...profile, ...times }) as const,
+      ),
+      ...numbered(COMPLETION_ROWS_MAX * 2, 'x').map(key => instance(plain!.id, key)),
+      ...numbered(COMPLETION_ROWS_MAX * 2, 'x').map(key => instance(mixed!.id, key)),
+      instance(mixed!.id, 'x-first', { isGroup: true }),
+      instance(mixed!.id, 'y-last', { isGroup: true }),
+      ...numbered(30, 'y').map(key => instance(teams!.id, key, { isGroup: true })),
+      ...numbered(100, 'z').map(key => instance(large!.id, key, { text: 'x'.repeat(60_000) })),
+    ])
+    view = opened.view
+    return opened.close
+  })
+
+  test('users, those that are asked for are read, and one more', () => {
+    expect(ask(view, { kind: 'user', prefix: 'u1', limit: 50 })).toEqual({
+      keys: numbered(USERS, 'u')
+        .filter(key => key.startsWith('u1'))
+        .slice(0, 50),
+      hasMore: true,
+      rows: 51,
+      beginnings: 1,
+    })
+    expect(ask(view, { kind: 'user', prefix: 'u07771' })).toMatchObject({
+      keys: ['u07771'],
+      hasMore: false,
+      rows: 1,
+    })
+    expect(ask(view, { kind: 'user', prefix: 'nobody' })).toMatchObject({ keys: [], hasMore: false, rows: 0 })
+  })
+
+  test('instances of all types, one is read of each, and those that are shown', () => {
+    const { keys, hasMore, rows } = ask(view, { kind: 'resource_instance', prefix: 'x0000', limit: 4 })
+    expect(keys).toEqual(['x00000', 'x00000', 'x00001', 'x00001'])
+    expect(hasMore).toBe(true)
+    // The types, the first of two of them, and one behind each that is shown.
+    expect(rows).toBe(4 + 2 + 4)
+  })
+
+  test('instances that are no groups, types without groups are not looked through', () => {
+    expect(ask(view, { kind: 'group', prefix: 'y' }).keys).toEqual(['y-last', ...numbered(19, 'y')])
+    expect(ask(view, { kind: 'group', prefix: 'x', resource: plain!.key })).toMatchObject({
+      keys: [],
+      rows: expect.any(Number),
+    })
+  })
+
+  test('instances between groups, it says that there may be more when it has looked at enough', () => {
+    const found = ask(view, { kind: 'group', prefix: 'x', resource: mixed!.key })
+    expect(found).toMatchObject({ keys: ['x-first'], hasMore: true })
+    expect(found.rows).toBeLessThanOrEqual(COMPLETION_ROWS_MAX + 1)
+  })
+
+  test('bytes, large rows count for more', () => {
+    const found = ask(view, { kind: 'resource_instance', prefix: 'z', limit: 100 })
+    expect(found.hasMore).toBe(true)
+    expect(found.keys).toEqual(numbered(100, 'z').slice(0, found.keys.length))
+    expect(found.keys.length).toBe(Math.ceil(COMPLETION_ROWS_MAX / 59))
+  })
+})
+
+test('of more resources than are looked at, the first are, and it is said that there may be more', async () => {
+  const types = numbered(COMPLETION_RESOURCES_MAX + 5, 'type').map(typeRecord)
+  const instances = types.map(({ id, key }) => instance(id, `of-${key}`))
+  const { view, close } = await storeOf([{ ...tenant, ...times }, ...types, ...instances])
+  const found = ask(view, { kind: 'resource_instance', prefix: 'of-', limit: 100 })
+  expect(found.keys).toEqual(instances.slice(0, 100).map(({ key }) => key))
+  expect(found.beginnings).toBe(COMPLETION_RESOURCES_MAX + 1)
+  const last = instances.at(-1)!.key
+  expect(ask(view, { kind: 'resource_instance', prefix: last })).toMatchObject({ keys: [], hasMore: true })
+  expect(ask(view, { kind: 'resource_instance', prefix: last, resource: types.at(-1)!.key }).keys).toEqual([
+    last,
+  ])
+  await close()
+})
+
+test('what belongs to something removed completes nothing, though its row still awaits the purge', async () => {
+  const type = typeRecord('document')
+  const gone = { ...tenant, id: randomUUID(), key: 'gone' }
+  const left = { ...instance(type.id, 'a-left'), tenantId: gone.id }
+  const purge = { kind: 'purge', id: randomUUID(), deadIds: [gone.id], lists: [] } as const
+  const { view, close } = await storeOf([
+    { ...tenant, ...times },
+    type,
+    left,
+    instance(type.id, 'a-live'),
+    purge,
+  ])
+  expect(ask(view, { kind: 'resource_instance', prefix: 'a-' }).keys).toEqual(['a-live'])
+  await close()
+})
