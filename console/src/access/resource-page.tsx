@@ -1,10 +1,11 @@
 /** Who may do something on a resource, and what is granted on it directly. */
+import { completeInstances, completeTypes } from '../interface/completions.ts'
 import { KeyInput } from '../parts/fields.tsx'
 import { Page } from '../parts/page.tsx'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { type Filters, useFilters, useTyped } from './address.ts'
-import { actionsOf, instancesLike, typesLike } from './completions.ts'
+import { actionsOf } from './completions.ts'
 import { DecidesNotNote, useDecides } from './decides.tsx'
 import { FilterForm } from './filter-form.tsx'
 import { ResourceGrants } from './resource-grants.tsx'
@@ -30,7 +31,7 @@ export default function ResourcePage() {
           value={typed.type}
           onChange={type('type')}
           queryKey={place.key('resource', 'like')}
-          load={typesLike(place)}
+          load={completeTypes(place)}
           isRequired
         />
         <KeyInput
@@ -38,7 +39,7 @@ export default function ResourcePage() {
           value={typed.instance}
           onChange={type('instance')}
           queryKey={place.key('resource_instance', 'like', typed.type)}
-          load={instancesLike(place, typed.type)}
+          load={completeInstances(place, typed.type)}
           isRequired
         />
         <KeyInput

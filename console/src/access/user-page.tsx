@@ -1,10 +1,11 @@
 /** What a user may do something on, and the roles that are given to the user directly. */
+import { completeTenants, completeTypes, completeUsers } from '../interface/completions.ts'
 import { KeyInput } from '../parts/fields.tsx'
 import { Page } from '../parts/page.tsx'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { type Filters, useFilters, useTyped } from './address.ts'
-import { actionsOf, tenantsLike, typesLike, usersLike } from './completions.ts'
+import { actionsOf } from './completions.ts'
 import { DecidesNotNote, useDecides } from './decides.tsx'
 import { FilterForm } from './filter-form.tsx'
 import { AccessTabs } from './tabs.tsx'
@@ -29,7 +30,7 @@ export default function UserPage() {
           value={typed.user}
           onChange={type('user')}
           queryKey={place.key('user', 'like')}
-          load={usersLike(place)}
+          load={completeUsers(place)}
           isRequired
         />
         <KeyInput
@@ -45,7 +46,7 @@ export default function UserPage() {
           value={typed.type}
           onChange={type('type')}
           queryKey={place.key('resource', 'like')}
-          load={typesLike(place)}
+          load={completeTypes(place)}
         />
         <KeyInput
           label={said.tenant}
@@ -53,7 +54,7 @@ export default function UserPage() {
           value={typed.tenant}
           onChange={type('tenant')}
           queryKey={place.key('tenant', 'like')}
-          load={tenantsLike(place)}
+          load={completeTenants(place)}
         />
       </FilterForm>
       {decides === false ? <DecidesNotNote /> : null}

@@ -8,7 +8,7 @@ import { PagedTable } from '../parts/paged-table.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
-import { nameOf } from './completions.ts'
+import { nameOfUser } from '../interface/completions.ts'
 import { InstanceLink } from './instance-link.tsx'
 import { Until } from './until.tsx'
 
@@ -26,8 +26,8 @@ export function UserRoles({ user }: { readonly user: string }) {
   const isUnknown = error instanceof Problem && error.status === 404
   return (
     <Card title={said.roles.title(user)}>
-      {known === undefined || nameOf(known) === undefined ? null : (
-        <p className="soft small key">{nameOf(known)}</p>
+      {known === undefined || nameOfUser(known) === undefined ? null : (
+        <p className="soft small key">{nameOfUser(known)}</p>
       )}
       {isUnknown ? <div className="empty">{said.roles.unknown(user)}</div> : <ProblemNote error={error} />}
       {known === undefined ? null : <RolesTable user={user} />}

@@ -1,105 +1,70 @@
-/** What can be chosen while one types a key: the first that match, found by the service. */
+/** What can be chosen while one types a key, in dialogs on groups. */
 import { useMemo } from 'react'
 import { answerOf, service } from '../interface/client.ts'
-import type { Option } from '../parts/fields.tsx'
+import {
+  type Complete,
+  completeInstances,
+  completeRoles,
+  completeTenants,
+  completeTypes,
+  completeUsers,
+  isEnough,
+  itemsOf,
+  keysIn,
+  searched,
+} from '../interface/completions.ts'
 import { type Place, usePlace } from '../shell/place.tsx'
 import { referenceOf } from './group-calls.ts'
 
-type Load = (search: string, signal: AbortSignal) => Promise<readonly Option[]>
-
-interface Completion {
+interface Completed {
   readonly queryKey: readonly unknown[]
-  readonly load: Load
+  readonly load: Complete
 }
-
-const FIRST = { page: 1, per_page: 12 } as const
 
 export function useCompletions() {
   const { path, key } = usePlace()
-  return useMemo(() => completions(path, key), [path, key])
+  return useMemo(() => completions({ path, key }), [path, key])
 }
 
-function completions(path: Place['path'], key: Place['key']) {
-  const searched = (search: string) => ({ ...FIRST, ...(search !== '' && { search }) })
+function completions({ path, key }: Pick<Place, 'path' | 'key'>) {
+  const users: Completed = { queryKey: key('user', 'completion'), load: completeUsers({ path }) }
+  const tenants: Completed = { queryKey: key('tenant', 'completion'), load: completeTenants({ path }) }
+  const types: Completed = { queryKey: key('resource', 'completion'), load: completeTypes({ path }) }
   return {
-    users: {
-      queryKey: key('user', 'completion'),
-      load: async (search, signal) => {
-        const params = { path, query: searched(search) }
-        const { data } = await answerOf(service.GET('/v2/facts/{proj_id}/{env_id}/users', { params, signal }))
-        return data.map(user => ({
-          id: user.key,
-          note: [user.first_name, user.last_name].filter(Boolean).join(' ') || (user.email ?? undefined),
-        }))
-      },
-    } satisfies Completion,
-    tenants: {
-      queryKey: key('tenant', 'completion'),
-      load: async (search, signal) => {
-        const params = { path, query: searched(search) }
-        const tenants = itemsOf(
-          await answerOf(service.GET('/v2/facts/{proj_id}/{env_id}/tenants', { params, signal })),
-        )
-        return tenants.map(tenant => named(tenant))
-      },
-    } satisfies Completion,
-    groups: (tenant: string): Completion => ({
+    users,
+    tenants,
+    types,
+    groups: (tenant: string): Completed => ({
       queryKey: key('resource_instance', 'groups', 'completion', tenant),
-      load: async (search, signal) => {
-        const params = { path, query: { ...searched(search), tenant } }
-        const groups = itemsOf(
-          await answerOf(service.GET('/v2/schema/{proj_id}/{env_id}/groups/direct', { params, signal })),
-        )
-        return groups.map(group => ({ id: referenceOf(group) }))
-      },
+      load: completeGroups({ path }, tenant),
     }),
-    types: {
-      queryKey: key('resource', 'completion'),
-      load: async (search, signal) => {
-        const params = { path, query: searched(search) }
-        const types = itemsOf(
-          await answerOf(service.GET('/v2/schema/{proj_id}/{env_id}/resources', { params, signal })),
-        )
-        return types.map(type => named(type))
-      },
-    } satisfies Completion,
-    roles: (type: string): Completion => ({
+    roles: (type: string): Completed => ({
       queryKey: key('role', 'of', type),
-      load: async (search, signal) => {
-        if (type === '') return []
-        const roles = itemsOf(
-          await answerOf(
-            service.GET('/v2/schema/{proj_id}/{env_id}/resources/{resource_id}/roles', {
-              params: { path: { ...path, resource_id: type }, query: { page: 1, per_page: 100 } },
-              signal,
-            }),
-          ),
-        )
-        const wanted = search.toLowerCase()
-        return roles
-          .filter(role => `${role.key} ${role.name}`.toLowerCase().includes(wanted))
-          .map(role => named(role))
-      },
+      load: completeRoles({ path }, type),
     }),
-    instances: (type: string, tenant: string): Completion => ({
+    instances: (type: string, tenant: string): Completed => ({
       queryKey: key('resource_instance', 'of', type, tenant),
-      load: async (search, signal) => {
-        if (type === '') return []
-        const params = { path, query: { ...searched(search), resource: type, tenant } }
-        const instances = itemsOf(
-          await answerOf(service.GET('/v2/facts/{proj_id}/{env_id}/resource_instances', { params, signal })),
-        )
-        return instances.map(instance => ({ id: instance.key }))
-      },
+      load: completeInstances({ path }, type, tenant),
     }),
   }
 }
 
-function itemsOf<Item>(page: readonly Item[] | { readonly data: readonly Item[] }): readonly Item[] {
-  return 'data' in page ? page.data : page
-}
-
-/** The name is said where it says more than the key. */
-function named({ key, name }: { readonly key: string; readonly name: string }): Option {
-  return { id: key, note: name.toLowerCase() === key.toLowerCase() ? undefined : name }
+/** Groups are named by their key, or by `type:key`. */
+function completeGroups({ path }: Pick<Place, 'path'>, tenant: string): Complete {
+  return async (text, signal) => {
+    const colon = text.indexOf(':')
+    const prefix = text.slice(colon + 1)
+    const asked = { kind: 'group', prefix, ...(colon > 0 && { resource: text.slice(0, colon) }) } as const
+    const found = await keysIn({ path }, asked, tenant, signal)
+    if (isEnough(found, text, tenant)) {
+      return found.map(({ key, resource }) => ({
+        id: referenceOf({ group_instance_key: key, group_resource_type_key: resource! }),
+      }))
+    }
+    const params = { path, query: { ...searched(text), tenant } }
+    const groups = await answerOf(
+      service.GET('/v2/schema/{proj_id}/{env_id}/groups/direct', { params, signal }),
+    )
+    return itemsOf(groups).map(group => ({ id: referenceOf(group) }))
+  }
 }

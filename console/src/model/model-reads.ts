@@ -2,8 +2,7 @@
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
-import type { Option } from '../parts/fields.tsx'
-import { type Place, usePlace } from '../shell/place.tsx'
+import { usePlace } from '../shell/place.tsx'
 
 export type ModelType = Schemas['Resource']
 export type ModelRole = Schemas['ResourceRole']
@@ -83,22 +82,4 @@ export function useType(key: string, isEnabled = true) {
       ),
     enabled: isEnabled,
   })
-}
-
-/** The types that match what is typed, to choose one. */
-export async function typeOptions(
-  { path }: Place,
-  search: string,
-  signal: AbortSignal,
-): Promise<readonly Option[]> {
-  const page = await answerOf(
-    service.GET('/v2/schema/{proj_id}/{env_id}/resources', {
-      params: { path, query: { per_page: 20, ...(search === '' ? {} : { search }) } },
-      signal,
-    }),
-  )
-  return ('data' in page ? page.data : page).map(({ key, name }) => ({
-    id: key,
-    ...(name === key ? {} : { note: name }),
-  }))
 }

@@ -1,12 +1,13 @@
 /** The form in which a question is asked, with what there is in the service to choose from. */
 import { useState } from 'react'
 import { Form } from 'react-aria-components/Form'
+import { completeInstances, completeTenants, completeTypes, completeUsers } from '../interface/completions.ts'
 import { Problem } from '../interface/problem.ts'
 import { Action } from '../parts/action.tsx'
 import { KeyInput, LongTextInput } from '../parts/fields.tsx'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
-import { actionsOf, instancesOf, tenantsOf, typesOf, useType, usersOf } from './completions.ts'
+import { actionsOf, useType } from './completions.ts'
 import { ATTRIBUTES, attributesIn, type Field, isComplete, type Question } from './question.ts'
 
 /** Where the interface finds a field in what was sent. */
@@ -77,7 +78,7 @@ export function QuestionForm({
         <KeyInput
           {...look('user')}
           queryKey={place.key('user', 'question', 'users')}
-          load={usersOf(place)}
+          load={completeUsers(place)}
           isRequired
         />
         <KeyInput
@@ -89,20 +90,20 @@ export function QuestionForm({
         <KeyInput
           {...look('type')}
           queryKey={place.key('resource', 'question', 'types')}
-          load={typesOf(place)}
+          load={completeTypes(place)}
           isRequired
         />
         <KeyInput
           {...look('key')}
           description={texts.keyHelp}
           queryKey={place.key('resource_instance', 'question', 'instances', knownType)}
-          load={instancesOf(place, knownType)}
+          load={completeInstances(place, knownType ?? '')}
         />
         <KeyInput
           {...look('tenant')}
           description={texts.tenantHelp}
           queryKey={place.key('tenant', 'question', 'tenants')}
-          load={tenantsOf(place)}
+          load={completeTenants(place)}
         />
       </div>
       <details className="more-fields" open={ATTRIBUTES.some(field => asked[field] !== '')}>

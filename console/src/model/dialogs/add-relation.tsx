@@ -1,12 +1,13 @@
 /** A new relation: what may stand before a thing of this type. */
 import { useState } from 'react'
+import { completeTypes } from '../../interface/completions.ts'
 import { Problem } from '../../interface/problem.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { KeyInput, TextInput } from '../../parts/fields.tsx'
 import { useWrite } from '../../parts/writes.ts'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
-import { MODEL_NOUNS, typeOptions } from '../model-reads.ts'
+import { MODEL_NOUNS } from '../model-reads.ts'
 import { addRelation, removeRelation } from '../model-writes.ts'
 import { aboutKey } from './key-problem.ts'
 
@@ -49,7 +50,7 @@ export function AddRelation({ type }: { readonly type: string }) {
             onChange={setSubject}
             description={texts.addRelation.subjectHelp(type)}
             queryKey={place.key(MODEL_NOUNS, 'type-options')}
-            load={(search, signal) => typeOptions(place, search, signal)}
+            load={completeTypes(place)}
             problem={
               problem instanceof Problem
                 ? problem.status === 404

@@ -2,6 +2,7 @@
 import { lazy, Suspense, useMemo, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { Check } from '../check.tsx'
+import { completeTypes } from '../../interface/completions.ts'
 import { KeyInput } from '../../parts/fields.tsx'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
@@ -9,7 +10,7 @@ import { usePlace } from '../../shell/place.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
 import { AddType } from '../dialogs/add-type.tsx'
 import { ModelPage } from '../model-page.tsx'
-import { MODEL_NOUNS, TYPES_MAX, typeOptions, useTypes } from '../model-reads.ts'
+import { MODEL_NOUNS, TYPES_MAX, useTypes } from '../model-reads.ts'
 import { graphOf, groupTypesOf } from './graph-model.ts'
 import { Legend } from './legend.tsx'
 import { TypeList } from './type-list.tsx'
@@ -67,7 +68,7 @@ export default function GraphPage({ chosen }: { readonly chosen: string | null }
                 onChange={seek}
                 queryKey={place.key(MODEL_NOUNS, 'type-options')}
                 load={async (typed, signal) => {
-                  const options = await typeOptions(place, typed, signal)
+                  const options = await completeTypes(place)(typed, signal)
                   for (const { id } of options) offered.current.add(id)
                   return options
                 }}
