@@ -89,7 +89,7 @@ async function stood(page: Page): Promise<void> {
 
 /** The secret that a dialog shows, once it does. */
 async function secretIn(page: Page): Promise<string> {
-  return page.getByRole('dialog').getByLabel('Secret', { exact: true }).inputValue()
+  return page.getByRole('dialog').locator('.secret code').innerText()
 }
 
 /** Types into a field of the dialog, over what is there. */
@@ -207,6 +207,11 @@ test('a key is made, rotated and revoked, each in force at once, and its secret 
   await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Copy the secret')
   await stood(page)
   await expectAccessible(page)
+  await takePicture(page, 'key-made')
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.keyboard.press('Enter')
+  await page.getByText('The secret is copied').waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(first)
   // Nothing but its button closes what cannot be read again.
   await page.keyboard.press('Escape')
   await press(page, 'I have kept it')
@@ -242,6 +247,7 @@ test('a key is made, rotated and revoked, each in force at once, and its secret 
   await page.getByText('This cannot be undone').waitFor()
   await stood(page)
   await expectAccessible(page)
+  await takePicture(page, 'key-revoked')
   await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).press('Enter')
   await page.getByRole('row').filter({ hasText: name }).waitFor({ state: 'detached' })
   expect(await statusOf(third)).toBe(401)
@@ -298,21 +304,23 @@ for (const language of ['en', 'de'] as const) {
       de: { keys: 'Schlüssel', list: 'API-Schlüssel', operations: 'Betrieb' },
     }[language]
     for (const size of Object.keys(SIZES) as (keyof typeof SIZES)[]) {
+      const look = { ...at, size, language }
+      const operations = await openSignedIn(await chromium(), { ...look, path: 'operations' })
+      await operations.getByRole('heading', { level: 1, name: words.operations }).waitFor()
+      await operations.getByRole('figure').last().locator('canvas').waitFor()
+      await operations.locator('.figure .badge').nth(2).waitFor()
+      const keys = await openSignedIn(await chromium(), { ...look, key: ADMIN_KEY })
+      await keys.getByRole('link', { name: words.keys }).press('Enter')
+      await keys.getByRole('table', { name: words.list }).waitFor()
       for (const colors of ['light', 'dark'] as const) {
-        const look = { ...at, size, language, colors }
-        const operations = await openSignedIn(await chromium(), { ...look, path: 'operations' })
-        await operations.getByRole('figure').last().locator('canvas').waitFor()
-        await operations.locator('.figure .badge').nth(2).waitFor()
-        await operations.getByRole('heading', { level: 1, name: words.operations }).waitFor()
-        await expectAccessible(operations)
-        await takePicture(operations, `operations-${size}-${language}-${colors}`)
-
-        const keys = await openSignedIn(await chromium(), { ...look, key: ADMIN_KEY })
-        await keys.getByRole('link', { name: words.keys }).press('Enter')
-        await keys.getByRole('table', { name: words.list }).waitFor()
-        await expectAccessible(keys)
-        await takePicture(keys, `keys-${size}-${language}-${colors}`)
+        for (const [name, page] of Object.entries({ operations, keys })) {
+          await page.emulateMedia({ colorScheme: colors })
+          await expectAccessible(page)
+          await takePicture(page, `${name}-${size}-${language}-${colors}`)
+        }
       }
+      await operations.close()
+      await keys.close()
     }
   })
 }

@@ -180,7 +180,7 @@ export const operationsDe: typeof operationsEn = {
     copySecret: 'Geheimnis kopieren',
     copied: 'Das Geheimnis ist kopiert.',
     notCopied:
-      'Der Browser lässt diese Seite nicht kopieren. Markieren Sie das Geheimnis und kopieren Sie es selbst.',
+      'Der Browser lässt diese Seite nicht kopieren. Das Geheimnis ist markiert: kopieren Sie es selbst.',
     close: 'Ich habe es aufbewahrt',
     notYours: {
       title: 'Dieser Schlüssel verwaltet keine Schlüssel',

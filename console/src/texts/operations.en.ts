@@ -176,7 +176,7 @@ export const operationsEn = {
     secretOnce: 'Keep it now, where secrets are kept: the console does not show it again.',
     copySecret: 'Copy the secret',
     copied: 'The secret is copied.',
-    notCopied: 'The browser does not let this page copy. Select the secret and copy it yourself.',
+    notCopied: 'The browser does not let this page copy. The secret is selected: copy it yourself.',
     close: 'I have kept it',
     notYours: {
       title: 'This key manages no keys',

@@ -27,6 +27,10 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
   const [project, setProject] = useState('')
   const [environment, setEnvironment] = useState('')
   const settledProject = useSettled(project)
+  /** While its key is being typed it is none yet. */
+  const isProject = async (typed: string, signal: AbortSignal): Promise<boolean> =>
+    typed !== '' &&
+    (typed === ownProject || (await projectsLike(typed, signal)).some(({ id }) => id === typed))
   const clear = (): void => {
     setName('')
     setKind('env')
@@ -105,7 +109,11 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
                 value={environment}
                 onChange={setEnvironment}
                 queryKey={['environments', settledProject]}
-                load={(search, signal) => environmentsLike(settledProject, search, signal)}
+                load={async (search, signal) =>
+                  (await isProject(settledProject, signal))
+                    ? environmentsLike(settledProject, search, signal)
+                    : []
+                }
                 problem={about('environment_id')}
               />
             ) : null}
@@ -122,9 +130,7 @@ async function projectsLike(search: string, signal: AbortSignal) {
   return found.map(({ key, name }) => ({ id: key, note: name }))
 }
 
-/** Of a project whose key is still being typed there are none. */
 async function environmentsLike(project: string, search: string, signal: AbortSignal) {
-  if (project === '') return []
   const query = { per_page: OPTIONS_SHOWN, ...(search === '' ? {} : { search }) }
   const params = { path: { proj_id: project }, query }
   const found = await answerOf(service.GET('/v2/projects/{proj_id}/envs', { params, signal }))

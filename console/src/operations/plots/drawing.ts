@@ -86,16 +86,17 @@ export function optionsOf(
       ...plot.lines.map(({ isDashed }, index) => ({
         stroke: colors.lines[index]!,
         width: 2,
-        points: { fill: colors.lines[index]!, size: 4 },
+        points: { fill: colors.lines[index]!, size: 5, filter: alone },
         ...(isDashed && { dash: DASHES }),
       })),
     ],
   }
 }
 
-function lastMinutes(_: uPlot, from: number | null, to: number | null): uPlot.Range.MinMax {
-  const end = to ?? 0
-  const span = Math.min(Math.max(end - (from ?? end), SECONDS_SHOWN_MIN), SECONDS_SHOWN_MAX)
+/** Of what is there: uPlot's own ends of a single sample are a day apart. */
+function lastMinutes({ data: [times] }: uPlot): uPlot.Range.MinMax {
+  const end = times.at(-1) ?? 0
+  const span = Math.min(Math.max(end - (times[0] ?? end), SECONDS_SHOWN_MIN), SECONDS_SHOWN_MAX)
   return [end - span, end]
 }
 
@@ -106,6 +107,16 @@ function rangeFromZero(_: uPlot, _from: number | null, to: number | null): uPlot
 /** Whole powers of ten. */
 function logarithmicRange(_: uPlot, from: number | null, to: number | null): uPlot.Range.MinMax {
   return from === null || to === null || from <= 0 ? [0.1, 10] : uPlot.rangeLog(from, to, 10, true)
+}
+
+/** Where samples are too close for points, one between two gaps has one: no line leads to it. */
+function alone({ data }: uPlot, series: number, isShown: boolean): number[] | null {
+  if (isShown) return null
+  const values = data[series]!
+  return Array.from(values.keys()).filter(
+    index =>
+      values[index] !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null,
+  )
 }
 
 /** The others have a line in no place that one could read. */
