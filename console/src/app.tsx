@@ -2,12 +2,12 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect } from 'react'
 import { Route, Router, Switch } from 'wouter'
-import { useHashLocation } from 'wouter/use-hash-location'
 import { Problem } from './interface/problem.ts'
 import { Skeleton } from './parts/paged-table.tsx'
-import { Toasts } from './parts/toasts.tsx'
+import { forgetSaid, Toasts } from './parts/toasts.tsx'
 import { useSession } from './session/session.ts'
 import { SignIn } from './session/sign-in.tsx'
+import { hashOf, partOf, useEscapedAddress } from './shell/address.ts'
 import { Entrance } from './shell/entrance.tsx'
 import { Frame } from './shell/frame.tsx'
 import { NotFound } from './shell/not-found.tsx'
@@ -38,7 +38,7 @@ export function App() {
   return (
     <TextsProvider>
       <QueryClientProvider client={queries}>
-        <Router hook={useHashLocation}>
+        <Router hook={useEscapedAddress} hrefs={hashOf}>
           <SignedIn />
           <Toasts />
         </Router>
@@ -50,7 +50,13 @@ export function App() {
 function SignedIn() {
   const { key } = useSession()
   // What one key may see, another one may not.
-  useEffect(() => () => queries.clear(), [key])
+  useEffect(
+    () => () => {
+      queries.clear()
+      forgetSaid()
+    },
+    [key],
+  )
   if (key === null) return <SignIn />
   return (
     <Switch>
@@ -67,7 +73,12 @@ function SignedIn() {
       </Route>
       <Route path="/:project/:environment/*?">
         {({ project, environment }) => (
-          <PlaceProvider project={project} environment={environment}>
+          // Of another environment nothing stays on the screen, no list that is shown until the next is there either.
+          <PlaceProvider
+            key={`${project}/${environment}`}
+            project={partOf(project)}
+            environment={partOf(environment)}
+          >
             <Frame>
               <Pages />
             </Frame>

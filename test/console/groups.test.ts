@@ -133,6 +133,17 @@ test('arrows open the tree, which loads what is inside; Enter shows a group, whe
   await page.locator('[role=row][aria-selected=true]', { hasText: middle }).waitFor()
 })
 
+test('a key that looks escaped leads to its own page', async () => {
+  const [user] = fresh('half')
+  const { outer } = await company()
+  await verdict.users(`${user}%41`)
+  await verdict.join(outer, `${user}%41`)
+  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${outer}` })
+  await page.getByRole('link', { name: `${user}%41` }).press('Enter')
+  await page.getByRole('heading', { level: 1, name: `${user}%41`, exact: true }).waitFor()
+  await page.getByRole('link', { name: outer }).waitFor()
+})
+
 test('a member is added with an end, and taken back; one is removed, and taken back', async () => {
   const { inner, bob, carol } = await company()
   const page = await openSignedIn(await chromium(), { ...at, path: `groups/${inner}` })

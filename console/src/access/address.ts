@@ -1,22 +1,17 @@
 /**
- * The filters of a page, in its address: `access/users/user/bob/action/read`, so that a view can be shared. They are behind `#`, which no
- * server sees. Keys may hold any character: each part is escaped, and read from the address as it is.
+ * The filters of a page, in its address, so that a view can be shared. They are behind `#`, which no server sees. Keys may hold any
+ * character: each part is escaped, and read from the address as it is.
  */
 import { useCallback, useMemo, useState } from 'react'
 import { useHashLocation } from 'wouter/use-hash-location'
-import { type Place, usePlace } from '../shell/place.tsx'
+import { partOf } from '../shell/address.ts'
+import { type View, viewAddress } from '../shell/links.ts'
+import { usePlace } from '../shell/place.tsx'
 
-export type View = 'users' | 'resources' | 'audit'
 export type Filters<Name extends string> = Readonly<Record<Name, string>>
 
 /** `/project/environment/access/view`, then names and values. */
 const PARTS_BEFORE = 5
-
-/** The address of a view with these filters; empty ones are left out. */
-export function addressOf(place: Place, view: View, filters: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(filters).filter(([, value]) => value !== '')
-  return place.to('access', view, ...pairs.flat().map(part => part.toWellFormed()))
-}
 
 /** The filters that the address has, what is not there empty; and how to go to others. `names` must not change. */
 export function useFilters<Name extends string>(
@@ -27,26 +22,17 @@ export function useFilters<Name extends string>(
   const [address, navigate] = useHashLocation()
   const filters = useMemo(() => readFilters(address, names), [address, names])
   const go = useCallback(
-    (chosen: Filters<Name>) => navigate(addressOf(place, view, chosen)),
+    (chosen: Filters<Name>) => navigate(viewAddress(place, view, chosen)),
     [place, view, navigate],
   )
   return [filters, go]
 }
 
 function readFilters<Name extends string>(address: string, names: readonly Name[]): Filters<Name> {
-  const parts = address.split('/').slice(PARTS_BEFORE).map(unescaped)
+  const parts = address.split('/').slice(PARTS_BEFORE).map(partOf)
   const pairs = new Map<string, string>()
   for (let index = 0; index + 1 < parts.length; index += 2) pairs.set(parts[index]!, parts[index + 1]!)
   return Object.fromEntries(names.map(name => [name, pairs.get(name) ?? ''])) as Filters<Name>
-}
-
-function unescaped(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    // Somebody typed it into the address.
-    return part
-  }
 }
 
 /** What is typed into the fields of a form, before it is asked for. An address that changes, as by going back, fills them anew. */

@@ -7,7 +7,7 @@ import { Skeleton } from '../parts/paged-table.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
-import { addressOf } from './address.ts'
+import { groupReference, viewAddress } from '../shell/links.ts'
 import { type Asked, type Thing, type Way, wayOf } from './explained-way.ts'
 
 export function Explained({ asked }: { readonly asked: Asked }) {
@@ -70,9 +70,9 @@ function ThingShown({ thing, action }: { readonly thing: Thing; readonly action:
     </>
   )
   const to = {
-    user: () => addressOf(place, 'users', { user: key, action }),
-    group: () => place.to('groups', key),
-    instance: () => addressOf(place, 'resources', { type: type ?? '', instance: key, action }),
+    user: () => viewAddress(place, 'users', { user: key, action }),
+    group: () => place.to('groups', groupReference(type ?? 'group', key)),
+    instance: () => viewAddress(place, 'resources', { type: type ?? '', instance: key, action }),
     role: () => null,
     set: () => null,
   }[kind]()

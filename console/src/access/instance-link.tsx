@@ -1,19 +1,17 @@
 /** An instance as `type:key`, or a group, and the way to what there is to see of it. */
 import { Link } from 'wouter'
 import { Badge } from '../parts/page.tsx'
+import { addressOf } from '../shell/links.ts'
 import { usePlace } from '../shell/place.tsx'
-import { addressOf } from './address.ts'
 
 export function InstanceLink({ reference }: { readonly reference: string }) {
   const place = usePlace()
   const colon = reference.indexOf(':')
   const [type, instance] = [reference.slice(0, colon), reference.slice(colon + 1)]
-  const to =
-    type === 'group' ? place.to('groups', instance) : addressOf(place, 'resources', { type, instance })
   return (
     <span className="row tight-row">
       <Badge>{type}</Badge>
-      <Link className="key" href={to}>
+      <Link className="key" href={addressOf(place, { kind: 'instance', type, key: instance })!}>
         {instance}
       </Link>
     </span>

@@ -6,7 +6,7 @@ import { Card } from '../parts/page.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
-import { addressOf } from './address.ts'
+import { viewAddress } from '../shell/links.ts'
 import { InstanceLink } from './instance-link.tsx'
 import { Until } from './until.tsx'
 
@@ -47,7 +47,7 @@ function UserGrants({ name }: { readonly name: string }) {
           id: 'user',
           header: said.user,
           cell: ({ user }) => (
-            <Link className="key" href={addressOf(place, 'users', { user })}>
+            <Link className="key" href={viewAddress(place, 'users', { user })}>
               {user}
             </Link>
           ),

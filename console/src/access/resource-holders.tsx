@@ -5,7 +5,7 @@ import { Card } from '../parts/page.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
-import { addressOf } from './address.ts'
+import { viewAddress } from '../shell/links.ts'
 import { fileName } from './csv.ts'
 import { eachPage, useCursorPages } from './cursor-pages.ts'
 import { CutShortNote } from './cut-short-note.tsx'
@@ -49,7 +49,7 @@ export function ResourceHolders({ asked }: { readonly asked: HoldersAsked }) {
             id: 'user',
             header: said.user,
             cell: user => (
-              <Link className="key" href={addressOf(place, 'users', { user, action, type })}>
+              <Link className="key" href={viewAddress(place, 'users', { user, action, type })}>
                 {user}
               </Link>
             ),

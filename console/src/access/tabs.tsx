@@ -2,7 +2,7 @@
 import { Link } from 'wouter'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
-import { addressOf } from './address.ts'
+import { viewAddress } from '../shell/links.ts'
 
 export function AccessTabs({ current }: { readonly current: 'users' | 'resources' }) {
   const said = useTexts().access
@@ -12,7 +12,7 @@ export function AccessTabs({ current }: { readonly current: 'users' | 'resources
       {(['users', 'resources'] as const).map(view => (
         <Link
           key={view}
-          href={addressOf(place, view, {})}
+          href={viewAddress(place, view, {})}
           {...(view === current ? { 'aria-current': 'page' as const } : {})}
         >
           {said[view].tab}

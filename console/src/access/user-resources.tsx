@@ -5,7 +5,7 @@ import { Badge, Card } from '../parts/page.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
-import { addressOf } from './address.ts'
+import { viewAddress } from '../shell/links.ts'
 import { useLoadTypes } from './completions.ts'
 import { fileName } from './csv.ts'
 import { eachPage, useCursorPages } from './cursor-pages.ts'
@@ -59,7 +59,7 @@ export function UserResources({ asked }: { readonly asked: ResourcesAsked }) {
                 <Badge>{its}</Badge>
                 <Link
                   className="key"
-                  href={addressOf(place, 'resources', { type: its, instance: id, action })}
+                  href={viewAddress(place, 'resources', { type: its, instance: id, action })}
                 >
                   {id}
                 </Link>

@@ -1,6 +1,7 @@
 /** What these pages ask of the interface: groups, who is in them, what is in them, what they are granted. */
 import { useMemo } from 'react'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
+import { groupReference } from '../shell/links.ts'
 import { type Place, usePlace } from '../shell/place.tsx'
 
 export type Group = Schemas['GroupRecord']
@@ -18,11 +19,15 @@ export type End = string | null
 
 type Keyed = Pick<Group, 'group_instance_key' | 'group_resource_type_key'>
 
-const DEFAULT_TYPE = 'group'
-
-/** How a group is named in paths and to readers: a key that stands alone is of the type `group`. */
+/** How a group is named in paths and to readers. */
 export function referenceOf({ group_instance_key: key, group_resource_type_key: type }: Keyed): string {
-  return type === DEFAULT_TYPE && !key.includes(':') ? key : `${type}:${key}`
+  return groupReference(type, key)
+}
+
+/** The same, of what somebody typed, with its type or without. */
+export function referenceIn(typed: string): string {
+  const colon = typed.indexOf(':')
+  return colon < 0 ? typed : groupReference(typed.slice(0, colon), typed.slice(colon + 1))
 }
 
 /** `type:key` of the group as an instance. */

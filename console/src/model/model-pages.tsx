@@ -2,6 +2,7 @@
 import { lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
 import { Skeleton } from '../parts/paged-table.tsx'
+import { partOf } from '../shell/address.ts'
 import { NotFound } from '../shell/not-found.tsx'
 import '../styles/model.css'
 
@@ -17,9 +18,11 @@ export default function ModelPages() {
   return (
     <Suspense fallback={<Skeleton />}>
       <Switch>
-        <Route path={GRAPH}>{({ type }) => <GraphPage chosen={type ?? null} />}</Route>
+        <Route path={GRAPH}>
+          {({ type }) => <GraphPage chosen={type === undefined ? null : partOf(type)} />}
+        </Route>
         <Route path="/:project/:environment/model/matrix/:type?">
-          {({ type }) => <MatrixPage key={type ?? ''} type={type ?? null} />}
+          {({ type }) => <MatrixPage key={type ?? ''} type={type === undefined ? null : partOf(type)} />}
         </Route>
         <Route path="/:project/:environment/model/sets/*?">
           <SetPages />

@@ -30,6 +30,11 @@ export function sayProblem(problem: unknown): void {
   queue.add({ text: null, problem, undo: null })
 }
 
+/** Says no more of what was said: it was for whoever was signed in, and so was the way back. */
+export function forgetSaid(): void {
+  queue.clear()
+}
+
 export function Toasts() {
   const texts = useTexts().parts
   return (

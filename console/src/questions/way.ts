@@ -4,7 +4,7 @@
  */
 import type { Texts } from '../texts/en.ts'
 import type { Explained, NearMiss, Rule, Step } from './explanation.ts'
-import type { Named } from './links.ts'
+import type { Named } from '../shell/links.ts'
 import { resourceName } from './question.ts'
 
 type Words = Texts['questions']

@@ -51,7 +51,7 @@ export function PlaceProvider({
       project,
       environment,
       path: { proj_id: project, env_id: environment },
-      to: (...parts) => `/${[project, environment, ...parts].map(encodeURIComponent).join('/')}`,
+      to: (...parts) => `/${[project, environment, ...parts].map(escaped).join('/')}`,
       key: (noun, ...rest) => ['environment', project, environment, noun, ...rest],
       live,
     }),
@@ -63,6 +63,11 @@ export function PlaceProvider({
 /** Null: the page is about no environment. */
 export function usePlaceIfAny(): Place | null {
   return useContext(PlaceContext)
+}
+
+/** Half a surrogate has no escaped form. */
+function escaped(part: string): string {
+  return encodeURIComponent(part.toWellFormed())
 }
 
 export function usePlace(): Place {

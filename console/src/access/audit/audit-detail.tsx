@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { usePlace } from '../../shell/place.tsx'
 import { useSpoken, useTexts } from '../../texts/texts.tsx'
-import { addressOf } from '../address.ts'
+import { viewAddress } from '../../shell/links.ts'
 import { ADMIN, useKeyName } from './keys.ts'
 import { causeOf } from './operations.ts'
 import { type Entry, expiredGrants, namedIn } from './told.ts'
@@ -21,7 +21,7 @@ export function AuditDetail({ entry }: { readonly entry: Entry }) {
       <p>{said.causeSentences[cause]}</p>
       <dl className="facts">
         <Fact name={said.operation}>
-          <Link href={addressOf(place, 'audit', { operation })}>
+          <Link href={viewAddress(place, 'audit', { operation })}>
             <code>{operation}</code>
           </Link>
         </Fact>
@@ -40,7 +40,7 @@ export function AuditDetail({ entry }: { readonly entry: Entry }) {
         {request === '' ? null : (
           <Fact name={said.request}>
             <code>{request}</code>{' '}
-            <Link className="small" href={addressOf(place, 'audit', { request })}>
+            <Link className="small" href={viewAddress(place, 'audit', { request })}>
               {said.sameRequest}
             </Link>
           </Fact>
@@ -58,7 +58,7 @@ function SameKey({ id }: { readonly id: string }) {
   const said = useTexts().access.audit
   const place = usePlace()
   return (
-    <Link className="small" href={addressOf(place, 'audit', { key: id })}>
+    <Link className="small" href={viewAddress(place, 'audit', { key: id })}>
       {said.sameKey}
     </Link>
   )
