@@ -11,6 +11,7 @@ import {
   findInPages,
   type Group,
   type GroupCalls,
+  referenceIn,
   referenceOf,
   useGroupCalls,
 } from './group-calls.ts'
@@ -20,7 +21,7 @@ import { saidOf, useUntil } from './said.ts'
 export async function nestingEnd(calls: GroupCalls, parent: string, child: string): Promise<End | undefined> {
   const found = await findInPages(
     page => calls.parents(child, page),
-    link => referenceOf(link) === parent,
+    link => referenceOf(link) === referenceIn(parent),
   )
   return found?.expires_at
 }
@@ -106,15 +107,28 @@ export function MoveDialog({
   const { groups } = useCompletions()
   const [target, setTarget] = useState('')
   const [sent, setSent] = useState('')
+  // Out of a group and into the same one would be out of it.
+  const isElsewhere = referenceIn(target) !== parent
   const move = async (): Promise<void> => {
     setSent(target)
     const before = await nestingEnd(calls, target, child)
+    const leaveTarget = () =>
+      before === undefined ? calls.unnest(target, child) : calls.nest(target, child, before)
     await write({
-      make: () => moveBetween(calls, child, { from: parent, to: target, end }),
+      make: async () => {
+        // In both first, so that nobody loses anything in between. Where the second step is refused, the first is taken back.
+        await calls.nest(target, child, end)
+        try {
+          await calls.unnest(parent, child)
+        } catch (refused) {
+          await leaveTarget()
+          throw refused
+        }
+      },
       said: texts.moved(child, parent, target),
       undo: async () => {
         await calls.nest(parent, child, end)
-        await (before === undefined ? calls.unnest(target, child) : calls.nest(target, child, before))
+        await leaveTarget()
       },
     })
     requestAnimationFrame(() => requestAnimationFrame(onGone))
@@ -128,6 +142,7 @@ export function MoveDialog({
       sentence={texts.moveSentence(child, parent, target)}
       submit={texts.moveSubmit}
       onOpen={() => setTarget('')}
+      isReady={isElsewhere}
       isSaidBeside={problem => saidOfGroup(problem, sent) !== null}
       onSubmit={move}
     >
@@ -144,21 +159,6 @@ export function MoveDialog({
       )}
     </ActionDialog>
   )
-}
-
-/** In both first, so that nobody loses anything in between. Where the second step is refused, the first is taken back. */
-async function moveBetween(
-  calls: GroupCalls,
-  child: string,
-  { from, to, end }: { readonly from: string; readonly to: string; readonly end: End },
-): Promise<void> {
-  await calls.nest(to, child, end)
-  try {
-    await calls.unnest(from, child)
-  } catch (refused) {
-    await calls.unnest(to, child)
-    throw refused
-  }
 }
 
 /** Groups are quoted as they were typed, or with their type. */

@@ -27,6 +27,8 @@ interface DialogLook<Result> {
   readonly sentence: ReactNode
   readonly submit: string
   readonly isDanger?: boolean
+  /** False: what is to be sent is not there yet. */
+  readonly isReady?: boolean
   readonly isWide?: boolean
   /** Rejects where it was refused. */
   readonly onSubmit: () => Promise<Result>
@@ -75,6 +77,7 @@ function DialogForm<Result>({
   sentence,
   submit,
   isDanger = false,
+  isReady = true,
   onSubmit,
   isSaidBeside,
   onDone,
@@ -91,6 +94,8 @@ function DialogForm<Result>({
   const [isUnderWay, setIsUnderWay] = useState(false)
   const [done, setDone] = useState<{ readonly result: Result } | null>(null)
   const send = async (): Promise<void> => {
+    // Enter in a field sends, too.
+    if (!isReady) return
     setIsUnderWay(true)
     setProblem(null)
     try {
@@ -139,6 +144,7 @@ function DialogForm<Result>({
             type="submit"
             kind={isDanger ? 'danger' : 'primary'}
             isPending={isUnderWay}
+            isDisabled={!isReady}
             autoFocus={children === undefined}
           >
             {submit}

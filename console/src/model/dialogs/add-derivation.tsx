@@ -57,14 +57,13 @@ export function AddDerivation({ type }: { readonly type: ModelType }) {
         setToRole(roles.length === 1 ? roles[0]!.key : null)
         setIsGuarded(false)
       }}
+      isReady={derivation !== null}
       onSubmit={() =>
-        derivation === null
-          ? Promise.reject(new UnfinishedForm(texts.addDerivation.unfinished))
-          : write({
-              make: () => addDerivation(path, derivation),
-              said: texts.addDerivation.said(fromRole!, derivation.from.type, toRole!, type.key),
-              undo: () => removeDerivation(path, derivation),
-            })
+        write({
+          make: () => addDerivation(path, derivation!),
+          said: texts.addDerivation.said(fromRole!, derivation!.from.type, toRole!, type.key),
+          undo: () => removeDerivation(path, derivation!),
+        })
       }
     >
       {() => (
@@ -99,5 +98,3 @@ export function AddDerivation({ type }: { readonly type: ModelType }) {
     </ActionDialog>
   )
 }
-
-class UnfinishedForm extends Error {}

@@ -36,11 +36,17 @@ export function RemovePart({
       sentence={sentence}
       submit={texts.remove}
       isDanger
-      onSubmit={async () => {
-        await remove()
-        if (leadsTo !== undefined) go(leadsTo)
-        await write({ make: () => Promise.resolve(), said, undo })
-      }}
+      onSubmit={() =>
+        write({
+          make: async () => {
+            await remove()
+            // What is not there any more is not asked for again.
+            if (leadsTo !== undefined) go(leadsTo)
+          },
+          said,
+          undo,
+        })
+      }
     />
   )
 }
