@@ -2,11 +2,13 @@
 import { completeInstances, completeTypes } from '../interface/completions.ts'
 import { KeyInput } from '../parts/fields.tsx'
 import { Page } from '../parts/page.tsx'
+import { Skeleton } from '../parts/paged-table.tsx'
+import { useDecides } from '../session/decides.ts'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { type Filters, useFilters, useTyped } from './address.ts'
 import { actionsOf } from './completions.ts'
-import { DecidesNotNote, useDecides } from './decides.tsx'
+import { DecidesNotNote } from './decides-not-note.tsx'
 import { FilterForm } from './filter-form.tsx'
 import { ResourceGrants } from './resource-grants.tsx'
 import { ResourceHolders } from './resource-holders.tsx'
@@ -50,12 +52,14 @@ export default function ResourcePage() {
           load={actionsOf(place, typed.type)}
         />
       </FilterForm>
-      {decides === false ? <DecidesNotNote /> : null}
+      <DecidesNotNote decides={decides} />
       {asked.type === '' || asked.instance === '' ? (
         <div className="empty">{said.resources.chooseResource}</div>
       ) : (
         <div className="access-columns">
-          {decides === false ? null : asked.action === '' ? (
+          {decides === null ? (
+            <Skeleton />
+          ) : decides !== 'here' ? null : asked.action === '' ? (
             <div className="empty">{said.resources.chooseAction(name)}</div>
           ) : (
             <ResourceHolders asked={asked} />

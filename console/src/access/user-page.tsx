@@ -2,11 +2,13 @@
 import { completeTenants, completeTypes, completeUsers } from '../interface/completions.ts'
 import { KeyInput } from '../parts/fields.tsx'
 import { Page } from '../parts/page.tsx'
+import { Skeleton } from '../parts/paged-table.tsx'
+import { useDecides } from '../session/decides.ts'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { type Filters, useFilters, useTyped } from './address.ts'
 import { actionsOf } from './completions.ts'
-import { DecidesNotNote, useDecides } from './decides.tsx'
+import { DecidesNotNote } from './decides-not-note.tsx'
 import { FilterForm } from './filter-form.tsx'
 import { AccessTabs } from './tabs.tsx'
 import { UserResources } from './user-resources.tsx'
@@ -57,12 +59,14 @@ export default function UserPage() {
           load={completeTenants(place)}
         />
       </FilterForm>
-      {decides === false ? <DecidesNotNote /> : null}
+      <DecidesNotNote decides={decides} />
       {asked.user === '' ? (
         <div className="empty">{said.users.chooseUser}</div>
       ) : (
         <div className="access-columns">
-          {decides === false ? null : asked.action === '' ? (
+          {decides === null ? (
+            <Skeleton />
+          ) : decides !== 'here' ? null : asked.action === '' ? (
             <div className="empty">{said.users.chooseAction(asked.user)}</div>
           ) : (
             <UserResources asked={asked} />

@@ -31,8 +31,7 @@ export function useExplanation(question: Question, isAllowedToAsk: boolean) {
 }
 
 async function explain(place: Place, question: Question, signal: AbortSignal): Promise<Explanation> {
-  // A key decides about its own environment, whatever the address says: management refuses it for another one. And what was changed
-  // before is known to the answer.
+  // What was changed before is known to the answer.
   const revision = await revisionOf(place, signal)
   const explained = await answerOf(
     service.POST('/allowed/explain', {

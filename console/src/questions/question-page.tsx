@@ -1,11 +1,10 @@
 /** "Why is this denied?" A question, its answer, and the way that leads there. The question is in the address: a link asks it anew. */
 import { useLocation } from 'wouter'
-import { Problem } from '../interface/problem.ts'
 import { ActionLink } from '../parts/action.tsx'
 import { Card, Page } from '../parts/page.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
-import { useScope } from '../session/scope.ts'
+import { useDecides } from '../session/decides.ts'
 import { usePlace } from '../shell/place.tsx'
 import type { Texts } from '../texts/en.ts'
 import { useTexts } from '../texts/texts.tsx'
@@ -23,30 +22,27 @@ export default function QuestionPage() {
   const [, go] = useLocation()
   const { hash } = globalThis.location
   const asked = questionIn(hash)
-  const scope = useScope()
-  const decides = Boolean(scope.data?.environment_id)
-  const mayNot = scope.data !== undefined && !decides
-  const { data, error, isFetching, isLoading, refetch } = useExplanation(asked, decides)
+  const decides = useDecides()
+  const mayNot = decides === 'not' || decides === 'elsewhere'
+  const { data, error, isFetching, isLoading, refetch } = useExplanation(asked, decides === 'here')
   const ask = (question: Question): void => {
     const address = questionAddress(place, question)
     if (`#${address}` === hash) void refetch()
     else go(address)
   }
-  const isForbidden = error instanceof Problem && error.status === 403
   return (
     <Page title={texts.title} lead={texts.lead}>
-      {mayNot ? <MayNotDecide reason="manages" /> : null}
-      {isForbidden ? <MayNotDecide reason="elsewhere" /> : null}
+      {mayNot ? <MayNotDecide reason={decides === 'not' ? 'manages' : 'elsewhere'} /> : null}
       <Card>
         <QuestionForm asked={asked} onAsk={ask} isUnderWay={isFetching} isDisabled={mayNot} problem={error} />
       </Card>
-      {isForbidden || isAboutField(error) ? null : <ProblemNote error={error} />}
+      {isAboutField(error) ? null : <ProblemNote error={error} />}
       {isLoading ? <Skeleton /> : null}
       <p className="heard" role="status">
         {data === undefined ? null : answerHeard(data, texts)}
       </p>
       {data === undefined || error !== null ? null : <Answer key={hash} explanation={data} />}
-      {isComplete(asked) || !decides ? null : <div className="empty">{texts.empty}</div>}
+      {isComplete(asked) || decides !== 'here' ? null : <div className="empty">{texts.empty}</div>}
     </Page>
   )
 }

@@ -1,0 +1,9 @@
+/** Says that the key is not asked who may do what, and why. */
+import type { Decides } from '../session/decides.ts'
+import { useTexts } from '../texts/texts.tsx'
+
+export function DecidesNotNote({ decides }: { readonly decides: Decides | null }) {
+  const { access, questions } = useTexts()
+  if (decides === null || decides === 'here') return null
+  return <p className="note">{decides === 'not' ? access.decidesNot : questions.mayNot.elsewhere}</p>
+}

@@ -1,0 +1,36 @@
+/**
+ * Whether the key of the session may be asked for decisions about the environment of the page. The keys of an environment decide, about
+ * their own, whatever the address says; the others manage.
+ */
+import { useQuery } from '@tanstack/react-query'
+import { answerOf, service } from '../interface/client.ts'
+import { Problem } from '../interface/problem.ts'
+import { usePlace } from '../shell/place.tsx'
+import { useScope } from './scope.ts'
+
+/** `elsewhere`: about another environment than that of the page. */
+export type Decides = 'here' | 'elsewhere' | 'not'
+
+/** Null: not known yet. */
+export function useDecides(): Decides | null {
+  const { data: scope } = useScope()
+  const { path, key } = usePlace()
+  const own = scope?.environment_id
+  // An address names an environment by its key or by its id. Management knows both, and refuses all but the key's own.
+  const { isSuccess, error } = useQuery({
+    queryKey: key('none', 'decides'),
+    queryFn: ({ signal }) =>
+      answerOf(
+        service.GET('/v2/facts/{proj_id}/{env_id}/tenants', {
+          params: { path, query: { per_page: 1 } },
+          signal,
+        }),
+      ),
+    enabled: Boolean(own) && own !== path.env_id,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  if (scope === undefined) return null
+  if (!own) return 'not'
+  if (own === path.env_id || isSuccess) return 'here'
+  return error instanceof Problem && (error.status === 403 || error.status === 404) ? 'elsewhere' : null
+}
