@@ -30,8 +30,8 @@ export async function followChanges(
   const address = `${SERVICE}/v2/facts/${encodeURIComponent(project)}/${encodeURIComponent(environment)}/changes`
   let last: string | undefined
   let waitMs = RETRY_MS
+  onState('connecting')
   while (!signal.aborted) {
-    onState('connecting')
     try {
       const response = await send(
         new Request(address, { signal, headers: last === undefined ? {} : { 'Last-Event-ID': last } }),
@@ -44,22 +44,35 @@ export async function followChanges(
         const events = response.body
           .pipeThrough(new TextDecoderStream())
           .pipeThrough(new EventSourceParserStream())
-        for await (const { event = '', id } of events) {
+        // Not `for await`: Safari's streams cannot.
+        const reader = events.getReader()
+        for (let read = await reader.read(); !read.done; read = await reader.read()) {
+          const { event = '', id } = read.value
           waitMs = RETRY_MS
           last = id ?? last
           if (event === 'snapshot') continue
           onChange(event === 'reset' ? null : (event.split('.', 1)[0] ?? null))
         }
       }
-    } catch (error) {
+    } catch {
+      // A service that is away, or a connection that breaks: both come back.
       if (signal.aborted) return
-      // A service that is away comes back; anything else is a defect, which the console of the browser shows.
-      if (!(error instanceof Error)) throw error
     }
-    await new Promise<void>(resolve => {
-      const timer = setTimeout(resolve, waitMs)
-      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
-    })
+    onState('connecting')
+    await pause(waitMs, signal)
     waitMs = Math.min(waitMs * 2, RETRY_MS_MAX)
   }
+}
+
+/** Ends early where `signal` does. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end)
+  })
 }

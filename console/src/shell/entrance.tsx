@@ -3,6 +3,7 @@ import { useEffect } from 'react'
 import { Link, useLocation } from 'wouter'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
 import { usePages } from '../interface/pages.ts'
+import { Action } from '../parts/action.tsx'
 import { Card, Page } from '../parts/page.tsx'
 import { PagedTable, Skeleton } from '../parts/paged-table.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
@@ -19,20 +20,25 @@ export function Entrance() {
   useEffect(() => {
     if (project && environment) go(`/${project}/${environment}/questions`, { replace: true })
   }, [project, environment, go])
-  if (error !== null) return <ProblemNote error={error} />
-  if (scope === undefined || environment) return <Skeleton />
+  if (error === null && (scope === undefined || environment)) return <Skeleton />
   return (
     <PlainFrame>
-      <Page title={texts.chooseEnvironment} lead={texts.chooseEnvironmentLead}>
-        {project ? <EnvironmentsOf project={project} name={null} /> : <AllProjects />}
-      </Page>
+      {error !== null ? (
+        <ProblemNote error={error} />
+      ) : (
+        <Page title={texts.chooseEnvironment} lead={texts.chooseEnvironmentLead}>
+          {project ? <EnvironmentsOf project={project} name={null} /> : <AllProjects />}
+        </Page>
+      )}
     </PlainFrame>
   )
 }
 
 function AllProjects() {
-  const { items, isLoading, error } = usePages(['projects'], async (page, signal) =>
-    answerOf(service.GET('/v2/projects', { params: { query: page }, signal })),
+  const texts = useTexts().parts
+  const { items, isLoading, isLoadingMore, hasMore, loadMore, error } = usePages(
+    ['projects'],
+    async (page, signal) => answerOf(service.GET('/v2/projects', { params: { query: page }, signal })),
   )
   if (isLoading) return <Skeleton />
   return (
@@ -41,6 +47,11 @@ function AllProjects() {
       {items.map(({ key, name }) => (
         <EnvironmentsOf key={key} project={key} name={name} />
       ))}
+      {hasMore ? (
+        <Action onPress={loadMore} isPending={isLoadingMore}>
+          {texts.more}
+        </Action>
+      ) : null}
     </>
   )
 }
