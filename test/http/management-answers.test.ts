@@ -28,7 +28,8 @@ test('every management operation succeeds in the shape its route promises, with 
     expect(Object.keys(route?.responses ?? {}), said).toContain(String(answer.status))
     expect(answerFindings(operation, answer.status, answer.body), said).toEqual([])
     const next = Number(revisionOf(answer).split('.')[1])
-    const isWrite = method !== 'GET'
+    // What is tried is not saved.
+    const isWrite = method !== 'GET' && operation !== 'tryConditionSet'
     expect(isWrite ? next > sequence : next === sequence, `${operation}: ${sequence}, ${next}`).toBe(true)
     sequence = next
   }
@@ -40,9 +41,12 @@ test('no management operation on an environment is left out here', () => {
   expect(managed.map(({ operationId }) => operationId).filter(name => !called.has(name))).toEqual([])
 })
 
-test('every route of management promises a revision with every success', () => {
+/** Of the nodes themselves, and of no environment. */
+const ABOUT_NODES = ['listNodes', 'getRecentFigures']
+
+test('every route of management promises a revision with every success, but those about nodes', () => {
   const silent = routes
-    .filter(({ family }) => family === 'management')
+    .filter(({ family, operationId }) => family === 'management' && !ABOUT_NODES.includes(operationId))
     .flatMap(({ operationId, responses }) =>
       Object.values(responses)
         .filter(({ headers = [] }) => !headers.some(({ name }) => name === 'X-Revision'))

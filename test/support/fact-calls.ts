@@ -33,7 +33,6 @@ export const FACT_BODIES: Readonly<Record<string, unknown>> = {
 }
 
 export const FACT_CALLS: readonly Call[] = [
-  { operation: 'completeKeys', method: 'GET', path: `${FACTS}/key_completions?kind=user&prefix=a` },
   { operation: 'streamChanges', method: 'GET', path: `${FACTS}/changes?kinds=user` },
   {
     operation: 'createTenants',
@@ -47,6 +46,7 @@ export const FACT_CALLS: readonly Call[] = [
     path: `${FACTS}/bulk/users`,
     body: { operations: [{ key: 'bob' }] },
   },
+  { operation: 'completeKeys', method: 'GET', path: `${FACTS}/key_completions?kind=user&prefix=a` },
   {
     operation: 'replaceUsers',
     method: 'PUT',

@@ -71,7 +71,6 @@ export function organizationCalls(apiKeyId: string): Call[] {
     { operation: 'importContent', method: 'POST', path: `${STAGING}/import`, text: CONTENT },
     { operation: 'importContent', method: 'POST', path: `${STAGING}/import?replace=true`, text: CONTENT },
     { operation: 'exportContent', method: 'GET', path: `${STAGING}/export` },
-    { operation: 'exportModel', method: 'GET', path: '/v2/schema/default/default/model' },
     { operation: 'exportContent', method: 'GET', path: `${PROJECTS}/default/envs/default/export` },
     { operation: 'deleteEnvironment', method: 'DELETE', path: STAGING },
     { operation: 'deleteProject', method: 'DELETE', path: SHOP },

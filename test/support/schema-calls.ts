@@ -187,6 +187,7 @@ export const SCHEMA_CALLS: readonly Call[] = [
     path: SETS,
     body: { key: 'chiefs', name: 'Chiefs', parent_id: 'staff', description: null },
   },
+  { operation: 'exportModel', method: 'GET', path: `${SCHEMA}/model` },
   {
     operation: 'tryConditionSet',
     method: 'POST',
