@@ -96,7 +96,8 @@ test('a key that is revoked meanwhile ends the session, and says so', async () =
   const page = await openSignedIn(await chromium(), { ...at, key: made.body.secret, refusals: [401] })
   await page.getByRole('navigation').waitFor()
   await verdict.send('DELETE', `/v2/api-key/${made.body.id}`, { key: ADMIN_KEY })
-  await page.getByRole('link', { name: 'Groups' }).press('Enter')
+  // The page may have noticed by itself, from the stream of changes that ended, and has no links then.
+  await page.evaluate(`location.hash = location.hash.replace('questions', 'groups')`)
 
   await page.getByText('does not take this key').waitFor()
 })
