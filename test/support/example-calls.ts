@@ -90,7 +90,7 @@ const OTHER_CALLS: readonly Call[] = [
   { operation: 'ready', method: 'GET', path: '/ready' },
   { operation: 'fresh', method: 'GET', path: '/fresh' },
   { operation: 'getMetrics', method: 'GET', path: '/metrics' },
-  { operation: 'listNodes', method: 'GET', path: '/v2/nodes' },
+  { operation: 'getNodes', method: 'GET', path: '/v2/nodes' },
   { operation: 'getRecentFigures', method: 'GET', path: '/v2/nodes/this/recent' },
   { operation: 'getApiKeyScope', method: 'GET', path: '/v2/api-key/scope' },
   { operation: 'listOrganizations', method: 'GET', path: '/v2/orgs?page=1' },

@@ -23,7 +23,7 @@ export function nodeRoutes(
     defineRoute({
       method: 'GET',
       path: NODES,
-      operationId: 'listNodes',
+      operationId: 'getNodes',
       summary: 'List the nodes of this deployment that live',
       family: 'management',
       access: 'any-key',
@@ -31,7 +31,7 @@ export function nodeRoutes(
       handle: async ({ principal, names: { requestId } }) => {
         assert(principal, 'a route for any key has a caller')
         const environmentId = principal.kind === 'environment' ? principal.environmentId : null
-        const by = { requestId, operation: 'listNodes' }
+        const by = { requestId, operation: 'getNodes' }
         return { status: 200, body: new RawJson(await source.ask({ about: 'nodes', environmentId }, by)) }
       },
     }),
