@@ -22,7 +22,7 @@ import {
 } from '#testing/processes/running-service.ts'
 import { FACT_BODIES } from '../support/fact-calls.ts'
 import { ORGANIZATION_BODIES } from '../support/organization-calls.ts'
-import { routes } from '#testing/requests/routes.ts'
+import { REQUIRED_QUERIES, routes } from '#testing/requests/routes.ts'
 
 const BODY_BYTES_MAX = 2_048
 const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX })
@@ -141,6 +141,7 @@ function filledIn(template: string, project: string, environment: string): strin
     .replace('{proj_id}', project)
     .replace('{env_id}', environment)
     .replaceAll(/\{\w+\}/g, 'nothing')
+    .concat(REQUIRED_QUERIES[template] ?? '')
 }
 
 /** Sends the request under a name of its own and makes sure that the answer carries it. */
@@ -446,7 +447,7 @@ describe('a wrong method', () => {
   })
 
   function matches(template: string, path: string): boolean {
-    return new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path)
+    return new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?', 1)[0]!)
   }
 })
 

@@ -5,7 +5,7 @@
  */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '#http/routing/route.ts'
-import { routes } from '#testing/requests/routes.ts'
+import { REQUIRED_QUERIES, routes } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
   type Answer,
@@ -158,7 +158,7 @@ async function allListed(): Promise<unknown[]> {
     for (const route of listings) {
       const answer = await call(
         route,
-        pathOf(route, place, () => ''),
+        pathOf(route, place, () => '') + (REQUIRED_QUERIES[route.path] ?? ''),
         key,
       )
       expect([route.operationId, answer.status]).toEqual([route.operationId, 200])

@@ -32,6 +32,11 @@ export const routes: readonly Route[] = all.filter(({ standsFor }) => standsFor 
 /** Other ways to some of them. */
 export const mountedRoutes: readonly Route[] = all.filter(({ standsFor }) => standsFor !== null)
 
+/** What the query of a request must say, by the path of its route. */
+export const REQUIRED_QUERIES: Readonly<Record<string, string>> = {
+  '/v2/facts/{proj_id}/{env_id}/key_completions': '?kind=user',
+}
+
 const validators = new Map<string, Validator>()
 
 /** What is wrong with an answer, by the response schema of the route itself; empty when nothing is. */
