@@ -4,8 +4,8 @@ import type { WantedTags } from '#management/environment/conditional.ts'
 import { AuthzError } from '#model/errors.ts'
 
 const NAME = IF_MATCH.name.toLowerCase()
-/** An element of the list with what is before the next one: a tag, weak or strong, or nothing. */
-const ELEMENT = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*"))?[ \t]*(?:,|$)/y
+/** An element of the list with what is before the next one: a tag, weak or strong, or nothing. Blanks can be read in one way only. */
+const ELEMENT = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
 /**
  * The tags that will do; null: the caller says nothing of them. Weak tags are left out, since they never match. Throws
