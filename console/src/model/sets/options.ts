@@ -1,33 +1,21 @@
 /** What one may choose where a set, a resource, a permission, a user or an instance is named. The service searches. */
 import { answerOf, service } from '../../interface/client.ts'
-import type { Option } from '../../parts/fields.tsx'
+import {
+  type Complete,
+  completeTypes,
+  type Completion,
+  itemsOf,
+  searched,
+} from '../../interface/completions.ts'
 import type { Place } from '../../shell/place.tsx'
 import type { SetType } from './set-draft.ts'
 
-const SHOWN = 20
-
-type Load = (search: string, signal: AbortSignal) => Promise<readonly Option[]>
-
-function itemsOf<Item>(page: readonly Item[] | { readonly data: readonly Item[] }): readonly Item[] {
-  return 'data' in page ? page.data : page
-}
-
-const searched = (search: string) => ({ per_page: SHOWN, ...(search === '' ? {} : { search }) })
+const SHOWN_MAX = 20
 
 const note = (key: string, name: string | null | undefined) => (name && name !== key ? { note: name } : {})
 
-export function loadUsers({ path }: Place): Load {
-  return async (search, signal) => {
-    const query = searched(search)
-    const page = await answerOf(
-      service.GET('/v2/facts/{proj_id}/{env_id}/users', { params: { path, query }, signal }),
-    )
-    return itemsOf(page).map(({ key, email }) => ({ id: key, ...note(key, email) }))
-  }
-}
-
 /** Instances as `type:key`; `resource`: those of one; empty: of any, or of the one that is typed. */
-export function loadInstances({ path }: Place, resource: string): Load {
+export function loadInstances({ path }: Place, resource: string): Complete {
   return async (search, signal) => {
     const [type, key] = search.includes(':') ? splitAtColon(search) : [resource, search]
     const query = { ...searched(key), ...(type === '' ? {} : { resource: type }) }
@@ -38,28 +26,8 @@ export function loadInstances({ path }: Place, resource: string): Load {
   }
 }
 
-export function loadTenants({ path }: Place): Load {
-  return async (search, signal) => {
-    const query = searched(search)
-    const page = await answerOf(
-      service.GET('/v2/facts/{proj_id}/{env_id}/tenants', { params: { path, query }, signal }),
-    )
-    return itemsOf(page).map(({ key, name }) => ({ id: key, ...note(key, name) }))
-  }
-}
-
-export function loadResources({ path }: Place): Load {
-  return async (search, signal) => {
-    const query = searched(search)
-    const page = await answerOf(
-      service.GET('/v2/schema/{proj_id}/{env_id}/resources', { params: { path, query }, signal }),
-    )
-    return itemsOf(page).map(({ key, name }) => ({ id: key, ...note(key, name) }))
-  }
-}
-
 /** `of`: the key of a set that is saved, whose parents are asked for; null: it is a new one. */
-export function loadParents({ path }: Place, type: SetType, of: string | null): Load {
+export function loadParents({ path }: Place, type: SetType, of: string | null): Complete {
   return async (search, signal) => {
     if (of !== null) {
       const sets = await answerOf(
@@ -79,7 +47,7 @@ async function loadSets(
   type: SetType,
   search: string,
   signal: AbortSignal,
-): Promise<readonly Option[]> {
+): Promise<readonly Completion[]> {
   const page = await answerOf(
     service.GET('/v2/schema/{proj_id}/{env_id}/condition_sets', {
       params: { path, query: { ...searched(search), type } },
@@ -92,7 +60,7 @@ async function loadSets(
 }
 
 /** What may stand in the place of a user set: those, and roles of tenants. `roleNote`: what is said beside a role. */
-export function loadUserSides({ path }: Place, roleNote: string): Load {
+export function loadUserSides({ path }: Place, roleNote: string): Complete {
   return async (search, signal) => {
     const [sets, roles] = await Promise.all([
       loadSets(path, 'userset', search, signal),
@@ -110,11 +78,11 @@ export function loadUserSides({ path }: Place, roleNote: string): Load {
 }
 
 /** The same of resource sets: those, and resources as a whole. */
-export function loadResourceSides(place: Place, resourceNote: string): Load {
+export function loadResourceSides(place: Place, resourceNote: string): Complete {
   return async (search, signal) => {
     const [sets, resources] = await Promise.all([
       loadSets(place.path, 'resourceset', search, signal),
-      loadResources(place)(search, signal),
+      completeTypes(place)(search, signal),
     ])
     const taken = new Set(sets.map(({ id }) => id))
     const others = resources.filter(({ id }) => !taken.has(id))
@@ -123,7 +91,7 @@ export function loadResourceSides(place: Place, resourceNote: string): Load {
 }
 
 /** Permissions as `resource:action`; `resource`: those of one; empty: of any. */
-export function loadPermissions({ path }: Place, resource: string): Load {
+export function loadPermissions({ path }: Place, resource: string): Complete {
   return async (search, signal) => {
     const [type, action] = search.includes(':') ? splitAtColon(search) : [resource, search]
     const typed = resource === '' && !search.includes(':') ? search : type
@@ -138,7 +106,7 @@ export function loadPermissions({ path }: Place, resource: string): Load {
       .filter(({ key }) => resource === '' || key === resource)
       .flatMap(({ key, actions }) => Object.keys(actions).map(name => ({ id: `${key}:${name}`, name })))
       .filter(({ name }) => name.includes(wanted))
-      .slice(0, SHOWN)
+      .slice(0, SHOWN_MAX)
       .map(({ id }) => ({ id }))
   }
 }

@@ -45,7 +45,7 @@ export function written(conditions: unknown): string {
   return JSON.stringify(conditions, null, 2)
 }
 
-export type ReadJson = { readonly value: unknown } | { readonly faultAt: number }
+type ReadJson = { readonly value: unknown } | { readonly faultAt: number }
 
 /** What a text of JSON says, or where it stops being one. */
 export function readJson(text: string): ReadJson {

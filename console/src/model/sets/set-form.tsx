@@ -1,5 +1,6 @@
 /** The fields of a condition set and its conditions, beside what they say of samples. */
 import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { completeTypes } from '../../interface/completions.ts'
 import { Problem } from '../../interface/problem.ts'
 import { Choice, KeyInput, LongTextInput, TextInput } from '../../parts/fields.tsx'
 import { Card } from '../../parts/page.tsx'
@@ -7,7 +8,7 @@ import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
-import { loadParents, loadResources } from './options.ts'
+import { loadParents } from './options.ts'
 import { keyOfName, type SetDraft, type SetType } from './set-draft.ts'
 import { TrialCard } from './trial-card.tsx'
 import { useAttributes } from './use-attributes.ts'
@@ -116,7 +117,7 @@ function SetFields({
             value={draft.resource}
             onChange={resource => put({ resource })}
             queryKey={place.key('resource', 'set-resources')}
-            load={loadResources(place)}
+            load={completeTypes(place)}
             problem={about('resource_id')}
             description={texts.resourceHelp}
           />

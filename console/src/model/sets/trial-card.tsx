@@ -1,10 +1,11 @@
 /** Samples, and what the conditions say of each. */
+import { completeTenants, completeUsers } from '../../interface/completions.ts'
 import { Action } from '../../parts/action.tsx'
 import { KeyInput, LongTextInput } from '../../parts/fields.tsx'
 import { Badge, Card } from '../../parts/page.tsx'
 import { usePlace } from '../../shell/place.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
-import { loadInstances, loadTenants, loadUsers } from './options.ts'
+import { loadInstances } from './options.ts'
 import { readObject, type SetDraft } from './set-draft.ts'
 import type { Samples } from './use-samples.ts'
 import type { SampleDraft, TriedSample, UsedTrial } from './use-trial.ts'
@@ -61,7 +62,7 @@ export function TrialCard({
             value={surroundings.tenant}
             onChange={tenant => samples.surround({ tenant })}
             queryKey={place.key('tenant', 'sample-tenants')}
-            load={loadTenants(place)}
+            load={completeTenants(place)}
             description={texts.tenantHelp}
           />
           <LongTextInput
@@ -103,7 +104,7 @@ function Sample({
       value={sample.user}
       onChange={value => put({ user: value })}
       queryKey={place.key('user', 'sample-users')}
-      load={loadUsers(place)}
+      load={completeUsers(place)}
     />
   )
   const instance = (

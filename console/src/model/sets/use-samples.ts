@@ -1,8 +1,9 @@
 /** Samples that a set is tried on. Some are there from the start, so that one sees at once what it says. */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
+import { completeUsers } from '../../interface/completions.ts'
 import { usePlace } from '../../shell/place.tsx'
-import { loadInstances, loadUsers } from './options.ts'
+import { loadInstances } from './options.ts'
 import type { SetType } from './set-draft.ts'
 import type { SampleDraft, Surroundings } from './use-trial.ts'
 
@@ -22,7 +23,7 @@ export function useSamples(type: SetType, resource: string): Samples {
   const { data } = useQuery({
     queryKey: place.key('none', 'given-samples', type, resource),
     queryFn: ({ signal }) =>
-      type === 'userset' ? loadUsers(place)('', signal) : loadInstances(place, resource)('', signal),
+      type === 'userset' ? completeUsers(place)('', signal) : loadInstances(place, resource)('', signal),
     retry: false,
   })
   const given = useMemo(() => {

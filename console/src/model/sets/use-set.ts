@@ -21,20 +21,19 @@ export function useSet(key: string) {
     queryKey: place.key('condition_set', 'one', key),
     queryFn: async ({ signal }): Promise<SavedSet> => {
       const path = { ...place.path, condition_set_id: key }
-      const [{ value: set, tag }, above] = await Promise.all([
-        taggedAnswerOf(
-          service.GET('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}', {
-            params: { path },
-            signal,
-          }),
-        ),
-        answerOf(
-          service.GET('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}/ancestors', {
-            params: { path, query: { per_page: 1 } },
-            signal,
-          }),
-        ),
-      ])
+      const { value: set, tag } = await taggedAnswerOf(
+        service.GET('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}', {
+          params: { path },
+          signal,
+        }),
+      )
+      // After the set: a parent that is newer than the tag is refused with it, and an older one would be written back.
+      const above = await answerOf(
+        service.GET('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}/ancestors', {
+          params: { path, query: { per_page: 1 } },
+          signal,
+        }),
+      )
       return { set, tag, draft: draftOf(set, above[0]?.key ?? null) }
     },
   })
@@ -42,7 +41,7 @@ export function useSet(key: string) {
 
 export type SetRule = Schemas['SetRule']
 
-export interface RestingOnSet {
+interface RestingOnSet {
   /** The first of them. */
   readonly rules: readonly SetRule[]
   readonly total: number

@@ -13,7 +13,6 @@ const PAUSE_MS = 300
 /** What the values of samples rest on. */
 const TRIED_NOUNS = ['user', 'resource_instance', 'tenant', 'role_assignment', 'condition_set'] as const
 
-export type Trial = Schemas['TryConditionSetAnswer']
 export type TriedSample = Schemas['TryConditionSetAnswerSamplesItem']
 
 export interface SampleDraft {

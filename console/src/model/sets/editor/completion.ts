@@ -44,7 +44,7 @@ const OPERATORS = {
   all_match: '{ "match": {} }',
   exists: 'true',
 } as const
-export type Operator = keyof typeof OPERATORS
+type Operator = keyof typeof OPERATORS
 
 const CONNECTIVES = { allOf: '[]', anyOf: '[]', not: '{}' } as const
 

@@ -49,7 +49,7 @@ export function nameOf(state: EditorState, property: SyntaxNode): string | null 
 }
 
 /** What stands in quotes, whole or not yet. */
-export function unquoted(text: string): string {
+function unquoted(text: string): string {
   try {
     return String(JSON.parse(text))
   } catch {
