@@ -12,7 +12,7 @@ export interface CursorPage<Item, Cursor> {
   readonly isCutShort: boolean
 }
 
-export interface CursorPages<Item> extends Pages<Item> {
+interface CursorPages<Item> extends Pages<Item> {
   readonly isCutShort: boolean
 }
 
@@ -31,7 +31,6 @@ export function useCursorPages<Item, Cursor>(
   return {
     items: pages.flatMap(({ items }) => items),
     total: pages[0]?.total ?? null,
-
     isLoading: query.isPending,
     isLoadingMore: query.isFetchingNextPage,
     hasMore: query.hasNextPage,

@@ -32,7 +32,7 @@ function questionOf({ user, action, type, instance, tenant }: Asked) {
 function WayShown({ way, action }: { readonly way: Way; readonly action: string }) {
   const said = useTexts().access.why
   return (
-    <div className="way stack tight">
+    <div className="explained stack tight">
       <ol className="chain" aria-label={said.chain}>
         <li>
           <ThingShown thing={way.from} action={action} />

@@ -1,6 +1,7 @@
 /** A list as a file, written page by page in the browser, with how far it has come and a way to stop it. */
 import { useEffect, useRef, useState } from 'react'
 import { Action } from '../parts/action.tsx'
+import { download } from '../parts/download.ts'
 import { ProblemNote } from '../parts/problem-note.tsx'
 import { useSpoken } from '../texts/texts.tsx'
 import { type Cell, csvFile, ROWS_MAX } from './csv.ts'
@@ -8,7 +9,7 @@ import { type Cell, csvFile, ROWS_MAX } from './csv.ts'
 type State =
   | { readonly is: 'idle' | 'cancelled' }
   | { readonly is: 'writing'; readonly rows: number }
-  | { readonly is: 'written'; readonly rows: number; readonly isCut: boolean }
+  | { readonly is: 'written'; readonly rows: number; readonly isCut: boolean; readonly file: string }
   | { readonly is: 'failed'; readonly problem: unknown }
 
 /** `label`: of what list it is, for those who hear it. `pages`: its rows, in the columns of `header`. */
@@ -39,7 +40,7 @@ export function ExportAction({
       const written = await csvFile(header, pages(stopped.signal), { onRows })
       stopped.signal.throwIfAborted()
       download(written.file, file)
-      setState({ is: 'written', rows: written.rows, isCut: written.isCut })
+      setState({ is: 'written', rows: written.rows, isCut: written.isCut, file })
     } catch (problem) {
       setState(stopped.signal.aborted ? { is: 'cancelled' } : { is: 'failed', problem })
     }
@@ -49,7 +50,7 @@ export function ExportAction({
     if (of.is === 'cancelled') return said.cancelled
     if (of.is === 'writing') return said.writing(number(of.rows))
     if (of.is !== 'written') return ''
-    return of.isCut ? said.cut(number(ROWS_MAX), file) : said.written(number(of.rows), file)
+    return of.isCut ? said.cut(number(ROWS_MAX), of.file) : said.written(number(of.rows), of.file)
   }
   return (
     <div className="export">
@@ -69,14 +70,4 @@ export function ExportAction({
       {state.is === 'failed' ? <ProblemNote error={state.problem} /> : null}
     </div>
   )
-}
-
-function download(file: Blob, name: string): void {
-  const address = URL.createObjectURL(file)
-  const link = document.createElement('a')
-  link.href = address
-  link.download = name
-  link.click()
-  // The browser has taken hold of it by then.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000)
 }

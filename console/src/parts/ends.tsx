@@ -2,9 +2,9 @@
 import { useState } from 'react'
 import { useSpoken, useTexts } from '../texts/texts.tsx'
 import { Choice, TextInput } from './fields.tsx'
+import { isoMoment, localMoment } from './moments.ts'
 import { Badge } from './page.tsx'
 
-const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const SPANS = {
   hour: HOUR_MS,
@@ -28,13 +28,13 @@ export function EndInput({
 }) {
   const texts = useTexts().parts
   const [span, setSpan] = useState<Span>(initial === null ? 'never' : 'moment')
-  const [moment, setMoment] = useState(initial === null ? '' : local(initial))
+  const [moment, setMoment] = useState(initial === null ? '' : localMoment(initial))
   const choose = (chosen: string): void => {
     const next = chosen as Span
     setSpan(next)
     if (next === 'never') onChange(null)
     else if (next !== 'moment') onChange(new Date(Date.now() + SPANS[next]).toISOString())
-    else onChange(rfc3339(moment))
+    else onChange(isoMoment(moment))
   }
   const spans = ['never', 'hour', 'workday', 'day', 'week', 'month', 'moment'] as const
   return (
@@ -53,25 +53,13 @@ export function EndInput({
           value={moment}
           onChange={value => {
             setMoment(value)
-            onChange(rfc3339(value))
+            onChange(isoMoment(value))
           }}
           problem={problem}
         />
       ) : null}
     </div>
   )
-}
-
-/** A moment as an input has it, in the browser's zone. */
-function local(iso: string): string {
-  const time = new Date(iso)
-  return new Date(time.getTime() - time.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16)
-}
-
-/** A moment of the browser's zone, as an input has it, for the interface. What is none is sent as it is, and refused there. */
-function rfc3339(typed: string): string {
-  const time = new Date(typed)
-  return Number.isNaN(time.getTime()) ? typed : time.toISOString()
 }
 
 /** Nothing where the grant lasts. */

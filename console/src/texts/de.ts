@@ -36,7 +36,8 @@ export const de: Texts = {
       moment: 'zu einem Zeitpunkt…',
     },
     copy: 'Kopieren',
-    copied: 'Kopiert',
+    notCopied:
+      'Der Browser lässt diese Seite nichts kopieren. Markieren Sie den Text und kopieren Sie ihn selbst.',
     notFound: 'Diese Seite gibt es nicht.',
   },
   shell: {

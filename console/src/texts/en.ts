@@ -39,7 +39,7 @@ export const en = {
       moment: 'at a moment…',
     },
     copy: 'Copy',
-    copied: 'Copied',
+    notCopied: 'The browser does not let this page copy. Select the text and copy it yourself.',
     notFound: 'There is no such page.',
   },
   shell: {

@@ -1,5 +1,4 @@
 /** The entries that the filters let through, newest first. */
-import { useMemo } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
 import { type Pages, usePages } from '../../interface/pages.ts'
 import { Badge, Card } from '../../parts/page.tsx'
@@ -111,9 +110,7 @@ function load(
 
 /** A page that was loaded after something was added begins with what the one before ended with. */
 function withoutRepeats(pages: Pages<Entry>): Pages<Entry> {
-  const { items } = pages
-  const once = useMemo(() => [...new Map(items.map(entry => [entry.id, entry])).values()], [items])
-  return { ...pages, items: once }
+  return { ...pages, items: [...new Map(pages.items.map(entry => [entry.id, entry])).values()] }
 }
 
 function cellsOf(entry: Entry): readonly Cell[] {

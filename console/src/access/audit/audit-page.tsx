@@ -1,5 +1,6 @@
 /** The audit log of the environment: what was changed, by which key, when. Newest first. */
 import { KeyInput, TextInput } from '../../parts/fields.tsx'
+import { isoMoment, localMoment } from '../../parts/moments.ts'
 import { Page } from '../../parts/page.tsx'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -59,14 +60,8 @@ function MomentInput({
     <TextInput
       label={label}
       type="datetime-local"
-      value={localOf(value)}
-      onChange={local => onChange(local === '' ? '' : new Date(local).toISOString())}
+      value={localMoment(value)}
+      onChange={local => onChange(isoMoment(local))}
     />
   )
-}
-
-function localOf(iso: string): string {
-  const time = new Date(iso)
-  if (Number.isNaN(time.getTime())) return ''
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

@@ -3,9 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
 import { Action } from '../../parts/action.tsx'
+import { download } from '../../parts/download.ts'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
-import { say, sayProblem } from '../../parts/toasts.tsx'
+import { say } from '../../parts/toasts.tsx'
 import { usePlace } from '../../shell/place.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
 import { ModelPage } from '../model-page.tsx'
@@ -30,8 +31,14 @@ export default function ModelFilePage() {
         }),
       ),
   })
-  const copy = (text: string): void => {
-    navigator.clipboard.writeText(text).then(() => say(texts.copied), sayProblem)
+  const copy = async (text: string): Promise<void> => {
+    try {
+      // There is none where the page came without TLS.
+      await navigator.clipboard.writeText(text)
+      say(texts.copied)
+    } catch {
+      say(all.parts.notCopied)
+    }
   }
   return (
     <ModelPage
@@ -40,8 +47,8 @@ export default function ModelFilePage() {
       actions={
         data === undefined ? undefined : (
           <>
-            <Action onPress={() => copy(data)}>{all.parts.copy}</Action>
-            <Action kind="primary" onPress={() => download(data)}>
+            <Action onPress={() => void copy(data)}>{all.parts.copy}</Action>
+            <Action kind="primary" onPress={() => download(new Blob([data], { type: TYPE }), FILE_NAME)}>
               {texts.download}
             </Action>
           </>
@@ -66,13 +73,4 @@ export default function ModelFilePage() {
       )}
     </ModelPage>
   )
-}
-
-function download(text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: TYPE }))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = FILE_NAME
-  link.click()
-  URL.revokeObjectURL(address)
 }
