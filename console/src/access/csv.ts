@@ -24,7 +24,7 @@ function csvCell(cell: Cell): string {
   return TO_QUOTE.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-export interface CsvFile {
+interface CsvFile {
   readonly file: Blob
   readonly rows: number
   /** Whether there were more rows than it has. */

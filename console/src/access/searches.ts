@@ -23,7 +23,7 @@ export interface Instance {
 }
 
 /** A place in the list: a type by its place among all, and a token within its instances. */
-export interface ResourceCursor {
+interface ResourceCursor {
   readonly type: number
   readonly token: string
 }

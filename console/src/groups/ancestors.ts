@@ -13,7 +13,7 @@ import {
 const GROUPS_MAX = 12
 const FIRST = { page: 1, per_page: 10 } as const
 
-export interface Ancestor {
+interface Ancestor {
   readonly name: string
   /** The groups this one is in itself. */
   readonly parents: readonly string[]

@@ -6,7 +6,7 @@ import { usePlace } from '../shell/place.tsx'
 import { useSpoken } from '../texts/texts.tsx'
 import { type Group, referenceOf, useGroupCalls } from './group-calls.ts'
 
-export interface Counts {
+interface Counts {
   readonly members: number
   readonly roles: number
   readonly inside: number

@@ -18,7 +18,7 @@ interface Environment {
   readonly path: { readonly proj_id: string; readonly env_id: string }
 }
 
-export type FoundKey = Schemas['KeyCompletion']
+type FoundKey = Schemas['KeyCompletion']
 type Kind = Schemas['CompletedKind']
 
 const SHOWN_MAX = 20

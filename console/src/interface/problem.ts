@@ -1,7 +1,7 @@
 /** An error as the interface says it: a code, sentences, and where they are about a part of what was sent, that part. */
 
 /** Where in a request something is not as it must be. */
-export interface Finding {
+interface Finding {
   /** As `['body', 'name']`. */
   readonly place: readonly (string | number)[]
   readonly message: string

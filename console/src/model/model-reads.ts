@@ -19,7 +19,7 @@ interface TypePage {
   readonly total_count?: number | undefined
 }
 
-export interface KnownTypes {
+interface KnownTypes {
   readonly types: readonly ModelType[]
   /** How many there are in all. */
   readonly total: number

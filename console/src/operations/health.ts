@@ -8,7 +8,7 @@ import type { Place } from '../shell/place.tsx'
 export const AGAIN_MS = 5_000
 
 /** Whether something is as it should be; where not, what the service says. */
-export interface Standing {
+interface Standing {
   readonly isGood: boolean
   readonly reason: string | null
   /** Why changes are refused; null: they are not, or nobody knows. */

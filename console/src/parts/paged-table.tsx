@@ -14,7 +14,7 @@ export interface Column<Item> {
 }
 
 /** What a row opens below itself, made when it is opened. */
-export interface RowDetail<Item> {
+interface RowDetail<Item> {
   /** What is pressed: `Why?` */
   readonly trigger: string
   /** The same, with the name of the row, for those who hear it. */

@@ -133,7 +133,7 @@ function trimmedOf(question: Question): Question {
 }
 
 /** What the interface says of a member of the question: `user.key: must not …`, or in findings. */
-export function problemAt(problem: unknown, place: string): string | null {
+function problemAt(problem: unknown, place: string): string | null {
   if (!(problem instanceof Problem)) return null
   const found = problem.findings.find(({ place: parts }) =>
     parts

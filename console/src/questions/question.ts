@@ -18,7 +18,7 @@ export interface Question {
 
 export type Field = keyof Question
 
-export const NO_QUESTION: Question = {
+const NO_QUESTION: Question = {
   user: '',
   action: '',
   type: '',

@@ -4,7 +4,7 @@ import type { Way } from './way.ts'
 /** How much smaller a way is drawn so that it lies, at most. */
 const SCALE_MIN = 0.85
 export const NODE_HEIGHT = 62
-export const ROLE_HEIGHT = 26
+const ROLE_HEIGHT = 26
 const NODE_WIDTH_MIN = 104
 const NODE_WIDTH_MAX = 212
 /** Between the text of a node and its sides, with the mark of its kind. */

@@ -18,7 +18,7 @@ export interface Stop extends Named {
   readonly role?: string | undefined
 }
 
-export interface Leg {
+interface Leg {
   readonly text: string
   /** What else is to be known of it, a line each. */
   readonly notes: readonly string[]

@@ -6,7 +6,7 @@ import { useSyncExternalStore } from 'react'
 
 const STORED = 'verdict.key'
 
-export type SignOutReason = 'asked' | 'refused'
+type SignOutReason = 'asked' | 'refused'
 
 interface Session {
   readonly key: string | null

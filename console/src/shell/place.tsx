@@ -17,7 +17,7 @@ export interface Place {
 }
 
 /** What a query is about. Nouns of the stream of changes; `any`: each of them may make it stale; `none`: no change does. */
-export type Noun =
+type Noun =
   | 'user'
   | 'tenant'
   | 'resource_instance'

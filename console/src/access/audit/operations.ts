@@ -28,7 +28,7 @@ const REVOKING: ReadonlySet<string> = new Set<keyof Operations>([
 const EXPIRY = 'expireGrants' satisfies keyof Operations
 
 /** `expired`: a grant ended by itself; `revoked`: a call took it away; `call`: a call changed something else. */
-export type Cause = 'expired' | 'revoked' | 'call'
+type Cause = 'expired' | 'revoked' | 'call'
 
 export function causeOf(operation: string): Cause {
   if (operation === EXPIRY) return 'expired'

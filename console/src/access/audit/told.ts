@@ -51,7 +51,7 @@ export function shortIn(entry: Entry, max: number): readonly (readonly [string, 
 }
 
 /** A grant that came to its end, as its entry tells of it. */
-export interface ExpiredGrant {
+interface ExpiredGrant {
   readonly what: string
   readonly who: string
   readonly where: string

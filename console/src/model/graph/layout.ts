@@ -8,8 +8,8 @@ import { clipped, type Lettering, widthOf } from './lettering.ts'
 import { derivedPath, LABEL_LINE, linkPath } from './link-path.ts'
 import type { LaidOut, PlacedBox, PlacedLink, Point } from './placed.ts'
 
-export const HEAD = 46
-export const ROW = 24
+const HEAD = 46
+const ROW = 24
 const FOOT = 8
 const LOOP = 24
 const PADDING = 12

@@ -6,7 +6,7 @@ export interface Point {
   readonly y: number
 }
 
-export interface PlacedRow {
+interface PlacedRow {
   readonly role: string
   readonly text: string
   readonly note: string

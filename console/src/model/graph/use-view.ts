@@ -12,7 +12,7 @@ interface Size {
   readonly height: number
 }
 
-export interface Rectangle extends Size {
+interface Rectangle extends Size {
   readonly x: number
   readonly y: number
 }

@@ -8,14 +8,14 @@ import { useTexts } from '../../texts/texts.tsx'
 import { CellMark } from './cell-mark.tsx'
 import { effectOf, type PermissionCell, stateOf } from './permission-cell.ts'
 
-export interface GridRow {
+interface GridRow {
   readonly key: string
   readonly header: ReactNode
   readonly cells: readonly PermissionCell[]
 }
 
 /** Rows under one heading; null: no heading. */
-export interface GridGroup {
+interface GridGroup {
   readonly key: string
   readonly header: ReactNode | null
   readonly rows: readonly GridRow[]
