@@ -15,6 +15,7 @@ import { csvFile, csvLine, fileName } from '../../console/src/access/csv.ts'
 import {
   expectAccessible,
   goTo,
+  openConsole,
   openSignedIn,
   sharedChromium,
   SIZES,
@@ -298,6 +299,18 @@ test('the key of the organization reads the log with the names of keys, and is t
 function rowOfText(page: Page, text: string): Locator {
   return page.getByRole('row').filter({ hasText: text })
 }
+
+test('a key decides about its own environment, and nothing of that is shown under the name of another one', async () => {
+  const page = await openConsole(await chromium(), { ...at, refusals: [403, 404] })
+  await page.goto(`${verdict.address}/console#/default/elsewhere/access/users/user/anybody/action/read`)
+  await page.locator('input[type=password]:focus').waitFor()
+  const asked: string[] = []
+  page.on('request', request => asked.push(new URL(request.url()).pathname))
+  await page.keyboard.type(API_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByText('It does not belong to this environment.').waitFor()
+  expect(asked.filter(path => path.startsWith('/access/'))).toEqual([])
+})
 
 test('a search that stopped early says so, and goes on', async () => {
   const client = await startedService({ searchScanMax: 10 })
