@@ -1,8 +1,9 @@
 /** The console: who is signed in sees the pages, anybody else the place to sign in. Addresses are behind `#`, which no server sees. */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect } from 'react'
-import { Route, Router, Switch } from 'wouter'
+import { Redirect, Route, Router, Switch, useLocation } from 'wouter'
 import { Problem } from './interface/problem.ts'
+import { MishapBoundary } from './parts/mishap.tsx'
 import { Skeleton } from './parts/paged-table.tsx'
 import { forgetSaid, Toasts } from './parts/toasts.tsx'
 import { useSession } from './session/session.ts'
@@ -27,8 +28,7 @@ const RETRIES_MAX = 2
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      retry: (count, error) =>
-        count < RETRIES_MAX && !(error instanceof Problem && error.status > 0 && error.status < 500),
+      retry: (count, error) => count < RETRIES_MAX && !(error instanceof Problem && error.isRefusal),
       staleTime: 10_000,
     },
   },
@@ -85,34 +85,40 @@ function SignedIn() {
           </PlaceProvider>
         )}
       </Route>
+      <Route>
+        <Redirect to="/" replace />
+      </Route>
     </Switch>
   )
 }
 
 /** The pages of an environment. Each folder of pages is loaded when it is opened. */
 function Pages() {
+  const [path] = useLocation()
   return (
-    <Suspense fallback={<Skeleton />}>
-      <Switch>
-        <Route path="/:project/:environment/questions/*?">
-          <QuestionPage />
-        </Route>
-        <Route path="/:project/:environment/groups/*?">
-          <GroupPages />
-        </Route>
-        <Route path="/:project/:environment/model/*?">
-          <ModelPages />
-        </Route>
-        <Route path="/:project/:environment/access/*?">
-          <AccessPages />
-        </Route>
-        <Route path="/:project/:environment/operations/*?">
-          <OperationPages />
-        </Route>
-        <Route>
-          <NotFound />
-        </Route>
-      </Switch>
-    </Suspense>
+    <MishapBoundary place={path}>
+      <Suspense fallback={<Skeleton />}>
+        <Switch>
+          <Route path="/:project/:environment/questions/*?">
+            <QuestionPage />
+          </Route>
+          <Route path="/:project/:environment/groups/*?">
+            <GroupPages />
+          </Route>
+          <Route path="/:project/:environment/model/*?">
+            <ModelPages />
+          </Route>
+          <Route path="/:project/:environment/access/*?">
+            <AccessPages />
+          </Route>
+          <Route path="/:project/:environment/operations/*?">
+            <OperationPages />
+          </Route>
+          <Route>
+            <NotFound />
+          </Route>
+        </Switch>
+      </Suspense>
+    </MishapBoundary>
   )
 }

@@ -363,7 +363,7 @@ test('the page of a user has its groups, until when, and what it is assigned', a
   await verdict.put(memberPath(outer, bob), { tenant: 'default', expires_at: '2090-01-01T00:00:00Z' })
   await verdict.tenantRole(`auditor-of-${outer}`, ['document:read'])
   await verdict.assign(bob, `auditor-of-${outer}`, 'default')
-  const page = await openSignedIn(await chromium(), { ...at, path: `groups/users/${bob}` })
+  const page = await openSignedIn(await chromium(), { ...at, path: `groups/~users/${bob}` })
   await page.getByRole('row', { name: new RegExp(`auditor-of-${outer} tenant default`) }).waitFor()
   const groups = page.getByRole('table', { name: 'Groups', exact: true })
   await groups.getByRole('row', { name: new RegExp(`${inner} lasts`) }).waitFor()

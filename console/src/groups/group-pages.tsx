@@ -20,7 +20,8 @@ export default function GroupPages() {
   return (
     <Switch>
       <Route path={BASE}>{() => <Chooser tree={tree} setTree={setTree} isNarrow={isNarrow} />}</Route>
-      <Route path={`${BASE}/users/:user`}>{({ user }) => <UserView key={user} user={partOf(user)} />}</Route>
+      {/* No group that was made as one has a key with `~`: a group may be called `users`. */}
+      <Route path={`${BASE}/~users/:user`}>{({ user }) => <UserView key={user} user={partOf(user)} />}</Route>
       <Route path={`${BASE}/:group/:part?`}>
         {({ group, part }) => (
           <div className="groups">

@@ -38,7 +38,7 @@ export function Members({ group, heading, onGone, pages }: PartOfGroup & { reado
           {
             id: 'user',
             header: texts.user,
-            cell: ({ key }) => <Link href={place.to('groups', 'users', key)}>{key}</Link>,
+            cell: ({ key }) => <Link href={place.to('groups', '~users', key)}>{key}</Link>,
           },
           { id: 'end', header: all.parts.ends, cell: ({ expires_at }) => <EndText end={expires_at} /> },
           {

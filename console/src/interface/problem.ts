@@ -49,6 +49,11 @@ export class Problem extends Error {
     return this.findings.find(({ place }) => place[1] === field || place[0] === field)?.message ?? null
   }
 
+  /** Whether the interface refused what was asked: it would do so again. Else the service was away, or had trouble. */
+  get isRefusal(): boolean {
+    return this.status >= 400 && this.status < 500
+  }
+
   /** Whether another one changed the thing meanwhile. */
   get isStale(): boolean {
     return this.status === 412

@@ -2,7 +2,7 @@
  * Dialogs: a question before something is done, which says in a sentence what it does, and a form. Either shows what the interface says
  * where it refuses, and stays open then.
  */
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { Dialog, DialogTrigger, Heading } from 'react-aria-components/Dialog'
 import { Form } from 'react-aria-components/Form'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
@@ -93,9 +93,12 @@ function DialogForm<Result>({
   const [problem, setProblem] = useState<unknown>(null)
   const [isUnderWay, setIsUnderWay] = useState(false)
   const [done, setDone] = useState<{ readonly result: Result } | null>(null)
+  // Whatever the button shows by then: twice pressed is once asked.
+  const sending = useRef(false)
   const send = async (): Promise<void> => {
     // Enter in a field sends, too.
-    if (!isReady) return
+    if (!isReady || sending.current) return
+    sending.current = true
     setIsUnderWay(true)
     setProblem(null)
     try {
@@ -106,6 +109,7 @@ function DialogForm<Result>({
     } catch (refused) {
       setProblem(refused)
       setIsUnderWay(false)
+      sending.current = false
     }
   }
   if (outcome !== undefined && done !== null) {

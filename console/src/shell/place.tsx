@@ -1,7 +1,8 @@
 /** The environment that the page is about, by its path, and links within it. */
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
-import { useQueryClient } from '@tanstack/react-query'
+import { type Query, useQueryClient } from '@tanstack/react-query'
 import { followChanges, type LiveState } from '../interface/live.ts'
+import { Problem } from '../interface/problem.ts'
 
 export interface Place {
   readonly project: string
@@ -106,11 +107,20 @@ function useLiveQueries(project: string, environment: string): LiveState {
       changed.add(noun)
       reloadSoon()
     }
-    void followChanges({ project, environment }, { signal: ended.signal, onChange, onState: setState })
+    const onState = (now: LiveState): void => {
+      setState(now)
+      // What could not be read while the service was away is read when it is back.
+      if (now === 'live') void queries.refetchQueries({ type: 'active', predicate: hasFailed })
+    }
+    void followChanges({ project, environment }, { signal: ended.signal, onChange, onState })
     return () => {
       ended.abort()
       if (timer !== null) clearTimeout(timer)
     }
   }, [project, environment, queries])
   return state
+}
+
+function hasFailed({ state: { error } }: Query): boolean {
+  return error !== null && !(error instanceof Problem && error.isRefusal)
 }

@@ -18,7 +18,8 @@ export const de: Texts = {
     undone: 'Rückgängig gemacht: es ist wie vorher.',
     dismiss: 'Schließen',
     cancel: 'Abbrechen',
-    unreachable: 'Der Dienst antwortet nicht. Es wurde nichts geändert; versuchen Sie es gleich noch einmal.',
+    unreachable:
+      'Der Dienst antwortet nicht. Wenn Sie gerade etwas geändert haben, sehen Sie nach, ob es geschehen ist, bevor Sie es noch einmal versuchen.',
     stale:
       'Jemand anders hat dies inzwischen geändert. Von Ihnen wurde nichts geschrieben: sehen Sie an, was jetzt da ist, und versuchen Sie es noch einmal.',
     defect: message => `In der Konsole ist etwas schiefgegangen: ${message}`,
@@ -39,6 +40,10 @@ export const de: Texts = {
     notCopied:
       'Der Browser lässt diese Seite nichts kopieren. Markieren Sie den Text und kopieren Sie ihn selbst.',
     notFound: 'Diese Seite gibt es nicht.',
+    mishap: 'Diese Seite konnte nicht gezeigt werden.',
+    mishapHelp:
+      'Vielleicht ist der Dienst gerade nicht erreichbar, oder er wurde aktualisiert, seit Sie die Konsole geöffnet haben. Gespeichertes ist nicht verloren.',
+    loadAnew: 'Neu laden',
   },
   shell: {
     signIn: 'Anmelden',

@@ -21,7 +21,8 @@ export const en = {
     undone: 'Undone: it is as it was.',
     dismiss: 'Dismiss',
     cancel: 'Cancel',
-    unreachable: 'The service does not answer. Nothing was changed; try again in a moment.',
+    unreachable:
+      'The service does not answer. If you were changing something, look whether it was done before you try again.',
     stale:
       'Somebody else changed this meanwhile. Nothing of yours was written: look at what is there now, and try again.',
     defect: (message: string) => `Something went wrong in the console: ${message}`,
@@ -41,6 +42,10 @@ export const en = {
     copy: 'Copy',
     notCopied: 'The browser does not let this page copy. Select the text and copy it yourself.',
     notFound: 'There is no such page.',
+    mishap: 'This page could not be shown.',
+    mishapHelp:
+      'The service may be away for a moment, or may have been updated since you opened the console. Nothing that was saved is lost.',
+    loadAnew: 'Load anew',
   },
   shell: {
     signIn: 'Sign in',

@@ -1,0 +1,122 @@
+/** What goes wrong while one works: keys that are pressed twice, a service that is away, files that are gone, addresses that lead nowhere. */
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { freePort } from '#testing/processes/free-port.ts'
+import {
+  API_KEY,
+  type Client,
+  fresh,
+  groupPath,
+  sharedService,
+  startedService,
+  storeDirectory,
+} from '#testing/processes/running-service.ts'
+import { expectAccessible, goTo, openSignedIn, sharedChromium } from '../support/console-page.ts'
+
+const verdict = await sharedService()
+const chromium = sharedChromium()
+const at = { address: verdict.address }
+
+/** A group, and a user who is not in it. */
+async function groupAndUser(service: Client = verdict): Promise<[group: string, user: string]> {
+  const [group, user] = fresh('team', 'dora')
+  await service.group(group)
+  await service.user(user)
+  return [group, user]
+}
+
+/** The dialog that adds a member, with the user in it and the focus in its field. */
+async function openMembership(page: Page, user: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add member' }).press('Enter')
+  await page.getByRole('combobox', { name: 'User' }).fill(user)
+  await page.getByRole('option', { name: user }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('listbox').waitFor({ state: 'detached' })
+}
+
+test('Enter that is pressed three times in a field sends once', async () => {
+  const [group, user] = await groupAndUser()
+  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${group}` })
+  const writes: string[] = []
+  page.on('request', request => {
+    if (request.method() !== 'GET') writes.push(request.method())
+  })
+  await openMembership(page, user)
+  for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('Enter')
+
+  await page.getByText(`${user} is a member of ${group}.`).waitFor()
+  await page.locator('.dialog').waitFor({ state: 'detached' })
+  expect(writes).toEqual(['PUT'])
+  expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(1)
+})
+
+test('a service that was away: what was typed stays, nothing is said to be done, and what could not be read appears when it is back', async () => {
+  const settings = { port: await freePort(), storeUrl: `lmdb:${storeDirectory()}` }
+  const service = await startedService(settings)
+  const [group, user] = await groupAndUser(service)
+  const [other] = await groupAndUser(service)
+  const page = await openSignedIn(await chromium(), { address: service.address, path: `groups/${group}` })
+  await page.getByText('Nobody is in this group itself.').waitFor()
+  await page.locator('.live-mark.live').waitFor()
+  await service.close()
+
+  await openMembershipUnseen(page, user)
+  await page.getByText('The service does not answer.').waitFor()
+  expect(await page.getByRole('combobox', { name: 'User' }).inputValue()).toBe(user)
+  await page.keyboard.press('Escape')
+  await page.locator('.dialog').waitFor({ state: 'detached' })
+  await goTo(page, `groups/${other}`)
+  await page.getByRole('alert').filter({ hasText: 'does not answer' }).first().waitFor()
+
+  const again = await startedService(settings)
+  await page.getByText('Nobody is in this group itself.').waitFor()
+  expect((await again.get<{ data: unknown[] }>(`${groupPath(group)}/users`)).body.data).toEqual([])
+})
+
+/** The same where nobody completes what is typed. */
+async function openMembershipUnseen(page: Page, user: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add member' }).press('Enter')
+  await page.getByRole('combobox', { name: 'User' }).fill(user)
+  await page.keyboard.press('Tab')
+  await page.getByRole('button', { name: 'Add', exact: true }).press('Enter')
+}
+
+test('a page whose files are not there says so, beside a way to load it anew; the other pages stay', async () => {
+  const page = await (await chromium()).newPage({ locale: 'en-GB' })
+  await page.goto(`${verdict.address}/console`)
+  await page.locator('input[type=password]').fill(API_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Groups' }).press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Groups' }).waitFor()
+  // As after an update: files have other names by then.
+  await page.route('**/console/access-pages-*', route => route.abort())
+  await page.getByRole('link', { name: 'Access' }).press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'This page could not be shown.' }).waitFor()
+  await expectAccessible(page)
+  await page.getByRole('link', { name: 'Groups' }).press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Groups' }).waitFor()
+  await page.goBack()
+  await page.unroute('**/console/access-pages-*')
+  await page.getByRole('button', { name: 'Load anew' }).press('Enter')
+
+  await page.getByRole('heading', { level: 1, name: 'What a user may do' }).waitFor()
+  await page.close()
+})
+
+test('an address without an environment leads to the one of the key', async () => {
+  const page = await openSignedIn(await chromium(), at)
+  await page.getByRole('heading', { level: 1, name: 'Why?' }).waitFor()
+  await page.evaluate(`location.hash = '/default'`)
+
+  await expect.poll(() => page.url()).toMatch(/#\/[^/]+\/[^/]+\/questions$/)
+  await page.getByRole('heading', { level: 1, name: 'Why?' }).waitFor()
+})
+
+test('a group may be called as a page is', async () => {
+  await verdict.group('users')
+  const page = await openSignedIn(await chromium(), { ...at, path: 'groups/users' })
+  await page.getByRole('link', { name: 'Roles' }).press('Enter')
+
+  await page.getByRole('heading', { level: 2, name: 'Roles' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'users' }).waitFor()
+})
