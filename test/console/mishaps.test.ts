@@ -7,6 +7,7 @@ import {
   type Client,
   fresh,
   groupPath,
+  memberPath,
   sharedService,
   startedService,
   storeDirectory,
@@ -48,6 +49,52 @@ test('Enter that is pressed three times in a field sends once', async () => {
   await page.locator('.dialog').waitFor({ state: 'detached' })
   expect(writes).toEqual(['PUT'])
   expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(1)
+})
+
+const END = '2090-01-01T00:00:00Z'
+
+/** Ends of the memberships of a group, by user. */
+async function membersOf(group: string): Promise<Record<string, string | null>> {
+  const { body } = await verdict.get<{ data: { key: string; expires_at: string | null }[] }>(
+    `${groupPath(group)}/users`,
+  )
+  return Object.fromEntries(body.data.map(({ key, expires_at: end }) => [key, end]))
+}
+
+test('what somebody else made of it meanwhile is not taken back: neither a membership with an end, nor one that is there again', async () => {
+  const [group, user] = await groupAndUser()
+  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${group}` })
+  await openMembership(page, user)
+  await page.keyboard.press('Enter')
+  await page.getByText(`${user} is a member of ${group}.`).waitFor()
+  await verdict.put(memberPath(group, user), { tenant: 'default', expires_at: END })
+  await page.getByRole('button', { name: 'Undo' }).press('Enter')
+  await page.getByText('Somebody else changed this').waitFor()
+  expect(Object.keys(await membersOf(group))).toEqual([user])
+  await page.getByRole('button', { name: 'Dismiss' }).press('Enter')
+
+  await page.getByRole('button', { name: `Remove ${user}` }).press('Enter')
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).press('Enter')
+  await page.getByText(`${user} is no member of ${group} any more.`).waitFor()
+  await verdict.put(memberPath(group, user), { tenant: 'default', expires_at: END })
+  await page.getByRole('button', { name: 'Undo' }).press('Enter')
+  await page.getByText('Somebody else changed this').waitFor()
+  expect(Date.parse((await membersOf(group))[user]!)).toBe(Date.parse(END))
+})
+
+test('a group that somebody else has put somebody into is not taken back', async () => {
+  const [, user] = await groupAndUser()
+  const [made] = fresh('made')
+  const page = await openSignedIn(await chromium(), { ...at, path: 'groups' })
+  await page.getByRole('button', { name: 'New group' }).press('Enter')
+  await page.getByRole('textbox', { name: 'Key' }).fill(made)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: made }).waitFor()
+  await verdict.join(made, user)
+  await page.getByRole('button', { name: 'Undo' }).press('Enter')
+
+  await page.getByText('Somebody else changed this').waitFor()
+  expect(Object.keys(await membersOf(made))).toEqual([user])
 })
 
 test('a service that was away: what was typed stays, nothing is said to be done, and what could not be read appears when it is back', async () => {

@@ -10,6 +10,7 @@ import { useWrite } from '../parts/writes.ts'
 import { useTexts } from '../texts/texts.tsx'
 import type { End } from './group-calls.ts'
 import { saidOf, useUntil } from './said.ts'
+import { takeBack } from './take-back.ts'
 
 export function EndDialog({
   what,
@@ -40,7 +41,7 @@ export function EndDialog({
     await write({
       make: () => onChange(end),
       said: texts.endChanged(what, until(end)),
-      undo: seen === undefined ? undefined : () => onChange(seen),
+      undo: seen === undefined ? undefined : () => takeBack(end, read, () => onChange(seen)),
     })
   }
   return (

@@ -24,6 +24,7 @@ import {
 import { Part, type PartOfGroup } from './part.tsx'
 import { RemoveDialog } from './remove-dialog.tsx'
 import { saidOf, useUntil } from './said.ts'
+import { takeBack } from './take-back.ts'
 
 export function Grants({
   group,
@@ -71,6 +72,7 @@ export function Grants({
                     label={texts.removeRole(role.key, object)}
                     sentence={texts.removeRoleSentence(role.key, object, name)}
                     said={texts.roleRemoved(role.key, object, name)}
+                    read={() => grantEnd(calls, name, granted)}
                     make={() => calls.takeBack(group, granted)}
                     undo={() => calls.grant(group, { ...granted, end })}
                     onGone={onGone}
@@ -110,9 +112,14 @@ function GrantRole({ group }: { readonly group: Group }) {
       make: () => calls.grant(group, { ...granted, end }),
       said: texts.roleGranted(role, object, name, until(end)),
       undo: () =>
-        before === undefined
-          ? calls.takeBack(group, granted)
-          : calls.grant(group, { ...granted, end: before }),
+        takeBack(
+          end,
+          () => grantEnd(calls, name, granted),
+          () =>
+            before === undefined
+              ? calls.takeBack(group, granted)
+              : calls.grant(group, { ...granted, end: before }),
+        ),
     })
   }
   const said = (problem: unknown) => ({

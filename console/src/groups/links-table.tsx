@@ -67,6 +67,7 @@ export function LinksTable({
                   label={texts.unnest(child, parent)}
                   sentence={texts.unnestSentence(child, parent)}
                   said={texts.unnested(child, parent)}
+                  read={() => nestingEnd(calls, parent, child)}
                   make={() => calls.unnest(parent, child)}
                   undo={() => calls.nest(parent, child, end)}
                   onGone={onGone}

@@ -15,6 +15,7 @@ import { type End, type Group, type Member, referenceOf, useGroupCalls } from '.
 import { Part, type PartOfGroup } from './part.tsx'
 import { RemoveDialog } from './remove-dialog.tsx'
 import { saidOf, useUntil } from './said.ts'
+import { takeBack } from './take-back.ts'
 
 export function Members({ group, heading, onGone, pages }: PartOfGroup & { readonly pages: Pages<Member> }) {
   const all = useTexts()
@@ -57,6 +58,7 @@ export function Members({ group, heading, onGone, pages }: PartOfGroup & { reado
                   label={texts.removeMember(key)}
                   sentence={texts.removeMemberSentence(key, name)}
                   said={texts.memberRemoved(key, name)}
+                  read={() => calls.membershipEnd(group, key)}
                   make={() => calls.dropMember(group, key)}
                   undo={() => calls.putMember(group, key, end)}
                   onGone={onGone}
@@ -91,7 +93,11 @@ function AddMember({ group }: { readonly group: Group }) {
           ? texts.memberAdded(user, name, until(end))
           : texts.endChanged(texts.membership(user), until(end)),
       undo: () =>
-        before === undefined ? calls.dropMember(group, user) : calls.putMember(group, user, before),
+        takeBack(
+          end,
+          () => calls.membershipEnd(group, user),
+          () => (before === undefined ? calls.dropMember(group, user) : calls.putMember(group, user, before)),
+        ),
     })
   }
   return (

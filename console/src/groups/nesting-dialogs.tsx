@@ -16,6 +16,7 @@ import {
   useGroupCalls,
 } from './group-calls.ts'
 import { saidOf, useUntil } from './said.ts'
+import { takeBack } from './take-back.ts'
 
 /** The end of the nesting that is there; undefined: there is none. */
 export async function nestingEnd(calls: GroupCalls, parent: string, child: string): Promise<End | undefined> {
@@ -52,7 +53,12 @@ export function NestDialog({
     await write({
       make: () => calls.nest(parent, child, end),
       said: texts.nested(child, parent, until(end)),
-      undo: () => (before === undefined ? calls.unnest(parent, child) : calls.nest(parent, child, before)),
+      undo: () =>
+        takeBack(
+          end,
+          () => nestingEnd(calls, parent, child),
+          () => (before === undefined ? calls.unnest(parent, child) : calls.nest(parent, child, before)),
+        ),
     })
   }
   return (
@@ -126,10 +132,19 @@ export function MoveDialog({
         }
       },
       said: texts.moved(child, parent, target),
-      undo: async () => {
-        await calls.nest(parent, child, end)
-        await leaveTarget()
-      },
+      undo: () =>
+        takeBack(
+          end,
+          () => nestingEnd(calls, target, child),
+          async () => {
+            await takeBack(
+              undefined,
+              () => nestingEnd(calls, parent, child),
+              () => calls.nest(parent, child, end),
+            )
+            await leaveTarget()
+          },
+        ),
     })
     requestAnimationFrame(() => requestAnimationFrame(onGone))
   }

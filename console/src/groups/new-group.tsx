@@ -1,13 +1,14 @@
 /** Makes a group. */
 import { useState } from 'react'
 import { useLocation } from 'wouter'
+import { Problem } from '../interface/problem.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { KeyInput, TextInput } from '../parts/fields.tsx'
 import { useWrite } from '../parts/writes.ts'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
-import { referenceOf, useGroupCalls } from './group-calls.ts'
+import { type GroupCalls, referenceOf, useGroupCalls } from './group-calls.ts'
 import { saidOf } from './said.ts'
 
 const FIRST_TENANT = 'default'
@@ -42,6 +43,7 @@ export function NewGroup() {
           },
           said: texts.created(name),
           undo: async () => {
+            await requireEmpty(calls, made)
             go(place.to('groups'))
             await calls.remove(made)
           },
@@ -72,4 +74,16 @@ export function NewGroup() {
       )}
     </ActionDialog>
   )
+}
+
+/** Rejects where somebody has put something into the group meanwhile, granted it something, or put it into another one. */
+async function requireEmpty(calls: GroupCalls, group: string): Promise<void> {
+  const first = { page: 1, per_page: 1 } as const
+  const lists = await Promise.all([
+    calls.members(group, first),
+    calls.children(group, first),
+    calls.roles(group, first),
+    calls.parents(group, first),
+  ])
+  if (lists.some(({ data }) => data.length > 0)) throw Problem.stale()
 }

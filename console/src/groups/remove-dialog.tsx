@@ -2,13 +2,24 @@
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { useWrite, type Write } from '../parts/writes.ts'
 import { useTexts } from '../texts/texts.tsx'
+import type { End } from './group-calls.ts'
+import { takeBack } from './take-back.ts'
 
 export function RemoveDialog({
   label,
   sentence,
   onGone,
+  read,
+  undo,
   ...removal
-}: Required<Write> & { readonly label: string; readonly sentence: string; readonly onGone: () => void }) {
+}: Omit<Write, 'undo'> & {
+  readonly label: string
+  readonly sentence: string
+  readonly onGone: () => void
+  readonly undo: () => Promise<unknown>
+  /** When it ends by now; undefined: it is gone. */
+  readonly read: () => Promise<End | undefined>
+}) {
   const texts = useTexts().groups
   const write = useWrite()
   return (
@@ -21,7 +32,7 @@ export function RemoveDialog({
       submit={texts.remove}
       isDanger
       onSubmit={async () => {
-        await write(removal)
+        await write({ ...removal, undo: () => takeBack(undefined, read, undo) })
         // Behind the dialog, which gives the focus back to its button if that is there.
         requestAnimationFrame(() => requestAnimationFrame(onGone))
       }}

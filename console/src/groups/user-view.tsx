@@ -69,6 +69,7 @@ function GroupsOf({ user }: { readonly user: string }) {
                     label={texts.removeFrom(user, name)}
                     sentence={texts.removeMemberSentence(user, name)}
                     said={texts.memberRemoved(user, name)}
+                    read={() => calls.membershipEnd(group, user)}
                     make={() => calls.dropMember(group, user)}
                     undo={() => calls.putMember(group, user, end)}
                     onGone={() => document.querySelector<HTMLElement>('h1')?.focus()}
