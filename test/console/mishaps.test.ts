@@ -12,7 +12,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { expectAccessible, goTo, openSignedIn, sharedChromium } from '../support/console-page.ts'
+import { expectAccessible, goTo, openSignedIn, sharedChromium, SIZES } from '../support/console-page.ts'
 
 const verdict = await sharedService()
 const chromium = sharedChromium()
@@ -166,4 +166,22 @@ test('a group may be called as a page is', async () => {
 
   await page.getByRole('heading', { level: 2, name: 'Roles' }).waitFor()
   await page.getByRole('heading', { level: 1, name: 'users' }).waitFor()
+})
+
+test('on a telephone a key of two hundred letters is broken where the screen ends, and where one is is in sight', async () => {
+  const user = 'x'.repeat(200)
+  await verdict.user(user)
+  const page = await openSignedIn(await chromium(), { ...at, size: 'phone' })
+  for (const path of [`groups/~users/${user}`, `access/users/user/${user}/action/read`]) {
+    await goTo(page, path)
+    await page.getByRole('heading', { name: user }).first().waitFor()
+    await expectAccessible(page)
+  }
+  await goTo(page, 'operations/keys')
+  const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Keys' })
+  const isInSight = async (): Promise<boolean> => {
+    const { x, width } = (await link.boundingBox())!
+    return x >= 0 && x + width <= SIZES.phone.width
+  }
+  await expect.poll(isInSight).toBe(true)
 })

@@ -1,4 +1,5 @@
 /** Where one can go, with a mark at where one is. */
+import { useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useTexts } from '../texts/texts.tsx'
 import { Icon, type IconName } from './icons.tsx'
@@ -15,8 +16,17 @@ export function Navigation({ links }: { readonly links: readonly Destination[] }
   const [current] = links
     .filter(({ to }) => path === to || path.startsWith(`${to}/`))
     .toSorted((one, other) => other.to.length - one.to.length)
+  const { shell } = useTexts()
+  const bar = useRef<HTMLElement>(null)
+  // On a narrow screen the links stand in a row that is longer than it is wide.
+  useEffect(() => {
+    const link = bar.current?.querySelector('[aria-current=page]')
+    if (!bar.current || !link) return
+    const [around, at] = [bar.current.getBoundingClientRect(), link.getBoundingClientRect()]
+    bar.current.scrollLeft += at.left + at.width / 2 - (around.left + around.width / 2)
+  }, [current?.to, shell])
   return (
-    <nav aria-label={useTexts().shell.navigation}>
+    <nav ref={bar} aria-label={shell.navigation}>
       <ul>
         {links.map(({ to, text, icon }) => (
           <li key={to}>
