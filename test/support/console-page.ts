@@ -1,7 +1,7 @@
 /**
  * The console in a real browser, over a real service: opened, signed in by keyboard, looked at. When a test is over, nothing must have gone
- * wrong in the page, and nothing may have been asked for elsewhere. Pictures are left in `.artifacts/console`; with `KEEP_PICTURES` set they
- * are written beside the tests, where the ones that were looked at are kept.
+ * wrong in the page, and nothing may have been asked for elsewhere. Pictures are left in `.artifacts/console`. Some that
+ * were looked at are kept in `test/console/pictures`.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -15,7 +15,7 @@ import { startChromium } from './chromium.ts'
 import { HANG_MS } from './hang.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const PICTURES = process.env['KEEP_PICTURES'] ? 'test/console/pictures' : '.artifacts/console'
+const PICTURES = '.artifacts/console'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** What a page is looked at in. */

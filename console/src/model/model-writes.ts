@@ -1,5 +1,5 @@
 /** How the model is changed: each function is one call of the interface. */
-import { answerOf, type Schemas, service } from '../interface/client.ts'
+import { answerOf, type Schemas, service, taggedAnswerOf } from '../interface/client.ts'
 import type { Place } from '../shell/place.tsx'
 import type { Derivation } from './model-facts.ts'
 
@@ -11,12 +11,18 @@ const TYPE_ROLE = `${TYPE}/roles/{role_id}` as const
 const TENANT_ROLES = '/v2/schema/{proj_id}/{env_id}/roles'
 const TENANT_ROLE = `${TENANT_ROLES}/{role_id}` as const
 
-export function addType(path: Path, body: Schemas['ResourceCreate']) {
-  return answerOf(service.POST(TYPES, { params: { path }, body }))
+/** Answers the tag of what was made, by which it is taken back only as long as it is that. */
+export async function addType(path: Path, body: Schemas['ResourceCreate']): Promise<string | null> {
+  await answerOf(service.POST(TYPES, { params: { path }, body }))
+  const at = { path: { ...path, resource_id: body.key } }
+  return (await taggedAnswerOf(service.GET(TYPE, { params: at }))).tag
 }
 
-export function removeType(path: Path, type: string) {
-  return answerOf(service.DELETE(TYPE, { params: { path: { ...path, resource_id: type } } }))
+/** `tag`: what it must be still, else nothing is removed (412). */
+export function removeType(path: Path, type: string, tag: string | null = null) {
+  return answerOf(
+    service.DELETE(TYPE, { params: { path: { ...path, resource_id: type }, header: onlyAs(tag) } }),
+  )
 }
 
 export function addAction(path: Path, type: string, body: Schemas['ActionCreate']) {
@@ -32,16 +38,39 @@ export function removeAction(path: Path, type: string, action: string) {
 }
 
 /** `type`: null for a role of tenants. */
-export function addRole(path: Path, type: string | null, body: Schemas['RoleCreate']): Promise<unknown> {
-  return type === null
-    ? answerOf(service.POST(TENANT_ROLES, { params: { path }, body }))
-    : answerOf(service.POST(`${TYPE}/roles`, { params: { path: { ...path, resource_id: type } }, body }))
+export async function addRole(
+  path: Path,
+  type: string | null,
+  body: Schemas['RoleCreate'],
+): Promise<string | null> {
+  if (type === null) {
+    await answerOf(service.POST(TENANT_ROLES, { params: { path }, body }))
+    const at = { path: { ...path, role_id: body.key } }
+    return (await taggedAnswerOf(service.GET(TENANT_ROLE, { params: at }))).tag
+  }
+  await answerOf(service.POST(`${TYPE}/roles`, { params: { path: { ...path, resource_id: type } }, body }))
+  const at = { path: { ...path, resource_id: type, role_id: body.key } }
+  return (await taggedAnswerOf(service.GET(TYPE_ROLE, { params: at }))).tag
 }
 
-export function removeRole(path: Path, type: string | null, role: string): Promise<unknown> {
+export function removeRole(
+  path: Path,
+  type: string | null,
+  role: string,
+  tag: string | null = null,
+): Promise<unknown> {
+  const header = onlyAs(tag)
   return type === null
-    ? answerOf(service.DELETE(TENANT_ROLE, { params: { path: { ...path, role_id: role } } }))
-    : answerOf(service.DELETE(TYPE_ROLE, { params: { path: { ...path, resource_id: type, role_id: role } } }))
+    ? answerOf(service.DELETE(TENANT_ROLE, { params: { path: { ...path, role_id: role }, header } }))
+    : answerOf(
+        service.DELETE(TYPE_ROLE, {
+          params: { path: { ...path, resource_id: type, role_id: role }, header },
+        }),
+      )
+}
+
+function onlyAs(tag: string | null): { readonly 'If-Match'?: string } {
+  return tag === null ? {} : { 'If-Match': tag }
 }
 
 /** Adds to what others write meanwhile, or takes from it: nothing of theirs is overwritten. */

@@ -5,7 +5,7 @@
 import { readdirSync, promises as files } from 'node:fs'
 import { join } from 'node:path'
 import { Type } from 'typebox'
-import { ETAG, IF_NONE_MATCH, MAX_AGE } from '#http/message/header-fields.ts'
+import { ETAG, IF_NONE_MATCH, LOCATION, MAX_AGE } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import { StaticContent } from './static-content.ts'
@@ -76,6 +76,18 @@ export function consoleRoutes(directory: string): Route[] {
         304: current,
       },
       handle: call => page.reply(call),
+    }),
+    // Typed with a slash at its end, the page would look for its files in another place.
+    defineRoute({
+      method: 'GET',
+      path: '/console/',
+      operationId: 'getConsoleWithSlash',
+      summary: 'Leads to the console',
+      family: 'native',
+      access: 'public',
+      isDescribed: false,
+      responses: { 308: { description: 'To the console.', headers: [LOCATION] } },
+      handle: () => ({ status: 308, body: undefined, headers: { Location: '../console' } }),
     }),
     defineRoute({
       method: 'GET',

@@ -42,13 +42,17 @@ export function AddRole({
         setName('')
         setGiven([])
       }}
-      onSubmit={() =>
-        write({
-          make: () => addRole(path, type, { key, name: name === '' ? key : name, permissions: [...given] }),
+      onSubmit={() => {
+        let made: string | null = null
+        const body = { key, name: name === '' ? key : name, permissions: [...given] }
+        return write({
+          make: async () => {
+            made = await addRole(path, type, body)
+          },
           said: texts.addRole.said(key),
-          undo: () => removeRole(path, type, key),
+          undo: () => removeRole(path, type, key, made),
         })
-      }
+      }}
     >
       {problem => (
         <>

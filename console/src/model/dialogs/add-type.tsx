@@ -28,15 +28,17 @@ export function AddType() {
       submit={texts.add}
       onOpen={() => [setKey, setName, setActions].forEach(set => set(''))}
       onSubmit={async () => {
+        let made: string | null = null
         await write({
-          make: () =>
-            addType(place.path, {
+          make: async () => {
+            made = await addType(place.path, {
               key,
               name: name === '' ? key : name,
               actions: Object.fromEntries(keys.map(action => [action, {}])),
-            }),
+            })
+          },
           said: texts.addType.said(key),
-          undo: () => removeType(place.path, key),
+          undo: () => removeType(place.path, key, made),
         })
         go(place.to('model', 'types', key))
       }}
