@@ -66,9 +66,8 @@ export function GroupTree({
     calls.list(
       {
         ...page,
-        // What is counted is read to its end.
-        include_total_count: false,
-        ...(search === '' ? { top_level: true } : { search }),
+        // What is counted is read to its end: a search is, in any case.
+        ...(search === '' ? { top_level: true, include_total_count: false } : { search }),
         ...(tenant !== '' && { tenant }),
       },
       signal,
