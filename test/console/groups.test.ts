@@ -445,7 +445,7 @@ test('all of it in German and in the dark', async () => {
     await expectAccessible(page)
   }
   await page.evaluate(
-    `location.hash = [...location.hash.split('/').slice(0, 4), 'users', '${bob}'].join('/')`,
+    `location.hash = [...location.hash.split('/').slice(0, 4), '~users', '${bob}'].join('/')`,
   )
   await page.getByRole('heading', { level: 1, name: bob }).waitFor()
   await expectAccessible(page)

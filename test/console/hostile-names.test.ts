@@ -68,7 +68,7 @@ const PATHS: readonly (readonly [path: string, shows: string])[] = [
   [`questions/${asked}`, KEY],
   ['groups', 'team'],
   ['groups/team', KEY],
-  [`groups/users/${encodeURIComponent(KEY)}`, KEY],
+  [`groups/~users/${encodeURIComponent(KEY)}`, KEY],
   ['model', 'paper'],
   ['model/matrix', 'paper'],
   ['model/sets', 'insiders'],
