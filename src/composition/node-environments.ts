@@ -38,10 +38,12 @@ export class NodeEnvironments {
     }
   }
 
-  /** How far each environment is that has an index, by its id. */
-  revisions(indexes: SharedIndexes): Readonly<Record<string, string>> {
+  /** How far each environment is that has an index, by its id; none if there are more than `most` environments. O(environments). */
+  revisions(indexes: SharedIndexes, most: number): Readonly<Record<string, string>> {
+    const open = this.#open?.all() ?? []
+    if (open.length > most) return {}
     const revisions: Record<string, string> = {}
-    for (const { scope } of this.#open?.all() ?? []) {
+    for (const { scope } of open) {
       const revision = indexes.revision(scope.environmentId)
       if (revision) revisions[scope.environmentId] = formatRevision(revision)
     }

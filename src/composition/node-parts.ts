@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Config } from '#config/config.ts'
 import { InvariantError } from '#model/assert.ts'
+import { formatRevision } from '#model/revision.ts'
 import { VERSION } from '#model/version.ts'
 import type { Logger } from '#telemetry/log.ts'
 import { LoopMeter } from '#telemetry/loop-meter.ts'
@@ -104,8 +105,12 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
       fresh: standing.state.isFresh,
       stale_ms: Math.round(store.stalenessMs()),
       http_threads: config.httpThreads,
-      revisions: environments.revisions(indexes),
     }),
+    revisionIn: environmentId => {
+      const revision = indexes.revision(environmentId)
+      return revision && formatRevision(revision)
+    },
+    revisions: most => environments.revisions(indexes, most),
     now: surroundings.now,
     elapsedMs: surroundings.elapsedMs,
   })

@@ -33,7 +33,11 @@ export interface RosterParts {
   /** Null: there are no others. */
   readonly board: NodeBoard | null
   /** This node, as it stands. */
-  self(): Omit<Said, 'seen_at'>
+  self(): Omit<Said, 'seen_at' | 'revisions'>
+  /** How far it is in an environment; null: in none of that id. */
+  revisionIn(environmentId: string): string | null
+  /** How far it is in each, by their ids; none if there are more than `most`. */
+  revisions(most: number): Readonly<Record<string, string>>
   readonly now: () => number
   readonly elapsedMs: () => number
 }
@@ -66,11 +70,10 @@ export class NodeRoster {
 
   /** Says it now. What the store does not take is said again with the next beat. */
   beat(): void {
-    const { board } = this.#parts
+    const { board, revisions } = this.#parts
     if (!board) return
-    const { revisions, ...self } = this.#self()
-    const isShort = Object.keys(revisions).length <= REVISIONS_MAX
-    const text = JSON.stringify({ ...self, revisions: isShort ? revisions : {} })
+    const self = this.#self()
+    const text = JSON.stringify({ ...self, revisions: revisions(REVISIONS_MAX) })
     board.say(self.id, text).catch(() => {})
     if (this.#beats % BEATS_PER_READING === 0) void this.#others()
     this.#beats += 1
@@ -79,39 +82,24 @@ export class NodeRoster {
   close(): void {
     if (this.#timer) clearInterval(this.#timer)
     // Else the others would take it for one that lives for some seconds more.
-    this.#parts.board?.leave(this.#self().id).catch(() => {})
+    this.#parts.board?.leave(this.#parts.self().id).catch(() => {})
   }
 
   /** The nodes, each with how far it is in that environment; null: in none. */
   async list(environmentId: string | null): Promise<NodeList> {
     const { said, missing } = await this.#othersInTime()
     const self = this.#self()
-    const node = (each: Said): Node => {
-      const { id, name, version, started_at, seen_at, ready, fresh, stale_ms, http_threads, revisions } = each
-      const revision = environmentId === null ? null : (revisions[environmentId] ?? null)
-      const is_this = each === self
-      return {
-        id,
-        name,
-        version,
-        started_at,
-        seen_at,
-        is_this,
-        ready,
-        fresh,
-        stale_ms,
-        http_threads,
-        revision,
-      }
-    }
-    const all = [self, ...said.filter(({ id }) => id !== self.id)]
-    const nodes = all
-      .toSorted((left, right) => compare(left.started_at, right.started_at) || compare(left.id, right.id))
-      .map(node)
+    const revision = environmentId === null ? null : this.#parts.revisionIn(environmentId)
+    const others = said
+      .filter(({ id }) => id !== self.id)
+      .map(each => toldNode(each, environmentId === null ? null : (each.revisions[environmentId] ?? null)))
+    const nodes = [{ ...toldNode(self, revision), is_this: true }, ...others].toSorted(
+      (left, right) => compare(left.started_at, right.started_at) || compare(left.id, right.id),
+    )
     return { nodes, is_complete: missing === null, missing }
   }
 
-  #self(): Said {
+  #self(): Omit<Said, 'revisions'> {
     return { ...this.#parts.self(), seen_at: new Date(this.#parts.now()).toISOString() }
   }
 
@@ -153,6 +141,13 @@ export class NodeRoster {
       return []
     }
   }
+}
+
+/** Another release may say more: what is told is what there is to tell. */
+function toldNode(said: Omit<Said, 'revisions'>, revision: string | null): Node {
+  const { id, name, version, started_at, seen_at, ready, fresh, stale_ms, http_threads } = said
+  const stands = { ready, fresh, stale_ms, http_threads }
+  return { id, name, version, started_at, seen_at, is_this: false, ...stands, revision }
 }
 
 function compare(left: string, right: string): number {
