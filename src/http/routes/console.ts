@@ -8,27 +8,11 @@ import { Type } from 'typebox'
 import { ETAG, IF_NONE_MATCH, LOCATION, MAX_AGE } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
+import { TEXT_STAYS_TEXT } from './page-policy.ts'
 import { StaticContent } from './static-content.ts'
 
-/**
- * Nothing but what comes from here. No script and no style inside of the page, no text that becomes markup, and no frame around it: what
- * a user's or a tenant's name holds cannot act.
- */
-export const CONSOLE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ')
-
 const PAGE_HEADERS = {
-  'Content-Security-Policy': CONSOLE_POLICY,
+  'Content-Security-Policy': TEXT_STAYS_TEXT,
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',

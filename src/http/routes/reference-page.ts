@@ -34,15 +34,3 @@ export const REFERENCE_START = `SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
 })
 `
-
-/** Nothing but what comes from here; Swagger UI has its icons in its style sheet. */
-export const REFERENCE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')

@@ -6,7 +6,8 @@ import type { Json } from '#http/openapi/schema-components.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { AttributeMap } from '#model/wire/building-blocks.ts'
-import { REFERENCE_PAGE, REFERENCE_POLICY, REFERENCE_START } from './reference-page.ts'
+import { OWN_FILES_ONLY } from './page-policy.ts'
+import { REFERENCE_PAGE, REFERENCE_START } from './reference-page.ts'
 import { StaticContent } from './static-content.ts'
 
 interface Content {
@@ -39,7 +40,7 @@ export function referenceRoutes(describe: () => Resumable<Json>): Route[] {
       summary: 'This description, to be browsed',
       contentType: 'text/html; charset=utf-8',
       schema: text,
-      headers: { 'Content-Security-Policy': REFERENCE_POLICY, 'Referrer-Policy': 'no-referrer' },
+      headers: { 'Content-Security-Policy': OWN_FILES_ONLY, 'Referrer-Policy': 'no-referrer' },
       load: () => Buffer.from(REFERENCE_PAGE),
     }),
     contentRoute({
