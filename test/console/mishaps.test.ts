@@ -8,6 +8,7 @@ import {
   fresh,
   groupPath,
   memberPath,
+  RESOURCES,
   sharedService,
   startedService,
   storeDirectory,
@@ -95,6 +96,22 @@ test('a group that somebody else has put somebody into is not taken back', async
 
   await page.getByText('Somebody else changed this').waitFor()
   expect(Object.keys(await membersOf(made))).toEqual([user])
+})
+
+test('a type that somebody else has added to is not taken back, and one that is as it was made is', async () => {
+  for (const isAddedTo of [true, false]) {
+    const [type] = fresh('made')
+    const page = await openSignedIn(await chromium(), { ...at, path: 'model', refusals: [404, 412] })
+    await page.getByRole('button', { name: 'Add type' }).press('Enter')
+    await page.getByRole('textbox', { name: 'Key' }).fill(type)
+    await page.keyboard.press('Enter')
+    await page.getByRole('complementary', { name: `The type ${type}` }).waitFor()
+    if (isAddedTo) await verdict.post(`${RESOURCES}/${type}/roles`, { key: 'reader', name: 'Reader' })
+    await page.getByRole('button', { name: 'Undo' }).press('Enter')
+
+    await page.getByText(isAddedTo ? 'Somebody else changed this' : 'Undone: it is as it was.').waitFor()
+    expect((await verdict.get(`${RESOURCES}/${type}`)).status).toBe(isAddedTo ? 200 : 404)
+  }
 })
 
 test('a service that was away: what was typed stays, nothing is said to be done, and what could not be read appears when it is back', async () => {

@@ -44,3 +44,8 @@ export async function taggedAnswerOf<Data>(
   const value = await answerOf(Promise.resolve({ ...rest, response }) as Promise<Answered<Data>>)
   return { value, tag: response.headers.get('etag') }
 }
+
+/** The header of a change that is meant for what has that tag alone: where it is another by now, it is refused (412). Null: for anything. */
+export function onlyAs(tag: string | null): { readonly 'If-Match'?: string } {
+  return tag === null ? {} : { 'If-Match': tag }
+}

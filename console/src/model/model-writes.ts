@@ -1,5 +1,5 @@
 /** How the model is changed: each function is one call of the interface. */
-import { answerOf, type Schemas, service, taggedAnswerOf } from '../interface/client.ts'
+import { answerOf, onlyAs, type Schemas, service, taggedAnswerOf } from '../interface/client.ts'
 import type { Place } from '../shell/place.tsx'
 import type { Derivation } from './model-facts.ts'
 
@@ -67,10 +67,6 @@ export function removeRole(
           params: { path: { ...path, resource_id: type, role_id: role }, header },
         }),
       )
-}
-
-function onlyAs(tag: string | null): { readonly 'If-Match'?: string } {
-  return tag === null ? {} : { 'If-Match': tag }
 }
 
 /** Adds to what others write meanwhile, or takes from it: nothing of theirs is overwritten. */

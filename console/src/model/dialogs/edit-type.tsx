@@ -1,6 +1,6 @@
 /** The name of a type and what is said of it. Written only over what was read: who was later sees what is there now. */
 import { useRef, useState } from 'react'
-import { service, taggedAnswerOf } from '../../interface/client.ts'
+import { onlyAs, service, taggedAnswerOf } from '../../interface/client.ts'
 import { Problem } from '../../interface/problem.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { TextInput } from '../../parts/fields.tsx'
@@ -52,7 +52,7 @@ export function EditType({ type }: { readonly type: string }) {
       service.PATCH(TYPE, {
         params,
         body: to,
-        ...(over === null ? {} : { headers: { 'If-Match': over } }),
+        headers: { ...onlyAs(over) },
       }),
     )
   const save = async (): Promise<void> => {

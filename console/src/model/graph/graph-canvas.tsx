@@ -66,7 +66,6 @@ export default function GraphCanvas({
     const box = laidOut.boxes.find(({ key }) => key === chosen)
     if (box !== undefined && size.width > 0) show(box, sought?.key === chosen)
     // What is laid out anew moves nothing.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [chosen, sought, size])
 
   const lit = chosen === null ? null : neighboursOf(chosen, model.links)

@@ -60,7 +60,6 @@ export function useView(content: Size, start: string, readable: number) {
     if (moved.current === start || size.width === 0 || contentWidth === 0) return
     moved.current = null
     setView(fitted(Math.max(wholeScale, readable)))
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [start, size, contentWidth, contentHeight, readable])
 
   const change = useCallback(

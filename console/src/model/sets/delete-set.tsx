@@ -1,6 +1,6 @@
 /** Deletes a condition set, with the rules on it; undone, both are there again. */
 import { useLocation } from 'wouter'
-import { answerOf, service } from '../../interface/client.ts'
+import { answerOf, onlyAs, service } from '../../interface/client.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { useWrite } from '../../parts/writes.ts'
 import { usePlace } from '../../shell/place.tsx'
@@ -40,7 +40,7 @@ export function DeleteSet({
       make: async () => {
         await answerOf(
           service.DELETE('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}', {
-            params: { path, header: tag === null ? {} : { 'If-Match': tag } },
+            params: { path, header: onlyAs(tag) },
           }),
         )
         // Before the page would ask for what is gone.

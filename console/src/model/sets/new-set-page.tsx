@@ -1,7 +1,7 @@
 /** A condition set that is not there yet. */
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import { answerOf, service } from '../../interface/client.ts'
+import { answerOf, onlyAs, service, taggedAnswerOf } from '../../interface/client.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { useWrite } from '../../parts/writes.ts'
 import { usePlace } from '../../shell/place.tsx'
@@ -10,6 +10,9 @@ import { ModelPage } from '../model-page.tsx'
 import { conditionWords } from './condition-words.ts'
 import { bodyOf, NEW_SET, readJson } from './set-draft.ts'
 import { SetForm } from './set-form.tsx'
+
+const SETS = '/v2/schema/{proj_id}/{env_id}/condition_sets'
+const SET = `${SETS}/{condition_set_id}` as const
 
 export default function NewSetPage() {
   const place = usePlace()
@@ -22,17 +25,16 @@ export default function NewSetPage() {
   const create = async (): Promise<void> => {
     const { path } = place
     const body = bodyOf(draft)
+    const at = { path: { ...path, condition_set_id: draft.key } }
+    let made: string | null = null
     try {
       await write({
-        make: () =>
-          answerOf(service.POST('/v2/schema/{proj_id}/{env_id}/condition_sets', { params: { path }, body })),
+        make: async () => {
+          await answerOf(service.POST(SETS, { params: { path }, body }))
+          made = (await taggedAnswerOf(service.GET(SET, { params: at }))).tag
+        },
         said: texts.created(name),
-        undo: () =>
-          answerOf(
-            service.DELETE('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}', {
-              params: { path: { ...path, condition_set_id: draft.key } },
-            }),
-          ),
+        undo: () => answerOf(service.DELETE(SET, { params: { ...at, header: onlyAs(made) } })),
       })
     } catch (refused) {
       setProblem(refused)

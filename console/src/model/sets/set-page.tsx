@@ -1,7 +1,7 @@
 /** One condition set: what it is and says, tried on samples, changed, deleted; and the rules on it. */
 import { useEffect, useState } from 'react'
 import { useQueryClient } from '@tanstack/react-query'
-import { answerOf, service, taggedAnswerOf } from '../../interface/client.ts'
+import { answerOf, onlyAs, service, taggedAnswerOf } from '../../interface/client.ts'
 import { Problem } from '../../interface/problem.ts'
 import { Action } from '../../parts/action.tsx'
 import { ActionDialog } from '../../parts/dialogs.tsx'
@@ -67,7 +67,7 @@ function SavedSetPage({ current }: { readonly current: SavedSet }) {
   const patch = (fields: SetDraft, tag: string | null) =>
     taggedAnswerOf(
       service.PATCH('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}', {
-        params: { path, header: tag === null ? {} : { 'If-Match': tag } },
+        params: { path, header: onlyAs(tag) },
         body: changesOf(fields),
       }),
     )
