@@ -53,7 +53,10 @@ const isAboutThing = ({ path }: Route): boolean =>
 const reads = new Map(
   routes.filter(each => isAboutThing(each) && each.method === 'GET').map(each => [each.path, each]),
 )
-const changes = routes.filter(each => reads.has(each.path) && each.method !== 'GET')
+/** What a role has, is changed by paths of their own, and goes by the tag of the role. */
+const PART = /\/(?:permissions|parents\/[^/]+|implicit_grants(?:\/conditions)?)$/
+const thingAt = (path: string): string => path.replace(PART, '')
+const changes = routes.filter(each => reads.has(thingAt(each.path)) && each.method !== 'GET')
 const namesOf = (fields: readonly { readonly name: string }[] | undefined): string[] =>
   (fields ?? []).map(({ name }) => name)
 
@@ -64,14 +67,15 @@ test('what can be changed where it is read takes If-Match there, and its answers
     changes.map(({ operationId }) => operationId).toSorted(),
   )
   for (const { operationId, path, responses, refusals } of changes) {
-    const read = reads.get(path)!
+    const read = reads.get(thingAt(path))!
     expect(refusals, operationId).toContain(412)
     expect(namesOf(read.responses[200]!.headers), read.operationId).toContain('ETag')
     const told = responses[200]
-    if (told !== undefined) {
-      expect(namesOf(told.headers), operationId).toContain('ETag')
-      expect(told.schema, operationId).toBe(read.responses[200]!.schema)
-    }
+    // The tag is of the thing: an answer that shows less of it has none.
+    if (told !== undefined)
+      expect(namesOf(told.headers).includes('ETag'), operationId).toBe(
+        told.schema === read.responses[200]!.schema,
+      )
   }
   const mounted = mountedRoutes.filter(({ headers }) => namesOf(headers).includes('If-Match'))
   expect(mounted.map(({ operationId }) => operationId).toSorted()).toEqual(
@@ -91,27 +95,29 @@ test('each of them changes what has the tag, and nothing that has another by now
       continue
     }
     met.add(operation)
-    const before = await service.get(path)
+    const thing = thingAt(path)
+    const before = await service.get(thing)
     const refused = await sendIf('"another"', method, path, body, service)
     expect([refused.status, (refused.body as Problem).error_code], operation).toEqual([
       412,
       'PRECONDITION_FAILED',
     ])
-    const same = await service.get(path)
+    const same = await service.get(thing)
     expect([same.status, same.headers.get('etag')]).toEqual([before.status, before.headers.get('etag')])
     // A PUT may be the first of its thing. Nobody has a tag of that.
     const made =
       before.status === 404
         ? await service.send(method, path, { body })
-        : await sendIf(await tagOf(path, service), method, path, body, service)
+        : await sendIf(await tagOf(thing, service), method, path, body, service)
     expect(made.status, `${operation} ${JSON.stringify(made.body)}`).toBeLessThan(300)
-    const after = await service.get(path)
-    expect(after.status).toBe(method === 'DELETE' ? 404 : 200)
-    if (method === 'DELETE') continue
-    expect(made.headers.get('etag'), operation).toBe(after.headers.get('etag'))
+    const after = await service.get(thing)
+    const isGone = method === 'DELETE' && thing === path
+    expect(after.status).toBe(isGone ? 404 : 200)
+    if (isGone) continue
+    if (made.headers.has('etag')) expect(made.headers.get('etag'), operation).toBe(after.headers.get('etag'))
     expect(after.headers.get('etag'), operation).not.toBe(before.headers.get('etag'))
   }
-  expect([...met].toSorted()).toEqual(changes.map(({ operationId }) => operationId).toSorted())
+  expect(met).toEqual(new Set(changes.map(({ operationId }) => operationId)))
 })
 
 test('a tag is the same for every reader, by key or id, on every thread, and after a restart', async () => {

@@ -81,11 +81,13 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly body?: Body
   readonly optionalBody?: OptionalBody
   /**
-   * The operation that reads the thing at this path, by these parameters alone. Its answers have the tag of what they show, and
-   * so have those of changes, whose bodies are the same; changes take `If-Match`. Absent: the path names no thing, or nobody
-   * changes it there.
+   * The operation that reads the thing at this path, or what it is a part of, by these parameters alone. Its answers have the tag of
+   * what they show, and so have those of changes, whose bodies are the same; changes take `If-Match`. Absent: the path names no
+   * thing, or nobody changes it there.
    */
   readonly thing?: ThingOperation<Params>
+  /** The answer shows a part of the thing, and has no tag. */
+  readonly answersPart?: true
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
   readonly refusals?: readonly number[]
@@ -146,8 +148,9 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
     definition: ManagedDefinition<Name, Params, Query, Body, OptionalBody> &
       Fits<Input<Params, Query, Body, OptionalBody>, OperationInput<Name>>,
   ): Route => {
-    const { forCaller, thing, refusals = [] } = definition
+    const { forCaller, thing, answersPart = false, refusals = [] } = definition
     const isChange = thing !== undefined && definition.method !== 'GET'
+    const showsThing = thing !== undefined && !answersPart
     assert(
       !thing || isChange || definition.operation === thing,
       'a thing is read by the operation that reads it',
@@ -161,11 +164,11 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
           ...(forCaller ? [forCaller.header] : []),
           ...(isChange ? [IF_MATCH] : []),
         ],
-        answered: thing && definition.answer ? [REVISION, ETAG] : [REVISION],
+        answered: showsThing && definition.answer ? [REVISION, ETAG] : [REVISION],
       },
       async call => {
         headers.check(call.headers)
-        const isTagged = thing !== undefined && isBare(call)
+        const isTagged = showsThing && isBare(call)
         const tags = isChange ? wantedTags(call.headers) : null
         const query = forCaller ? forCaller.queryOf(call.query as never, call.headers) : call.query
         const reply = await forward(
@@ -240,6 +243,7 @@ function routeOf(
     mayWarn,
     forCaller: _forCaller,
     thing: _thing,
+    answersPart: _answersPart,
     ...route
   } = definition
   const done = { description: 'Done.', headers: mayWarn ? [...answered, WARNING] : answered }

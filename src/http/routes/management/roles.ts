@@ -49,7 +49,7 @@ function resourceRoleRoutes(gateway: ManagementGateway): Route[] {
     params: ResourceRolePath,
     thing: 'getResourceRole',
   } as const
-  const permissions = { path: `${one.path}/permissions`, params: ResourceRolePath }
+  const permissions = { ...one, path: `${one.path}/permissions` }
   return [
     manage({
       ...all,
@@ -109,31 +109,34 @@ function resourceRoleRoutes(gateway: ManagementGateway): Route[] {
 
 function derivationRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
-  const path = `${RESOURCE_ROLES}/{role_id}/implicit_grants`
+  const all = {
+    path: `${RESOURCE_ROLES}/{role_id}/implicit_grants`,
+    params: ResourceRolePath,
+    thing: 'getResourceRole',
+    answersPart: true,
+  } as const
   const setConditions = manage({
+    ...all,
+    path: `${all.path}/conditions`,
     operation: 'setImplicitGrantConditions',
     method: 'PUT',
-    path: `${path}/conditions`,
-    params: ResourceRolePath,
     summary: 'Say when the derivations of a role of a resource are void',
     body: GrantConditions,
     answer: GrantConditions,
   })
   return [
     manage({
+      ...all,
       operation: 'addImplicitGrant',
       method: 'POST',
-      path,
-      params: ResourceRolePath,
       summary: 'Derive a role of a resource from another role, along a relation',
       body: DerivationCreate,
       answer: DerivationRead,
     }),
     manage({
+      ...all,
       operation: 'removeImplicitGrant',
       method: 'DELETE',
-      path,
-      params: ResourceRolePath,
       summary: 'No longer derive a role of a resource from another role along a relation',
       body: DerivationCreate,
     }),
@@ -147,7 +150,7 @@ function tenantRoleRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
   const all = { path: TENANT_ROLES, params: TenantRolesPath }
   const one = { path: `${TENANT_ROLES}/{role_id}`, params: TenantRolePath, thing: 'getTenantRole' } as const
-  const permissions = { path: `${one.path}/permissions`, params: TenantRolePath }
+  const permissions = { ...one, path: `${one.path}/permissions` }
   return [
     manage({
       ...all,
@@ -220,11 +223,13 @@ function inheritanceRoutes(gateway: ManagementGateway): Route[] {
   const ofTenant = {
     path: `${TENANT_ROLES}/{role_id}/parents/{parent_role_id}`,
     params: TenantRoleParentPath,
-  }
+    thing: 'getTenantRole',
+  } as const
   const ofResource = {
     path: `${RESOURCE_ROLES}/{role_id}/parents/{parent_role_id}`,
     params: ResourceRoleParentPath,
-  }
+    thing: 'getResourceRole',
+  } as const
   return [
     manage({
       ...ofTenant,
