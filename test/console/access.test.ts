@@ -140,17 +140,21 @@ test('by keyboard: what a user may do in every type, one way to it when it is as
 
   await press(page, 'Why on document:roadmap?')
   await page.getByText('carol is a member of the group platform.').waitFor()
-  await page.getByText('The group platform is part of the group company').waitFor()
-  await page.getByText('The group company holds the role editor on folder:specs.').waitFor()
-  await page.getByText('folder:specs is parent of document:roadmap').waitFor()
+  await page
+    .getByText('The group platform is in the group company: its members are members there, too.')
+    .waitFor()
+  await page
+    .getByText('The group company is granted the role editor on folder:specs: its members hold it.')
+    .waitFor()
+  await page.getByText('folder:specs is parent of document:roadmap: whoever holds editor on').waitFor()
   const things = page.getByRole('list', { name: 'The way' }).getByRole('listitem')
   expect(await things.allInnerTexts()).toEqual(
     [
       ['user', 'carol'],
-      ['member', 'group', 'platform'],
-      ['part of', 'group', 'company'],
-      ['editor', 'folder', 'specs'],
-      ['parent · editor', 'document', 'roadmap'],
+      ['is in', 'group', 'platform', 'member'],
+      ['is in', 'group', 'company', 'member'],
+      ['is granted', 'folder', 'specs', 'editor'],
+      ['parent', 'document', 'roadmap', 'editor'],
     ].map(parts => expect.stringMatching(new RegExp(parts.join('\\s+')))),
   )
   expect(explained).toHaveLength(1)
@@ -177,7 +181,7 @@ test('a long list comes in pages, what others change appears by itself, and the 
 
   await press(page, 'Why on document:plan-100?')
   await page.getByText('dave holds the role auditor in the tenant default.').waitFor()
-  await page.getByText('auditor may read document:plan-100.').waitFor()
+  await page.getByText('auditor may read document:plan-100, which belongs to the tenant default.').waitFor()
 })
 
 test('by keyboard: who may do it on a resource, until when, and what is granted on it directly', async () => {

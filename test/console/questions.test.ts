@@ -220,10 +220,10 @@ describe('an allow is told as the way that leads to it', () => {
       'from group to group to what they are granted',
       asked('carl', 'read', 'document', 'plan'),
       [
-        'carl holds the role member on group:platform.',
-        'group:platform is in group:company. So whoever is member of group:platform is member of group:company.',
-        'group:company is granted viewer on folder:specs. So whoever is member of group:company is viewer of folder:specs.',
-        'folder:specs is parent of document:plan. So whoever is viewer of folder:specs is viewer of document:plan.',
+        'carl is a member of the group platform.',
+        'The group platform is in the group company: its members are members there, too.',
+        'The group company is granted the role viewer on folder:specs: its members hold it.',
+        'folder:specs is parent of document:plan: whoever holds viewer on folder:specs holds viewer on document:plan.',
       ],
     ],
     [
@@ -231,7 +231,7 @@ describe('an allow is told as the way that leads to it', () => {
       asked('bert', 'read', 'document', 'plan'),
       [
         'bert holds the role viewer on folder:specs. until 31 Dec 2199, 13:00',
-        'folder:specs is parent of document:plan. So whoever is viewer of folder:specs is viewer of document:plan.',
+        'folder:specs is parent of document:plan: whoever holds viewer on folder:specs holds viewer on document:plan.',
       ],
     ],
     [
@@ -249,9 +249,9 @@ describe('an allow is told as the way that leads to it', () => {
         resourceAttributes: '{"state":"draft"}',
       }),
       [
-        'nobody fulfils the conditions of signers.',
-        'A rule says that user set signers may sign on resource set drafts.',
-        'document:plan fulfils the conditions of drafts.',
+        'nobody is in the user set signers.',
+        'By a rule, whoever is in the user set signers may sign what is in the resource set drafts.',
+        'document:plan is in the resource set drafts.',
       ],
     ],
   ])('%s', async (_what, path, steps) => {

@@ -1,14 +1,24 @@
 /** Why somebody may do something: one way to it, in words and drawn. Asked for when it is opened. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import type { Stop } from '../explanation/stops.ts'
+import { type Way, wayOfAllow, whyAllowed } from '../explanation/way.ts'
 import { answerOf, service } from '../interface/client.ts'
 import { EndText } from '../parts/ends.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
-import { usePlace } from '../shell/place.tsx'
+import { addressOf, GROUP, viewAddress } from '../shell/links.ts'
+import { type Place, usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
-import { groupReference, viewAddress } from '../shell/links.ts'
-import { type Asked, type Thing, type Way, wayOf } from './explained-way.ts'
+
+interface Asked {
+  readonly user: string
+  readonly action: string
+  readonly type: string
+  readonly instance: string
+  /** Empty: wherever the instance lives. */
+  readonly tenant: string
+}
 
 export function Explained({ asked }: { readonly asked: Asked }) {
   const texts = useTexts()
@@ -19,9 +29,13 @@ export function Explained({ asked }: { readonly asked: Asked }) {
   })
   if (data === undefined) return error === null ? <Skeleton /> : <ProblemNote error={error} />
   if (!data.allow) return <p className="note warn">{texts.access.why.noMore}</p>
-  const way = wayOf(data, asked, texts)
-  if (way === null) return <p className="note">{texts.access.why.untold}</p>
-  return <WayShown way={way} action={asked.action} />
+  const way = wayOfAllow(data, texts.explanation)
+  return (
+    <div className="explained stack tight">
+      <p>{whyAllowed(data, texts.explanation)}</p>
+      {way === null ? null : <WayShown way={way} action={asked.action} />}
+    </div>
+  )
 }
 
 function questionOf({ user, action, type, instance, tenant }: Asked) {
@@ -29,57 +43,67 @@ function questionOf({ user, action, type, instance, tenant }: Asked) {
   return { user: { key: user }, action, resource }
 }
 
-function WayShown({ way, action }: { readonly way: Way; readonly action: string }) {
+function WayShown({ way: { stops, legs }, action }: { readonly way: Way; readonly action: string }) {
   const said = useTexts().access.why
   return (
-    <div className="explained stack tight">
+    <>
       <ol className="chain" aria-label={said.chain}>
-        <li>
-          <ThingShown thing={way.from} action={action} />
-        </li>
-        {way.steps.map(({ by, to, end }, index) => (
+        {stops.map((stop, index) => (
           <li key={index}>
-            <span className="by">
-              <span>{by}</span>
-              {end === null ? null : <EndText end={end} />}
-            </span>
-            <ThingShown thing={to} action={action} />
+            {index === 0 ? null : <LegShown leg={legs[index - 1]!} />}
+            <StopShown stop={stop} action={action} />
           </li>
         ))}
       </ol>
       <ul className="sentences">
-        {way.steps.map(({ sentence, end }, index) => (
+        {legs.map(({ sentence, end }, index) => (
           <li key={index}>
-            {sentence} {end === null ? null : <EndText end={end} />}
+            {sentence} {end === undefined ? null : <EndText end={end} />}
           </li>
         ))}
       </ul>
-    </div>
+    </>
+  )
+}
+
+function LegShown({ leg: { text, notes, end } }: { readonly leg: Way['legs'][number] }) {
+  return (
+    <span className="by">
+      <span>{text}</span>
+      {notes.map(note => (
+        <span key={note}>{note}</span>
+      ))}
+      {end === undefined ? null : <EndText end={end} />}
+    </span>
   )
 }
 
 /** Leads to what there is to see of it. */
-function ThingShown({ thing, action }: { readonly thing: Thing; readonly action: string }) {
-  const said = useTexts().access.why
+function StopShown({ stop, action }: { readonly stop: Stop; readonly action: string }) {
   const place = usePlace()
-  const { kind, type, key } = thing
+  const { kind, kindText, type, key, role } = stop
+  const look = `thing ${type === GROUP ? 'group' : kind}`
   const inside = (
     <>
-      <span className="kind">{kind === 'instance' ? type : said.kinds[kind]}</span>
+      <span className="kind">{kindText}</span>
       <span className="key">{key}</span>
+      {role === undefined ? null : <span className="role">{role}</span>}
     </>
   )
-  const to = {
-    user: () => viewAddress(place, 'users', { user: key, action }),
-    group: () => place.to('groups', groupReference(type ?? 'group', key)),
-    instance: () => viewAddress(place, 'resources', { type: type ?? '', instance: key, action }),
-    role: () => null,
-    set: () => null,
-  }[kind]()
-  if (to === null) return <span className={`thing ${kind}`}>{inside}</span>
+  const to = addressWithAction(place, stop, action)
+  if (to === null) return <span className={look}>{inside}</span>
   return (
-    <Link href={to} className={`thing ${kind}`}>
+    <Link href={to} className={look}>
       {inside}
     </Link>
   )
+}
+
+/** Users and resources with the same action, so that one goes on from here. */
+function addressWithAction(place: Place, stop: Stop, action: string): string | null {
+  const { kind, type, key } = stop
+  if (kind === 'user') return viewAddress(place, 'users', { user: key, action })
+  if (kind === 'instance' && type !== undefined && type !== GROUP)
+    return viewAddress(place, 'resources', { type, instance: key, action })
+  return addressOf(place, stop)
 }

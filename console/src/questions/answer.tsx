@@ -1,5 +1,7 @@
 /** The answer to a question: allowed or denied, why, and the way that leads there or nearly does. */
 import { useEffect, useRef, useState } from 'react'
+import { resourceName } from '../explanation/explained.ts'
+import { endOfWay, type Way, wayOfAllow } from '../explanation/way.ts'
 import { EndText } from '../parts/ends.tsx'
 import { Card } from '../parts/page.tsx'
 import { usePlace } from '../shell/place.tsx'
@@ -8,17 +10,16 @@ import { useType } from './completions.ts'
 import type { Explanation } from './explanation.ts'
 import { NearMisses } from './near-misses.tsx'
 import { Parts } from './parts-told.tsx'
-import { resourceName } from './question.ts'
 import { Rules } from './rules.tsx'
 import { Sharing } from './sharing.tsx'
-import { endOfWay, type Way, wayOfAllow } from './way.ts'
 import { WayTold } from './way-told.tsx'
 import { hintsOf, whySentence } from './why.ts'
 
 export function Answer({ explanation }: { readonly explanation: Explanation }) {
-  const texts = useSpoken().texts.questions
+  const { texts: all } = useSpoken()
+  const texts = all.questions
   const { explained } = explanation
-  const way = explained.allow ? wayOfAllow(explained, texts) : null
+  const way = explained.allow ? wayOfAllow(explained, all.explanation) : null
   return (
     <>
       <VerdictTold explanation={explanation} way={way} />
@@ -55,8 +56,8 @@ function VerdictTold({ explanation, way }: { readonly explanation: Explanation; 
         </div>
         <Sharing />
       </div>
-      <p className="why">{whySentence(explanation, texts)}</p>
-      {hintsOf(explanation, type, texts).map(hint => (
+      <p className="why">{whySentence(explanation, all)}</p>
+      {hintsOf(explanation, type, all).map(hint => (
         <p key={hint}>{hint}</p>
       ))}
       {change === null ? null : <p className="badge warn">{texts.changed[change]}</p>}

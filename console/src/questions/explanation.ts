@@ -1,14 +1,10 @@
 /** Asks a question, and again whenever something changes in the environment. */
 import { useQuery } from '@tanstack/react-query'
-import { answerOf, type Schemas, service } from '../interface/client.ts'
+import type { Explained } from '../explanation/explained.ts'
+import { answerOf, service } from '../interface/client.ts'
 import { Problem } from '../interface/problem.ts'
 import { type Place, usePlace } from '../shell/place.tsx'
 import { bodyOf, isComplete, type Question } from './question.ts'
-
-export type Explained = Schemas['ExplainedResult']
-export type Step = NonNullable<Explained['debug']['rebac']['path']>[number]
-export type NearMiss = NonNullable<Explained['debug']['rebac']['near_misses']>[number]
-export type Rule = Schemas['ExplainedRule']
 
 export interface Explanation {
   readonly explained: Explained

@@ -1,17 +1,16 @@
 /** Of a deny: what would have allowed, but for one thing, and what that would take. */
+import { type Explained, type NearMiss, type Request, resourceName } from '../explanation/explained.ts'
+import { wayOfNearMiss } from '../explanation/near-miss-way.ts'
+import type { Words } from '../explanation/stops.ts'
 import { ActionLink } from '../parts/action.tsx'
 import { Card } from '../parts/page.tsx'
 import { usePlace } from '../shell/place.tsx'
-import type { Texts } from '../texts/en.ts'
 import { useTexts } from '../texts/texts.tsx'
-import type { Explained, NearMiss } from './explanation.ts'
 import { addressOf } from '../shell/links.ts'
-import { resourceName } from './question.ts'
-import { type Request, wayOfNearMiss } from './way.ts'
 import { WayTold } from './way-told.tsx'
 
 export function NearMisses({ debug: { request, rebac } }: Pick<Explained, 'debug'>) {
-  const texts = useTexts().questions
+  const texts = useTexts().explanation
   const { near_misses: misses = [], more_near_misses: more } = rebac
   if (misses.length === 0 && !more) return null
   return (
@@ -26,7 +25,8 @@ export function NearMisses({ debug: { request, rebac } }: Pick<Explained, 'debug
 }
 
 function OneMiss({ miss, request }: { readonly miss: NearMiss; readonly request: Request }) {
-  const texts = useTexts().questions
+  const all = useTexts()
+  const texts = all.explanation
   const place = usePlace()
   const { type, key } = miss.instance
   const address = addressOf(place, { kind: 'instance', type, key })
@@ -41,7 +41,7 @@ function OneMiss({ miss, request }: { readonly miss: NearMiss; readonly request:
         </span>
         {address === null ? null : (
           <ActionLink to={address} isSmall>
-            {texts.open(resourceName(miss.instance))}
+            {all.questions.open(resourceName(miss.instance))}
           </ActionLink>
         )}
       </div>
@@ -51,21 +51,21 @@ function OneMiss({ miss, request }: { readonly miss: NearMiss; readonly request:
 
 /** Whoever holds an editor's role wonders why it is not a viewer's, too. */
 function Extending({ miss }: { readonly miss: Extract<NearMiss, { readonly kind: 'other-role' }> }) {
-  const texts = useTexts().questions
+  const texts = useTexts().explanation
   const extending = miss.held_roles.filter(({ extends_needed: isExtending }) => isExtending)
   if (extending.length === 0) return null
   const held = texts.both(extending.map(({ role }) => role))
   return <> {texts.near.extending(held, texts.either(miss.needed_roles))}</>
 }
 
-function titleOf(miss: NearMiss, texts: Texts['questions']): string {
+function titleOf(miss: NearMiss, texts: Words): string {
   const on = resourceName(miss.instance)
   if (miss.kind === 'other-role') return texts.near.otherRoleTitle(texts.either(miss.needed_roles), on)
   if (miss.kind === 'guard') return texts.near.guardTitle(on)
   return texts.near.noTupleTitle(miss.derivation.relation, on)
 }
 
-function needOf(miss: NearMiss, user: string, texts: Texts['questions']): string {
+function needOf(miss: NearMiss, user: string, texts: Words): string {
   const on = resourceName(miss.instance)
   switch (miss.kind) {
     case 'other-role': {

@@ -1,7 +1,7 @@
 /** What each kind of right says of a question: roles in the tenant, roles on the resource, rules. */
+import type { Explained } from '../explanation/explained.ts'
 import { Badge, Card } from '../parts/page.tsx'
 import { useTexts } from '../texts/texts.tsx'
-import type { Explained } from './explanation.ts'
 
 const PARTS = ['rbac', 'rebac', 'abac'] as const
 

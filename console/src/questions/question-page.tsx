@@ -16,7 +16,8 @@ import { isAboutField, QuestionForm } from './question-form.tsx'
 import { whySentence } from './why.ts'
 
 export default function QuestionPage() {
-  const texts = useTexts().questions
+  const all = useTexts()
+  const texts = all.questions
   const place = usePlace()
   // The address is read where nothing has decoded it; the router says when it is another one.
   const [, go] = useLocation()
@@ -39,7 +40,7 @@ export default function QuestionPage() {
       {isAboutField(error) ? null : <ProblemNote error={error} />}
       {isLoading ? <Skeleton /> : null}
       <p className="heard" role="status">
-        {data === undefined ? null : answerHeard(data, texts)}
+        {data === undefined ? null : answerHeard(data, all)}
       </p>
       {data === undefined || error !== null ? null : <Answer key={hash} explanation={data} />}
       {isComplete(asked) || decides !== 'here' ? null : <div className="empty">{texts.empty}</div>}
@@ -48,8 +49,9 @@ export default function QuestionPage() {
 }
 
 /** The answer in a sentence or two, for who hears the page. */
-function answerHeard(explanation: Explanation, texts: Texts['questions']): string {
-  return `${explanation.explained.allow ? texts.allow : texts.deny}. ${whySentence(explanation, texts)}`
+function answerHeard(explanation: Explanation, texts: Texts): string {
+  const { allow, deny } = texts.questions
+  return `${explanation.explained.allow ? allow : deny}. ${whySentence(explanation, texts)}`
 }
 
 /** Keys that manage do not decide, and none decides about another environment than its own. */

@@ -87,8 +87,3 @@ export function bodyOf(question: Question): Schemas['AllowedQuery'] {
     context: attributes('context'),
   }
 }
-
-/** As one writes a resource: `document:roadmap`, or its type alone. */
-export function resourceName({ type, key }: { readonly type: string; readonly key?: string | null }): string {
-  return key ? `${type}:${key}` : type
-}

@@ -1,8 +1,8 @@
 /** What rules on condition sets say: each side of a rule with its conditions as a tree, each true, false or unknown. */
+import type { Explained, Rule } from '../explanation/explained.ts'
+import { namesOfRule, resourceSideStop, type Stop, userSideStop } from '../explanation/stops.ts'
 import { Badge, Card } from '../parts/page.tsx'
 import { useTexts } from '../texts/texts.tsx'
-import type { Explained, Rule } from './explanation.ts'
-import { resourceSetStop, type Stop, userSetStop } from './way.ts'
 import { isTest, type Test, type Tree, type Truth, treeOf } from './condition-tree.ts'
 
 /** Rules that are open at first. */
@@ -29,10 +29,11 @@ export function Rules({ rules = [], more }: Pick<Explained, 'rules' | 'more'>) {
 }
 
 function OneRule({ rule, isOpen }: { readonly rule: Rule; readonly isOpen: boolean }) {
-  const all = useTexts().questions
-  const texts = all.rules
-  const user = userSetStop(rule, all)
-  const resource = resourceSetStop(rule, all)
+  const all = useTexts()
+  const texts = all.questions.rules
+  const names = namesOfRule(rule)
+  const user = userSideStop(names, all.explanation)
+  const resource = resourceSideStop(names, all.explanation)
   const allows = rule.outcome === 'yes'
   return (
     <details className="rule" open={isOpen}>

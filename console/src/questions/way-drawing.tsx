@@ -1,7 +1,8 @@
 /** A way as a picture: its places in boxes, what leads from one to the next as arrows. It is told in words beside it. */
 import { type RefObject, useLayoutEffect, useMemo, useState } from 'react'
+import type { Stop } from '../explanation/stops.ts'
+import type { Way } from '../explanation/way.ts'
 import { useSpoken } from '../texts/texts.tsx'
-import type { Stop, Way } from './way.ts'
 import { layOut, type Layout, NODE_HEIGHT, type PlacedLeg, type PlacedNode } from './way-layout.ts'
 
 export function WayDrawing({
@@ -56,7 +57,7 @@ export function useLayout(way: Way, room: RefObject<HTMLElement | null>): Layout
   return useMemo(() => {
     if (available === 0) return null
     const notes = way.legs.map(({ notes: own, end, state }) => [
-      ...(state === 'missing' ? [texts.questions.way.missing] : []),
+      ...(state === 'missing' ? [texts.explanation.way.missing] : []),
       ...own,
       ...(end === undefined ? [] : [texts.parts.until(moment(end))]),
     ])

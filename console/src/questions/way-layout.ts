@@ -1,5 +1,5 @@
 /** Where each part of a drawn way is: beside one another where that fits, else one under the other. */
-import type { Way } from './way.ts'
+import type { Way } from '../explanation/way.ts'
 
 /** How much smaller a way is drawn so that it lies, at most. */
 const SCALE_MIN = 0.85

@@ -1,13 +1,14 @@
 /** A way, drawn and told in words. */
 import { useRef } from 'react'
 import { Link } from 'wouter'
+import { resourceName } from '../explanation/explained.ts'
+import type { Stop } from '../explanation/stops.ts'
+import type { Way } from '../explanation/way.ts'
 import { EndText } from '../parts/ends.tsx'
 import { Badge } from '../parts/page.tsx'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { addressOf } from '../shell/links.ts'
-import { resourceName } from './question.ts'
-import type { Stop, Way } from './way.ts'
 import { useLayout, WayDrawing } from './way-drawing.tsx'
 
 export function WayTold({
@@ -20,7 +21,7 @@ export function WayTold({
   /** To the pages of its places. */
   readonly hasLinks?: boolean
 }) {
-  const texts = useTexts().questions
+  const { questions: texts, explanation } = useTexts()
   const room = useRef<HTMLDivElement>(null)
   const layout = useLayout(way, room)
   const [first, last] = [way.stops[0], way.stops.at(-1)]
@@ -40,7 +41,7 @@ export function WayTold({
           {way.legs.map(({ sentence, state, end }, index) => (
             <li key={index} className={state}>
               <span>
-                {sentence} {state === 'missing' ? <Badge kind="deny">{texts.way.missing}</Badge> : null}
+                {sentence} {state === 'missing' ? <Badge kind="deny">{explanation.way.missing}</Badge> : null}
                 {end === undefined ? null : <EndText end={end} />}
               </span>
             </li>

@@ -1,49 +1,22 @@
 /** Why an answer is what it is, in one sentence, and what else is worth knowing of a deny. */
+import { resourceName } from '../explanation/explained.ts'
+import { whyAllowed } from '../explanation/way.ts'
 import type { Schemas } from '../interface/client.ts'
 import type { Texts } from '../texts/en.ts'
 import type { Explanation } from './explanation.ts'
-import { resourceName } from './question.ts'
-import { resourceSetStop, userSetStop } from './way.ts'
-
-type Words = Texts['questions']
 
 /** Names of which a hint shows no more. */
 const NAMES_MAX = 12
 
-export function whySentence({ explained, storedIn }: Explanation, words: Words): string {
-  return explained.allow ? whyAllowed(explained, words) : whyDenied({ explained, storedIn }, words)
-}
-
-function whyAllowed(
-  { debug, rules = [] }: Explanation['explained'],
-  { why, kinds, ...words }: Words,
-): string {
-  const { request, rbac, rebac } = debug
-  const user = request.user.key
-  const resource = resourceName(request.resource)
-  const [tenantRole] = rbac.allowing_roles
-  if (rbac.allow && tenantRole !== undefined)
-    return why.byTenantRole(user, tenantRole, request.tenant, request.action, request.resource.type)
-  const [role] = rebac.allowing_roles
-  if (rebac.allow) {
-    if (role === undefined) return why.byRoleUntold(user, resource)
-    const [first] = rebac.path ?? []
-    return first?.kind === 'instance-role' && resourceName(first.instance) !== resource
-      ? why.byRoleFrom(user, role, resource, request.action, resourceName(first.instance))
-      : why.byRole(user, role, resource, request.action)
-  }
-  const rule = rules.find(({ outcome }) => outcome === 'yes')
-  if (rule === undefined) return why.byRuleUntold
-  const [users, resources] = [
-    userSetStop(rule, { why, kinds, ...words }),
-    resourceSetStop(rule, { why, kinds, ...words }),
-  ]
-  return why.byRule(`${users.kindText} ${users.key}`, `${resources.kindText} ${resources.key}`)
+export function whySentence({ explained, storedIn }: Explanation, texts: Texts): string {
+  return explained.allow
+    ? whyAllowed(explained, texts.explanation)
+    : whyDenied({ explained, storedIn }, texts.questions)
 }
 
 function whyDenied(
   { explained: { debug }, storedIn }: Pick<Explanation, 'explained' | 'storedIn'>,
-  { why }: Words,
+  { why }: Texts['questions'],
 ): string {
   const { request, rbac, rebac, abac } = debug
   const user = request.user.key
@@ -76,7 +49,7 @@ function whyDenied(
 export function hintsOf(
   { explained: { allow, debug }, storedIn }: Explanation,
   type: Schemas['Resource'] | null | undefined,
-  { why, either }: Words,
+  { questions: { why }, explanation: { either } }: Texts,
 ): readonly string[] {
   if (allow) return []
   const { request, rbac } = debug

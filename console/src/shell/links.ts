@@ -12,7 +12,7 @@ export interface Named {
 export type View = 'users' | 'resources' | 'audit'
 
 /** The type whose groups are called by their keys alone. */
-const GROUP = 'group'
+export const GROUP = 'group'
 
 /** Null: no page is about it. */
 export function addressOf(place: Place, { kind, type, key }: Named): string | null {

@@ -4,16 +4,6 @@ import type { operations } from '../../types/interface.d.ts'
 /** What entries of the log name: calls of the interface, a model that was copied, and what the service does when grants end. */
 type Audited = keyof operations | 'importSchema' | 'expireGrants'
 
-interface DerivedStep {
-  readonly subject: string
-  readonly relation: string
-  readonly object: string
-  /** The role on the subject. */
-  readonly held: string
-  /** The role that it gives on the object. */
-  readonly role: string
-}
-
 export const accessEn = {
   tabs: 'Ways to look at access',
   show: 'Show',
@@ -72,33 +62,7 @@ export const accessEn = {
     openResource: (name: string) => `Why on ${name}?`,
     openUser: (user: string) => `Why ${user}?`,
     chain: 'The way',
-    kinds: { user: 'user', group: 'group', role: 'role', set: 'set' },
-    partOf: 'part of',
-    role: 'role',
-    type: 'type',
-    userSet: 'user set',
-    resourceSet: 'resource set',
-    byRule: 'rule',
-    inTenant: (tenant: string) => `in ${tenant}`,
     noMore: 'It is not allowed any more: something changed meanwhile.',
-    untold: 'It is allowed. The way to it is too long to be told.',
-    memberOf: (user: string, group: string) => `${user} is a member of the group ${group}.`,
-    holds: (user: string, role: string, name: string) => `${user} holds the role ${role} on ${name}.`,
-    holdsRole: (user: string, role: string) => `${user} holds the role ${role}.`,
-    holdsInTenant: (user: string, role: string, tenant: string) =>
-      `${user} holds the role ${role} in the tenant ${tenant}.`,
-    nested: (inner: string, outer: string) =>
-      `The group ${inner} is part of the group ${outer}: its members are members there, too.`,
-    granted: (group: string, role: string, name: string) =>
-      `The group ${group} holds the role ${role} on ${name}.`,
-    derived: ({ subject, relation, object, held, role }: DerivedStep) =>
-      `${subject} is ${relation} of ${object}: who holds ${held} there holds ${role} here.`,
-    may: (role: string, action: string, name: string) => `${role} may ${action} ${name}.`,
-    roleMay: (role: string, action: string) => `${role} may ${action}.`,
-    inUserSet: (user: string, set: string) => `${user} is in the user set ${set}.`,
-    inResourceSet: (name: string, set: string) => `${name} is in the resource set ${set}.`,
-    isOfType: (name: string, type: string) => `${name} is a ${type}.`,
-    rule: (who: string, action: string, what: string) => `By a rule, ${who} may ${action} ${what}.`,
   },
   export: {
     start: 'Export CSV',

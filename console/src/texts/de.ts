@@ -1,6 +1,7 @@
 /** Was die Konsole sagt, auf Deutsch. */
 import { accessDe } from './access.de.ts'
 import type { Texts } from './en.ts'
+import { explanationDe } from './explanation.de.ts'
 import { modelCodeDe, modelFileDe, modelSetsDe } from './model-sets.de.ts'
 import { modelGraphDe, modelMatrixDe } from './model.de.ts'
 import { operationsDe } from './operations.de.ts'
@@ -128,16 +129,6 @@ export const de: Texts = {
     },
     followed: 'Wenn sich hier etwas ändert, wird neu gefragt.',
     why: {
-      byTenantRole: (user, role, tenant, action, type) =>
-        `${user} hat im Mandanten ${tenant} die Rolle ${role}; für sie ist dort ${action} bei jeder Ressource des Typs ${type} erlaubt.`,
-      byRole: (user, role, resource, action) =>
-        `${user} hat die Rolle ${role} auf ${resource}; für sie ist ${action} erlaubt.`,
-      byRoleFrom: (user, role, resource, action, from) =>
-        `Über ${from} hat ${user} die Rolle ${role} auf ${resource}; für sie ist ${action} erlaubt.`,
-      byRoleUntold: (user, resource) =>
-        `${user} hat auf ${resource} eine Rolle, die es erlaubt. Dorthin führt so viel, dass der Weg nicht genannt wird.`,
-      byRule: (userSet, resourceSet) => `Eine Regel erlaubt es: ${userSet} auf ${resourceSet}.`,
-      byRuleUntold: 'Eine Regel erlaubt es.',
       noType: type => `Den Ressourcentyp ${type} gibt es nicht.`,
       noAction: (type, action) => `Der Ressourcentyp ${type} hat keine Aktion ${action}.`,
       noTenant: tenant => `Den Mandanten ${tenant} gibt es nicht.`,
@@ -161,67 +152,6 @@ export const de: Texts = {
     pathPicture: (from, to) => `Der Weg von ${from} zu ${to}. Daneben steht er in Worten.`,
     openThese: 'Öffnen',
     open: name => `${name} öffnen`,
-    kinds: {
-      user: 'Benutzer',
-      tenant: 'Mandant',
-      group: 'Gruppe',
-      role: 'Rolle',
-      userSet: 'Benutzermenge',
-      resourceSet: 'Ressourcenmenge',
-      every: 'jede Ressource vom Typ',
-    },
-    way: {
-      holds: 'hat',
-      may: action => `darf ${action}`,
-      matches: 'gehört dazu',
-      contains: 'enthält sie',
-      isType: 'ist ihr Typ',
-      needs: roles => `braucht ${roles}`,
-      holdsOnly: roles => `hat ${roles}`,
-      granted: 'bekam',
-      isIn: 'ist in',
-      becomes: (from, to) => `${from} → ${to}`,
-      guarded: 'wenn keine direkte Rolle',
-      blocked: roles => `gilt nicht: ${roles} direkt`,
-      missing: 'fehlt',
-      holdsOn: (user, role, on) => `${user} hat die Rolle ${role} auf ${on}.`,
-      holdsIn: (user, role, tenant) => `${user} hat die Rolle ${role} im Mandanten ${tenant}.`,
-      holdsRole: (user, role) => `${user} hat die Rolle ${role}.`,
-      isOfSet: (name, set) => `${name} erfüllt die Bedingungen von ${set}.`,
-      isOf: name => `${name} ist eine davon.`,
-      ruleMay: (users, action, resources) => `Eine Regel erlaubt ${action}: ${users} auf ${resources}.`,
-      roleMay: (role, action, resource, tenant) =>
-        `Für ${role} ist ${action} auf ${resource} erlaubt; die Ressource gehört zum Mandanten ${tenant}.`,
-      groupHolds: (group, from, role, on) =>
-        `${group} hat ${role} auf ${on} bekommen. Wer ${from} von ${group} ist, ist damit ${role} von ${on}.`,
-      groupIsIn: (from, to, held, role) =>
-        `${from} ist in ${to}. Wer ${held} von ${from} ist, ist damit ${role} von ${to}.`,
-      derives: (from, relation, to, held, role) =>
-        `${from} ist ${relation} von ${to}. Wer ${held} von ${from} ist, ist damit ${role} von ${to}.`,
-    },
-    near: {
-      title: 'Was einer Erlaubnis am nächsten ist',
-      lead: 'Jedes davon hätte es erlaubt, bis auf eine Sache.',
-      more: 'Es gibt noch mehr, oder vielleicht.',
-      onlyMore:
-        'Zur Ressource führt mehr, als angesehen wurde; deshalb steht hier nicht, was am nächsten ist.',
-      otherRoleTitle: (needed, on) => `Die Rolle ${needed} auf ${on}`,
-      guardTitle: on => `Keine direkte Rolle auf ${on}`,
-      noTupleTitle: (relation, on) => `Ein ${relation} von ${on}`,
-      otherRole: (user, held, needed, on) =>
-        `${user} bräuchte die Rolle ${needed} auf ${on} und hat ${held}.`,
-      extending: (held, needed) =>
-        `${held} erweitert ${needed}: das gibt die Berechtigungen, aber was abgeleitet wird, verlangt die Rolle selbst.`,
-      guarded: (user, blocking, on, from) =>
-        `Was von ${from} kommt, gilt nur, wenn man auf ${on} keine Rolle direkt hat, und ${user} hat dort ${blocking}.`,
-      noTuple: (from, relation, to, role) =>
-        `Nichts ist ${relation} von ${to}. ${from} würde genügen, oder etwas anderes, worauf die Rolle ${role} besteht.`,
-      needOtherRole: (user, needed, on) => `Was es braucht: ${user} bekommt die Rolle ${needed} auf ${on}.`,
-      needMembership: (user, needed, group) => `Was es braucht: ${user} wird ${needed} der Gruppe ${group}.`,
-      needGuard: (user, blocking, on) =>
-        `Was es braucht: ${user} verliert ${blocking} auf ${on} oder bekommt dort eine Rolle, die es erlaubt.`,
-      needNoTuple: (from, relation, to) => `Was es braucht: ${from} wird ${relation} von ${to}.`,
-    },
     rules: {
       title: 'Was Regeln sagen',
       lead: 'Eine Regel erlaubt, wo Benutzer und Ressource beide passen. Was unbekannt ist, passt nicht.',
@@ -269,9 +199,8 @@ export const de: Texts = {
       },
       otherCode: code => `Sie erlauben es nicht (${code}).`,
     },
-    either: roles => roles.join(' oder '),
-    both: roles => roles.join(' und '),
   },
+  explanation: explanationDe,
   groups: {
     title: 'Gruppen',
     lead: 'Was eine Gruppe erhält, bekommen ihre Mitglieder, und auch die Mitglieder der Gruppen in ihr.',

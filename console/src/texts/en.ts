@@ -4,6 +4,7 @@
  * are functions, so that each language puts the words in its own order. A section a page.
  */
 import { accessEn } from './access.en.ts'
+import { explanationEn } from './explanation.en.ts'
 import { modelCodeEn, modelFileEn, modelSetsEn } from './model-sets.en.ts'
 import { modelGraphEn, modelMatrixEn } from './model.en.ts'
 import { operationsEn } from './operations.en.ts'
@@ -128,16 +129,6 @@ export const en = {
     },
     followed: 'It is asked again when something changes here.',
     why: {
-      byTenantRole: (user: string, role: string, tenant: string, action: string, type: string) =>
-        `${user} holds the role ${role} in the tenant ${tenant}, and there it may ${action} every ${type}.`,
-      byRole: (user: string, role: string, resource: string, action: string) =>
-        `${user} holds the role ${role} on ${resource}, and that may ${action}.`,
-      byRoleFrom: (user: string, role: string, resource: string, action: string, from: string) =>
-        `By way of ${from}, ${user} holds the role ${role} on ${resource}, and that may ${action}.`,
-      byRoleUntold: (user: string, resource: string) =>
-        `${user} holds a role on ${resource} that allows it. So much leads there that how it is held is not told.`,
-      byRule: (userSet: string, resourceSet: string) => `A rule allows it: ${userSet} on ${resourceSet}.`,
-      byRuleUntold: 'A rule allows it.',
       noType: (type: string) => `There is no resource type ${type}.`,
       noAction: (type: string, action: string) => `The resource type ${type} has no action ${action}.`,
       noTenant: (tenant: string) => `There is no tenant ${tenant}.`,
@@ -162,71 +153,6 @@ export const en = {
       `The way from ${from} to ${to}. It is told in words beside it.`,
     openThese: 'Open',
     open: (name: string) => `Open ${name}`,
-    kinds: {
-      user: 'user',
-      tenant: 'tenant',
-      group: 'group',
-      role: 'role',
-      userSet: 'user set',
-      resourceSet: 'resource set',
-      every: 'every',
-    },
-    way: {
-      holds: 'holds',
-      may: (action: string) => `may ${action}`,
-      matches: 'matches',
-      contains: 'contains it',
-      isType: 'is its type',
-      needs: (roles: string) => `needs ${roles}`,
-      holdsOnly: (roles: string) => `holds ${roles}`,
-      granted: 'is granted',
-      isIn: 'is in',
-      becomes: (from: string, to: string) => `${from} → ${to}`,
-      guarded: 'if no direct role',
-      blocked: (roles: string) => `void: ${roles} held directly`,
-      missing: 'missing',
-      holdsOn: (user: string, role: string, on: string) => `${user} holds the role ${role} on ${on}.`,
-      holdsIn: (user: string, role: string, tenant: string) =>
-        `${user} holds the role ${role} in the tenant ${tenant}.`,
-      holdsRole: (user: string, role: string) => `${user} holds the role ${role}.`,
-      isOfSet: (name: string, set: string) => `${name} fulfils the conditions of ${set}.`,
-      isOf: (name: string) => `${name} is one of them.`,
-      ruleMay: (users: string, action: string, resources: string) =>
-        `A rule says that ${users} may ${action} on ${resources}.`,
-      roleMay: (role: string, action: string, resource: string, tenant: string) =>
-        `${role} may ${action} ${resource}, which belongs to the tenant ${tenant}.`,
-      groupHolds: (group: string, from: string, role: string, on: string) =>
-        `${group} is granted ${role} on ${on}. So whoever is ${from} of ${group} is ${role} of ${on}.`,
-      groupIsIn: (from: string, to: string, held: string, role: string) =>
-        `${from} is in ${to}. So whoever is ${held} of ${from} is ${role} of ${to}.`,
-      derives: (from: string, relation: string, to: string, held: string, role: string) =>
-        `${from} is ${relation} of ${to}. So whoever is ${held} of ${from} is ${role} of ${to}.`,
-    },
-    near: {
-      title: 'What is nearest to an allow',
-      lead: 'Each of these would have allowed it, but for one thing.',
-      more: 'There are more, or may be.',
-      onlyMore: 'More leads to the resource than was looked at, so it is not told what is nearest.',
-      otherRoleTitle: (needed: string, on: string) => `The role ${needed} on ${on}`,
-      guardTitle: (on: string) => `No direct role on ${on}`,
-      noTupleTitle: (relation: string, on: string) => `A ${relation} of ${on}`,
-      otherRole: (user: string, held: string, needed: string, on: string) =>
-        `${user} would need the role ${needed} on ${on}, and holds ${held}.`,
-      extending: (held: string, needed: string) =>
-        `${held} extends ${needed}: that gives its permissions, but what is derived asks for the role itself.`,
-      guarded: (user: string, blocking: string, on: string, from: string) =>
-        `What comes from ${from} counts only for whoever holds no role on ${on} directly, and ${user} holds ${blocking} there.`,
-      noTuple: (from: string, relation: string, to: string, role: string) =>
-        `Nothing is ${relation} of ${to}. ${from} would do, as would another on which the role ${role} is held.`,
-      needOtherRole: (user: string, needed: string, on: string) =>
-        `What it takes: grant ${user} the role ${needed} on ${on}.`,
-      needMembership: (user: string, needed: string, group: string) =>
-        `What it takes: make ${user} a ${needed} of the group ${group}.`,
-      needGuard: (user: string, blocking: string, on: string) =>
-        `What it takes: take ${blocking} on ${on} from ${user}, or grant a role there that allows it.`,
-      needNoTuple: (from: string, relation: string, to: string) =>
-        `What it takes: make ${from} the ${relation} of ${to}.`,
-    },
     rules: {
       title: 'What rules say',
       lead: 'A rule allows where the user and the resource both match. What is unknown does not match.',
@@ -274,9 +200,8 @@ export const en = {
       } as Record<string, string>,
       otherCode: (code: string) => `They do not allow it (${code}).`,
     },
-    either: (roles: readonly string[]) => roles.join(' or '),
-    both: (roles: readonly string[]) => roles.join(' and '),
   },
+  explanation: explanationEn,
   groups: {
     title: 'Groups',
     lead: 'What a group is granted, its members get, and so do the members of the groups in it.',

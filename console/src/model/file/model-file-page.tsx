@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
 import { Action } from '../../parts/action.tsx'
+import { CopyAction } from '../../parts/copy-action.tsx'
 import { download } from '../../parts/download.ts'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
-import { say } from '../../parts/toasts.tsx'
 import { usePlace } from '../../shell/place.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
 import { ModelPage } from '../model-page.tsx'
@@ -31,15 +31,6 @@ export default function ModelFilePage() {
         }),
       ),
   })
-  const copy = async (text: string): Promise<void> => {
-    try {
-      // There is none where the page came without TLS.
-      await navigator.clipboard.writeText(text)
-      say(texts.copied)
-    } catch {
-      say(all.parts.notCopied)
-    }
-  }
   return (
     <ModelPage
       title={texts.title}
@@ -47,7 +38,7 @@ export default function ModelFilePage() {
       actions={
         data === undefined ? undefined : (
           <>
-            <Action onPress={() => void copy(data)}>{all.parts.copy}</Action>
+            <CopyAction text={data} copied={texts.copied} />
             <Action kind="primary" onPress={() => download(new Blob([data], { type: TYPE }), FILE_NAME)}>
               {texts.download}
             </Action>

@@ -1,22 +1,11 @@
 /** A secret that is read once: it is on the screen, in nothing that is kept, and gone when its dialog closes. */
-import { useRef, useState } from 'react'
-import { Action } from '../../parts/action.tsx'
+import { useRef } from 'react'
+import { CopyAction } from '../../parts/copy-action.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 
 export function SecretText({ secret }: { readonly secret: string }) {
   const texts = useTexts().operations.keys
-  const [said, setSaid] = useState<string | null>(null)
   const shown = useRef<HTMLElement>(null)
-  const copy = async (): Promise<void> => {
-    try {
-      // There is none where the page came without TLS.
-      await navigator.clipboard.writeText(secret)
-      setSaid(texts.copied)
-    } catch {
-      getSelection()?.selectAllChildren(shown.current!)
-      setSaid(texts.notCopied)
-    }
-  }
   return (
     <div className="stack">
       <p>
@@ -27,14 +16,14 @@ export function SecretText({ secret }: { readonly secret: string }) {
         <span className="heard">{texts.secret}: </span>
         <code ref={shown}>{secret}</code>
       </p>
-      <div className="row">
-        <Action onPress={() => void copy()} autoFocus>
-          {texts.copySecret}
-        </Action>
-        <span className="small" aria-live="polite">
-          {said}
-        </span>
-      </div>
+      <CopyAction
+        text={secret}
+        label={texts.copySecret}
+        copied={texts.copied}
+        notCopied={texts.notCopied}
+        onRefused={() => getSelection()?.selectAllChildren(shown.current!)}
+        autoFocus
+      />
     </div>
   )
 }
