@@ -11,6 +11,7 @@ import { SignIn } from './session/sign-in.tsx'
 import { hashOf, partOf, useEscapedAddress } from './shell/address.ts'
 import { Entrance } from './shell/entrance.tsx'
 import { Frame } from './shell/frame.tsx'
+import { LeaveQuestion } from './shell/leave-question.tsx'
 import { NotFound } from './shell/not-found.tsx'
 import { PlainFrame } from './shell/plain-frame.tsx'
 import { PlaceProvider } from './shell/place.tsx'
@@ -40,6 +41,7 @@ export function App() {
       <QueryClientProvider client={queries}>
         <Router hook={useEscapedAddress} hrefs={hashOf}>
           <SignedIn />
+          <LeaveQuestion />
           <Toasts />
         </Router>
       </QueryClientProvider>

@@ -268,7 +268,7 @@ test('a resource set is tried on instances and on what one writes of them; what 
   await expectVerdicts(page, 'does not match')
   await takePicture(page, 'condition-set-resource')
 
-  await goTo(page, 'model/sets/new')
+  await goTo(page, 'model/sets/~new')
   await page.locator('input:focus').waitFor()
   await page.keyboard.type('active')
   await rewrite(page, '{}')

@@ -3,8 +3,7 @@
  * character: each part is escaped, and read from the address as it is.
  */
 import { useCallback, useMemo, useState } from 'react'
-import { useHashLocation } from 'wouter/use-hash-location'
-import { partOf } from '../shell/address.ts'
+import { partOf, useAddress } from '../shell/address.ts'
 import { type View, viewAddress } from '../shell/links.ts'
 import { usePlace } from '../shell/place.tsx'
 
@@ -19,7 +18,7 @@ export function useFilters<Name extends string>(
   names: readonly Name[],
 ): [Filters<Name>, (filters: Filters<Name>) => void] {
   const place = usePlace()
-  const [address, navigate] = useHashLocation()
+  const [address, navigate] = useAddress()
   const filters = useMemo(() => readFilters(address, names), [address, names])
   const go = useCallback(
     (chosen: Filters<Name>) => navigate(viewAddress(place, view, chosen)),

@@ -3,7 +3,7 @@ import '../styles/groups.css'
 import { useState } from 'react'
 import { Route, Switch } from 'wouter'
 import { Page } from '../parts/page.tsx'
-import { partOf } from '../shell/address.ts'
+import { partOf, USERS } from '../shell/address.ts'
 import { NotFound } from '../shell/not-found.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { GroupTree, type TreeState, UNTOUCHED } from './group-tree.tsx'
@@ -20,8 +20,9 @@ export default function GroupPages() {
   return (
     <Switch>
       <Route path={BASE}>{() => <Chooser tree={tree} setTree={setTree} isNarrow={isNarrow} />}</Route>
-      {/* No group that was made as one has a key with `~`: a group may be called `users`. */}
-      <Route path={`${BASE}/~users/:user`}>{({ user }) => <UserView key={user} user={partOf(user)} />}</Route>
+      <Route path={`${BASE}/${USERS}/:user`}>
+        {({ user }) => <UserView key={user} user={partOf(user)} />}
+      </Route>
       <Route path={`${BASE}/:group/:part?`}>
         {({ group, part }) => (
           <div className="groups">

@@ -7,6 +7,7 @@ import { EndInput, EndText } from '../parts/ends.tsx'
 import { KeyInput } from '../parts/fields.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { useWrite } from '../parts/writes.ts'
+import { escaped, USERS } from '../shell/address.ts'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
@@ -39,7 +40,7 @@ export function Members({ group, heading, onGone, pages }: PartOfGroup & { reado
           {
             id: 'user',
             header: texts.user,
-            cell: ({ key }) => <Link href={place.to('groups', '~users', key)}>{key}</Link>,
+            cell: ({ key }) => <Link href={`${place.to('groups')}/${USERS}/${escaped(key)}`}>{key}</Link>,
           },
           { id: 'end', header: all.parts.ends, cell: ({ expires_at }) => <EndText end={expires_at} /> },
           {

@@ -10,6 +10,7 @@ import type { Texts } from '../texts/en.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { Brand } from './brand.tsx'
 import type { IconName } from './icons.tsx'
+import { leave } from './leaving.ts'
 import { Navigation } from './navigation.tsx'
 import { usePlace } from './place.tsx'
 import { Settings } from './settings.tsx'
@@ -50,7 +51,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         </span>
         <span className="settings row">
           <Settings />
-          <Action isSmall onPress={() => signOut('asked')}>
+          <Action isSmall onPress={() => leave(() => signOut('asked'))}>
             {texts.signOut}
           </Action>
         </span>

@@ -3,6 +3,7 @@ import { createContext, type ReactNode, useContext, useEffect, useMemo, useState
 import { type Query, useQueryClient } from '@tanstack/react-query'
 import { followChanges, type LiveState } from '../interface/live.ts'
 import { Problem } from '../interface/problem.ts'
+import { escaped } from './address.ts'
 
 export interface Place {
   readonly project: string
@@ -64,11 +65,6 @@ export function PlaceProvider({
 /** Null: the page is about no environment. */
 export function usePlaceIfAny(): Place | null {
   return useContext(PlaceContext)
-}
-
-/** Half a surrogate has no escaped form. */
-function escaped(part: string): string {
-  return encodeURIComponent(part.toWellFormed())
 }
 
 export function usePlace(): Place {

@@ -5,6 +5,7 @@ import { Action } from '../parts/action.tsx'
 import { signOut } from '../session/session.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { Brand } from './brand.tsx'
+import { leave } from './leaving.ts'
 import { Navigation } from './navigation.tsx'
 import { Settings } from './settings.tsx'
 import { SkipLink } from './skip-link.tsx'
@@ -20,7 +21,7 @@ export function PlainFrame({ children }: { readonly children: ReactNode }) {
         </Link>
         <span className="settings row">
           <Settings />
-          <Action isSmall onPress={() => signOut('asked')}>
+          <Action isSmall onPress={() => leave(() => signOut('asked'))}>
             {texts.signOut}
           </Action>
         </span>

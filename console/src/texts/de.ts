@@ -55,6 +55,13 @@ export const de: Texts = {
     keyRefused: 'Der Dienst nimmt diesen Schlüssel nicht an. Vielleicht wurde er erneuert oder widerrufen.',
     signInLead: 'Wer was darf, warum, und bis wann.',
     skip: 'Zum Inhalt',
+    leaving: {
+      title: 'Ohne Speichern verlassen?',
+      sentence:
+        'Auf dieser Seite stehen Änderungen, die nicht gespeichert sind. Wenn Sie sie verlassen, gehen sie verloren.',
+      stay: 'Hier bleiben',
+      discard: 'Verwerfen und verlassen',
+    },
     navigation: 'Seiten',
     language: 'Sprache',
     theme: 'Farben',

@@ -57,6 +57,12 @@ export const en = {
     keyRefused: 'The service does not take this key. It may have been rotated or revoked.',
     signInLead: 'Who may do what, why, and until when.',
     skip: 'To the content',
+    leaving: {
+      title: 'Leave without saving?',
+      sentence: 'This page holds changes that are not saved. They are lost if you leave it.',
+      stay: 'Stay here',
+      discard: 'Discard and leave',
+    },
     navigation: 'Pages',
     language: 'Language',
     theme: 'Colours',

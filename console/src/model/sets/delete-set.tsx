@@ -3,6 +3,7 @@ import { useLocation } from 'wouter'
 import { answerOf, onlyAs, service } from '../../interface/client.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { useWrite } from '../../parts/writes.ts'
+import { forgetEdits } from '../../shell/leaving.ts'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { Resting } from './resting.tsx'
@@ -44,6 +45,7 @@ export function DeleteSet({
           }),
         )
         // Before the page would ask for what is gone.
+        forgetEdits()
         go(place.to('model', 'sets'))
       },
       said: texts.deleted(set.name),

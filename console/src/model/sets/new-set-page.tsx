@@ -4,11 +4,12 @@ import { useLocation } from 'wouter'
 import { answerOf, onlyAs, service, taggedAnswerOf } from '../../interface/client.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { useWrite } from '../../parts/writes.ts'
+import { forgetEdits, useEdits } from '../../shell/leaving.ts'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { ModelPage } from '../model-page.tsx'
 import { conditionWords } from './condition-words.ts'
-import { bodyOf, NEW_SET, readJson } from './set-draft.ts'
+import { bodyOf, differences, NEW_SET, readJson } from './set-draft.ts'
 import { SetForm } from './set-form.tsx'
 
 const SETS = '/v2/schema/{proj_id}/{env_id}/condition_sets'
@@ -21,6 +22,7 @@ export default function NewSetPage() {
   const [, go] = useLocation()
   const [draft, setDraft] = useState(NEW_SET)
   const [problem, setProblem] = useState<unknown>(null)
+  useEdits(draft.key !== '' || differences(draft, NEW_SET).length > 0)
   const name = draft.name === '' ? draft.key : draft.name
   const create = async (): Promise<void> => {
     const { path } = place
@@ -40,6 +42,7 @@ export default function NewSetPage() {
       setProblem(refused)
       throw refused
     }
+    forgetEdits()
     go(place.to('model', 'sets', draft.key))
   }
   const read = readJson(draft.text)

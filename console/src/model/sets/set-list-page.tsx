@@ -8,6 +8,7 @@ import { Choice, SearchInput } from '../../parts/fields.tsx'
 import { Badge } from '../../parts/page.tsx'
 import { type Column, PagedTable } from '../../parts/paged-table.tsx'
 import { useSettled } from '../../parts/settled.ts'
+import { NEW } from '../../shell/address.ts'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { ModelPage } from '../model-page.tsx'
@@ -73,7 +74,7 @@ export function SetListPage() {
       title={texts.title}
       lead={texts.lead}
       actions={
-        <ActionLink kind="primary" to={place.to('model', 'sets', 'new')}>
+        <ActionLink kind="primary" to={`${place.to('model', 'sets')}/${NEW}`}>
           {texts.add}
         </ActionLink>
       }

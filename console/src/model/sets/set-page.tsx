@@ -9,6 +9,7 @@ import { Badge } from '../../parts/page.tsx'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { useWrite } from '../../parts/writes.ts'
+import { useEdits } from '../../shell/leaving.ts'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { ModelPage } from '../model-page.tsx'
@@ -50,6 +51,7 @@ function SavedSetPage({ current }: { readonly current: SavedSet }) {
   const [problem, setProblem] = useState<unknown>(null)
   const changed = differences(draft, base.draft)
   const isChanged = changed.length > 0
+  useEdits(isChanged)
   const decides = changed.includes('text') || changed.includes('parent')
   const isOvertaken = isChanged && current.tag !== base.tag && differences(draft, current.draft).length > 0
   // Nothing was typed, or all of it is there: what is there now is what one goes on from.

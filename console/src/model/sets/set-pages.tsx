@@ -1,6 +1,7 @@
 /** Condition sets: the list, a page for each, and one for a new one. */
 import { lazy } from 'react'
 import { Route, Switch } from 'wouter'
+import { NEW, partOf } from '../../shell/address.ts'
 import { SetListPage } from './set-list-page.tsx'
 import '../../styles/model-sets.css'
 
@@ -13,11 +14,11 @@ export default function SetPages() {
       <Route path="/:project/:environment/model/sets">
         <SetListPage />
       </Route>
-      <Route path="/:project/:environment/model/sets/new">
+      <Route path={`/:project/:environment/model/sets/${NEW}`}>
         <NewSetPage />
       </Route>
       <Route path="/:project/:environment/model/sets/:key">
-        {({ key }) => <SetPage key={key} setKey={decodeURIComponent(key)} />}
+        {({ key }) => <SetPage key={key} setKey={partOf(key)} />}
       </Route>
     </Switch>
   )
