@@ -14,9 +14,10 @@ import type { AuditEntry, AuditQuery } from '#model/wire/audit.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { presentInstant } from './context.ts'
 import type { Draft } from './draft.ts'
-import { type Page, pageFrom, pageOfLists, windowOf } from './paging.ts'
+import { aboutFilter } from './audit-subjects.ts'
+import { type Page, PageBytes, pageFrom, pageOfLists, takeFirst, windowOf } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
-import { isResumable, type Resumable } from './resumable.ts'
+import { isResumable, type Resumable, YIELD_ROWS } from './resumable.ts'
 
 /** Who made a call. */
 export interface AuditCaller {
@@ -40,6 +41,7 @@ interface AuditedContext {
 /** A body with more elements than this is not written out to see how long it is. */
 const ELEMENTS_MAX = 100
 const ADMIN = 'admin'
+const LIST = lists.all('audit')
 
 /** Whose log it is. Entries of an environment's own log need not name the environment. */
 export type AuditedLog = 'environment' | 'organization'
@@ -141,13 +143,15 @@ export function* listAuditEntries(
   { records }: AuditReadContext,
   { query }: { readonly query: AuditQuery },
 ): Resumable<Page<AuditEntry>> {
+  const matches = filterOf(records, query)
   const request = {
     kind: 'audit' as const,
-    lists: [lists.all('audit')],
-    matches: filterOf(query),
+    lists: [LIST],
+    matches,
     present: (record: AuditRecord) => presentEntry(records, record),
   }
   if (query.order === 'oldest') return yield* pageOfLists(records, { ...request, paging: query })
+  if (matches !== null) return yield* newestMatches(records, query, matches)
   // The same page, counted from the end of the log. Entries that are added meanwhile come after it and shift nothing.
   const { offset, limit } = windowOf(query)
   const { total_count: total } = yield* pageOfLists(records, { ...request, paging: { per_page: 1 } })
@@ -159,18 +163,59 @@ export function* listAuditEntries(
   return pageFrom(data.toReversed(), total, limit)
 }
 
-function filterOf({ operation, api_key_id: key, request_id: request, since, until }: AuditQuery) {
+/**
+ * Goes through the log once, and keeps where the newest matches are, no more than the page and those after it. Those of the page
+ * are read again, so that nothing is kept but numbers.
+ */
+function* newestMatches(
+  records: RecordReader,
+  query: AuditQuery,
+  matches: (entry: AuditRecord) => boolean,
+): Resumable<Page<AuditEntry>> {
+  const { offset, limit } = windowOf(query)
+  const wanted = offset + limit
+  let places: number[] = []
+  let total = 0
+  let rows = 0
+  for (const { record, created } of records.foundIn('audit', [LIST])) {
+    if (matches(record)) {
+      total += 1
+      // Half of them go at a time, so that each is moved once.
+      if (places.push(created) === 2 * wanted) places = places.slice(wanted)
+    }
+    if (++rows % YIELD_ROWS === 0) yield
+  }
+  const end = Math.max(0, places.length - offset)
+  const data: AuditEntry[] = []
+  const bytes = new PageBytes()
+  for (const place of places.slice(Math.max(0, end - limit), end).toReversed()) {
+    const [found] = takeFirst(records.foundIn('audit', [LIST], { after: place - 1 }), 1)
+    // Not one that was too old meanwhile and is gone.
+    if (found?.created !== place) continue
+    const entry = presentEntry(records, found.record)
+    bytes.add(entry)
+    data.push(entry)
+  }
+  return pageFrom(data, total, limit)
+}
+
+function filterOf(
+  records: RecordReader,
+  { operation, api_key_id: key, request_id: request, since, until, about }: AuditQuery,
+) {
   const keyId = key?.toLowerCase() === ADMIN ? null : key?.toLowerCase()
   const from = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since)
   const to = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until)
-  const isNarrowed = [operation, key, request, since, until].some(part => part !== undefined)
+  const isNarrowed = [operation, key, request, since, until, about].some(part => part !== undefined)
   if (!isNarrowed) return null
+  const isAbout = about === undefined ? null : aboutFilter(records, about)
   return (entry: AuditRecord): boolean =>
     (operation === undefined || entry.operation === operation) &&
     (keyId === undefined || (entry.keyId === keyId && entry.requestId !== '')) &&
     (request === undefined || entry.requestId === request) &&
     entry.createdAt >= from &&
-    entry.createdAt < to
+    entry.createdAt < to &&
+    (isAbout === null || isAbout(entry))
 }
 
 function presentEntry(records: RecordReader, record: AuditRecord): AuditEntry {

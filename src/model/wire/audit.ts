@@ -1,5 +1,6 @@
 /** The audit log on the wire: every management call that changed something. */
 import { type Static, Type } from 'typebox'
+import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
   envelope,
@@ -31,7 +32,19 @@ export type AuditEntry = Static<typeof AuditEntry>
 
 export const AuditEntryEnvelope = envelope(AuditEntry)
 
-export const AuditQuery = Type.Object({
+/** What an entry may be about. */
+const AUDIT_SUBJECT_KINDS = [
+  'user',
+  'group',
+  'resource',
+  'resource_instance',
+  'tenant',
+  'role',
+  'condition_set',
+] as const
+export type AuditSubjectKind = (typeof AUDIT_SUBJECT_KINDS)[number]
+
+export const OrganizationAuditQuery = Type.Object({
   ...pagingQuery,
   operation: Type.Optional(Type.String({ minLength: 1, description: 'Only this operation.' })),
   api_key_id: Type.Optional(
@@ -46,6 +59,20 @@ export const AuditQuery = Type.Object({
     Type.Union([Type.Literal('newest'), Type.Literal('oldest')], {
       default: 'newest',
       description: 'Which entries come first.',
+    }),
+  ),
+})
+export type OrganizationAuditQuery = Static<typeof OrganizationAuditQuery>
+
+export const AuditQuery = Type.Object({
+  ...OrganizationAuditQuery.properties,
+  about: Type.Optional(
+    Type.String({
+      pattern: `^(${AUDIT_SUBJECT_KINDS.join('|')}):.+$`,
+      maxLength: 3 * LONG_KEY_BYTES_MAX,
+      description:
+        'Only calls that named this thing: its kind, a colon, and its key or id, as in `user:alice`, `group:support`, ' +
+        '`resource:document`, `resource_instance:document:readme`. Of a body that was not kept, only what the path named counts.',
     }),
   ),
 })

@@ -1,6 +1,6 @@
 /** The audit log: what was changed through the management interface, by which key, when. */
 import type { Route } from '#http/routing/route.ts'
-import { AuditEntryEnvelope, AuditPath, AuditQuery } from '#model/wire/audit.ts'
+import { AuditEntryEnvelope, AuditPath, AuditQuery, OrganizationAuditQuery } from '#model/wire/audit.ts'
 import { managed, type ManagementGateway, type ManageOrganization } from './managed.ts'
 
 const AUDIT_LOG = '/v2/audit-log'
@@ -22,7 +22,7 @@ export function auditRoutes(gateway: ManagementGateway, manageOrganization: Mana
       path: AUDIT_LOG,
       summary: 'What was changed of projects, environments and keys, by which key, when',
       access: 'organization',
-      query: AuditQuery,
+      query: OrganizationAuditQuery,
       answer: AuditEntryEnvelope,
     }),
   ]

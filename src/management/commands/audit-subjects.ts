@@ -1,0 +1,205 @@
+/**
+ * What an entry of the audit log is about: the things that its call named, in the path or in what was kept of the body. A call names
+ * a thing by its key or by its id; the thing that has the key, or the id, at present is found by both.
+ */
+import type { Attributes } from '#model/change.ts'
+import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
+import type { AuditRecord, InstanceRecord, RecordKind, RecordOf } from '#model/records.ts'
+import type { AuditSubjectKind } from '#model/wire/audit.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { findStoredType, findTenant, findUser } from './lookups.ts'
+import type { RecordReader } from './record-reader.ts'
+
+/** Groups are instances. */
+type Kind = Exclude<AuditSubjectKind, 'group'>
+type Members = Readonly<Record<string, unknown>>
+
+/** Members of paths and bodies that name things. A rule has a role or a set on one side, a resource or a set on the other. */
+const NAMING: Readonly<Partial<Record<string, readonly Kind[]>>> = {
+  user_id: ['user'],
+  user: ['user'],
+  tenant_id: ['tenant'],
+  tenant: ['tenant'],
+  group_tenant: ['tenant'],
+  resource_id: ['resource'],
+  on_resource: ['resource'],
+  subject_resource: ['resource'],
+  instance_id: ['resource_instance'],
+  resource_instance: ['resource_instance'],
+  group_instance_key: ['resource_instance'],
+  subject: ['resource_instance'],
+  object: ['resource_instance'],
+  role_id: ['role'],
+  parent_role_id: ['role'],
+  role: ['role'],
+  extends: ['role'],
+  condition_set_id: ['condition_set'],
+  parent_id: ['condition_set'],
+  user_set: ['condition_set', 'role'],
+  resource_set: ['condition_set', 'resource'],
+}
+
+/** Of what the `key` in the body is, and what a list of texts there names. */
+const KEYED: Readonly<Partial<Record<string, Kind>>> = {
+  createUser: 'user',
+  createTenantUser: 'user',
+  createUsers: 'user',
+  replaceUsers: 'user',
+  deleteUsers: 'user',
+  createTenant: 'tenant',
+  createTenants: 'tenant',
+  deleteTenants: 'tenant',
+  createResource: 'resource',
+  createResourceInstance: 'resource_instance',
+  replaceResourceInstances: 'resource_instance',
+  deleteResourceInstances: 'resource_instance',
+  createTenantRole: 'role',
+  createResourceRole: 'role',
+  putRolesInBulk: 'role',
+  createConditionSet: 'condition_set',
+}
+
+/** Members that hold more of what a call says; what is in others, as in attributes, names nothing. */
+const PARTS: ReadonlySet<string> = new Set([
+  'body',
+  'query',
+  'operations',
+  'idents',
+  'role_assignments',
+  'grants',
+])
+
+/** Begins permissions, as `type:action`. */
+const PERMISSIONS: ReadonlySet<string> = new Set(['permission', 'permissions'])
+
+/** Instances of this type go by their bare key where a group is named. */
+const GROUP_TYPE = 'group'
+
+/** What is looked for, by all its names. */
+interface Subject {
+  readonly kind: Kind
+  isNamed(text: string, name: string, beside: Members): boolean
+}
+
+/** Whether an entry is about `about`, which is `kind:key` or `kind:id`. */
+export function aboutFilter(records: RecordReader, about: string): (entry: AuditRecord) => boolean {
+  const colon = about.indexOf(':')
+  const subject = subjectOf(records, about.slice(0, colon) as AuditSubjectKind, about.slice(colon + 1))
+  return ({ operation, input }) => names(input, subject, KEYED[operation])
+}
+
+function subjectOf(records: RecordReader, kind: AuditSubjectKind, reference: string): Subject {
+  switch (kind) {
+    case 'user':
+      return namedThing(kind, reference, [findUser(records, reference)])
+    case 'tenant':
+      return namedThing(kind, reference, [findTenant(records, reference)])
+    case 'resource':
+      return namedThing(kind, reference, [findStoredType(records, reference)])
+    case 'condition_set':
+      return namedThing(kind, reference, [
+        recordOf(records, 'condition-set', rowKeys.conditionSet(reference), reference),
+      ])
+    case 'role':
+      return namedThing(kind, reference, rolesOf(records, reference))
+    case 'group':
+      return instanceOf(records, reference, GROUP_TYPE)
+    case 'resource_instance':
+      return instanceOf(records, reference, null)
+  }
+}
+
+function recordOf<Named extends RecordKind>(
+  records: RecordReader,
+  kind: Named,
+  key: Uint8Array,
+  reference: string,
+): RecordOf<Named> | null {
+  return records.get(kind, key) ?? (isUuid(reference) ? records.byId(kind, reference.toLowerCase()) : null)
+}
+
+/** The key of a role may be that of roles of several types. O(types). */
+function rolesOf(records: RecordReader, reference: string) {
+  const types = [null, ...Array.from(records.list('type', lists.all('type')), ({ id }) => id)]
+  const named = types.map(typeId => records.get('role', rowKeys.role(typeId, reference)))
+  const byId = isUuid(reference) ? records.byId('role', reference.toLowerCase()) : null
+  return [...named, byId]
+}
+
+function namedThing(
+  kind: Kind,
+  reference: string,
+  found: readonly ({ readonly id: string; readonly key: string } | null)[],
+): Subject {
+  const known = new Set([
+    reference,
+    ...(isUuid(reference) ? [reference.toLowerCase()] : []),
+    ...found.flatMap(thing => (thing ? [thing.key, thing.id] : [])),
+  ])
+  return { kind, isNamed: text => has(known, text) }
+}
+
+/** `usualType`: that of a bare key. */
+function instanceOf(records: RecordReader, reference: string, usualType: string | null): Subject {
+  const usual = usualType === null ? null : { type: usualType, key: reference }
+  const said = parseInstanceReference(reference) ?? usual
+  const saidType = said && findStoredType(records, said.type)
+  const byKey = said && saidType ? records.get('instance', rowKeys.instance(saidType.id, said.key)) : null
+  const byId = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null
+  const found: InstanceRecord | null = byKey ?? byId
+  const type = found ? records.byId('type', found.typeId) : saidType
+  const key = found?.key ?? said?.key ?? null
+  const types = new Set([...(said && !byId ? [said.type] : []), ...(type ? [type.key, type.id] : [])])
+  const known = new Set([
+    ...(isUuid(reference) ? [reference.toLowerCase()] : []),
+    ...(found ? [found.id] : []),
+  ])
+  for (const of of types) if (key !== null) known.add(`${of}:${key}`)
+  return {
+    kind: 'resource_instance',
+    isNamed: (text, name, beside) =>
+      has(known, text) || (text === key && has(types, typeBeside(name, beside))),
+  }
+}
+
+/** The type of an instance that is named by its bare key. */
+function typeBeside(name: string, beside: Members): string {
+  const type = name === 'group_instance_key' ? beside['group_resource_type_key'] : beside['resource']
+  if (typeof type === 'string') return type
+  return name === 'group_instance_key' ? GROUP_TYPE : ''
+}
+
+/** Ids may be written in capitals, too. */
+function has(known: ReadonlySet<string>, text: string): boolean {
+  return known.has(text) || (isUuid(text) && known.has(text.toLowerCase()))
+}
+
+function names(said: unknown, subject: Subject, keyed: Kind | undefined): boolean {
+  if (Array.isArray(said)) return said.some(each => isNamedBy(each, 'key', said, subject, keyed))
+  if (typeof said !== 'object' || said === null) return false
+  const members = said as Attributes
+  return Object.entries(members).some(([name, value]) => {
+    if (PARTS.has(name)) return names(value, subject, keyed)
+    const values = Array.isArray(value) ? value : [value]
+    return values.some(each => isNamedBy(each, name, members, subject, keyed))
+  })
+}
+
+function isNamedBy(
+  value: unknown,
+  name: string,
+  beside: unknown,
+  subject: Subject,
+  keyed: Kind | undefined,
+): boolean {
+  if (typeof value !== 'string') return name === 'key' && names(value, subject, keyed)
+  const { kind } = subject
+  if (PERMISSIONS.has(name)) {
+    return kind === 'resource' && subject.isNamed(value.slice(0, Math.max(0, value.indexOf(':'))), name, {})
+  }
+  const isOfKind =
+    name === 'key'
+      ? keyed === kind
+      : NAMING[name]?.includes(kind) || (name === 'resource' && keyed === 'role' && kind === 'resource')
+  return isOfKind === true && subject.isNamed(value, name, beside as Members)
+}

@@ -1,0 +1,98 @@
+/** A long audit log in pages: each page is the one that the whole log has there, and no reading keeps the thread. */
+import { randomBytes } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { listAuditEntries } from '#management/commands/audit.ts'
+import { DraftCommits } from '#management/commands/commit-draft.ts'
+import { RecordReader } from '#management/commands/record-reader.ts'
+import { YIELD_ROWS } from '#management/commands/resumable.ts'
+import type { AuditEntry, AuditQuery } from '#model/wire/audit.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+
+const ENTRIES = 10_000
+const USERS = 7
+
+/** An entry a second, of seven users in turns. */
+async function longLog() {
+  const store = await openStore('memory:', listRule)
+  onTestFinished(() => store.close())
+  const environment = await store.environment('environment')
+  const commits = new DraftCommits(environment, {
+    newCommitId: () => randomBytes(16),
+    elapsedMs: () => 0,
+    attributesBytesMax: 65_536,
+    onCommit: () => {},
+  })
+  for (let from = 0; from < ENTRIES; from += 1_000) {
+    await commits.run(records => {
+      for (let n = from; n < from + 1_000; n += 1) {
+        records.put({
+          kind: 'audit',
+          id: idOf(n),
+          createdAt: n * 1_000,
+          keyId: null,
+          requestId: `request-${n}`,
+          operation: n % 2 === 0 ? 'updateUser' : 'assignUserRole',
+          input: { user_id: `user-${n % USERS}` },
+          isInputCut: false,
+          sequence: null,
+        })
+      }
+    })
+  }
+  return new RecordReader(environment.view)
+}
+
+function idOf(n: number): string {
+  return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+}
+
+/** The page, and at how many places the reading of it let others go on. */
+function read(records: RecordReader, query: AuditQuery) {
+  const reading = listAuditEntries({ records }, { query })
+  for (let stops = 0; ; stops += 1) {
+    const step = reading.next()
+    if (step.done) return { ...step.value, stops }
+  }
+}
+
+function numbersOf(entries: readonly AuditEntry[]): number[] {
+  return entries.map(({ id }) => Number(id.slice(-12)))
+}
+
+test('pages of 10,000 entries, newest and oldest first, with and without filters, are those of the whole log', async () => {
+  const records = await longLog()
+  const all = Array.from({ length: ENTRIES }, (_, n) => n)
+  const cases: readonly (readonly [AuditQuery, (n: number) => boolean])[] = [
+    [{}, () => true],
+    [{ about: 'user:user-3' }, n => n % USERS === 3],
+    [{ about: 'user:user-9' }, () => false],
+    [{ operation: 'updateUser' }, n => n % 2 === 0],
+  ]
+  for (const [filters, isWanted] of cases) {
+    const oldest = all.filter(isWanted)
+    const pageCount = Math.ceil(oldest.length / 100)
+    for (const order of ['newest', 'oldest'] as const) {
+      const expected = order === 'newest' ? oldest.toReversed() : oldest
+      // Up to page 25 there are half of the changes of users.
+      for (const page of [1, 7, 25, pageCount, pageCount + 1].filter(number => number > 0)) {
+        const found = read(records, { ...filters, order, page, per_page: 100 })
+        expect(numbersOf(found.data), JSON.stringify([filters, order, page])).toEqual(
+          expected.slice((page - 1) * 100, page * 100),
+        )
+        expect([found.total_count, found.page_count]).toEqual([oldest.length, pageCount])
+      }
+    }
+  }
+})
+
+test('a filter that reads the whole log stops every few entries; a page without one reads no more than itself', async () => {
+  const records = await longLog()
+  const { stops } = read(records, { about: 'user:user-9', per_page: 100 })
+  expect(stops).toBe(Math.floor(ENTRIES / YIELD_ROWS))
+  // Through the log once, not for the number and the page each.
+  expect(read(records, { about: 'user:user-3', per_page: 100 }).stops).toBe(stops)
+  for (const page of [1, 50, 100]) {
+    expect(read(records, { page, per_page: 100 }).stops).toBeLessThan(10)
+  }
+})
