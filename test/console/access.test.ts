@@ -12,6 +12,7 @@ import {
   startedService,
 } from '#testing/processes/running-service.ts'
 import { csvFile, csvLine, fileName } from '../../console/src/access/csv.ts'
+import { pressOn } from '../support/console-keys.ts'
 import {
   expectAccessible,
   goTo,
@@ -286,7 +287,7 @@ test('the log has words for everything that changes an environment', async () =>
 
 test('the key of the organization reads the log with the names of keys, and is told why it does not decide', async () => {
   const page = await openSignedIn(await chromium(), { ...at, key: ADMIN_KEY })
-  await page.getByRole('link', { name: 'default', exact: false }).first().press('Enter')
+  await pressOn(page.getByRole('link', { name: 'default', exact: false }).first())
   await goTo(page, 'access/users/user/erin/action/write')
   await page.getByText('This key manages and does not decide.').waitFor()
   // What is managed is there.
@@ -400,17 +401,17 @@ for (const [language, colors] of [
         ...opened,
         path: 'access/users/user/carol/action/read',
       })
-      await page.getByRole('button', { name: why }).press('Enter')
+      await pressOn(page.getByRole('button', { name: why }))
       await page.getByRole('list', { name: language === 'en' ? 'The way' : 'Der Weg' }).waitFor()
       await expectAccessible(page)
       await takePicture(page, `access-user-${size}-${language}-${colors}`)
       await goTo(page, 'access/resources/type/folder/instance/specs/action/read')
-      await page.getByRole('button', { name: 'carol' }).press('Enter')
+      await pressOn(page.getByRole('button', { name: 'carol' }))
       await page.getByRole('list', { name: language === 'en' ? 'The way' : 'Der Weg' }).waitFor()
       await expectAccessible(page)
       await takePicture(page, `access-resource-${size}-${language}-${colors}`)
       await goTo(page, 'access/audit')
-      await page.getByRole('row').getByRole('button').first().press('Enter')
+      await pressOn(page.getByRole('row').getByRole('button').first())
       await page.locator('.entry').waitFor()
       await expectAccessible(page)
       await takePicture(page, `audit-${size}-${language}-${colors}`)

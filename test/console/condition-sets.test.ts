@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { API_KEY, FACTS, SCHEMA, startedService } from '#testing/processes/running-service.ts'
+import { pressOn } from '../support/console-keys.ts'
 import { expectAccessible, goTo, openSignedIn, sharedChromium, takePicture } from '../support/console-page.ts'
 
 const chromium = sharedChromium()
@@ -66,7 +67,7 @@ async function expectVerdicts(page: Page, ...words: readonly string[]): Promise<
 test('a set is written with completion, tried as it is written, and created with the rule on it', async () => {
   const { verdict, at } = await company()
   const page = await openSignedIn(await chromium(), { ...at, path: 'model/sets' })
-  await page.getByRole('link', { name: 'New condition set' }).press('Enter')
+  await pressOn(page.getByRole('link', { name: 'New condition set' }))
   await page.locator('input:focus').waitFor()
   await page.keyboard.type('Senior Sales')
   await page.keyboard.press('Tab')
@@ -110,7 +111,7 @@ test('a set is written with completion, tried as it is written, and created with
   await page.keyboard.press('Escape')
   await takePicture(page, 'condition-set-new')
 
-  await page.getByRole('button', { name: 'Create' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Create' }))
   await page
     .getByRole('dialog')
     .getByText('user.department equals "sales" and user.level greater-than 2')
@@ -122,7 +123,7 @@ test('a set is written with completion, tried as it is written, and created with
   })
 
   // A rule on it, read as a sentence before it is there.
-  await page.getByRole('button', { name: 'Add a rule' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Add a rule' }))
   await page.locator('[role=dialog] input:focus').waitFor()
   await page.keyboard.type('document:read')
   await page.getByRole('option', { name: 'document:read' }).waitFor()
@@ -146,7 +147,7 @@ test('a change says which rules rest on the set, counts at once, and is taken ba
   await editor(page).waitFor()
   await rewrite(page, '{ "user.department": { "equals": "law" } }')
   await expectVerdicts(page, 'does not match', 'matches', 'does not match')
-  await page.getByRole('button', { name: 'Save' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Save' }))
   await page.getByRole('dialog').getByText('1 rule rests on Sales').waitFor()
   await page.getByRole('dialog').getByText('sales may document:read on all of document.').waitFor()
   await takePicture(page, 'condition-set-save')
@@ -154,7 +155,7 @@ test('a change says which rules rest on the set, counts at once, and is taken ba
   await page.getByText('Sales is saved.').waitFor()
   expect(await verdict.allows('bob', 'read', 'document:plan')).toBe(true)
 
-  await page.getByRole('button', { name: 'Undo' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Undo' }))
   await page.getByText('Undone: it is as it was.').waitFor()
   expect(await verdict.allows('bob', 'read', 'document:plan')).toBe(false)
   await expectVerdicts(page, 'matches', 'does not match', 'matches')
@@ -176,8 +177,8 @@ test('what two people change at once is shown to the later one, who goes on from
   expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
   await expectAccessible(page)
   await takePicture(page, 'condition-set-conflict')
-  await page.getByRole('button', { name: 'Go on with mine' }).press('Enter')
-  await page.getByRole('button', { name: 'Save' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Go on with mine' }))
+  await pressOn(page.getByRole('button', { name: 'Save' }))
   await page.getByRole('dialog').getByText('1 rule rests on Sales').waitFor()
   await page.keyboard.press('Enter')
   await page.getByText('Sales is saved.').waitFor()
@@ -200,7 +201,7 @@ test('a change that comes between the look and the save is not overwritten', asy
     await route.continue()
   })
   await rewrite(page, '{ "user.department": { "equals": "mine" } }')
-  await page.getByRole('button', { name: 'Save' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Save' }))
   await page.getByRole('dialog').getByText('1 rule rests on Sales').waitFor()
   await page.keyboard.press('Enter')
 
@@ -208,7 +209,7 @@ test('a change that comes between the look and the save is not overwritten', asy
   expect(await verdict.get(`${SETS}/sales`)).toMatchObject({
     body: { conditions: { 'user.department': { equals: 'theirs' } } },
   })
-  await page.getByRole('button', { name: 'Take what is there' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Take what is there' }))
   await page.locator('.cm-content', { hasText: 'theirs' }).waitFor()
   await page.getByText('not saved').waitFor({ state: 'detached' })
 })
@@ -218,25 +219,25 @@ test('a set that is deleted takes its rules along, and both are there again when
   await sales(here)
   const { verdict, at } = here
   const page = await openSignedIn(await chromium(), { ...at, path: 'model/sets/sales' })
-  await page.getByRole('button', { name: 'Delete' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Delete' }))
   await page.getByRole('alertdialog').getByText('the rule that rests on it').waitFor()
   await page.keyboard.press('Enter')
   await page.getByText('Sales is deleted.').waitFor()
   expect(await verdict.allows('ann', 'read', 'document:plan')).toBe(false)
   await page.getByRole('heading', { level: 1, name: 'Condition sets' }).waitFor()
-  await page.getByRole('button', { name: 'Undo' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Undo' }))
   await page.getByText('Undone: it is as it was.').waitFor()
   expect(await verdict.allows('ann', 'read', 'document:plan')).toBe(true)
 
   // A rule alone, too.
   await goTo(page, 'model/sets/sales')
   await page.reload()
-  await page.getByRole('button', { name: /^Remove the rule/ }).press('Enter')
+  await pressOn(page.getByRole('button', { name: /^Remove the rule/ }))
   await page.getByRole('alertdialog').getByText('sales may document:read on all of document.').waitFor()
   await page.keyboard.press('Enter')
   await page.getByText('The rule is removed.').waitFor()
   expect(await verdict.allows('ann', 'read', 'document:plan')).toBe(false)
-  await page.getByRole('button', { name: 'Undo' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Undo' }))
   await page.getByText('Undone: it is as it was.').waitFor()
   expect(await verdict.allows('ann', 'read', 'document:plan')).toBe(true)
 })
@@ -260,7 +261,7 @@ test('a resource set is tried on instances and on what one writes of them; what 
   })
   // Nobody is known who asks.
   await expectVerdicts(page, 'unknown')
-  await page.getByText('Attributes and user').press('Enter')
+  await pressOn(page.getByText('Attributes and user'))
   await page.getByRole('combobox', { name: 'User of sample 1' }).fill('ann')
   await page.keyboard.press('Escape')
   await expectVerdicts(page, 'matches')
@@ -272,7 +273,7 @@ test('a resource set is tried on instances and on what one writes of them; what 
   await page.locator('input:focus').waitFor()
   await page.keyboard.type('active')
   await rewrite(page, '{}')
-  await page.getByRole('button', { name: 'Create' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Create' }))
   await page.getByRole('dialog').getByText('always').waitFor()
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').getByRole('alert').waitFor()
@@ -290,7 +291,7 @@ test('the model is shown as the file that the interface gives, and is downloaded
   await page.getByRole('textbox', { name: 'Model file, in YAML' }).getByText('condition_sets').waitFor()
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Download' }).press('Enter'),
+    pressOn(page.getByRole('button', { name: 'Download' })),
   ])
 
   expect(download.suggestedFilename()).toBe('model.yaml')
@@ -310,10 +311,10 @@ test('markup in names is text everywhere', async () => {
   })
   await made(`${FACTS}/set_rules`, { user_set: 'odd', permission: 'document:read', resource_set: 'document' })
   const page = await openSignedIn(await chromium(), { ...at, path: 'model/sets' })
-  await page.getByRole('link', { name: MARKUP }).press('Enter')
+  await pressOn(page.getByRole('link', { name: MARKUP }))
   await page.getByRole('heading', { level: 1, name: MARKUP }).waitFor()
   await editor(page).getByText('<script>alert(1)</script>').waitFor()
-  await page.getByRole('button', { name: 'Delete' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Delete' }))
   await page.getByRole('alertdialog').getByText(MARKUP, { exact: false }).first().waitFor()
   await page.keyboard.press('Escape')
   await goTo(page, 'model/file')
@@ -349,7 +350,7 @@ test('each page can be read, heard and typed, light and dark, on a telephone, in
     }
     await page.getByRole('link', { name: 'Senior sales' }).waitFor()
     await look('condition-sets')
-    await page.getByRole('link', { name: 'Senior sales' }).press('Enter')
+    await pressOn(page.getByRole('link', { name: 'Senior sales' }))
     await page.locator('.tried-tests').first().waitFor()
     await page.getByRole('table').waitFor()
     await look('condition-set')

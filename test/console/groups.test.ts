@@ -8,6 +8,7 @@ import {
   memberPath,
   sharedService,
 } from '#testing/processes/running-service.ts'
+import { pressOn } from '../support/console-keys.ts'
 import { expectAccessible, openSignedIn, sharedChromium, takePicture } from '../support/console-page.ts'
 
 const verdict = await sharedService()
@@ -65,8 +66,8 @@ async function complete(page: Page, label: string, typed: string, chosen: string
   await field.pressSequentially(typed)
   // What is offered before the typing pauses is another list.
   await page.locator('.options .option:first-child', { hasText: chosen }).waitFor()
-  await field.press('ArrowDown')
-  await field.press('Enter')
+  await pressOn(field, 'ArrowDown')
+  await pressOn(field)
   await expect.poll(() => field.inputValue()).toBe(chosen)
   await page.keyboard.press('Tab')
 }
@@ -78,13 +79,13 @@ async function typeKey(page: Page, label: string, typed: string): Promise<void> 
 }
 
 async function chooseEnd(page: Page, text: string): Promise<void> {
-  await dialog(page).getByRole('button', { name: /Ends/ }).press('Enter')
-  await page.getByRole('option', { name: text }).press('Enter')
+  await pressOn(dialog(page).getByRole('button', { name: /Ends/ }))
+  await pressOn(page.getByRole('option', { name: text }))
   await page.locator('.options').waitFor({ state: 'detached' })
 }
 
 async function submit(page: Page, name: string): Promise<void> {
-  await button(dialog(page), name).press('Enter')
+  await pressOn(button(dialog(page), name))
 }
 
 /** Takes back what the message at the lower edge says was done. */
@@ -96,7 +97,10 @@ async function undo(page: Page, said: string | RegExp): Promise<void> {
   for (let steps = 0; steps < 12 && (await focused()) !== 'Undo'; steps += 1) await page.keyboard.press('Tab')
   expect(await focused()).toBe('Undo')
   await page.keyboard.press('Enter')
-  await page.getByText('Undone: it is as it was.').last().waitFor()
+  // One message for one press: the next one waits for its own.
+  const undone = page.locator('.toast', { hasText: 'Undone: it is as it was.' })
+  await pressOn(undone.getByRole('button', { name: 'Dismiss' }))
+  await undone.waitFor({ state: 'detached' })
 }
 
 async function dialogGone(page: Page): Promise<void> {
@@ -128,7 +132,7 @@ test('arrows open the tree, which loads what is inside; Enter shows a group, whe
   await takePicture(page, 'groups-desktop')
 
   // Who follows the link to the group above finds it in the tree.
-  await page.locator('.crumbs').getByRole('link', { name: middle }).press('Enter')
+  await pressOn(page.locator('.crumbs').getByRole('link', { name: middle }))
   await page.getByRole('heading', { level: 1, name: middle }).waitFor()
   await page.locator('[role=row][aria-selected=true]', { hasText: middle }).waitFor()
 })
@@ -139,7 +143,7 @@ test('a key that looks escaped leads to its own page', async () => {
   await verdict.users(`${user}%41`)
   await verdict.join(outer, `${user}%41`)
   const page = await openSignedIn(await chromium(), { ...at, path: `groups/${outer}` })
-  await page.getByRole('link', { name: `${user}%41` }).press('Enter')
+  await pressOn(page.getByRole('link', { name: `${user}%41` }))
   await page.getByRole('heading', { level: 1, name: `${user}%41`, exact: true }).waitFor()
   await page.getByRole('link', { name: outer }).waitFor()
 })
@@ -147,7 +151,7 @@ test('a key that looks escaped leads to its own page', async () => {
 test('a member is added with an end, and taken back; one is removed, and taken back', async () => {
   const { inner, bob, carol } = await company()
   const page = await openSignedIn(await chromium(), { ...at, path: `groups/${inner}` })
-  await button(page, 'Add member').press('Enter')
+  await pressOn(button(page, 'Add member'))
   await complete(page, 'User', carol, carol)
   await chooseEnd(page, 'in a day')
   await dialog(page).getByText(`${carol} becomes a member of ${inner}, until`).waitFor()
@@ -161,7 +165,7 @@ test('a member is added with an end, and taken back; one is removed, and taken b
   await undo(page, `${carol} is a member of ${inner}, until`)
   expect(await listed(inner, 'users')).toEqual([bob])
 
-  await button(page, `Remove ${bob}`).press('Enter')
+  await pressOn(button(page, `Remove ${bob}`))
   await dialog(page).getByText(`${bob} is no member of ${inner} any more, and loses`).waitFor()
   await submit(page, 'Remove')
   await page.getByText('Nobody is in this group itself.').waitFor()
@@ -176,7 +180,7 @@ test('a member is added with an end, and taken back; one is removed, and taken b
 test('when a membership ends is changed, and taken back; who adds a member once more changes its end, and the way back knows', async () => {
   const { inner, bob } = await company()
   const page = await openSignedIn(await chromium(), { ...at, path: `groups/${inner}` })
-  await button(page, `Change end: the membership of ${bob}`).press('Enter')
+  await pressOn(button(page, `Change end: the membership of ${bob}`))
   await chooseEnd(page, 'in a week')
   await submit(page, 'Change')
   await page.getByRole('row', { name: new RegExp(`${bob}.*until`) }).waitFor()
@@ -187,7 +191,7 @@ test('when a membership ends is changed, and taken back; who adds a member once 
 
   await verdict.put(memberPath(inner, bob), { tenant: 'default', expires_at: end })
   await page.getByRole('row', { name: new RegExp(`${bob}.*until`) }).waitFor()
-  await button(page, 'Add member').press('Enter')
+  await pressOn(button(page, 'Add member'))
   await complete(page, 'User', bob, bob)
   await submit(page, 'Add')
   await undo(page, `Now the membership of ${bob} lasts.`)
@@ -197,7 +201,7 @@ test('when a membership ends is changed, and taken back; who adds a member once 
 test('where two change the same end, the later one sees what the other did before anything is overwritten', async () => {
   const { inner, bob } = await company()
   const page = await openSignedIn(await chromium(), { ...at, path: `groups/${inner}` })
-  await button(page, `Change end: the membership of ${bob}`).press('Enter')
+  await pressOn(button(page, `Change end: the membership of ${bob}`))
   await chooseEnd(page, 'in a week')
   await verdict.put(memberPath(inner, bob), { tenant: 'default', expires_at: '2090-01-01T00:00:00Z' })
   await submit(page, 'Change')
@@ -215,7 +219,7 @@ test('where two change the same end, the later one sees what the other did befor
 test('what the interface refuses is said beside its field: an unknown user, an end that is past', async () => {
   const { inner, bob, carol } = await company()
   const page = await openSignedIn(await chromium(), { ...at, path: `groups/${inner}`, refusals: [404, 422] })
-  await button(page, 'Add member').press('Enter')
+  await pressOn(button(page, 'Add member'))
   await typeKey(page, 'User', 'nobody-at-all')
   await submit(page, 'Add')
   await page
@@ -244,7 +248,7 @@ test('a group is moved into another one, and back with one press; what would be 
     path: `groups/${middle}/inside`,
     refusals: [400],
   })
-  await button(page, `Move ${inner}`).press('Enter')
+  await pressOn(button(page, `Move ${inner}`))
   await complete(page, 'Into group', sales, sales)
   await dialog(page).getByText(`${inner} goes out of ${middle} and into ${sales}`).waitFor()
   await expectAccessible(page)
@@ -256,7 +260,7 @@ test('a group is moved into another one, and back with one press; what would be 
   await row(page, inner).last().waitFor()
   expect([await listed(middle, 'children'), await listed(sales, 'children')]).toEqual([[inner], []])
 
-  await button(page, 'Add group').press('Enter')
+  await pressOn(button(page, 'Add group'))
   await complete(page, 'Group', outer, outer)
   await submit(page, 'Add')
   await page
@@ -269,7 +273,7 @@ test('a role is granted to a group: type, then role, then instance; taken back, 
   const [plan] = fresh('plan')
   await verdict.instance(`document:${plan}`)
   const page = await openSignedIn(await chromium(), { ...at, path: `groups/${inner}/roles`, refusals: [404] })
-  await button(page, 'Grant role').press('Enter')
+  await pressOn(button(page, 'Grant role'))
   await complete(page, 'Type', 'docu', 'document')
   await complete(page, 'Role', 'edi', 'editor')
   await typeKey(page, 'Instance', 'no-such-plan')
@@ -287,7 +291,7 @@ test('a role is granted to a group: type, then role, then instance; taken back, 
   expect(await listed(inner, 'roles')).toEqual([])
 
   await verdict.grant(inner, 'viewer', `document:${plan}`)
-  await button(page, `Remove viewer on document:${plan}`).press('Enter')
+  await pressOn(button(page, `Remove viewer on document:${plan}`))
   await submit(page, 'Remove')
   await page.locator('h1:focus, h2:focus').waitFor()
   await undo(page, `Members of ${inner} do not have viewer on document:${plan} by it any more.`)
@@ -298,7 +302,7 @@ test('a group is made, and deleted with a warning that says what goes with it', 
   const { outer } = await company()
   const [made] = fresh('marketing')
   const page = await openSignedIn(await chromium(), { ...at, path: 'groups', refusals: [409, 422] })
-  await button(page, 'New group').press('Enter')
+  await pressOn(button(page, 'New group'))
   await page.getByRole('textbox', { name: 'Key' }).pressSequentially('not a key')
   await submit(page, 'Make group')
   await page.locator('.field:has(label:text("Key")) .problem').waitFor()
@@ -309,9 +313,9 @@ test('a group is made, and deleted with a warning that says what goes with it', 
   await undo(page, `The group ${made} is made.`)
   await row(page, made).waitFor({ state: 'detached' })
 
-  await row(page, outer).press('Enter')
+  await pressOn(row(page, outer))
   await page.getByRole('link', { name: 'Members 1' }).waitFor()
-  await button(page, 'Delete…').press('Enter')
+  await pressOn(button(page, 'Delete…'))
   const warning = dialog(page)
   await warning
     .getByText('1 membership and 1 granted role; 1 group in it and 0 groups around it stay')
@@ -344,14 +348,14 @@ test('keys full of markup are text, wherever they are shown', async () => {
   await verdict.instance(`document:${markup}`)
   await verdict.grant(inner, 'viewer', `document:${markup}`)
   const page = await openSignedIn(await chromium(), { ...at, path: `groups/${inner}` })
-  await button(page, `Remove ${markup}`).press('Enter')
+  await pressOn(button(page, `Remove ${markup}`))
   await dialog(page).getByText(`${markup} is no member of`).waitFor()
   await page.keyboard.press('Escape')
   await dialogGone(page)
-  await page.getByRole('link', { name: 'Roles 1' }).press('Enter')
+  await pressOn(page.getByRole('link', { name: 'Roles 1' }))
   await page.getByText(`document:${markup}`).waitFor()
-  await page.getByRole('link', { name: 'Members' }).press('Enter')
-  await page.getByRole('link', { name: markup }).press('Enter')
+  await pressOn(page.getByRole('link', { name: 'Members' }))
+  await pressOn(page.getByRole('link', { name: markup }))
 
   await page.getByRole('heading', { level: 1, name: markup }).waitFor()
   await row(page, inner).first().waitFor()
@@ -370,7 +374,7 @@ test('the page of a user has its groups, until when, and what it is assigned', a
   await groups.getByRole('row', { name: new RegExp(`${outer} until 1 Jan 2090`) }).waitFor()
   await expectAccessible(page)
   await takePicture(page, 'groups-user')
-  await button(page, `Remove ${bob} from ${inner}`).press('Enter')
+  await pressOn(button(page, `Remove ${bob} from ${inner}`))
   await submit(page, 'Remove')
   await page.locator('h1:focus, h2:focus').waitFor()
   await undo(page, `${bob} is no member of ${inner} any more.`)
@@ -392,10 +396,10 @@ test('a hundred groups come in pages, and a search asks the service', async () =
   await page.getByRole('searchbox').fill(`${many}`)
   await row(page, many).first().waitFor()
   await page.getByText(/^50 of 5\d$/).waitFor()
-  await row(page, 'Show more').press('Enter')
+  await pressOn(row(page, 'Show more'))
   await page.getByText(/^(5\d) of \1$/).waitFor()
   await page.getByRole('searchbox').fill(first)
-  await row(page, first).press('Enter')
+  await pressOn(row(page, first))
   await page.getByRole('heading', { level: 1, name: first }).waitFor()
   await page.getByRole('searchbox').fill('nothing-like-that')
   await page.getByText('No group matches.').waitFor()
@@ -410,7 +414,7 @@ for (const colors of ['light', 'dark'] as const) {
     await page.keyboard.press('ArrowRight')
     await expectAccessible(page)
     await takePicture(page, `groups-phone-${colors}`)
-    await row(page, outer).press('Enter')
+    await pressOn(row(page, outer))
     await page.locator('h1:focus', { hasText: outer }).waitFor()
     expect(await page.getByRole('treegrid').count()).toBe(0)
     await page.getByRole('link', { name: bob }).waitFor()
@@ -421,9 +425,9 @@ for (const colors of ['light', 'dark'] as const) {
       await page.locator('.tabs [aria-current]', { hasText: /inside|Roles|Is in/ }).waitFor()
       await expectAccessible(page)
     }
-    await page.getByRole('link', { name: 'All groups' }).press('Enter')
+    await pressOn(page.getByRole('link', { name: 'All groups' }))
     await page.locator('h1:focus', { hasText: 'Groups' }).waitFor()
-    await row(page, outer).press('Enter')
+    await pressOn(row(page, outer))
     await page.getByRole('heading', { level: 1, name: outer }).waitFor()
     expect(inner).not.toBe(outer)
   })

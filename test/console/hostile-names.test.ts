@@ -5,6 +5,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { ADMIN_KEY, FACTS, RESOURCES, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { pressOn } from '../support/console-keys.ts'
 import { goTo, openSignedIn, sharedChromium, type Size } from '../support/console-page.ts'
 
 const MARKUP = `"'><img src=x onerror="window.acted=1"><script>window.acted=1</script><svg onload="window.acted=1">{{7*7}}`
@@ -100,7 +101,7 @@ test('markup in the names of keys is text for who manages them', async () => {
     key: ADMIN_KEY,
     refusals: [403],
   })
-  await page.getByRole('link', { name: 'default', exact: false }).first().press('Enter')
+  await pressOn(page.getByRole('link', { name: 'default', exact: false }).first())
   await goTo(page, 'operations/keys')
   await page.getByText(MARKUP).first().waitFor()
   await expectOnlyText(page, 'operations/keys')

@@ -13,6 +13,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { pressOn } from '../support/console-keys.ts'
 import { expectAccessible, goTo, openSignedIn, sharedChromium, SIZES } from '../support/console-page.ts'
 
 const verdict = await sharedService()
@@ -29,7 +30,7 @@ async function groupAndUser(service: Client = verdict): Promise<[group: string, 
 
 /** The dialog that adds a member, with the user in it and the focus in its field. */
 async function openMembership(page: Page, user: string): Promise<void> {
-  await page.getByRole('button', { name: 'Add member' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Add member' }))
   await page.getByRole('combobox', { name: 'User' }).fill(user)
   await page.getByRole('option', { name: user }).waitFor()
   await page.keyboard.press('Escape')
@@ -69,16 +70,16 @@ test('what somebody else made of it meanwhile is not taken back: neither a membe
   await page.keyboard.press('Enter')
   await page.getByText(`${user} is a member of ${group}.`).waitFor()
   await verdict.put(memberPath(group, user), { tenant: 'default', expires_at: END })
-  await page.getByRole('button', { name: 'Undo' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Undo' }))
   await page.getByText('Somebody else changed this').waitFor()
   expect(Object.keys(await membersOf(group))).toEqual([user])
-  await page.getByRole('button', { name: 'Dismiss' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Dismiss' }))
 
-  await page.getByRole('button', { name: `Remove ${user}` }).press('Enter')
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: `Remove ${user}` }))
+  await pressOn(page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }))
   await page.getByText(`${user} is no member of ${group} any more.`).waitFor()
   await verdict.put(memberPath(group, user), { tenant: 'default', expires_at: END })
-  await page.getByRole('button', { name: 'Undo' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Undo' }))
   await page.getByText('Somebody else changed this').waitFor()
   expect(Date.parse((await membersOf(group))[user]!)).toBe(Date.parse(END))
 })
@@ -87,12 +88,12 @@ test('a group that somebody else has put somebody into is not taken back', async
   const [, user] = await groupAndUser()
   const [made] = fresh('made')
   const page = await openSignedIn(await chromium(), { ...at, path: 'groups' })
-  await page.getByRole('button', { name: 'New group' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'New group' }))
   await page.getByRole('textbox', { name: 'Key' }).fill(made)
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: made }).waitFor()
   await verdict.join(made, user)
-  await page.getByRole('button', { name: 'Undo' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Undo' }))
 
   await page.getByText('Somebody else changed this').waitFor()
   expect(Object.keys(await membersOf(made))).toEqual([user])
@@ -102,12 +103,12 @@ test('a type that somebody else has added to is not taken back, and one that is 
   for (const isAddedTo of [true, false]) {
     const [type] = fresh('made')
     const page = await openSignedIn(await chromium(), { ...at, path: 'model', refusals: [404, 412] })
-    await page.getByRole('button', { name: 'Add type' }).press('Enter')
+    await pressOn(page.getByRole('button', { name: 'Add type' }))
     await page.getByRole('textbox', { name: 'Key' }).fill(type)
     await page.keyboard.press('Enter')
     await page.getByRole('complementary', { name: `The type ${type}` }).waitFor()
     if (isAddedTo) await verdict.post(`${RESOURCES}/${type}/roles`, { key: 'reader', name: 'Reader' })
-    await page.getByRole('button', { name: 'Undo' }).press('Enter')
+    await pressOn(page.getByRole('button', { name: 'Undo' }))
 
     await page.getByText(isAddedTo ? 'Somebody else changed this' : 'Undone: it is as it was.').waitFor()
     expect((await verdict.get(`${RESOURCES}/${type}`)).status).toBe(isAddedTo ? 200 : 404)
@@ -139,10 +140,10 @@ test('a service that was away: what was typed stays, nothing is said to be done,
 
 /** The same where nobody completes what is typed. */
 async function openMembershipUnseen(page: Page, user: string): Promise<void> {
-  await page.getByRole('button', { name: 'Add member' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Add member' }))
   await page.getByRole('combobox', { name: 'User' }).fill(user)
   await page.keyboard.press('Tab')
-  await page.getByRole('button', { name: 'Add', exact: true }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Add', exact: true }))
 }
 
 test('a page whose files are not there says so, beside a way to load it anew; the other pages stay', async () => {
@@ -150,18 +151,18 @@ test('a page whose files are not there says so, beside a way to load it anew; th
   await page.goto(`${verdict.address}/console`)
   await page.locator('input[type=password]').fill(API_KEY)
   await page.keyboard.press('Enter')
-  await page.getByRole('link', { name: 'Groups' }).press('Enter')
+  await pressOn(page.getByRole('link', { name: 'Groups' }))
   await page.getByRole('heading', { level: 1, name: 'Groups' }).waitFor()
   // As after an update: files have other names by then.
   await page.route('**/console/access-pages-*', route => route.abort())
-  await page.getByRole('link', { name: 'Access' }).press('Enter')
+  await pressOn(page.getByRole('link', { name: 'Access' }))
   await page.getByRole('heading', { level: 1, name: 'This page could not be shown.' }).waitFor()
   await expectAccessible(page)
-  await page.getByRole('link', { name: 'Groups' }).press('Enter')
+  await pressOn(page.getByRole('link', { name: 'Groups' }))
   await page.getByRole('heading', { level: 1, name: 'Groups' }).waitFor()
   await page.goBack()
   await page.unroute('**/console/access-pages-*')
-  await page.getByRole('button', { name: 'Load anew' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Load anew' }))
 
   await page.getByRole('heading', { level: 1, name: 'What a user may do' }).waitFor()
   await page.close()
@@ -179,7 +180,7 @@ test('an address without an environment leads to the one of the key', async () =
 test('a group may be called as a page is', async () => {
   await verdict.group('users')
   const page = await openSignedIn(await chromium(), { ...at, path: 'groups/users' })
-  await page.getByRole('link', { name: 'Roles' }).press('Enter')
+  await pressOn(page.getByRole('link', { name: 'Roles' }))
 
   await page.getByRole('heading', { level: 2, name: 'Roles' }).waitFor()
   await page.getByRole('heading', { level: 1, name: 'users' }).waitFor()

@@ -8,6 +8,7 @@ import {
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
+import { openDialog, pressOn } from '../support/console-keys.ts'
 import {
   expectAccessible,
   goTo,
@@ -52,15 +53,6 @@ async function tabTo(page: Page, selector: string): Promise<void> {
     await page.keyboard.press('Tab')
   }
   throw new Error(`the Tab key does not come to ${selector}`)
-}
-
-/** Opens a dialog, and waits until its first field, or the button of a question, has the focus. */
-async function openDialog(
-  button: ReturnType<Page['getByRole']>,
-  focused = '.dialog :is(input, button):focus',
-): Promise<void> {
-  await button.press('Enter')
-  await button.page().locator(focused).waitFor()
 }
 
 /** What of boxes and labels of lines lies over one another, on the screen. */
@@ -164,9 +156,9 @@ test('a type is added with an action, a role, a relation and a derivation, and t
 
   await openDialog(panel.getByRole('button', { name: 'Add role' }))
   await page.keyboard.type('reader')
-  await page.getByRole('checkbox', { name: 'read', exact: true }).press('Space')
+  await pressOn(page.getByRole('checkbox', { name: 'read', exact: true }), 'Space')
   await page.getByText('Adds the role reader of chapter, which may read.').waitFor()
-  await page.getByRole('button', { name: 'Add', exact: true }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Add', exact: true }))
   await panel.getByRole('button', { name: 'Delete the role reader' }).waitFor()
 
   await openDialog(panel.getByRole('button', { name: 'Add relation' }))
@@ -175,19 +167,19 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   await page.keyboard.type('document')
   await page.keyboard.press('Tab')
   await page.getByText('document may then be book of chapter.').waitFor()
-  await page.getByRole('button', { name: 'Add', exact: true }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Add', exact: true }))
   await panel.getByRole('button', { name: 'Delete the relation book' }).waitFor()
 
   await openDialog(panel.getByRole('button', { name: 'Add derivation' }), '.dialog:focus-within')
   const fromRole = page.getByRole('button', { name: 'Who has this role of document' })
-  await fromRole.press('Enter')
+  await pressOn(fromRole)
   await page.getByRole('option', { name: 'editor' }).waitFor()
   await page.keyboard.type('ed')
   await page.keyboard.press('Enter')
   await page
     .getByText('Everybody who is editor of document is then reader of each chapter that it is book of.')
     .waitFor()
-  await page.getByRole('button', { name: 'Add', exact: true }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Add', exact: true }))
   await panel.getByText('editor of document gives reader of chapter along book.').waitFor()
   const { body } = await verdict.get<{ roles: { reader: { granted_to: { users_with_role: object[] } } } }>(
     `${RESOURCES}/chapter`,
@@ -276,7 +268,7 @@ test('a permission is given and taken in the matrix, said in a sentence, and und
   await grid.getByRole('checkbox', { name: 'editor may delete' }).waitFor()
   expect(await permissionsOf(verdict, `${RESOURCES}/document/roles/editor`)).toContain('delete')
   expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('editor may delete')
-  await page.getByRole('button', { name: 'Undo' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Undo' }))
   await grid.getByRole('checkbox', { name: 'editor may not delete' }).waitFor()
   expect(await permissionsOf(verdict, `${RESOURCES}/document/roles/editor`)).not.toContain('delete')
 })
@@ -304,7 +296,7 @@ test('what the interface refuses of a permission is said in its cell', async () 
     await verdict.delete(`${RESOURCES}/document/actions/print`)
     await route.continue()
   })
-  await cell.press('Space')
+  await pressOn(cell, 'Space')
 
   await page.getByRole('grid').getByRole('alert').waitFor()
 })
@@ -320,11 +312,11 @@ test('tenant roles are given what can be done with all types, page by page', asy
   const grid = page.getByRole('grid', { name: 'Permissions of tenant roles' })
   await grid.getByRole('checkbox', { name: 'auditor may sales_area:read' }).waitFor()
   await page.getByText('50 of 100').waitFor()
-  await page.getByRole('button', { name: 'Show more types' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Show more types' }))
   await page.getByText('100 of 100').waitFor()
   await page.getByRole('searchbox', { name: 'Find types' }).fill('single_99')
   await page.getByText('1 of 1').waitFor()
-  await grid.getByRole('checkbox', { name: 'clerk may not single_99:delete' }).press('Space')
+  await pressOn(grid.getByRole('checkbox', { name: 'clerk may not single_99:delete' }), 'Space')
 
   await grid.getByRole('checkbox', { name: 'clerk may single_99:delete' }).waitFor()
   const answer = await verdict.send<{ permissions: string[] }>(
@@ -352,7 +344,7 @@ for (const size of Object.keys(SIZES) as (keyof typeof SIZES)[]) {
       const types = page.locator('.graph-type')
       await types.nth(9).waitFor()
       await look('graph-10')
-      await page.locator('details > summary').press('Enter')
+      await pressOn(page.locator('details > summary'))
       await look('list')
       await goTo(page, 'model/types/folder')
       await page.locator('.graph-panel .panel-section').first().waitFor()

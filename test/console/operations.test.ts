@@ -13,6 +13,7 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
+import { pressOn } from '../support/console-keys.ts'
 import {
   expectAccessible,
   openSignedIn,
@@ -79,7 +80,7 @@ async function statusOf(secret: string, client: Client = verdict): Promise<numbe
 
 /** Opens the dialog of a button by keyboard. */
 async function press(page: Page, name: string): Promise<void> {
-  await page.getByRole('button', { name, exact: true }).press('Enter')
+  await pressOn(page.getByRole('button', { name, exact: true }))
 }
 
 /** What appears has come to rest: while it fades in, its contrasts are others. */
@@ -95,14 +96,14 @@ async function secretIn(page: Page): Promise<string> {
 /** Types into a field of the dialog, over what is there. */
 async function type(page: Page, role: 'textbox' | 'combobox', name: string, text: string): Promise<void> {
   const field = page.getByRole('dialog').getByRole(role, { name, exact: true })
-  await field.press('ControlOrMeta+a')
+  await pressOn(field, 'ControlOrMeta+a')
   await page.keyboard.type(text)
   await page.keyboard.press('Tab')
 }
 
 async function choose(page: Page, field: string, option: string): Promise<void> {
-  await page.getByRole('button', { name: field }).press('Enter')
-  await page.getByRole('option', { name: option, exact: true }).press('Enter')
+  await pressOn(page.getByRole('button', { name: field }))
+  await pressOn(page.getByRole('option', { name: option, exact: true }))
 }
 
 /** All that the browser keeps of the page, and what is on it. */
@@ -140,7 +141,7 @@ test('what happened in the last minutes is drawn, said in words, and can be read
     expect(await drawnIn(page, title), title).toBeGreaterThan(20)
 
   // By keyboard, what the drawing shows.
-  await checks.locator('summary').press('Enter')
+  await pressOn(checks.locator('summary'))
   const table = checks.getByRole('region', { name: 'Checks a second: all samples' })
   await table.waitFor()
   expect(await table.getByRole('columnheader').allTextContents()).toEqual(['Time', 'allowed', 'denied'])
@@ -176,7 +177,7 @@ test('where figures are for the organization alone, the page says which key is n
   await expectAccessible(page)
 
   const allowed = await openSignedIn(await chromium(), { address: guarded.address, key: ADMIN_KEY })
-  await allowed.getByRole('link', { name: 'Operations' }).press('Enter')
+  await pressOn(allowed.getByRole('link', { name: 'Operations' }))
   await allowed.getByRole('figure', { name: 'Requests a second' }).waitFor()
 })
 
@@ -185,7 +186,7 @@ test('the key of an environment manages no keys, and the page says what to do', 
   await page.getByText('This key manages no keys').waitFor()
   await expectAccessible(page)
   await takePicture(page, 'keys-of-an-environment')
-  await page.getByRole('button', { name: 'Sign in with another key' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Sign in with another key' }))
   await page.locator('input[type=password]:focus').waitFor()
 })
 
@@ -193,14 +194,14 @@ test('a key is made, rotated and revoked, each in force at once, and its secret 
   const [name] = fresh('<img src=x onerror=alert(1)>')
   const page = await openSignedIn(await chromium(), { ...at, key: ADMIN_KEY })
   // Without an environment that was chosen before.
-  await page.getByRole('link', { name: 'Keys' }).press('Enter')
+  await pressOn(page.getByRole('link', { name: 'Keys' }))
   await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor()
   await press(page, 'Make a key')
   await type(page, 'textbox', 'Name', name)
   await type(page, 'combobox', 'Project', 'default')
   await type(page, 'combobox', 'Environment', 'default')
   await page.getByText('may ask for decisions in the environment default').waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).press('Enter')
+  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Make a key' }))
   await page.getByText('the console does not show it again').waitFor()
   const first = await secretIn(page)
   expect(await statusOf(first)).toBe(200)
@@ -227,7 +228,7 @@ test('a key is made, rotated and revoked, each in force at once, and its secret 
   // With an overlap, the old one stays good for as long.
   await press(page, `Rotate ${name}`)
   await page.getByText('The old one stays good for an hour').waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }).press('Enter')
+  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }))
   const second = await secretIn(page)
   expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200])
   await press(page, 'I have kept it')
@@ -238,7 +239,7 @@ test('a key is made, rotated and revoked, each in force at once, and its secret 
   await choose(page, 'The old secret stays good', 'not at all')
   await page.getByText('The old one stops at once').waitFor()
   await page.getByText('The secret before that, which was good until').waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }).press('Enter')
+  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }))
   const third = await secretIn(page)
   expect([await statusOf(first), await statusOf(second), await statusOf(third)]).toEqual([401, 401, 200])
   await press(page, 'I have kept it')
@@ -248,7 +249,7 @@ test('a key is made, rotated and revoked, each in force at once, and its secret 
   await stood(page)
   await expectAccessible(page)
   await takePicture(page, 'key-revoked')
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).press('Enter')
+  await pressOn(page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }))
   await page.getByRole('row').filter({ hasText: name }).waitFor({ state: 'detached' })
   expect(await statusOf(third)).toBe(401)
   await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Keys')
@@ -257,23 +258,20 @@ test('a key is made, rotated and revoked, each in force at once, and its secret 
 
 test('what the interface refuses is said in the dialog, which stays open', async () => {
   const page = await openSignedIn(await chromium(), { ...at, key: ADMIN_KEY, refusals: [400, 404] })
-  await page.getByRole('link', { name: 'Keys' }).press('Enter')
+  await pressOn(page.getByRole('link', { name: 'Keys' }))
   await press(page, 'Make a key')
   await type(page, 'textbox', 'Name', 'for nobody')
   await type(page, 'combobox', 'Project', 'no-such-project')
   await type(page, 'combobox', 'Environment', 'staging')
-  await page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).press('Enter')
+  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Make a key' }))
   await page.getByRole('alert').waitFor()
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('for nobody')
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 
   // The key that the settings give is changed there.
-  await page
-    .getByRole('button', { name: /^Revoke without a name/ })
-    .first()
-    .press('Enter')
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: /^Revoke without a name/ }).first())
+  await pressOn(page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }))
   await page.getByText('this key is set by API_KEY').waitFor()
   expect(await statusOf(API_KEY)).toBe(200)
 })
@@ -285,13 +283,13 @@ test("a project's key makes keys of its environments, and sees no others", async
     key: ADMIN_KEY,
   })
   const page = await openSignedIn(await chromium(), { ...at, key: made.body.secret })
-  await page.getByRole('link', { name: 'Keys' }).press('Enter')
+  await pressOn(page.getByRole('link', { name: 'Keys' }))
   await page.getByRole('table', { name: 'API keys' }).waitFor()
   expect(await page.getByText(name).count()).toBe(0)
   await press(page, 'Make a key')
   await type(page, 'combobox', 'Environment', 'default')
   expect(await page.getByRole('combobox', { name: 'Project' }).count()).toBe(0)
-  await page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).press('Enter')
+  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Make a key' }))
   expect(await statusOf(await secretIn(page))).toBe(200)
 })
 
@@ -310,7 +308,7 @@ for (const language of ['en', 'de'] as const) {
       await operations.getByRole('figure').last().locator('canvas').waitFor()
       await operations.locator('.figure .badge').nth(2).waitFor()
       const keys = await openSignedIn(await chromium(), { ...look, key: ADMIN_KEY })
-      await keys.getByRole('link', { name: words.keys }).press('Enter')
+      await pressOn(keys.getByRole('link', { name: words.keys }))
       await keys.getByRole('table', { name: words.list }).waitFor()
       for (const colors of ['light', 'dark'] as const) {
         for (const [name, page] of Object.entries({ operations, keys })) {

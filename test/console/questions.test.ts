@@ -2,6 +2,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ADMIN_KEY, API_KEY, FACTS, sharedService } from '#testing/processes/running-service.ts'
+import { pressOn } from '../support/console-keys.ts'
 import {
   expectAccessible,
   goTo,
@@ -179,7 +180,7 @@ test('a copied link asks the same question, for whoever signs in, and has no key
   const path = asked('anna', 'sign', 'document', 'plan', { tenant: 'default', userAttributes: attributes })
   const page = await openSignedIn(await chromium(), { ...at, path })
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: verdict.address })
-  await page.getByRole('button', { name: 'Copy link' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Copy link' }))
   await page.getByText('The link is copied').waitFor()
   const link = (await page.evaluate('navigator.clipboard.readText()')) as string
   expect(link).toBe(page.url())
@@ -313,19 +314,19 @@ test('conditions are a tree with true, false and unknown, and what was compared'
   ])
   // By keyboard, a rule is folded and unfolded.
   const rule = page.locator('.rule > summary')
-  await rule.press('Enter')
+  await pressOn(rule)
   await tests.first().waitFor({ state: 'hidden' })
-  await rule.press('Enter')
+  await pressOn(rule)
   await tests.first().waitFor()
 })
 
 test('what is missing or is no JSON is said beside its field, and nothing is asked', async () => {
   const page = await openSignedIn(await chromium(), at)
-  await page.getByRole('button', { name: 'Ask' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Ask' }))
   expect(await page.getByText('This has to be said.').count()).toBe(3)
 
   await goTo(page, asked('anna', 'read', 'document', 'plan', { context: '[1, 2' }))
-  await page.getByRole('button', { name: 'Ask' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Ask' }))
   await page.getByText('This is no JSON object.').waitFor()
   expect(await page.getByRole('heading', { name: /Allowed|Denied/ }).count()).toBe(0)
 })

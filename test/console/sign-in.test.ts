@@ -1,6 +1,7 @@
 /** Who comes in, and what is left of it: a key is typed, is in no address and in nothing that lasts, and is forgotten. */
 import { expect, test } from 'vitest'
 import { ADMIN_KEY, API_KEY, sharedService } from '#testing/processes/running-service.ts'
+import { pressOn } from '../support/console-keys.ts'
 import {
   expectAccessible,
   openConsole,
@@ -84,7 +85,7 @@ test('a key stays in its tab, is in no address, and is forgotten with the sign-o
   // A reload goes on; another tab begins anew.
   await page.reload()
   await page.getByRole('navigation').waitFor()
-  await page.getByRole('button', { name: 'Sign out' }).press('Enter')
+  await pressOn(page.getByRole('button', { name: 'Sign out' }))
 
   await page.locator('input[type=password]').waitFor()
   expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(API_KEY)
@@ -112,7 +113,7 @@ test('the key of the organization leads to a choice of environments', async () =
   await page.getByRole('heading', { name: 'Choose an environment' }).waitFor()
   await expectAccessible(page)
   await takePicture(page, 'environments')
-  await page.getByRole('link', { name: 'default', exact: false }).first().press('Enter')
+  await pressOn(page.getByRole('link', { name: 'default', exact: false }).first())
 
   await page.getByRole('navigation').waitFor()
 })

@@ -50,7 +50,9 @@ export async function openConsole(browser: Browser, opened: Opened): Promise<Pag
     colorScheme: colors,
     timezoneId: 'Europe/Berlin',
   })
-  page.setDefaultTimeout(HANG_MS)
+  // Sooner than the test's own end, so that it says what was waited for.
+  page.setDefaultTimeout(HANG_MS / 2)
+  if (process.env['SLOW_BROWSER'] === '1') await slowDown(page)
   const problems: string[] = []
   page.on('pageerror', error => problems.push(error.message))
   page.on('request', request => {
@@ -76,6 +78,19 @@ export async function openConsole(browser: Browser, opened: Opened): Promise<Pag
   })
   await page.goto(`${address}/console`)
   return page
+}
+
+/** As on a busy machine: what a test does not wait for, comes too late. */
+async function slowDown(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 })
+  await devtools.send('Network.enable')
+  await devtools.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 300,
+    downloadThroughput: -1,
+    uploadThroughput: -1,
+  })
 }
 
 /** The console of an environment, signed in by keyboard alone. */

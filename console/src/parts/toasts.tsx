@@ -17,12 +17,14 @@ interface Said {
 }
 
 const SHOWN_MS = 12_000
+/** Whoever reads slowly, or comes to the button by many presses, shall reach it. */
+const UNDO_MS = 60_000
 
 const queue = new ToastQueue<Said>({ maxVisibleToasts: 3 })
 
 /** `undo`: takes back what was done; null: there is no way back. */
 export function say(text: string, undo: (() => void) | null = null): void {
-  queue.add({ text, problem: null, undo }, { timeout: SHOWN_MS })
+  queue.add({ text, problem: null, undo }, { timeout: undo === null ? SHOWN_MS : UNDO_MS })
 }
 
 /** An error that belongs to no field on the screen. */

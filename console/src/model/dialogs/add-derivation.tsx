@@ -82,7 +82,7 @@ export function AddDerivation({ type }: { readonly type: ModelType }) {
             value={fromRole}
             onChange={setFromRole}
             options={subject === undefined ? [] : rolesOf(subject).map(({ key }) => ({ id: key }))}
-            isDisabled={relation === undefined}
+            isDisabled={subject === undefined}
           />
           <Choice
             label={texts.addDerivation.toRole(type.key)}
