@@ -13,6 +13,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { openPage } from '../support/chromium.ts'
 import { pressOn } from '../support/console-keys.ts'
 import { expectAccessible, goTo, openSignedIn, sharedChromium, SIZES } from '../support/console-page.ts'
 
@@ -147,7 +148,7 @@ async function openMembershipUnseen(page: Page, user: string): Promise<void> {
 }
 
 test('a page whose files are not there says so, beside a way to load it anew; the other pages stay', async () => {
-  const page = await (await chromium()).newPage({ locale: 'en-GB' })
+  const page = await openPage(await chromium(), { locale: 'en-GB' })
   await page.goto(`${verdict.address}/console`)
   await page.locator('input[type=password]').fill(API_KEY)
   await page.keyboard.press('Enter')

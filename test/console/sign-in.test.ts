@@ -1,6 +1,8 @@
 /** Who comes in, and what is left of it: a key is typed, is in no address and in nothing that lasts, and is forgotten. */
+import type { Request } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { ADMIN_KEY, API_KEY, sharedService } from '#testing/processes/running-service.ts'
+import { openPage } from '../support/chromium.ts'
 import { pressOn } from '../support/console-keys.ts'
 import {
   expectAccessible,
@@ -36,17 +38,14 @@ test('the page may run nothing and load nothing but what the service has, and no
 })
 
 test('its files are compressed, kept for ever under their names, and all of the first load is less than 300 KB', async () => {
-  const page = await (await chromium()).newPage()
-  const sizes: number[] = []
-  const headers: Record<string, string>[] = []
-  page.on('requestfinished', request => {
-    void Promise.all([request.sizes(), request.response()]).then(([{ responseBodySize }, response]) => {
-      sizes.push(responseBodySize)
-      if (response!.url().includes('/console/')) headers.push(response!.headers())
-    })
-  })
+  const page = await openPage(await chromium())
+  const finished: Request[] = []
+  page.on('requestfinished', request => finished.push(request))
   await page.goto(`${verdict.address}/console`)
   await page.locator('input[type=password]').waitFor()
+  const sizes = await Promise.all(finished.map(async request => (await request.sizes()).responseBodySize))
+  const files = finished.filter(request => request.url().includes('/console/'))
+  const headers = await Promise.all(files.map(async request => (await request.response())!.headers()))
   await page.close()
 
   expect(headers.length).toBeGreaterThanOrEqual(3)

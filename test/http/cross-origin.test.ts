@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readConfig } from '#config/read-config.ts'
 import { API_KEY, question, startedService } from '#testing/processes/running-service.ts'
-import { startChromium } from '../support/chromium.ts'
+import { openPage, startChromium } from '../support/chromium.ts'
 
 const ORIGIN = 'https://console.example.com'
 const PREFLIGHT = {
@@ -113,7 +113,7 @@ test('in Chromium a page of an origin that is named asks and reads, and one of a
   const verdict = await startedService({ corsOrigins: [`http://127.0.0.1:${port}`] })
   const browser = await startChromium()
   onTestFinished(() => browser.close())
-  const page = await browser.newPage()
+  const page = await openPage(browser)
   const asked = JSON.stringify(question('nobody', 'read', 'document'))
   const ask = `fetch(${JSON.stringify(`${verdict.address}/allowed`)}, {
     method: 'POST',

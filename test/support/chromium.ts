@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { HANG_MS } from './hang.ts'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']
@@ -16,6 +16,13 @@ export function startChromium(): Promise<Browser> {
   // Root's browser has no sandbox, and all it is shown is ours.
   const isRoot = process.getuid?.() === 0
   return chromium.launch({ executablePath, timeout: HANG_MS, args: isRoot ? ['--no-sandbox'] : [] })
+}
+
+/** A page that waits as long as the tests do. It gives up sooner than its test is ended, and so says what it waited for. */
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await browser.newPage(options)
+  page.setDefaultTimeout(HANG_MS / 2)
+  return page
 }
 
 function chromiumOnPath(): string | null {

@@ -11,8 +11,7 @@ import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, expect, onTestFinished } from 'vitest'
 import { API_KEY } from '#testing/processes/running-service.ts'
-import { startChromium } from './chromium.ts'
-import { HANG_MS } from './hang.ts'
+import { openPage, startChromium } from './chromium.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PICTURES = '.artifacts/console'
@@ -44,14 +43,12 @@ export function sharedChromium(): () => Promise<Browser> {
 /** A page with the console, before anybody is signed in. */
 export async function openConsole(browser: Browser, opened: Opened): Promise<Page> {
   const { address, size = 'desktop', language = 'en', colors = 'light', refusals = [] } = opened
-  const page = await browser.newPage({
+  const page = await openPage(browser, {
     viewport: SIZES[size],
     locale: language === 'en' ? 'en-GB' : 'de-DE',
     colorScheme: colors,
     timezoneId: 'Europe/Berlin',
   })
-  // Sooner than the test's own end, so that it says what was waited for.
-  page.setDefaultTimeout(HANG_MS / 2)
   if (process.env['SLOW_BROWSER'] === '1') await slowDown(page)
   const problems: string[] = []
   page.on('pageerror', error => problems.push(error.message))

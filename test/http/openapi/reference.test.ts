@@ -6,9 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { startChromium } from '../../support/chromium.ts'
+import { openPage, startChromium } from '../../support/chromium.ts'
 import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
-import { HANG_MS } from '../../support/hang.ts'
 
 const ARTIFACTS = fileURLToPath(new URL('../../../.artifacts/', import.meta.url))
 const IS_ALLOWED = '#operations-Decisions-isAllowed'
@@ -23,8 +22,7 @@ afterAll(() => browser.close())
 
 /** Opens the reference; when the test is over nothing must have gone wrong in it, or have left our origin. */
 async function openReference(): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 1_280, height: 1_000 } })
-  page.setDefaultTimeout(HANG_MS)
+  const page = await openPage(browser, { viewport: { width: 1_280, height: 1_000 } })
   const requested: string[] = []
   const problems: string[] = []
   page.on('request', request => requested.push(request.url()))
