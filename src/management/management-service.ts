@@ -12,7 +12,7 @@ import type { Answered } from '#management/commands/commit-draft.ts'
 import { ConcurrencyLimit } from '#management/commands/concurrency-limit.ts'
 import { PageBytes, windowOf } from '#management/commands/paging.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
-import type { EnvironmentService, ThingCondition } from '#management/environment/environment-service.ts'
+import type { EnvironmentService, ChangeCondition } from '#management/environment/environment-service.ts'
 import type { OperationAnswer, OperationInput, OperationName } from '#management/environment/operations.ts'
 import type { EnvironmentCopies } from '#management/organization/environment-copies.ts'
 import type { EnvironmentImports } from '#management/organization/environment-imports.ts'
@@ -57,7 +57,7 @@ export interface EnvironmentRequest<Name extends OperationName = OperationName> 
   readonly path: EnvironmentPath | null
   readonly input: OperationInput<Name>
   /** What must be so for a change to be made; absent: nothing. */
-  readonly condition?: ThingCondition
+  readonly condition?: ChangeCondition
 }
 
 /** A request about the whole content of an environment, as lines in pieces of bytes. */
@@ -134,7 +134,7 @@ interface Asked<Name extends OperationName> {
   readonly input: OperationInput<Name>
   readonly caller: AuditCaller | null
   readonly waiting: Waiting
-  readonly condition?: ThingCondition
+  readonly condition?: ChangeCondition
 }
 
 export interface Backups {

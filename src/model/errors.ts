@@ -83,6 +83,8 @@ export interface ErrorOptions {
   readonly isReported?: boolean
   /** What a caller is told of trouble of ours, where its code alone says too little; nothing of where things are. */
   readonly told?: string
+  /** The tag of what is there, where a caller expected something else; null: nothing is there. */
+  readonly tag?: string | null
 }
 
 /** An operating error: something expected went wrong, and the message says what was expected, what came, what to do. */
@@ -93,6 +95,7 @@ export class AuthzError extends Error {
   readonly limit: LimitName | null
   readonly #isReported: boolean
   readonly #told: string | null
+  readonly #tag: string | null
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -101,6 +104,7 @@ export class AuthzError extends Error {
     this.limit = options.limit ?? null
     this.#isReported = options.isReported ?? false
     this.#told = options.told ?? null
+    this.#tag = options.tag ?? null
   }
 
   /** No property of its own: the line that reports an error lists those. */
@@ -111,6 +115,11 @@ export class AuthzError extends Error {
   /** Null: what the code says. */
   get told(): string | null {
     return this.#told
+  }
+
+  /** Null: what is there has none, or nothing is. */
+  get tag(): string | null {
+    return this.#tag
   }
 }
 
@@ -138,12 +147,13 @@ export interface ErrorData {
   readonly limit?: LimitName
   readonly isReported?: boolean
   readonly told?: string
+  readonly tag?: string
 }
 
 /** An error as data. Anything that is no `AuthzError` becomes `INTERNAL` and keeps its text to itself. */
 export function errorToData(error: unknown): ErrorData {
   if (error instanceof AuthzError) {
-    const { code, message, detail, limit, isReported, told } = error
+    const { code, message, detail, limit, isReported, told, tag } = error
     return {
       code,
       message,
@@ -151,6 +161,7 @@ export function errorToData(error: unknown): ErrorData {
       ...(limit && { limit }),
       ...(isReported && { isReported }),
       ...(told !== null && { told }),
+      ...(tag !== null && { tag }),
     }
   }
   return { code: 'INTERNAL', message: 'the service failed to answer this request', detail: [] }

@@ -97,7 +97,7 @@ async function keys(
 /** What is said beside a key. */
 async function told(asked: Asked): Promise<Partial<KeyCompletion>[]> {
   return (await completed(asked)).data.map(each =>
-    Object.fromEntries(Object.entries(each).filter(([, value]) => value !== null)),
+    Object.fromEntries(Object.entries(each).filter(([name, value]) => name !== 'id' && value !== null)),
   )
 }
 
@@ -258,4 +258,16 @@ test('what is removed completes nothing, and neither does what went with it', as
   }
   await verdict.user('gone-user')
   expect(await keys('user', 'gone')).toEqual(['gone-user'])
+})
+
+test('what is completed has its id, by which paths may name what they cannot by its key: clients take `.` and `..` for steps', async () => {
+  await verdict.put(`${FACTS}/bulk/users`, { operations: [{ key: '.' }, { key: '..' }] })
+  for (const key of ['.', '..']) {
+    const [first] = (await completed({ kind: 'user', prefix: key, limit: 1 })).data
+    expect(first!.key).toBe(key)
+    expect((await verdict.get<{ key: string }>(`${FACTS}/users/${first!.id}`)).body.key).toBe(key)
+  }
+  const ids = async (asked: Asked) => (await completed(asked)).data.map(({ id }) => id)
+  const { id } = (await verdict.get<{ id: string }>(`${GROUPS}/direct/devs`)).body
+  expect(await ids({ kind: 'group', prefix: 'devs' })).toEqual([id])
 })

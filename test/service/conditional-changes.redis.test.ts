@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { connect } from '#store/redis/redis-client.ts'
 import { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
-import { type Answer, type Client, FACTS, SCHEMA } from '#testing/processes/running-service.ts'
+import { type Answer, type Client, FACTS, memberPath, SCHEMA } from '#testing/processes/running-service.ts'
 import { HANG_MS } from '../support/hang.ts'
 import { startedNodes } from '../support/nodes.ts'
 import { sharedRedis } from '../support/redis-server.ts'
@@ -79,5 +79,35 @@ test('a user is not removed as one without roles while another node gives it one
     ])
     // The other node may not know the user yet.
     expect(['204 404', '412 200'], `round ${round}`).toContain(`${removed.status} ${given.status}`)
+  }
+})
+
+test('of two who make the same grant at different nodes, or move its end, one wins each time; an end that one has given is good on the other', async () => {
+  const nodes = await setUp()
+  const [one, other] = nodes
+  await one.group('team')
+  const path = memberPath('team', 'ann')
+  const put = (node: Client, expires_at: string | null, headers: Record<string, string>): Promise<Answer> =>
+    node.send('PUT', path, { body: { tenant: 'default', expires_at }, headers })
+  const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).toSorted()
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const year = 2090 + round
+    const ends = nodes.map((_, index) => `${year}-0${index + 1}-01T00:00:00.000Z`)
+    const made = await Promise.all(
+      nodes.map((node, index) => put(node, ends[index]!, { 'if-none-match': '*' })),
+    )
+    expect(statuses(made), `round ${round}`).toEqual([200, 412])
+    const end = ends[made.findIndex(({ status }) => status === 200)]!
+    expect(made.find(({ status }) => status === 412)!.headers.get('etag')).toBe(`"${end}"`)
+    // The other node is not told of the change.
+    await direct.send('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    expect((await put(one, null, { 'if-match': `"${end}"` })).status).toBe(200)
+    expect((await put(other, ends[0]!, { 'if-match': '"null"' })).status).toBe(200)
+    const seen = { 'if-match': `"${ends[0]}"` }
+    const changed = await Promise.all([put(one, null, seen), other.send('DELETE', path, { headers: seen })])
+    expect(['200 412', '412 204', '404 204'], `round ${round}`).toContain(
+      changed.map(({ status }) => status).join(' '),
+    )
+    if (changed[1].status === 412) await one.leave('team', 'ann')
   }
 })

@@ -119,6 +119,21 @@ export const IF_MATCH: RequestHeaderField = {
   schema: Type.String({ pattern: '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$' }),
 }
 
+/** Of the one grant that a request is about. */
+export const GRANT_IF_MATCH: RequestHeaderField = {
+  name: IF_MATCH.name,
+  description:
+    'The tag of the grant, or several, separated by commas: changed or removed only if it is still so, else 412. The tag is `expires_at` in ' +
+    'quotes, as lists show it: `"2030-01-01T00:00:00.000Z"`, or `"null"` for what lasts. `*`: only if it is there.',
+  schema: IF_MATCH.schema,
+}
+
+export const GRANT_IF_NONE_MATCH: RequestHeaderField = {
+  name: IF_NONE_MATCH.name,
+  description: '`*`: granted only if it is not granted yet, else 412, and its end stays as it is.',
+  schema: Type.Literal('*'),
+}
+
 export const ANSWERED_REQUEST_ID: HeaderField = {
   name: 'X-Request-ID',
   description: "The request's name: the caller's, or one made up.",
@@ -153,7 +168,8 @@ export const MAX_AGE: HeaderField = {
 export const ETAG: HeaderField = {
   name: 'ETag',
   description:
-    'Changes with the content. `If-Match` takes it, where the path has that. Not there if the request has parameters in its query.',
+    'Changes with the content. `If-Match` takes it, where the path has that. Not there if the request has parameters in its query. ' +
+    'With 412: of what is there now; absent if nothing is.',
   schema: Type.String(),
   isOccasional: true,
 }

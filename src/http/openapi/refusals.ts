@@ -6,6 +6,7 @@ import {
   ALLOW,
   ANSWERED_REQUEST_ID,
   CHALLENGE,
+  ETAG,
   type HeaderField,
   RETRY_AFTER,
 } from '#http/message/header-fields.ts'
@@ -53,6 +54,7 @@ const LONG_HEAD_ANSWER = {
 const HEADERS: Readonly<Record<number, HeaderField>> = {
   401: CHALLENGE,
   405: ALLOW,
+  412: ETAG,
   429: RETRY_AFTER,
   503: RETRY_AFTER,
 }

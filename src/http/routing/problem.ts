@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Answer, JSON_TYPE } from '#http/message/answer.ts'
 import type { ErrorFamily } from '#http/message/request-reply.ts'
-import { type ErrorCode, type ErrorDetail, errorToData } from '#model/errors.ts'
+import { AuthzError, type ErrorCode, type ErrorDetail, errorToData } from '#model/errors.ts'
 import type { ManagementError, ManagementErrorCode, NativeError } from '#model/wire/problem.ts'
 import { MethodNotAllowedError } from './router.ts'
 
@@ -195,5 +195,6 @@ function problemHeaders(status: number, error: unknown): Readonly<Record<string,
   if (status === 401) return { 'WWW-Authenticate': 'Bearer realm="verdict"' }
   if (status === 503 || status === 429) return { 'Retry-After': RETRY_AFTER_SECONDS }
   if (error instanceof MethodNotAllowedError) return { Allow: error.allow }
+  if (error instanceof AuthzError && error.tag !== null) return { ETag: error.tag }
   return {}
 }

@@ -1,6 +1,7 @@
 /** What an operation needs to know besides the data: whose environment it is in, the time, fresh ids. */
 import type { Draft } from './draft.ts'
 import type { RecordReader } from './record-reader.ts'
+import type { GrantCondition } from './wanted-tags.ts'
 
 export interface EnvironmentScope {
   readonly organizationId: string
@@ -24,6 +25,8 @@ export interface ReadContext extends OperationContext {
 
 export interface WriteContext extends OperationContext {
   readonly records: Draft
+  /** What must be so for the one grant that is made, changed or removed; absent: nothing. */
+  readonly grantCondition?: GrantCondition
 }
 
 export interface SealingContext extends WriteContext {

@@ -11,7 +11,8 @@ interface Granting {
   readonly expires_at?: string | null
 }
 
-interface Ends {
+/** What is granted until a moment; null: it lasts. */
+export interface Ends {
   readonly expiresAt: Instant | null
 }
 

@@ -8,14 +8,12 @@ import { AuthzError } from '#model/errors.ts'
 import { jsonText } from '#model/json-text.ts'
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { isResumable, type Resumable } from '#management/commands/resumable.ts'
+import { changedMeanwhile, isAmong, type WantedTags } from '#management/commands/wanted-tags.ts'
 
 /** Characters of a tag: 128 bits and more, so that nobody makes two things with one. */
 const TAG_LENGTH = 22
 
-/** The tags of the representations that will do; `any`: the thing must be there, however it is. */
-export type WantedTags = readonly string[] | 'any'
-
-/** What must be so for a change to be made. */
+/** How a thing must be for a change of it to be made. */
 export interface Condition<Reading extends string = string> {
   /** The operation that reads the thing, with the parameters of the change. */
   readonly thing: Reading
@@ -56,17 +54,4 @@ function* tagNow(context: WriteContext, read: Conditional<unknown>['read']): Res
     if (error instanceof AuthzError && error.code === 'NOT_FOUND') return null
     throw error
   }
-}
-
-function isAmong(tag: string, tags: WantedTags): boolean {
-  return tags === 'any' || tags.includes(tag)
-}
-
-function changedMeanwhile(tags: WantedTags, present: string | null): AuthzError {
-  const expected = tags === 'any' ? 'one' : tags.length === 1 ? tags[0]! : `one of ${tags.length} tags`
-  const found = present === null ? 'there is none' : `it is ${present} by now`
-  return new AuthzError(
-    'PRECONDITION_FAILED',
-    `If-Match expects ${expected}, and ${found}: nothing was changed; read it again`,
-  )
 }

@@ -14,6 +14,7 @@ import { RecordReader } from '#management/commands/record-reader.ts'
 import { removedBy } from '#management/commands/removal.ts'
 import { type Asker, drive, type Resumable } from '#management/commands/resumable.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { GrantCondition } from '#management/commands/wanted-tags.ts'
 import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
 import { AccessTeller } from '#management/changes/access-teller.ts'
 import { CommitTeller } from '#management/changes/commit-teller.ts'
@@ -145,7 +146,7 @@ export class EnvironmentService {
     input: OperationInput<Name>,
     caller: AuditCaller | null = null,
     waiting: Waiting = SOMEBODY,
-    condition: ThingCondition | null = null,
+    condition: ChangeCondition | null = null,
   ): Promise<Answered<OperationAnswer<Name>>> {
     try {
       const call = caller && { input, operation: name, ...caller }
@@ -189,20 +190,13 @@ export class EnvironmentService {
   }
 
   async #writeIf(
-    { thing, tags }: ThingCondition,
+    condition: ChangeCondition,
     name: OperationName,
     input: unknown,
     call: AuditedCall | null,
     asker: Asker,
   ): Promise<Answered<unknown>> {
-    const read = (readOperations as Record<string, ReadOperation>)[thing]!
-    const write = writeOperation(name)
-    const { params } = input as { readonly params: unknown }
-    const command = conditional({
-      tags,
-      read: context => read(context, { params, query: {} }),
-      write: context => write(context, input),
-    })
+    const command = commandIf(condition, writeOperation(name), input)
     const run = () => this.#write(audited(command, call, 'environment'), asker)
     const { view } = this.#store
     const seen = view.sequence()
@@ -378,8 +372,23 @@ export class EnvironmentService {
   }
 }
 
-/** A condition on a thing of the environment. */
-export type ThingCondition = Condition<ReadOperationName>
+/** A condition on a thing of the environment, or on the grant that a change is about. */
+export type ChangeCondition = Condition<ReadOperationName> | GrantCondition
+
+function commandIf(
+  condition: ChangeCondition,
+  write: WriteOperation,
+  input: unknown,
+): (context: WriteContext) => unknown {
+  if (!('thing' in condition)) return context => write({ ...context, grantCondition: condition }, input)
+  const read = (readOperations as Record<string, ReadOperation>)[condition.thing]!
+  const { params } = input as { readonly params: unknown }
+  return conditional({
+    tags: condition.tags,
+    read: context => read(context, { params, query: {} }),
+    write: context => write(context, input),
+  })
+}
 
 function writeOperation(name: OperationName): WriteOperation {
   return (writeOperations as unknown as Record<string, WriteOperation>)[name]!

@@ -168,7 +168,15 @@ function* merged(shelves: readonly Generator<Found, void>[]): Iterable<Found> {
 }
 
 function presentCompletion(records: RecordReader, { record, resource }: Found): KeyCompletion {
-  const plain = { key: record.key, name: null, email: null, resource, tenant: null, type: null }
+  const plain = {
+    id: record.id,
+    key: record.key,
+    name: null,
+    email: null,
+    resource,
+    tenant: null,
+    type: null,
+  }
   switch (record.kind) {
     case 'user':
       return { ...plain, name: nameOf(record), email: record.email }

@@ -6,7 +6,7 @@ import {
   COMPLETIONS_MAX,
   LONG_KEY_BYTES_MAX,
 } from '#model/limits.ts'
-import { environmentPath, nullable, Reference } from './building-blocks.ts'
+import { environmentPath, nullable, Reference, Uuid } from './building-blocks.ts'
 import { ConditionSetType } from './condition-set.ts'
 
 export const CompletedKind = Type.Union(
@@ -52,6 +52,10 @@ export const KeyCompletionsQuery = Type.Object({
 export type KeyCompletionsQuery = Static<typeof KeyCompletionsQuery>
 
 export const KeyCompletion = Type.Object({
+  id: {
+    ...Uuid,
+    description: 'What paths may name it by, too: clients take the keys `.` and `..` there for steps.',
+  },
   key: Type.String(),
   name: nullable(Type.String(), 'A name for people; of a user, first and last name. Null: it has none.'),
   email: nullable(Type.String(), 'Of a user that has one.'),

@@ -102,6 +102,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
       path: `${GROUP}/users/{user_id}`,
       summary: 'Add a user to a group',
       params: GroupMemberPath,
+      grant: 'made',
       body: GroupMemberBody,
       answer: GroupRead,
     }),
@@ -111,6 +112,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
       path: `${GROUP}/users/{user_id}`,
       summary: 'Remove a user from a group',
       params: GroupMemberPath,
+      grant: 'removed',
       optionalBody: GroupMemberRemoval,
     }),
     manage({
@@ -129,6 +131,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
       path: `${GROUP}/roles`,
       summary: 'Grant the members of a group a role on an instance',
       params: GroupPath,
+      grant: 'made',
       body: GroupAddRole,
       answer: GroupRead,
     }),
@@ -138,6 +141,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
       path: `${GROUP}/roles`,
       summary: 'Take a granted role back',
       params: GroupPath,
+      grant: 'removed',
       body: GroupRoleRemoval,
     }),
     manage({
@@ -162,6 +166,7 @@ function nesting(gateway: ManagementGateway): Route[] {
       path: `${GROUP}/assign_group`,
       summary: "Put the body's group into this one: its members become members here",
       params: GroupPath,
+      grant: 'made',
       body: GroupNesting,
       answer: GroupRead,
       refusals: [409],
@@ -172,6 +177,7 @@ function nesting(gateway: ManagementGateway): Route[] {
       path: `${GROUP}/assign_group`,
       summary: "Take the body's group out of this one",
       params: GroupPath,
+      grant: 'removed',
       body: GroupNestingRemoval,
     }),
     manage({

@@ -1,9 +1,10 @@
-/** `If-Match`: the tags of a thing for which a change of it is meant (RFC 9110, section 13.1.1). */
-import { IF_MATCH } from '#http/message/header-fields.ts'
-import type { WantedTags } from '#management/environment/conditional.ts'
+/** `If-Match` and `If-None-Match`: for what a change is meant (RFC 9110, section 13.1). */
+import { GRANT_IF_NONE_MATCH, IF_MATCH } from '#http/message/header-fields.ts'
+import type { GrantCondition, WantedTags } from '#management/commands/wanted-tags.ts'
 import { AuthzError } from '#model/errors.ts'
 
 const NAME = IF_MATCH.name.toLowerCase()
+const NEW_NAME = GRANT_IF_NONE_MATCH.name.toLowerCase()
 /** An element of the list with what is before the next one: a tag, weak or strong, or nothing. Blanks can be read in one way only. */
 const ELEMENT = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
@@ -25,6 +26,19 @@ export function wantedTags(headers: ReadonlyMap<string, string>): WantedTags | n
     if (weak === undefined) tags.push(tag)
   }
   return count === 0 ? malformed() : tags
+}
+
+/** What must be so for the grant that a request is about; null: the caller says nothing of it. What is removed cannot be new. */
+export function wantedGrant(
+  headers: ReadonlyMap<string, string>,
+  grant: 'made' | 'removed',
+): GrantCondition | null {
+  const tags = wantedTags(headers)
+  const text = grant === 'made' ? headers.get(NEW_NAME) : undefined
+  if (text !== undefined && text.trim() !== '*')
+    throw new AuthzError('MALFORMED_REQUEST', 'If-None-Match is * here: for what is not granted yet')
+  const isNew = text !== undefined
+  return tags === null && !isNew ? null : { tags, isNew }
 }
 
 function malformed(): never {

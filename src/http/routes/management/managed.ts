@@ -5,6 +5,8 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import {
   ETAG,
+  GRANT_IF_MATCH,
+  GRANT_IF_NONE_MATCH,
   type HeaderField,
   IF_MATCH,
   type RequestHeaderField,
@@ -18,7 +20,7 @@ import type { RouteAccess } from '#http/routing/route-access.ts'
 import { defineRoute, type Method, type Responses, type Route } from '#http/routing/route.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { tagOf } from '#management/environment/conditional.ts'
-import type { ThingCondition } from '#management/environment/environment-service.ts'
+import type { ChangeCondition } from '#management/environment/environment-service.ts'
 import type { OperationInput, OperationName, ReadOperationName } from '#management/environment/operations.ts'
 import type {
   AskedBy,
@@ -27,7 +29,7 @@ import type {
   OrganizationOperationName,
 } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
-import { wantedTags } from './if-match.ts'
+import { wantedGrant, wantedTags } from './if-match.ts'
 
 export interface ManagementReply {
   /** The answer as JSON; null: there is none. */
@@ -88,6 +90,11 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly thing?: ThingOperation<Params>
   /** The answer shows a part of the thing, and has no tag. */
   readonly answersPart?: true
+  /**
+   * What it does with the one grant that it names: both take `If-Match` with the tag of that, and who makes one or changes its end may say
+   * `If-None-Match`. Absent: it is about no grant, or about several.
+   */
+  readonly grant?: 'made' | 'removed'
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
   readonly refusals?: readonly number[]
@@ -148,7 +155,7 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
     definition: ManagedDefinition<Name, Params, Query, Body, OptionalBody> &
       Fits<Input<Params, Query, Body, OptionalBody>, OperationInput<Name>>,
   ): Route => {
-    const { forCaller, thing, answersPart = false, refusals = [] } = definition
+    const { forCaller, thing, answersPart = false, grant, refusals = [] } = definition
     const isChange = thing !== undefined && definition.method !== 'GET'
     const showsThing = thing !== undefined && !answersPart
     assert(
@@ -156,13 +163,15 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
       'a thing is read by the operation that reads it',
     )
     return routeOf(
-      isChange ? { ...definition, refusals: [...refusals, 412] } : definition,
+      isChange || grant ? { ...definition, refusals: [...refusals, 412] } : definition,
       {
         access: 'any-key',
         headers: [
           ...headers.fields,
           ...(forCaller ? [forCaller.header] : []),
           ...(isChange ? [IF_MATCH] : []),
+          ...(grant ? [GRANT_IF_MATCH] : []),
+          ...(grant === 'made' ? [GRANT_IF_NONE_MATCH] : []),
         ],
         answered: showsThing && definition.answer ? [REVISION, ETAG] : [REVISION],
       },
@@ -170,13 +179,11 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
         headers.check(call.headers)
         const isTagged = showsThing && isBare(call)
         const tags = isChange ? wantedTags(call.headers) : null
+        const condition = grant
+          ? wantedGrant(call.headers, grant)
+          : tags && { thing: thing as ReadOperationName, tags }
         const query = forCaller ? forCaller.queryOf(call.query as never, call.headers) : call.query
-        const reply = await forward(
-          gateway,
-          definition,
-          { ...call, query },
-          tags && { thing: thing as ReadOperationName, tags },
-        )
+        const reply = await forward(gateway, definition, { ...call, query }, condition)
         return replyOf(reply, isTagged)
       },
     )
@@ -244,6 +251,7 @@ function routeOf(
     forCaller: _forCaller,
     thing: _thing,
     answersPart: _answersPart,
+    grant: _grant,
     ...route
   } = definition
   const done = { description: 'Done.', headers: mayWarn ? [...answered, WARNING] : answered }
@@ -270,7 +278,7 @@ async function forward(
     isRead = method === 'GET',
   }: { readonly operation: OperationName; readonly method: Method; readonly isRead?: boolean },
   call: Call,
-  condition: ThingCondition | null,
+  condition: ChangeCondition | null,
 ): Promise<ManagementReply> {
   assert(call.principal, 'a management route has a caller')
   const { proj_id, env_id } = call.params as EnvironmentPath

@@ -44,6 +44,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
       path: TUPLES,
       summary: 'Relate two instances, creating them when missing',
       params,
+      grant: 'made',
       body: RelationshipTupleCreate,
       answer: RelationshipTuple,
     }),
@@ -53,6 +54,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
       path: TUPLES,
       summary: 'Delete a relationship tuple',
       params,
+      grant: 'removed',
       body: RelationshipTupleDelete,
     }),
     manage({

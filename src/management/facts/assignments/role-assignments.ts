@@ -8,6 +8,7 @@ import {
 import { locateInstance, requireRole, requireTenant, requireUser } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { checkEnd, endIn, endingOf, type Granted, presentEnd } from '#management/commands/fact-ends.ts'
+import { checkGrant } from '#management/commands/grant-conditions.ts'
 import { addInstance, instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -186,6 +187,7 @@ export function grantAssignment(
   expiresAt: Instant | null,
 ): Granted<AssignmentRecord> {
   const held = findAssignment(context, parts)
+  checkGrant(context.grantCondition, held)
   if (held?.expiresAt === expiresAt) return { record: held, outcome: 'unchanged' }
   const record: AssignmentRecord = held
     ? { ...held, expiresAt }
@@ -209,6 +211,7 @@ export function removeAssignment(
   record: AssignmentRecord,
   parts: AssignmentParts,
 ): void {
+  checkGrant(context.grantCondition, record)
   context.records.delete(record, { kind: 'assignment-removed', ...assignmentChange(context, parts) })
 }
 

@@ -11,6 +11,7 @@ import {
   requireTenant,
 } from '#management/commands/lookups.ts'
 import { checkEnd, endIn, endingOf, type Granted } from '#management/commands/fact-ends.ts'
+import { checkGrant } from '#management/commands/grant-conditions.ts'
 import { addInstance, instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { keepRelation } from '#management/schema/relations.ts'
 import { assert } from '#model/assert.ts'
@@ -149,6 +150,7 @@ export function grantTuple(
 ): Granted<TupleRecord> {
   const { subject, relation, object } = parts
   const held = findTuple(context, parts)
+  checkGrant(context.grantCondition, held)
   if (held?.expiresAt === expiresAt) return { record: held, outcome: 'unchanged' }
   const record: TupleRecord = held
     ? { ...held, expiresAt }
@@ -168,6 +170,7 @@ export function grantTuple(
 }
 
 export function removeTuple(context: WriteContext, record: TupleRecord, parts: TupleParts): void {
+  checkGrant(context.grantCondition, record)
   context.records.delete(record, { kind: 'tuple-removed', ...tupleChange(context, parts) })
 }
 
