@@ -177,9 +177,9 @@ test('a member is added with an end, and taken back; one is removed, and taken b
   expect(await listed(inner, 'users')).toEqual([bob])
 })
 
-test('when a membership ends is changed, and taken back; who adds a member once more changes its end, and the way back knows', async () => {
+test('when a membership ends is changed, and taken back; who adds a member once more sees when it ends and may change that, and the way back knows', async () => {
   const { inner, bob } = await company()
-  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${inner}` })
+  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${inner}`, refusals: [412] })
   await pressOn(button(page, `Change end: the membership of ${bob}`))
   await chooseEnd(page, 'in a week')
   await submit(page, 'Change')
@@ -194,13 +194,15 @@ test('when a membership ends is changed, and taken back; who adds a member once 
   await pressOn(button(page, 'Add member'))
   await complete(page, 'User', bob, bob)
   await submit(page, 'Add')
+  await dialog(page).getByText(`By now the membership of ${bob} lasts, until`).waitFor()
+  await submit(page, 'Add')
   await undo(page, `Now the membership of ${bob} lasts.`)
   expect(await endOf(inner)).toBe(end)
 })
 
 test('where two change the same end, the later one sees what the other did before anything is overwritten', async () => {
   const { inner, bob } = await company()
-  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${inner}` })
+  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${inner}`, refusals: [412] })
   await pressOn(button(page, `Change end: the membership of ${bob}`))
   await chooseEnd(page, 'in a week')
   await verdict.put(memberPath(inner, bob), { tenant: 'default', expires_at: '2090-01-01T00:00:00Z' })

@@ -66,7 +66,7 @@ async function membersOf(group: string): Promise<Record<string, string | null>> 
 
 test('what somebody else made of it meanwhile is not taken back: neither a membership with an end, nor one that is there again', async () => {
   const [group, user] = await groupAndUser()
-  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${group}` })
+  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${group}`, refusals: [412] })
   await openMembership(page, user)
   await page.keyboard.press('Enter')
   await page.getByText(`${user} is a member of ${group}.`).waitFor()
@@ -76,6 +76,8 @@ test('what somebody else made of it meanwhile is not taken back: neither a membe
   expect(Object.keys(await membersOf(group))).toEqual([user])
   await pressOn(page.getByRole('button', { name: 'Dismiss' }))
 
+  // What is removed is what was seen.
+  await page.getByRole('row', { name: new RegExp(`${user}.*until`) }).waitFor()
   await pressOn(page.getByRole('button', { name: `Remove ${user}` }))
   await pressOn(page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }))
   await page.getByText(`${user} is no member of ${group} any more.`).waitFor()

@@ -1,6 +1,6 @@
 /** The roles that a user is given directly, in tenants and on instances, with their ends. */
 import { useQuery } from '@tanstack/react-query'
-import { answerOf, type Schemas, service } from '../interface/client.ts'
+import { answerOf, type Schemas, service, userInPath } from '../interface/client.ts'
 import { usePages } from '../interface/pages.ts'
 import { Problem } from '../interface/problem.ts'
 import { Badge, Card } from '../parts/page.tsx'
@@ -18,8 +18,8 @@ export function UserRoles({ user }: { readonly user: string }) {
   const { path, key } = place
   const { data: known, error } = useQuery({
     queryKey: key('user', 'one', user),
-    queryFn: ({ signal }) => {
-      const params = { path: { ...path, user_id: user } }
+    queryFn: async ({ signal }) => {
+      const params = { path: { ...path, user_id: await userInPath(path, user) } }
       return answerOf(service.GET('/v2/facts/{proj_id}/{env_id}/users/{user_id}', { params, signal }))
     },
   })

@@ -1,49 +1,30 @@
-/**
- * Changes when something ends that is granted already. Where somebody else changed that meanwhile, nothing is written: what is there now is
- * shown, and whoever still wants the change presses once more.
- */
+/** Changes when something ends that is granted already. */
 import { useState } from 'react'
+import type { End, Grant } from '../interface/granted.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
-import { Problem } from '../interface/problem.ts'
 import { EndInput } from '../parts/ends.tsx'
 import { useWrite } from '../parts/writes.ts'
 import { useTexts } from '../texts/texts.tsx'
-import type { End } from './group-calls.ts'
+import { granting, ToldNote, useSeen } from './granting.tsx'
 import { saidOf, useUntil } from './said.ts'
-import { takeBack } from './take-back.ts'
 
 export function EndDialog({
   what,
   end: present,
-  read,
-  onChange,
+  grant,
 }: {
   /** What ends, as part of a sentence: `the membership of alice`. */
   readonly what: string
   readonly end: End
-  /** When it ends by now; undefined: it is gone. */
-  readonly read: () => Promise<End | undefined>
-  readonly onChange: (end: End) => Promise<unknown>
+  readonly grant: Grant
 }) {
   const texts = useTexts().groups
   const write = useWrite()
   const until = useUntil()
+  const seen = useSeen()
+  // As it was when the dialog was opened: what others change behind it is not what was seen.
+  const [shown, setShown] = useState(present)
   const [end, setEnd] = useState(present)
-  const [seen, setSeen] = useState<End | undefined>(present)
-  const [isChanged, setIsChanged] = useState(false)
-  const change = async (): Promise<void> => {
-    const now = await read()
-    if (now !== seen) {
-      setSeen(now)
-      setIsChanged(true)
-      throw Problem.stale()
-    }
-    await write({
-      make: () => onChange(end),
-      said: texts.endChanged(what, until(end)),
-      undo: seen === undefined ? undefined : () => takeBack(end, read, () => onChange(seen)),
-    })
-  }
   return (
     <ActionDialog
       trigger={texts.changeEnd}
@@ -53,21 +34,25 @@ export function EndDialog({
       sentence={texts.endSentence(what, until(end))}
       submit={texts.change}
       onOpen={() => {
+        setShown(present)
         setEnd(present)
-        setSeen(present)
-        setIsChanged(false)
+        seen.forget()
       }}
       isSaidBeside={problem => saidOf(problem, 'expires_at') !== null}
-      onSubmit={change}
+      onSubmit={() =>
+        seen.noting(
+          what,
+          write({
+            ...granting(grant, end, seen.endOf(what, shown)),
+            said: texts.endChanged(what, until(end)),
+          }),
+        )
+      }
     >
       {problem => (
         <>
-          <EndInput initial={present} onChange={setEnd} problem={saidOf(problem, 'expires_at')} />
-          {isChanged ? (
-            <p className="note warn">
-              {seen === undefined ? texts.endGone(what) : texts.endNow(what, until(seen))}
-            </p>
-          ) : null}
+          <EndInput initial={shown} onChange={setEnd} problem={saidOf(problem, 'expires_at')} />
+          <ToldNote seen={seen} what={what} gone="endGone" />
         </>
       )}
     </ActionDialog>

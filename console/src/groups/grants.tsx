@@ -1,5 +1,6 @@
 /** The roles that a group is granted itself, each on an instance. */
 import { useState } from 'react'
+import type { End } from '../interface/granted.ts'
 import type { Pages } from '../interface/pages.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { EndInput, EndText } from '../parts/ends.tsx'
@@ -10,12 +11,10 @@ import { useWrite } from '../parts/writes.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
 import { EndDialog } from './end-dialog.tsx'
+import { granting, ToldNote, useSeen } from './granting.tsx'
 import {
-  type End,
-  findInPages,
   type Granted,
   type Group,
-  type GroupCalls,
   type GroupRole,
   objectOf,
   referenceOf,
@@ -24,7 +23,6 @@ import {
 import { Part, type PartOfGroup } from './part.tsx'
 import { RemoveDialog } from './remove-dialog.tsx'
 import { saidOf, useUntil } from './said.ts'
-import { takeBack } from './take-back.ts'
 
 export function Grants({
   group,
@@ -57,24 +55,20 @@ export function Grants({
             header: texts.actions,
             isActions: true,
             cell: role => {
-              const granted = grantedOf(role)
               const object = objectOf(role)
-              const end = role.expires_at
+              const granted = {
+                what: texts.roleOn(role.key, object),
+                end: role.expires_at,
+                grant: calls.granted(group, grantedOf(role)),
+              }
               return (
                 <>
-                  <EndDialog
-                    what={texts.roleOn(role.key, object)}
-                    end={end}
-                    read={() => grantEnd(calls, name, granted)}
-                    onChange={changed => calls.grant(group, { ...granted, end: changed })}
-                  />
+                  <EndDialog {...granted} />
                   <RemoveDialog
+                    {...granted}
                     label={texts.removeRole(role.key, object)}
                     sentence={texts.removeRoleSentence(role.key, object, name)}
                     said={texts.roleRemoved(role.key, object, name)}
-                    read={() => grantEnd(calls, name, granted)}
-                    make={() => calls.takeBack(group, granted)}
-                    undo={() => calls.grant(group, { ...granted, end })}
                     onGone={onGone}
                   />
                 </>
@@ -104,23 +98,17 @@ function GrantRole({ group }: { readonly group: Group }) {
   const settledType = useSettled(type)
   const name = referenceOf(group)
   const object = `${type}:${instance}`
+  const seen = useSeen()
+  const what = texts.roleOn(role, object)
   const grant = async (): Promise<void> => {
     setSent(granted)
     await calls.requireInstance(type, instance)
-    const before = await grantEnd(calls, name, granted)
-    await write({
-      make: () => calls.grant(group, { ...granted, end }),
-      said: texts.roleGranted(role, object, name, until(end)),
-      undo: () =>
-        takeBack(
-          end,
-          () => grantEnd(calls, name, granted),
-          () =>
-            before === undefined
-              ? calls.takeBack(group, granted)
-              : calls.grant(group, { ...granted, end: before }),
-        ),
-    })
+    const before = seen.endOf(what)
+    const said =
+      before === undefined
+        ? texts.roleGranted(role, object, name, until(end))
+        : texts.endChanged(what, until(end))
+    await seen.noting(what, write({ ...granting(calls.granted(group, granted), end, before), said }))
   }
   const said = (problem: unknown) => ({
     type: saidOf(problem, 'resource', sent.type),
@@ -140,6 +128,7 @@ function GrantRole({ group }: { readonly group: Group }) {
       onOpen={() => {
         setGranted(NOTHING)
         setEnd(null)
+        seen.forget()
       }}
       isSaidBeside={problem => Object.values(said(problem)).some(each => each !== null)}
       onSubmit={grant}
@@ -172,23 +161,11 @@ function GrantRole({ group }: { readonly group: Group }) {
             {...completions.instances(settledType, group.group_tenant)}
           />
           <EndInput onChange={setEnd} problem={said(problem).end} />
+          <ToldNote seen={seen} what={what} />
         </>
       )}
     </ActionDialog>
   )
-}
-
-/** The end of the grant that is there; undefined: there is none. */
-async function grantEnd(
-  calls: GroupCalls,
-  group: string,
-  { role, type, instance }: Granted,
-): Promise<End | undefined> {
-  const found = await findInPages(
-    page => calls.roles(group, page),
-    each => each.key === role && objectOf(each) === `${type}:${instance}`,
-  )
-  return found?.expires_at
 }
 
 const NOTHING: Granted = { type: '', role: '', instance: '' }

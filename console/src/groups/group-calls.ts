@@ -1,6 +1,7 @@
 /** What these pages ask of the interface: groups, who is in them, what is in them, what they are granted. */
 import { useMemo } from 'react'
-import { answerOf, type Schemas, service } from '../interface/client.ts'
+import { answerOf, type Schemas, service, userInPath } from '../interface/client.ts'
+import { asSeen, dropped, type Grant, onlyWith } from '../interface/granted.ts'
 import { groupReference } from '../shell/links.ts'
 import { type Place, usePlace } from '../shell/place.tsx'
 
@@ -14,9 +15,6 @@ interface PageQuery {
   readonly per_page: number
 }
 
-/** RFC 3339; null: it lasts. */
-export type End = string | null
-
 type Keyed = Pick<Group, 'group_instance_key' | 'group_resource_type_key'>
 
 /** How a group is named in paths and to readers. */
@@ -28,11 +26,6 @@ export function referenceOf({ group_instance_key: key, group_resource_type_key: 
 export function referenceIn(typed: string): string {
   const colon = typed.indexOf(':')
   return colon < 0 ? typed : groupReference(typed.slice(0, colon), typed.slice(colon + 1))
-}
-
-/** `type:key` of the group as an instance. */
-function instanceOf({ group_instance_key: key, group_resource_type_key: type }: Keyed): string {
-  return `${type}:${key}`
 }
 
 /** What a grant is on, as `type:key`. */
@@ -91,32 +84,28 @@ function groupCalls(place: Place['path']) {
           ...(signal && { signal }),
         }),
       ),
-    /** The end of the membership that is there; undefined: there is none. */
-    membershipEnd: async (group: Group, user: string): Promise<End | undefined> => {
-      const held = await answerOf(
-        service.GET('/v2/facts/{proj_id}/{env_id}/role_assignments', {
-          params: {
-            path: place,
-            query: { user: [user], role: ['member'], resource_instance: instanceOf(group), per_page: 1 },
-          },
-        }),
-      )
-      const [membership] = 'data' in held ? held.data : held
-      return membership?.expires_at
+    membership: (group: Keyed & Pick<Group, 'group_tenant'>, user: string): Grant => {
+      const address = async () => ({
+        path: { ...at(referenceOf(group)).path, user_id: await userInPath(place, user) },
+      })
+      return {
+        put: async (end, seen) =>
+          answerOf(
+            service.PUT('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/users/{user_id}', {
+              params: { ...(await address()), header: asSeen(seen) },
+              body: { tenant: group.group_tenant, expires_at: end },
+            }),
+          ),
+        drop: async seen =>
+          dropped(
+            answerOf(
+              service.DELETE('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/users/{user_id}', {
+                params: { ...(await address()), header: onlyWith(seen) },
+              }),
+            ),
+          ),
+      }
     },
-    putMember: (group: Group, user: string, end: End) =>
-      answerOf(
-        service.PUT('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/users/{user_id}', {
-          params: { path: { ...at(referenceOf(group)).path, user_id: user } },
-          body: { tenant: group.group_tenant, expires_at: end },
-        }),
-      ),
-    dropMember: (group: Group, user: string) =>
-      answerOf(
-        service.DELETE('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/users/{user_id}', {
-          params: { path: { ...at(referenceOf(group)).path, user_id: user } },
-        }),
-      ),
     children: (group: string, query: PageQuery, signal?: AbortSignal) =>
       answerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/children', {
@@ -131,21 +120,24 @@ function groupCalls(place: Place['path']) {
           ...(signal && { signal }),
         }),
       ),
-    /** Puts a group into another one, or changes when that ends. */
-    nest: (parent: string, child: string, end: End) =>
-      answerOf(
-        service.PUT('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/assign_group', {
-          params: at(parent),
-          body: { group_instance_key: child, expires_at: end },
-        }),
-      ),
-    unnest: (parent: string, child: string) =>
-      answerOf(
-        service.DELETE('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/assign_group', {
-          params: at(parent),
-          body: { group_instance_key: child },
-        }),
-      ),
+    nesting: ({ child, parent }: Nesting): Grant => ({
+      put: (end, seen) =>
+        answerOf(
+          service.PUT('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/assign_group', {
+            params: { ...at(parent), header: asSeen(seen) },
+            body: { group_instance_key: child, expires_at: end },
+          }),
+        ),
+      drop: seen =>
+        dropped(
+          answerOf(
+            service.DELETE('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/assign_group', {
+              params: { ...at(parent), header: onlyWith(seen) },
+              body: { group_instance_key: child },
+            }),
+          ),
+        ),
+    }),
     roles: (group: string, query: PageQuery, signal?: AbortSignal) =>
       answerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/roles', {
@@ -153,27 +145,27 @@ function groupCalls(place: Place['path']) {
           ...(signal && { signal }),
         }),
       ),
-    /** Grants a role, or changes when that ends. */
-    grant: (group: Group, { type, instance, role, end }: Granted & { readonly end: End }) =>
-      answerOf(
-        service.POST('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/roles', {
-          params: at(referenceOf(group)),
-          body: {
-            role,
-            resource: type,
-            resource_instance: instance,
-            tenant: group.group_tenant,
-            expires_at: end,
-          },
-        }),
-      ),
-    takeBack: (group: Group, { type, instance, role }: Granted) =>
-      answerOf(
-        service.DELETE('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/roles', {
-          params: at(referenceOf(group)),
-          body: { role, resource: type, resource_instance: instance, tenant: group.group_tenant },
-        }),
-      ),
+    granted: (group: Group, { type, instance, role }: Granted): Grant => {
+      const body = { role, resource: type, resource_instance: instance, tenant: group.group_tenant }
+      return {
+        put: (end, seen) =>
+          answerOf(
+            service.POST('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/roles', {
+              params: { ...at(referenceOf(group)), header: asSeen(seen) },
+              body: { ...body, expires_at: end },
+            }),
+          ),
+        drop: seen =>
+          dropped(
+            answerOf(
+              service.DELETE('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}/roles', {
+                params: { ...at(referenceOf(group)), header: onlyWith(seen) },
+                body,
+              }),
+            ),
+          ),
+      }
+    },
     /** Rejects where there is no such instance: a grant would make one. */
     requireInstance: (type: string, instance: string) =>
       answerOf(
@@ -190,18 +182,8 @@ export interface Granted {
   readonly role: string
 }
 
-/** The lists of a group are looked through for one thing as far as this. */
-const LOOK_UP = { per_page: 100, pages: 10 } as const
-
-/** The first that fits, in a list that comes in pages; undefined: there is none among its first thousand. */
-export async function findInPages<Item>(
-  load: (page: PageQuery) => Promise<{ readonly data: readonly Item[] }>,
-  fits: (item: Item) => boolean,
-): Promise<Item | undefined> {
-  for (let page = 1; page <= LOOK_UP.pages; page += 1) {
-    const { data } = await load({ page, per_page: LOOK_UP.per_page })
-    const found = data.find(item => fits(item))
-    if (found !== undefined || data.length < LOOK_UP.per_page) return found
-  }
-  return undefined
+/** One group in another, each as paths name it. */
+export interface Nesting {
+  readonly child: string
+  readonly parent: string
 }

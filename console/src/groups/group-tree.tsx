@@ -3,7 +3,7 @@
  * shows what it finds side by side. A group that is in several others is in the tree several times: a row is known by its way from the top.
  */
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { Collection } from 'react-aria-components/Collection'
 import { Tree, TreeItem, TreeItemContent } from 'react-aria-components/Tree'
@@ -40,6 +40,8 @@ const NOUNS = ['resource_instance', 'relationship_tuple'] as const
 
 interface Drawing {
   readonly open: ReadonlySet<string>
+  /** The way of the row that is to be brought into sight once, as soon as it is there; null: none. */
+  readonly toShow: { current: string | null }
   /** How to load more, by the way of its row. */
   readonly loaders: Map<string, () => void>
 }
@@ -73,24 +75,35 @@ export function GroupTree({
       signal,
     ),
   )
+  const toShow = useRef<string | null>(null)
+  const isSearch = search !== ''
   const choose = (way: string): void => {
     if (way.endsWith(MORE)) return loaders.get(way)?.()
-    setLastWay(way)
+    // What a search finds stands side by side: where that is in the tree is another matter.
+    setLastWay(isSearch ? null : way)
     go(place.to('groups', way.split(STEP).at(-1)!))
   }
   const chain = useAncestors(chosen)
   const chosenWay = lastWay?.split(STEP).at(-1) === chosen ? lastWay : null
+  const reveal = (way: string): void => {
+    const steps = way.split(STEP)
+    const above = steps.slice(1).map((_, index) => steps.slice(0, index + 1).join(STEP))
+    onChange({ ...state, open: new Set([...state.open, ...above]) })
+    setLastWay(way)
+    toShow.current = way
+  }
   // Who came by another way than the tree sees where the group is in it.
   useEffect(() => {
-    if (chosen === null || chosenWay !== null || chain === undefined || search !== '') return
-    const steps = chainOf(chain).flatMap(([first = '']) => first)
-    const ways = steps.map((_, index) => steps.slice(0, index + 1).join(STEP))
-    onChange({ ...state, open: new Set([...state.open, ...ways]) })
-    setLastWay([...steps, chosen].join(STEP))
+    if (chosen === null || chosenWay !== null || chain === undefined || isSearch) return
+    reveal([...chainOf(chain).flatMap(([first = '']) => first), chosen].join(STEP))
     // Once for each group and what is above it: who closes a row finds it closed.
-  }, [chosen, chain])
-  const current = chosen === null ? null : search === '' && chosenWay !== null ? chosenWay : chosen
-  const drawing: Drawing = { open: state.open, loaders }
+  }, [chosen, chain, isSearch])
+  // Behind a search the tree begins anew at its top.
+  useEffect(() => {
+    if (!isSearch && chosenWay !== null) reveal(chosenWay)
+  }, [isSearch])
+  const current = chosen === null ? null : !isSearch && chosenWay !== null ? chosenWay : chosen
+  const drawing: Drawing = { open: state.open, toShow, loaders }
   return (
     <section className="group-tree stack" aria-label={texts.tree}>
       <div className="row">
@@ -149,12 +162,24 @@ function groupRow(group: Group | GroupLink, way: string, drawing: Drawing) {
               <span className="chevron" />
             )}
             <span className="key">{name}</span>
+            <Sight way={way} toShow={drawing.toShow} />
           </span>
         )}
       </TreeItemContent>
       {group.has_children ? <Below reference={name} way={way} drawing={drawing} /> : null}
     </TreeItem>
   )
+}
+
+/** Brings its row into sight, if that is the one that is to be. */
+function Sight({ way, toShow }: { readonly way: string } & Pick<Drawing, 'toShow'>) {
+  const mark = useRef<HTMLSpanElement>(null)
+  useEffect(() => {
+    if (toShow.current !== way) return
+    toShow.current = null
+    mark.current?.closest('[role=row]')?.scrollIntoView({ block: 'nearest' })
+  })
+  return <span ref={mark} />
 }
 
 /** A row opens only if there is one below it: before anything is loaded, one that says so. */

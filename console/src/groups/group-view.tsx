@@ -9,11 +9,10 @@ import { Skeleton } from '../parts/paged-table.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
 import { usePlace } from '../shell/place.tsx'
 import { useSpoken, useTexts } from '../texts/texts.tsx'
-import { Around } from './around.tsx'
 import { DeleteGroup } from './delete-group.tsx'
 import { Grants } from './grants.tsx'
 import { type Group, referenceOf, useGroupCalls } from './group-calls.ts'
-import { Inside } from './inside.tsx'
+import { Links } from './links.tsx'
 import { Members } from './members.tsx'
 import { Overview } from './overview.tsx'
 
@@ -120,11 +119,11 @@ function Shown({
         ))}
       </nav>
       {part === 'inside' ? (
-        <Inside {...shown} pages={inside} />
+        <Links {...shown} pages={inside} isOuter />
       ) : part === 'roles' ? (
         <Grants {...shown} pages={roles} />
       ) : part === 'around' ? (
-        <Around {...shown} pages={around} />
+        <Links {...shown} pages={around} isOuter={false} />
       ) : (
         <Members {...shown} pages={members} />
       )}

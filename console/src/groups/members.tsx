@@ -1,6 +1,7 @@
 /** The users who are members of a group themselves. */
 import { useState } from 'react'
 import { Link } from 'wouter'
+import type { End } from '../interface/granted.ts'
 import type { Pages } from '../interface/pages.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { EndInput, EndText } from '../parts/ends.tsx'
@@ -12,11 +13,11 @@ import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
 import { EndDialog } from './end-dialog.tsx'
-import { type End, type Group, type Member, referenceOf, useGroupCalls } from './group-calls.ts'
+import { granting, ToldNote, useSeen } from './granting.tsx'
+import { type Group, type Member, referenceOf, useGroupCalls } from './group-calls.ts'
 import { Part, type PartOfGroup } from './part.tsx'
 import { RemoveDialog } from './remove-dialog.tsx'
 import { saidOf, useUntil } from './said.ts'
-import { takeBack } from './take-back.ts'
 
 export function Members({ group, heading, onGone, pages }: PartOfGroup & { readonly pages: Pages<Member> }) {
   const all = useTexts()
@@ -47,25 +48,21 @@ export function Members({ group, heading, onGone, pages }: PartOfGroup & { reado
             id: 'actions',
             header: texts.actions,
             isActions: true,
-            cell: ({ key, expires_at: end }) => (
-              <>
-                <EndDialog
-                  what={texts.membership(key)}
-                  end={end}
-                  read={() => calls.membershipEnd(group, key)}
-                  onChange={changed => calls.putMember(group, key, changed)}
-                />
-                <RemoveDialog
-                  label={texts.removeMember(key)}
-                  sentence={texts.removeMemberSentence(key, name)}
-                  said={texts.memberRemoved(key, name)}
-                  read={() => calls.membershipEnd(group, key)}
-                  make={() => calls.dropMember(group, key)}
-                  undo={() => calls.putMember(group, key, end)}
-                  onGone={onGone}
-                />
-              </>
-            ),
+            cell: ({ key, expires_at: end }) => {
+              const granted = { what: texts.membership(key), end, grant: calls.membership(group, key) }
+              return (
+                <>
+                  <EndDialog {...granted} />
+                  <RemoveDialog
+                    {...granted}
+                    label={texts.removeMember(key)}
+                    sentence={texts.removeMemberSentence(key, name)}
+                    said={texts.memberRemoved(key, name)}
+                    onGone={onGone}
+                  />
+                </>
+              )
+            },
           },
         ]}
       />
@@ -83,23 +80,15 @@ function AddMember({ group }: { readonly group: Group }) {
   const [end, setEnd] = useState<End>(null)
   // What was refused is about that, whatever is typed by now.
   const [sent, setSent] = useState('')
+  const seen = useSeen()
   const name = referenceOf(group)
+  const what = texts.membership(user)
   const add = async (): Promise<void> => {
     setSent(user)
-    const before = await calls.membershipEnd(group, user)
-    await write({
-      make: () => calls.putMember(group, user, end),
-      said:
-        before === undefined
-          ? texts.memberAdded(user, name, until(end))
-          : texts.endChanged(texts.membership(user), until(end)),
-      undo: () =>
-        takeBack(
-          end,
-          () => calls.membershipEnd(group, user),
-          () => (before === undefined ? calls.dropMember(group, user) : calls.putMember(group, user, before)),
-        ),
-    })
+    const before = seen.endOf(what)
+    const said =
+      before === undefined ? texts.memberAdded(user, name, until(end)) : texts.endChanged(what, until(end))
+    await seen.noting(what, write({ ...granting(calls.membership(group, user), end, before), said }))
   }
   return (
     <ActionDialog
@@ -111,6 +100,7 @@ function AddMember({ group }: { readonly group: Group }) {
       onOpen={() => {
         setUser('')
         setEnd(null)
+        seen.forget()
       }}
       isSaidBeside={problem =>
         saidOf(problem, 'user_id', sent) !== null || saidOf(problem, 'expires_at') !== null
@@ -129,6 +119,7 @@ function AddMember({ group }: { readonly group: Group }) {
             {...users}
           />
           <EndInput onChange={setEnd} problem={saidOf(problem, 'expires_at')} />
+          <ToldNote seen={seen} what={what} />
         </>
       )}
     </ActionDialog>

@@ -1,31 +1,15 @@
 /** Puts a group into another one, and moves it from one to another. */
 import { type ReactNode, useState } from 'react'
+import type { End } from '../interface/granted.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { EndInput } from '../parts/ends.tsx'
 import { KeyInput } from '../parts/fields.tsx'
 import { useWrite } from '../parts/writes.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
-import {
-  type End,
-  findInPages,
-  type Group,
-  type GroupCalls,
-  referenceIn,
-  referenceOf,
-  useGroupCalls,
-} from './group-calls.ts'
+import { granting, ToldNote, useSeen } from './granting.tsx'
+import { type Group, type Nesting, referenceIn, referenceOf, useGroupCalls } from './group-calls.ts'
 import { saidOf, useUntil } from './said.ts'
-import { takeBack } from './take-back.ts'
-
-/** The end of the nesting that is there; undefined: there is none. */
-export async function nestingEnd(calls: GroupCalls, parent: string, child: string): Promise<End | undefined> {
-  const found = await findInPages(
-    page => calls.parents(child, page),
-    link => referenceOf(link) === referenceIn(parent),
-  )
-  return found?.expires_at
-}
 
 /** `sentence` of both, and what is typed is the group on the other side of `group`. */
 export function NestDialog({
@@ -47,19 +31,14 @@ export function NestDialog({
   const name = referenceOf(group)
   const [child, parent] = isOuter ? [other, name] : [name, other]
   const trigger = isOuter ? texts.addGroup : texts.putInto
+  const seen = useSeen()
+  const what = texts.placeIn(child, parent)
   const nest = async (): Promise<void> => {
     setSent(other)
-    const before = await nestingEnd(calls, parent, child)
-    await write({
-      make: () => calls.nest(parent, child, end),
-      said: texts.nested(child, parent, until(end)),
-      undo: () =>
-        takeBack(
-          end,
-          () => nestingEnd(calls, parent, child),
-          () => (before === undefined ? calls.unnest(parent, child) : calls.nest(parent, child, before)),
-        ),
-    })
+    const before = seen.endOf(what)
+    const said =
+      before === undefined ? texts.nested(child, parent, until(end)) : texts.endChanged(what, until(end))
+    await seen.noting(what, write({ ...granting(calls.nesting({ child, parent }), end, before), said }))
   }
   return (
     <ActionDialog
@@ -71,6 +50,7 @@ export function NestDialog({
       onOpen={() => {
         setOther('')
         setEnd(null)
+        seen.forget()
       }}
       isSaidBeside={problem => saidOfGroup(problem, sent) !== null || saidOf(problem, 'expires_at') !== null}
       onSubmit={nest}
@@ -87,22 +67,21 @@ export function NestDialog({
             {...groups(group.group_tenant)}
           />
           <EndInput onChange={setEnd} problem={saidOf(problem, 'expires_at')} />
+          <ToldNote seen={seen} what={what} />
         </>
       )}
     </ActionDialog>
   )
 }
 
-/** Moves `child` out of `parent` into a group that is typed. It ends when it was to end. */
+/** Moves the child out of the parent into a group that is typed. It ends when it was to end. */
 export function MoveDialog({
-  child,
-  parent,
-  end,
+  nesting,
+  end: shownEnd,
   tenant,
   onGone,
 }: {
-  readonly child: string
-  readonly parent: string
+  readonly nesting: Nesting
   readonly end: End
   readonly tenant: string
   readonly onGone: () => void
@@ -111,40 +90,31 @@ export function MoveDialog({
   const calls = useGroupCalls()
   const write = useWrite()
   const { groups } = useCompletions()
+  const seen = useSeen()
+  const [shown, setShown] = useState(shownEnd)
   const [target, setTarget] = useState('')
   const [sent, setSent] = useState('')
+  const { child, parent } = nesting
+  const [whatLeft, whatMade] = [texts.placeIn(child, parent), texts.placeIn(child, target)]
+  const end = seen.endOf(whatLeft, shown)
   // Out of a group and into the same one would be out of it.
   const isElsewhere = referenceIn(target) !== parent
   const move = async (): Promise<void> => {
+    if (end === undefined) return
     setSent(target)
-    const before = await nestingEnd(calls, target, child)
-    const leaveTarget = () =>
-      before === undefined ? calls.unnest(target, child) : calls.nest(target, child, before)
+    const left = calls.nesting(nesting)
+    const made = granting(calls.nesting({ child, parent: target }), end, seen.endOf(whatMade))
+    // In both first, either way, so that nobody loses anything in between.
     await write({
-      make: async () => {
-        // In both first, so that nobody loses anything in between. Where the second step is refused, the first is taken back.
-        await calls.nest(target, child, end)
-        try {
-          await calls.unnest(parent, child)
-        } catch (refused) {
-          await leaveTarget()
-          throw refused
-        }
-      },
+      make: () =>
+        bothOrNone({
+          first: () => seen.noting(whatMade, made.make()),
+          back: made.undo,
+          second: () => seen.noting(whatLeft, left.drop(end)),
+        }),
       said: texts.moved(child, parent, target),
       undo: () =>
-        takeBack(
-          end,
-          () => nestingEnd(calls, target, child),
-          async () => {
-            await takeBack(
-              undefined,
-              () => nestingEnd(calls, parent, child),
-              () => calls.nest(parent, child, end),
-            )
-            await leaveTarget()
-          },
-        ),
+        bothOrNone({ first: () => left.put(end, undefined), back: () => left.drop(end), second: made.undo }),
     })
     requestAnimationFrame(() => requestAnimationFrame(onGone))
   }
@@ -156,24 +126,47 @@ export function MoveDialog({
       title={texts.moveOf(child)}
       sentence={texts.moveSentence(child, parent, target)}
       submit={texts.moveSubmit}
-      onOpen={() => setTarget('')}
-      isReady={isElsewhere}
+      onOpen={() => {
+        setShown(shownEnd)
+        setTarget('')
+        seen.forget()
+      }}
+      isReady={isElsewhere && end !== undefined}
       isSaidBeside={problem => saidOfGroup(problem, sent) !== null}
       onSubmit={move}
     >
       {problem => (
-        <KeyInput
-          label={texts.target}
-          value={target}
-          onChange={setTarget}
-          isRequired
-          autoFocus
-          problem={saidOfGroup(problem, sent)}
-          {...groups(tenant)}
-        />
+        <>
+          <KeyInput
+            label={texts.target}
+            value={target}
+            onChange={setTarget}
+            isRequired
+            autoFocus
+            problem={saidOfGroup(problem, sent)}
+            {...groups(tenant)}
+          />
+          <ToldNote seen={seen} what={whatLeft} />
+          <ToldNote seen={seen} what={whatMade} />
+        </>
       )}
     </ActionDialog>
   )
+}
+
+/** Two changes, one after the other. Where the second is refused, the first is taken back. */
+async function bothOrNone({
+  first,
+  back,
+  second,
+}: Readonly<Record<'first' | 'back' | 'second', () => Promise<unknown>>>): Promise<void> {
+  await first()
+  try {
+    await second()
+  } catch (refused) {
+    await back()
+    throw refused
+  }
 }
 
 /** Groups are quoted as they were typed, or with their type. */

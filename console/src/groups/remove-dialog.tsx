@@ -1,27 +1,34 @@
 /** Takes something out of a list. */
+import { useState } from 'react'
+import type { End, Grant } from '../interface/granted.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
-import { useWrite, type Write } from '../parts/writes.ts'
+import { useWrite } from '../parts/writes.ts'
 import { useTexts } from '../texts/texts.tsx'
-import type { End } from './group-calls.ts'
-import { takeBack } from './take-back.ts'
+import { ToldNote, useSeen } from './granting.tsx'
 
 export function RemoveDialog({
+  what,
   label,
   sentence,
+  said,
+  end,
+  grant,
   onGone,
-  read,
-  undo,
-  ...removal
-}: Omit<Write, 'undo'> & {
+}: {
+  /** What is removed, as part of a sentence: `the membership of alice`. */
+  readonly what: string
   readonly label: string
   readonly sentence: string
+  readonly said: string
+  readonly end: End
+  readonly grant: Grant
   readonly onGone: () => void
-  readonly undo: () => Promise<unknown>
-  /** When it ends by now; undefined: it is gone. */
-  readonly read: () => Promise<End | undefined>
 }) {
   const texts = useTexts().groups
   const write = useWrite()
+  const seen = useSeen()
+  const [shown, setShown] = useState(end)
+  const present = seen.endOf(what, shown)
   return (
     <ActionDialog
       trigger={texts.remove}
@@ -31,11 +38,24 @@ export function RemoveDialog({
       sentence={sentence}
       submit={texts.remove}
       isDanger
+      isReady={present !== undefined}
+      onOpen={() => {
+        setShown(end)
+        seen.forget()
+      }}
       onSubmit={async () => {
-        await write({ ...removal, undo: () => takeBack(undefined, read, undo) })
+        if (present === undefined) return
+        const removal = write({
+          make: () => grant.drop(present),
+          said,
+          undo: () => grant.put(present, undefined),
+        })
+        await seen.noting(what, removal)
         // Behind the dialog, which gives the focus back to its button if that is there.
         requestAnimationFrame(() => requestAnimationFrame(onGone))
       }}
+      // With nothing to read first the button has the focus.
+      {...(seen.told.has(what) && { children: () => <ToldNote seen={seen} what={what} /> })}
     />
   )
 }

@@ -1,7 +1,7 @@
 /** Where the interface's sentences belong, and how an end is said within one. */
 import { Problem } from '../interface/problem.ts'
 import { useSpoken } from '../texts/texts.tsx'
-import type { End } from './group-calls.ts'
+import type { End } from '../interface/granted.ts'
 
 /** What is said of a field: by its name, or by quoting what was typed there. Null: nothing. */
 export function saidOf(problem: unknown, field: string, typed = ''): string | null {

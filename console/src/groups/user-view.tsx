@@ -57,21 +57,19 @@ function GroupsOf({ user }: { readonly user: string }) {
             isActions: true,
             cell: ({ expires_at: end = null, ...group }) => {
               const name = referenceOf(group)
+              const granted = {
+                what: texts.membershipIn(user, name),
+                end,
+                grant: calls.membership(group, user),
+              }
               return (
                 <>
-                  <EndDialog
-                    what={texts.membershipIn(user, name)}
-                    end={end}
-                    read={() => calls.membershipEnd(group, user)}
-                    onChange={changed => calls.putMember(group, user, changed)}
-                  />
+                  <EndDialog {...granted} />
                   <RemoveDialog
+                    {...granted}
                     label={texts.removeFrom(user, name)}
                     sentence={texts.removeMemberSentence(user, name)}
                     said={texts.memberRemoved(user, name)}
-                    read={() => calls.membershipEnd(group, user)}
-                    make={() => calls.dropMember(group, user)}
-                    undo={() => calls.putMember(group, user, end)}
                     onGone={() => document.querySelector<HTMLElement>('h1')?.focus()}
                   />
                 </>

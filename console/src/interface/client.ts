@@ -1,5 +1,5 @@
 /** How the console asks the service: the public HTTP interface, with the types of its description, and the key of the session. */
-import createClient from 'openapi-fetch'
+import createClient, { defaultPathSerializer } from 'openapi-fetch'
 import { currentKey, signOut } from '../session/session.ts'
 import type { components, paths } from '../../types/interface.d.ts'
 import { Problem } from './problem.ts'
@@ -9,7 +9,28 @@ export type Schemas = components['schemas']
 /** Where the service is: beside the page, behind a proxy that puts a path in front, too. */
 export const SERVICE = new URL('.', document.baseURI.split('#', 1)[0]!).href.replace(/\/$/, '')
 
-export const service = createClient<paths>({ baseUrl: SERVICE, fetch: send })
+export const service = createClient<paths>({ baseUrl: SERVICE, fetch: send, pathSerializer: addressOf })
+
+/** Browsers take them for steps of a path, escaped, too: the request would be about something else. */
+const STEPS: readonly unknown[] = ['.', '..']
+
+function addressOf(path: string, names: Record<string, unknown>): string {
+  for (const name of Object.values(names)) if (STEPS.includes(name)) throw Problem.nameless(String(name))
+  return defaultPathSerializer(path, names)
+}
+
+/** What a path names a user by: its key, or its id where no path can have the key. */
+export async function userInPath(
+  path: { readonly proj_id: string; readonly env_id: string },
+  user: string,
+): Promise<string> {
+  if (!STEPS.includes(user)) return user
+  const query = { kind: 'user', prefix: user, limit: 1 } as const
+  const { data } = await answerOf(
+    service.GET('/v2/facts/{proj_id}/{env_id}/key_completions', { params: { path, query } }),
+  )
+  return data.find(({ key }) => key === user)?.id ?? user
+}
 
 /** As `fetch`, with the key. A key that the service refuses ends the session. */
 export async function send(request: Request): Promise<Response> {

@@ -17,12 +17,21 @@ export class Problem extends Error {
   readonly status: number
   readonly code: string
   readonly findings: readonly Finding[]
+  /** The tag of what is there, where something else was expected; null: nothing is there, or it has none. */
+  readonly tag: string | null
 
-  private constructor(status: number, code: string, message: string, findings: readonly Finding[]) {
+  private constructor(
+    status: number,
+    code: string,
+    message: string,
+    findings: readonly Finding[],
+    tag: string | null = null,
+  ) {
     super(message)
     this.status = status
     this.code = code
     this.findings = findings
+    this.tag = tag
   }
 
   static unreachable(): Problem {
@@ -34,6 +43,11 @@ export class Problem extends Error {
     return new Problem(412, 'PRECONDITION_FAILED', '', [])
   }
 
+  /** There is nothing of that name, and no address for it either. */
+  static nameless(name: string): Problem {
+    return new Problem(404, 'NOT_FOUND', `there is no ${JSON.stringify(name)}`, [])
+  }
+
   /** `error`: the body of the answer, parsed where it was JSON. */
   static of(response: Response, error: unknown): Problem {
     const body: Readonly<Record<string, unknown>> =
@@ -41,7 +55,13 @@ export class Problem extends Error {
     const code = body['error_code'] ?? body['code'] ?? response.status
     const message =
       body['message'] ?? body['title'] ?? (typeof error === 'string' ? error : response.statusText)
-    return new Problem(response.status, String(code), String(message), findingsIn(body))
+    return new Problem(
+      response.status,
+      String(code),
+      String(message),
+      findingsIn(body),
+      response.headers.get('etag'),
+    )
   }
 
   /** What is said of one field of the body; null: nothing. */

@@ -261,6 +261,7 @@ export const de: Texts = {
         : `Ab jetzt befristet: ${what}${until}; danach endet es von selbst.`,
     endNow: (what, until) =>
       `${until === '' ? 'Inzwischen unbefristet' : 'Inzwischen befristet'}: ${what}${until}.`,
+    gone: what => `Inzwischen entfernt: ${what}.`,
     endGone: what => `Inzwischen entfernt: ${what}. Wer das Ende ändert, legt es neu an.`,
     endChanged: (what, until) =>
       `${until === '' ? 'Jetzt unbefristet' : 'Jetzt befristet'}: ${what}${until}.`,

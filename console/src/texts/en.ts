@@ -273,6 +273,7 @@ export const en = {
         ? `From now on ${what} lasts.`
         : `From now on ${what} lasts${until}; then it ends by itself.`,
     endNow: (what: string, until: string) => `By now ${what} lasts${until}.`,
+    gone: (what: string) => `By now ${what} is gone.`,
     endGone: (what: string) => `By now ${what} is gone: a change of its end makes it anew.`,
     endChanged: (what: string, until: string) => `Now ${what} lasts${until}.`,
     membership: (user: string) => `the membership of ${user}`,
