@@ -5,6 +5,7 @@ import { ActionDialog } from '../parts/dialogs.tsx'
 import { EndInput } from '../parts/ends.tsx'
 import { KeyInput } from '../parts/fields.tsx'
 import { useWrite } from '../parts/writes.ts'
+import type { FieldProblem } from '../interface/problem.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
 import { granting, ToldNote, useSeen } from './granting.tsx'
@@ -170,7 +171,7 @@ async function bothOrNone({
 }
 
 /** Groups are quoted as they were typed, or with their type. */
-function saidOfGroup(problem: unknown, typed: string): string | null {
+function saidOfGroup(problem: unknown, typed: string): FieldProblem | null {
   return (
     saidOf(problem, 'group_instance_key', typed) ??
     (typed === '' ? null : saidOf(problem, '', `group:${typed}`))

@@ -1,7 +1,7 @@
 /** Makes a group. */
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import { Problem } from '../interface/problem.ts'
+import { type FieldProblem, Problem } from '../interface/problem.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { KeyInput, TextInput } from '../parts/fields.tsx'
 import { useWrite } from '../parts/writes.ts'
@@ -23,9 +23,9 @@ export function NewGroup() {
   const [name, setName] = useState('')
   const [tenant, setTenant] = useState(FIRST_TENANT)
   const [sent, setSent] = useState({ name, tenant })
-  const saidOfKey = (problem: unknown): string | null =>
+  const saidOfKey = (problem: unknown): FieldProblem | null =>
     saidOf(problem, 'group_instance_key', sent.name.includes(':') ? sent.name : `group:${sent.name}`)
-  const saidOfTenant = (problem: unknown): string | null => saidOf(problem, 'group_tenant', sent.tenant)
+  const saidOfTenant = (problem: unknown): FieldProblem | null => saidOf(problem, 'group_tenant', sent.tenant)
   return (
     <ActionDialog
       trigger={texts.newGroup}

@@ -1,15 +1,27 @@
 /** An error as the interface says it: a code, sentences, and where they are about a part of what was sent, that part. */
 
 /** Where in a request something is not as it must be. */
-interface Finding {
+export interface Finding {
   /** As `['body', 'name']`. */
   readonly place: readonly (string | number)[]
   readonly message: string
+  /** What it is about: a keyword of a schema, as `maxLength`, or `missing`. */
+  readonly kind: string
+}
+
+/** What is wrong with a field: a sentence of the console, or what the interface says. */
+export type FieldProblem = string | Finding | Problem
+
+interface MoreOfProblem {
+  readonly title?: string
+  readonly findings?: readonly Finding[]
+  readonly tag?: string | null
 }
 
 interface Detail {
   readonly loc: readonly (string | number)[]
   readonly msg: string
+  readonly type: string
 }
 
 export class Problem extends Error {
@@ -20,32 +32,31 @@ export class Problem extends Error {
   /** The tag of what is there, where something else was expected; null: nothing is there, or it has none. */
   readonly tag: string | null
 
-  private constructor(
-    status: number,
-    code: string,
-    message: string,
-    findings: readonly Finding[],
-    tag: string | null = null,
-  ) {
+  /** The message without what its code says already. */
+  readonly particulars: string
+
+  private constructor(status: number, code: string, message: string, more: MoreOfProblem = {}) {
     super(message)
+    const { title = '', findings = [], tag = null } = more
     this.status = status
     this.code = code
     this.findings = findings
     this.tag = tag
+    this.particulars = message.startsWith(`${title}: `) ? message.slice(title.length + 2) : message
   }
 
   static unreachable(): Problem {
-    return new Problem(0, 'UNREACHABLE', '', [])
+    return new Problem(0, 'UNREACHABLE', '')
   }
 
   /** Somebody else changed the thing meanwhile, as one finds who looks before writing. */
   static stale(): Problem {
-    return new Problem(412, 'PRECONDITION_FAILED', '', [])
+    return new Problem(412, 'PRECONDITION_FAILED', '')
   }
 
   /** There is nothing of that name, and no address for it either. */
   static nameless(name: string): Problem {
-    return new Problem(404, 'NOT_FOUND', `there is no ${JSON.stringify(name)}`, [])
+    return new Problem(404, 'NOT_FOUND', `there is no ${JSON.stringify(name)}`)
   }
 
   /** `error`: the body of the answer, parsed where it was JSON. */
@@ -55,18 +66,16 @@ export class Problem extends Error {
     const code = body['error_code'] ?? body['code'] ?? response.status
     const message =
       body['message'] ?? body['title'] ?? (typeof error === 'string' ? error : response.statusText)
-    return new Problem(
-      response.status,
-      String(code),
-      String(message),
-      findingsIn(body),
-      response.headers.get('etag'),
-    )
+    return new Problem(response.status, String(code), String(message), {
+      title: String(body['title'] ?? ''),
+      findings: findingsIn(body),
+      tag: response.headers.get('etag'),
+    })
   }
 
   /** What is said of one field of the body; null: nothing. */
-  about(field: string): string | null {
-    return this.findings.find(({ place }) => place[1] === field || place[0] === field)?.message ?? null
+  about(field: string): Finding | null {
+    return this.findings.find(({ place }) => place[1] === field || place[0] === field) ?? null
   }
 
   /** Whether the interface refused what was asked: it would do so again. Else the service was away, or had trouble. */
@@ -82,7 +91,7 @@ export class Problem extends Error {
 
 function findingsIn({ detail }: Readonly<Record<string, unknown>>): readonly Finding[] {
   if (!Array.isArray(detail)) return []
-  return detail.filter(isDetail).map(({ loc, msg }) => ({ place: loc, message: msg }))
+  return detail.filter(isDetail).map(({ loc, msg, type }) => ({ place: loc, message: msg, kind: type }))
 }
 
 function isDetail(value: unknown): value is Detail {

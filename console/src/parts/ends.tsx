@@ -1,5 +1,6 @@
 /** When a grant ends: how it is chosen, and how it is shown. */
 import { useState } from 'react'
+import type { FieldProblem } from '../interface/problem.ts'
 import { useSpoken, useTexts } from '../texts/texts.tsx'
 import { Choice, TextInput } from './fields.tsx'
 import { isoMoment, localMoment } from './moments.ts'
@@ -24,7 +25,7 @@ export function EndInput({
 }: {
   readonly initial?: string | null
   readonly onChange: (value: string | null) => void
-  readonly problem?: string | null
+  readonly problem?: FieldProblem | null
 }) {
   const texts = useTexts().parts
   const [span, setSpan] = useState<Span>(initial === null ? 'never' : 'moment')

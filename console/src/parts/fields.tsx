@@ -11,14 +11,17 @@ import { Select, SelectValue } from 'react-aria-components/Select'
 import { FieldError, TextField } from 'react-aria-components/TextField'
 import { Text } from 'react-aria-components/Text'
 import { TextArea } from 'react-aria-components/TextArea'
+import type { FieldProblem } from '../interface/problem.ts'
 import { useTexts } from '../texts/texts.tsx'
+import { ProblemSaid } from './problem-note.tsx'
+import { fieldProblemText } from './problem-text.ts'
 import { useSettled } from './settled.ts'
 
 interface FieldLook {
   readonly label: string
   readonly description?: string | undefined
-  /** What the interface says of this field; null: nothing. */
-  readonly problem?: string | null | undefined
+  /** What is wrong with this field; null: nothing. */
+  readonly problem?: FieldProblem | null | undefined
 }
 
 interface TextLook extends FieldLook {
@@ -203,6 +206,8 @@ const optionItem = ({ id, text = id, note }: Option): ReactNode => (
 )
 
 function Said({ description, problem }: Omit<FieldLook, 'label'>) {
+  const texts = useTexts()
+  const text = problem === null || problem === undefined ? null : fieldProblemText(problem, texts)
   return (
     <>
       {description === undefined ? null : (
@@ -210,7 +215,7 @@ function Said({ description, problem }: Omit<FieldLook, 'label'>) {
           {description}
         </Text>
       )}
-      <FieldError className="problem">{problem ?? ''}</FieldError>
+      <FieldError className="problem">{text === null ? '' : <ProblemSaid {...text} />}</FieldError>
     </>
   )
 }
@@ -235,6 +240,6 @@ function fieldProps({
   } as const
 }
 
-function isSaid(problem: string | null | undefined): boolean {
+function isSaid(problem: FieldProblem | null | undefined): boolean {
   return problem !== null && problem !== undefined
 }

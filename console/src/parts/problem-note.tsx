@@ -1,23 +1,36 @@
-/** What went wrong, as the interface says it. */
-import { Problem } from '../interface/problem.ts'
+/** What went wrong, for a reader. */
 import { useTexts } from '../texts/texts.tsx'
+import { type ProblemText, problemText } from './problem-text.ts'
 
 export function ProblemNote({ error }: { readonly error: unknown }) {
-  const message = useProblemText(error)
-  if (message === null) return null
+  const text = problemText(error, useTexts())
+  if (text === null) return null
   return (
     <div className="note problem" role="alert">
-      {message}
+      <span>
+        <ProblemSaid {...text} />
+      </span>
     </div>
   )
 }
 
-/** One sentence or several; null where there is no error. */
+export function ProblemSaid({ sentence, words }: ProblemText) {
+  const { words: theServiceSays } = useTexts().problems
+  if (words === null) return sentence
+  return (
+    <>
+      {sentence === '' ? null : `${sentence} ${theServiceSays} `}
+      <span lang="en">{words}</span>
+    </>
+  )
+}
+
+/** Where only a text can stand. Null where there is no error. */
 export function useProblemText(error: unknown): string | null {
-  const texts = useTexts().parts
-  if (error === null || error === undefined) return null
-  if (!(error instanceof Problem)) return texts.defect(error instanceof Error ? error.message : String(error))
-  if (error.status === 0) return texts.unreachable
-  if (error.isStale) return texts.stale
-  return error.message
+  const texts = useTexts()
+  const text = problemText(error, texts)
+  if (text === null) return null
+  const { sentence, words } = text
+  if (words === null) return sentence
+  return sentence === '' ? words : `${sentence} ${texts.problems.words} ${words}`
 }

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { completeInstances, completeTenants, completeTypes, completeUsers } from '../interface/completions.ts'
-import { Problem } from '../interface/problem.ts'
+import { type FieldProblem, Problem } from '../interface/problem.ts'
 import { Action } from '../parts/action.tsx'
 import { KeyInput, LongTextInput } from '../parts/fields.tsx'
 import { usePlace } from '../shell/place.tsx'
@@ -51,12 +51,12 @@ export function QuestionForm({
   const knownType = type === null || type === undefined ? null : type.key
 
   const put = (field: Field) => (value: string) => setQuestion(former => ({ ...former, [field]: value }))
-  const said = (field: Field): string | null => {
+  const said = (field: Field): FieldProblem | null => {
     if (isRefused && ['user', 'action', 'type'].includes(field) && question[field] === '')
       return texts.required
     return problemAt(problem, PLACES[field])
   }
-  const saidOfAttributes = (field: (typeof ATTRIBUTES)[number]): string | null =>
+  const saidOfAttributes = (field: (typeof ATTRIBUTES)[number]): FieldProblem | null =>
     isRefused && attributesIn(question[field]) === null ? texts.noObject : said(field)
   const look = (field: Field) => ({
     label: texts[field],
@@ -133,7 +133,7 @@ function trimmedOf(question: Question): Question {
 }
 
 /** What the interface says of a member of the question: `user.key: must not …`, or in findings. */
-function problemAt(problem: unknown, place: string): string | null {
+function problemAt(problem: unknown, place: string): FieldProblem | null {
   if (!(problem instanceof Problem)) return null
   const found = problem.findings.find(({ place: parts }) =>
     parts
@@ -141,10 +141,8 @@ function problemAt(problem: unknown, place: string): string | null {
       .join('.')
       .startsWith(place),
   )
-  if (found !== undefined) return found.message
-  return problem.message.startsWith(`${place}:`) || problem.message.startsWith(`${place}.`)
-    ? problem.message
-    : null
+  if (found !== undefined) return found
+  return problem.message.startsWith(`${place}:`) || problem.message.startsWith(`${place}.`) ? problem : null
 }
 
 /** Whether a field says it. */

@@ -5,6 +5,7 @@ import { explanationDe } from './explanation.de.ts'
 import { modelCodeDe, modelFileDe, modelSetsDe } from './model-sets.de.ts'
 import { modelGraphDe, modelMatrixDe } from './model.de.ts'
 import { operationsDe } from './operations.de.ts'
+import { problemsDe } from './problems.de.ts'
 import { things } from './things.ts'
 
 export const de: Texts = {
@@ -46,6 +47,7 @@ export const de: Texts = {
       'Vielleicht ist der Dienst gerade nicht erreichbar, oder er wurde aktualisiert, seit Sie die Konsole geöffnet haben. Gespeichertes ist nicht verloren.',
     loadAnew: 'Neu laden',
   },
+  problems: problemsDe,
   shell: {
     signIn: 'Anmelden',
     signOut: 'Abmelden',

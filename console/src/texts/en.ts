@@ -8,6 +8,7 @@ import { explanationEn } from './explanation.en.ts'
 import { modelCodeEn, modelFileEn, modelSetsEn } from './model-sets.en.ts'
 import { modelGraphEn, modelMatrixEn } from './model.en.ts'
 import { operationsEn } from './operations.en.ts'
+import { problemsEn } from './problems.en.ts'
 import { things } from './things.ts'
 
 export const en = {
@@ -48,6 +49,7 @@ export const en = {
       'The service may be away for a moment, or may have been updated since you opened the console. Nothing that was saved is lost.',
     loadAnew: 'Load anew',
   },
+  problems: problemsEn,
   shell: {
     signIn: 'Sign in',
     signOut: 'Sign out',

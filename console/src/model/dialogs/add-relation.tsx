@@ -54,7 +54,7 @@ export function AddRelation({ type }: { readonly type: string }) {
             problem={
               problem instanceof Problem
                 ? problem.status === 404
-                  ? problem.message
+                  ? problem
                   : problem.about('subject_resource')
                 : null
             }

@@ -76,7 +76,7 @@ function SetFields({
   const place = usePlace()
   const texts = useTexts().model.sets
   const [isKeyTyped, setIsKeyTyped] = useState(false)
-  const about = (field: string): string | null => (problem instanceof Problem ? problem.about(field) : null)
+  const about = (field: string) => (problem instanceof Problem ? problem.about(field) : null)
   const isNew = savedKey === null
   return (
     <>

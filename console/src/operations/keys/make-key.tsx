@@ -73,8 +73,7 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
       }}
     >
       {problem => {
-        const about = (field: string): string | null =>
-          problem instanceof Problem ? problem.about(field) : null
+        const about = (field: string) => (problem instanceof Problem ? problem.about(field) : null)
         return (
           <>
             <TextInput
