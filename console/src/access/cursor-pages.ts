@@ -1,6 +1,8 @@
 /** Lists whose pages say where the next one begins, as `usePages` has those with numbers. */
-import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
+import type { QueryKey } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import type { Pages } from '../interface/pages.ts'
+import { useSeenPages, withoutRepeats } from '../interface/seen-pages.ts'
 
 export interface CursorPage<Item, Cursor> {
   readonly items: readonly Item[]
@@ -21,15 +23,26 @@ export function useCursorPages<Item, Cursor>(
   first: Cursor,
   load: (cursor: Cursor, signal: AbortSignal) => Promise<CursorPage<Item, Cursor>>,
 ): CursorPages<Item> {
-  const query = useInfiniteQuery({
-    queryKey: key,
-    queryFn: ({ pageParam, signal }) => load(pageParam as Cursor, signal),
-    initialPageParam: first as unknown,
-    getNextPageParam: (last: CursorPage<Item, Cursor>) => last.next,
+  const { query, pages, see } = useSeenPages<CursorPage<Item, Cursor>, Cursor>({
+    key,
+    first,
+    next: ({ next }) => next,
+    load,
+    isEnabled: true,
+    keepsFormer: false,
   })
-  const pages = query.data?.pages ?? []
+  const parts = useMemo(
+    () =>
+      withoutRepeats(
+        pages.map(({ items }) => items),
+        item => JSON.stringify(item),
+      ),
+    [pages],
+  )
   return {
-    items: pages.flatMap(({ items }) => items),
+    items: useMemo(() => parts.flat(), [parts]),
+    parts,
+    see,
     total: pages[0]?.total ?? null,
     isLoading: query.isPending,
     isLoadingMore: query.isFetchingNextPage,

@@ -2,7 +2,9 @@
  * Lists that come in pages: the first shows at once, the next when somebody asks for it. A list is never loaded whole. A `Page` is what the
  * interface answers, in either of its two forms.
  */
-import { keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
+import type { QueryKey } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { type See, useSeenPages, withoutRepeats } from './seen-pages.ts'
 
 export const PAGE_SIZE = 50
 
@@ -17,6 +19,10 @@ type Page<Item> =
 
 export interface Pages<Item> {
   readonly items: readonly Item[]
+  /** The same page by page, where it matters which of them are in sight. */
+  readonly parts?: readonly (readonly Item[])[]
+  /** To be told which of the parts are in sight. Where nobody tells, the first and the last are loaded anew when something changes. */
+  readonly see?: See
   /** How many there are in all; null: the interface does not say. */
   readonly total: number | null
   readonly isLoading: boolean
@@ -35,19 +41,21 @@ export function usePages<Item>(
   ) => Promise<Page<Item>>,
   isEnabled = true,
 ): Pages<Item> {
-  const query = useInfiniteQuery({
-    queryKey: key,
-    queryFn: ({ pageParam, signal }) => load({ page: pageParam, per_page: PAGE_SIZE }, signal),
-    initialPageParam: 1,
-    getNextPageParam: (last: Page<Item>, _all, page) => (itemsOf(last).length < PAGE_SIZE ? null : page + 1),
+  const { query, pages, see } = useSeenPages<Page<Item>, number>({
+    key,
+    first: 1,
+    next: (last, page) => (itemsOf(last).length < PAGE_SIZE ? null : page + 1),
+    load: (page, signal) => load({ page, per_page: PAGE_SIZE }, signal),
+    isEnabled,
     // While one types a search, the former list stays until the next is there.
-    placeholderData: keepPreviousData,
-    enabled: isEnabled,
+    keepsFormer: true,
   })
-  const pages = query.data?.pages ?? []
+  const parts = useMemo(() => withoutRepeats(pages.map(itemsOf), idOf), [pages])
   const [first] = pages
   return {
-    items: pages.flatMap(itemsOf),
+    items: useMemo(() => parts.flat(), [parts]),
+    parts,
+    see,
     total: first !== undefined && 'data' in first ? (first.total_count ?? null) : null,
     isLoading: query.isPending && isEnabled,
     isLoadingMore: query.isFetchingNextPage,
@@ -55,6 +63,11 @@ export function usePages<Item>(
     error: query.error,
     loadMore: () => void query.fetchNextPage(),
   }
+}
+
+/** What the interface lists has an id, most of it. */
+function idOf(item: unknown): string {
+  return typeof item === 'object' && item !== null && 'id' in item ? String(item.id) : JSON.stringify(item)
 }
 
 function itemsOf<Item>(page: Page<Item>): readonly Item[] {

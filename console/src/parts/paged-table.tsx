@@ -1,6 +1,7 @@
 /** A list that comes in pages, as a table; on a telephone each row becomes a block. */
-import { Fragment, type ReactNode, useId, useState } from 'react'
+import { Fragment, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Pages } from '../interface/pages.ts'
+import type { See } from '../interface/seen-pages.ts'
 import { useSpoken } from '../texts/texts.tsx'
 import { Action } from './action.tsx'
 import { ProblemNote } from './problem-note.tsx'
@@ -74,11 +75,14 @@ export function PagedTable<Item>({
             )}
           </tr>
         </thead>
-        <tbody>
-          {items.map(item => (
-            <Row key={look.rowKey(item)} item={item} {...look} />
-          ))}
-        </tbody>
+        {(pages.parts ?? [items]).map((part, page) => (
+          // A part has no name of its own, and keeps its place.
+          <PartRows key={page} page={page} see={pages.see}>
+            {part.map(item => (
+              <Row key={look.rowKey(item)} item={item} {...look} />
+            ))}
+          </PartRows>
+        ))}
       </table>
       <div className="row apart">
         <span className="soft small" aria-live="polite">
@@ -91,6 +95,29 @@ export function PagedTable<Item>({
       <ProblemNote error={pages.error} />
     </div>
   )
+}
+
+/** The rows of a page, and whether one of them is in sight. */
+function PartRows({
+  page,
+  see,
+  children,
+}: {
+  readonly page: number
+  readonly see: See | undefined
+  readonly children: ReactNode
+}) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  useEffect(() => {
+    if (see === undefined || body.current === null) return
+    const observer = new IntersectionObserver(entries => see(page, entries.at(-1)!.isIntersecting))
+    observer.observe(body.current)
+    return () => {
+      observer.disconnect()
+      see(page, false)
+    }
+  }, [page, see])
+  return <tbody ref={body}>{children}</tbody>
 }
 
 function Row<Item>({ item, columns, detail }: Omit<Look<Item>, 'rowKey'> & { readonly item: Item }) {

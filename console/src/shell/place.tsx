@@ -35,8 +35,9 @@ type Noun =
 
 const PlaceContext = createContext<Place | null>(null)
 
-/** Changes that come together are one reload. */
+/** Changes that come together are one reload. Where they go on and on, the pauses become longer. */
 const TOGETHER_MS = 300
+const TOGETHER_MS_MAX = 5000
 
 export function PlaceProvider({
   project,
@@ -81,6 +82,7 @@ function useLiveQueries(project: string, environment: string): LiveState {
     const ended = new AbortController()
     const changed = new Set<string | null>()
     let timer: ReturnType<typeof setTimeout> | null = null
+    let pauseMs = TOGETHER_MS
     const reload = async (): Promise<void> => {
       const nouns = new Set(changed)
       changed.clear()
@@ -93,11 +95,12 @@ function useLiveQueries(project: string, environment: string): LiveState {
           (nouns.has(null) || noun === 'any' || [noun].flat().some(each => nouns.has(String(each)))),
       })
       timer = null
+      pauseMs = changed.size > 0 ? Math.min(pauseMs * 2, TOGETHER_MS_MAX) : TOGETHER_MS
       if (changed.size > 0 && !ended.signal.aborted) reloadSoon()
     }
     // One reload after the other: who changes something all the time would otherwise break off each before its answers are there.
     const reloadSoon = (): void => {
-      timer ??= setTimeout(() => void reload(), TOGETHER_MS)
+      timer ??= setTimeout(() => void reload(), pauseMs)
     }
     const onChange = (noun: string | null): void => {
       changed.add(noun)

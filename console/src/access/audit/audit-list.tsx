@@ -1,6 +1,6 @@
 /** The entries that the filters let through, newest first. */
 import { answerOf, service } from '../../interface/client.ts'
-import { type Pages, usePages } from '../../interface/pages.ts'
+import { usePages } from '../../interface/pages.ts'
 import { Badge, Card } from '../../parts/page.tsx'
 import { PagedTable } from '../../parts/paged-table.tsx'
 import { type Place, usePlace } from '../../shell/place.tsx'
@@ -30,9 +30,7 @@ export function AuditList({ asked }: { readonly asked: AuditFilters }) {
   const { texts, moment } = useSpoken()
   const said = texts.access.audit
   const place = usePlace()
-  const pages = withoutRepeats(
-    usePages(place.key('any', 'audit', asked), (page, signal) => load(place, asked, page, signal)),
-  )
+  const pages = usePages(place.key('any', 'audit', asked), (page, signal) => load(place, asked, page, signal))
   async function* rows(signal: AbortSignal): AsyncGenerator<readonly (readonly Cell[])[]> {
     let former = new Set<string>()
     for (let page = 1; ; page += 1) {
@@ -106,11 +104,6 @@ function load(
     ...(until === '' ? {} : { until }),
   }
   return answerOf(service.GET('/v2/audit-log/{proj_id}/{env_id}', { params: { path, query }, signal }))
-}
-
-/** A page that was loaded after something was added begins with what the one before ended with. */
-function withoutRepeats(pages: Pages<Entry>): Pages<Entry> {
-  return { ...pages, items: [...new Map(pages.items.map(entry => [entry.id, entry])).values()] }
 }
 
 function cellsOf(entry: Entry): readonly Cell[] {
