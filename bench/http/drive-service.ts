@@ -31,6 +31,7 @@ const threads = new HttpThreads({
   count: config.httpThreads,
   execute: () => Promise.reject(new AuthzError('NOT_READY', 'there is no management here')),
   tell: () => Promise.resolve(''),
+  onKeyUsed: () => {},
   onCounters: () => {},
   onFault: fail,
   onDeath: fail,

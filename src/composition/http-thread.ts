@@ -13,6 +13,7 @@ import { HttpServer } from '#http/edge/server.ts'
 import { LargeAnswers } from '#http/routing/large-answers.ts'
 import { LargeBodies } from '#http/routing/large-bodies.ts'
 import { InvariantError } from '#model/assert.ts'
+import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 import { KeyRates } from '#threads/channel/key-rates.ts'
@@ -32,6 +33,8 @@ import type { OpenTracing } from './open-tracing.ts'
 import { ThreadPools } from './thread-pools.ts'
 import { kongThreadRoutes, opaThreadRoutes, threadRoutes } from './thread-routes.ts'
 import { ThreadTelemetry } from './thread-telemetry.ts'
+
+const TIMER_EARLY_MS = 50
 
 type Options = HttpThreadOptions<ThreadSettings>
 
@@ -63,6 +66,7 @@ export class HttpThread {
   #kongCaller: Principal | null = null
   #state: NodeState = STARTING
   #onServing: () => void
+  #forgettingUses: NodeJS.Timeout | undefined
 
   /**
    * Takes orders from now on. `listen` begins to listen. `onFault` is called when a request met a broken invariant: the
@@ -100,7 +104,11 @@ export class HttpThread {
       threads: settings.httpThreads,
     }
     this.#management = new ManagementClient(this.#outbox, queue, this.#streams)
-    this.#credentials = new ApiKeyAuthentication({ now: Date.now, elapsedMs: () => performance.now() })
+    this.#credentials = new ApiKeyAuthentication(
+      { now: Date.now, elapsedMs: () => performance.now() },
+      keyId => this.#outbox.send({ kind: 'key-used', keyId }),
+    )
+    this.#forgetUsesInTime()
     this.#keyRates =
       options.keyRates && new KeyRates(options.keyRates, settings.requestsPerSecondMax!, Date.now)
     this.#replaceCredentials(options.credentials)
@@ -233,6 +241,7 @@ export class HttpThread {
   }
 
   async #close(patience: { readonly withinMs: number }): Promise<void> {
+    clearTimeout(this.#forgettingUses)
     this.#streams.sendAway({ isForGood: true })
     await Promise.all(this.#servers.map(server => server.close(patience)))
     await this.#pools?.close()
@@ -312,6 +321,17 @@ export class HttpThread {
     this.#keyRates?.replaceAll(replacing)
     const asked = this.#options.settings.kongEnvironment
     this.#kongCaller = asked && this.#credentials.callerOf(asked.project, asked.environment)
+  }
+
+  /** When the next ten minutes begin. */
+  #forgetUsesInTime(): void {
+    const leftMs = KEY_USE_GRAIN_MS - (Date.now() % KEY_USE_GRAIN_MS)
+    // A timer may come a moment early.
+    this.#forgettingUses = setTimeout(() => {
+      this.#credentials.forgetUses()
+      this.#forgetUsesInTime()
+    }, leftMs + TIMER_EARLY_MS)
+    this.#forgettingUses.unref()
   }
 
   #acknowledge({ acknowledge }: { readonly acknowledge: number }): void {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Config } from '#config/config.ts'
+import { KeyUses } from '#management/organization/key-uses.ts'
 import { InvariantError } from '#model/assert.ts'
 import { formatRevision } from '#model/revision.ts'
 import { VERSION } from '#model/version.ts'
@@ -80,6 +81,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   const mainCounters = ThreadCounters.create([], 0)
   const tracing = tracingOf(config, await loadOpenTracing(config), { log, counters: mainCounters })
   const entrance = new ManagementEntrance(tracing)
+  const keyUses = new KeyUses(surroundings.now)
   const loopMeter = new LoopMeter(mainCounters)
   metrics.addThread('main', mainCounters.handle)
   const threads = new HttpThreads({
@@ -87,6 +89,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     count: config.httpThreads,
     execute: (request, body, waiting) => entrance.execute(request, body, waiting),
     tell: question => account.tell(question),
+    onKeyUsed: keyId => keyUses.note(keyId),
     onCounters: (thread, handle) => metrics.addThread(thread, handle),
     onFault: (error, { requestId, operation }) =>
       log.error({ err: error, requestId, operation }, 'a management operation failed'),
@@ -126,6 +129,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     deadlines,
     freshness,
     entrance,
+    keyUses,
     counts,
     loopMeter,
     tracing,

@@ -8,6 +8,7 @@ import { AuditRetention } from '#management/content/audit-retention.ts'
 import { ManagementService } from '#management/management-service.ts'
 import { EnvironmentCopies } from '#management/organization/environment-copies.ts'
 import { EnvironmentImports } from '#management/organization/environment-imports.ts'
+import type { KeyUses } from '#management/organization/key-uses.ts'
 import { OpenEnvironments } from '#management/organization/open-environments.ts'
 import { OrganizationService } from '#management/organization/organization-service.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
@@ -30,6 +31,7 @@ export interface ManagementParts {
   readonly open: OpenOrganization
   readonly indexes: SharedIndexes
   readonly threads: HttpThreads
+  readonly keyUses: KeyUses
 }
 
 /** Management of a node that follows the organization, and the background work that belongs to it. */
@@ -40,7 +42,7 @@ export interface OpenManagement {
 }
 
 export function openManagement(parts: ManagementParts): OpenManagement {
-  const { config, log, store, surroundings, open, indexes, threads } = parts
+  const { config, log, store, surroundings, open, indexes, threads, keyUses } = parts
   const { organization, secrets, credentialsFor } = open
   const turns = new FairTurns()
   const longReads = new ReadLanes()
@@ -73,11 +75,13 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       secrets,
       keyOverlapSeconds: config.keyOverlapSeconds,
       closureOf: environmentId => environments.closureOf(environmentId),
+      lastUseOf: keyUses.lastUseOf,
       turns: turns.share(),
       whenInForce: revision => follower.whenVisible(revision),
     })
     const retention = new AuditRetention(open.store, surroundings, auditRetentionMs)
     const trimming = new AuditTrimming(retention, environments, onFault)
+    keyUses.begin(organization, { mayWrite: () => !store.isAlone, onFault })
     const copies = new EnvironmentCopies(service, environments, onFault)
     const imports = new EnvironmentImports({
       organization: service,

@@ -58,7 +58,7 @@ export async function startService(
 
 async function start(parts: NodeParts): Promise<RunningService> {
   const { config, log, store, surroundings, standing, environments, indexes, threads, deadlines, die } = parts
-  const { account, background } = parts
+  const { account, background, keyUses } = parts
   requireKeyForAll(store, config)
   const open = await openOrganization(store, surroundings, config)
   const { listening } = await beginHttp(threads, config, { open, counts: parts.counts, deadlines })
@@ -69,7 +69,7 @@ async function start(parts: NodeParts): Promise<RunningService> {
     const onFresh = (isFresh: boolean): void => standing.become({ isFresh })
     parts.freshness.begin(store, open.store, { config, onFresh, deadlines, log })
   }
-  const opened = openManagement({ config, log, store, surroundings, open, indexes, threads })
+  const opened = openManagement({ config, log, store, surroundings, open, indexes, threads, keyUses })
   environments.open(opened.environments)
   const progress = new OrganizationProgress(opened.environments, handle => threads.followOrganization(handle))
   const follower = new Replica(ORGANIZATION_STORE_ID, open.store, progress)
@@ -82,6 +82,7 @@ async function start(parts: NodeParts): Promise<RunningService> {
   const [port] = await Promise.all([listening, following])
   const { management, trimming } = opened.serve(follower)
   background.add(trimming)
+  background.add(keyUses)
   parts.entrance.open(management)
 
   const generated = await ensureKey({

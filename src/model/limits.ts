@@ -123,6 +123,8 @@ export const COPY_MS_MAX = 600_000
 export const PROJECTS_MAX = 1_000
 /** API keys of an organization: every HTTP thread knows them all. */
 export const API_KEYS_MAX = 10_000
+/** To what the last use of a key is told. */
+export const KEY_USE_GRAIN_MS = 600_000
 /** Longest overlap of a rotation: 30 days. */
 export const KEY_OVERLAP_SECONDS_MAX = 2_592_000
 /** Patterns in one filter of a copy. */

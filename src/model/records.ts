@@ -322,6 +322,13 @@ export interface FormerSecret {
   readonly validUntil: Instant
 }
 
+/** Who made a key: with which other key, and what that was called then. */
+export interface KeyMaker {
+  /** Null: the key in `ADMIN_API_KEY`. */
+  readonly keyId: string | null
+  readonly name: string | null
+}
+
 export interface ApiKeyRecord {
   readonly kind: 'api-key'
   readonly id: string
@@ -339,6 +346,10 @@ export interface ApiKeyRecord {
   readonly name: string | null
   readonly ownerType: ApiKeyOwnerType | null
   readonly createdAt: Instant
+  /** Null: the service made it by itself; rows of older releases have no such field. */
+  readonly createdBy: KeyMaker | null
+  /** To `KEY_USE_GRAIN_MS`; null: it was not used since that is noted. */
+  readonly lastUsedAt: Instant | null
 }
 
 export type StoredRecord =

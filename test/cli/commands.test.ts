@@ -462,7 +462,9 @@ describe('looking after a service', () => {
     )
     expect((await run(['check', 'carol', 'write', 'document:roadmap'], { key: made.secret })).code).toBe(0)
     expect(await table(['keys', 'list'], { key: ADMIN_KEY })).toMatch(
-      new RegExp(`\nci +default of project default +${made.id} `),
+      new RegExp(
+        `^NAME +OPENS +ID +MADE +BY +LAST USED\n[^]*\nci +default of project default +${made.id} +\\S+ +ADMIN_API_KEY`,
+      ),
     )
     const rotated = JSON.parse(
       (await run(['keys', 'rotate', made.id, '--overlap', '0'], { key: ADMIN_KEY })).stdout,

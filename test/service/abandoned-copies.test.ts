@@ -32,6 +32,7 @@ async function twoNodes() {
     secrets,
     keyOverlapSeconds: 0,
     closureOf: () => null,
+    lastUseOf: () => null,
     whenInForce,
   }
   const service = new OrganizationService(options)

@@ -58,6 +58,7 @@ async function organizationOnFailingStore() {
     secrets,
     keyOverlapSeconds: 0,
     closureOf: () => null,
+    lastUseOf: () => null,
     whenInForce: () => environments.apply(),
   })
   const { organizationId } = organization.environments()[0]!.scope

@@ -46,7 +46,15 @@ test.each([
     operation: 'createApiKey',
     body: () => ({ object_type: 'org' }),
     row: (id: string, projectId: string): StoredRecord => {
-      const rest = { sealedSecret: null, former: null, name: null, ownerType: null, createdAt: 0 }
+      const rest = {
+        sealedSecret: null,
+        former: null,
+        name: null,
+        ownerType: null,
+        createdBy: null,
+        lastUsedAt: null,
+        createdAt: 0,
+      }
       return {
         kind: 'api-key',
         id,

@@ -21,6 +21,7 @@ export async function organizationService(url = 'memory:') {
     secrets,
     keyOverlapSeconds: 0,
     closureOf: () => null,
+    lastUseOf: () => null,
     whenInForce,
   }
   return { organization, service: new OrganizationService(options) }

@@ -32,3 +32,31 @@ test('however many ways a key is written in, no more is kept than there are keys
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(KEPT_BYTES_MAX)
   expect(check.authenticate('Bearer secret')).toBe(principal)
 })
+
+test('the first use of a key is told, and the first one behind each time that uses are forgotten', () => {
+  const told: string[] = []
+  const clocks = { now: () => now, elapsedMs: () => now }
+  let now = 0
+  const check = new ApiKeyAuthentication(clocks, keyId => told.push(keyId))
+  const credential = (secret: string, keyId: string | null, validUntil: number | null = null) => ({
+    secretHash: hash('sha256', secret, 'hex'),
+    principal: { kind: 'organization', organizationId: 'o', keyId } as Principal,
+    validUntil,
+    slot: 0,
+  })
+  const credentials = [credential('one', '1'), credential('two', '2'), credential('admin', null)]
+  check.replaceAll(credentials)
+  for (let time = 0; time < 100; time += 1) {
+    for (const secret of ['one', 'admin', 'neither']) check.authenticate(`Bearer ${secret}`)
+  }
+  expect(told).toEqual(['1'])
+  // What changed is another key.
+  check.replaceAll([...credentials, credential('former', '3', 10)])
+  for (const secret of ['one', 'two']) check.authenticate(`Bearer ${secret}`)
+  expect(told).toEqual(['1', '2'])
+  now = 10
+  expect(check.authenticate('Bearer former')).toBe(null)
+  check.forgetUses()
+  for (let time = 0; time < 100; time += 1) check.authenticate('Bearer one')
+  expect(told).toEqual(['1', '2', '1'])
+})

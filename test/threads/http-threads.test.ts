@@ -49,6 +49,7 @@ function startThreads(work: Partial<HttpThreadsOptions>, address = { host: '127.
     count: 1,
     execute: nothing,
     tell: nothing,
+    onKeyUsed: () => {},
     onCounters: () => {},
     onFault: (error, { requestId, operation }) => faults.push({ error, requestId, operation }),
     onDeath: error => deaths.push(error),

@@ -22,8 +22,15 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
           const keys = await allKeys(session)
           const named = await withNames(session, keys)
           session.output.result(named, () => {
-            const rows = named.map(key => [key.name, opens(key), key.id, key.created_at])
-            return session.output.table(['NAME', 'OPENS', 'ID', 'MADE'], rows)
+            const rows = named.map(key => [
+              key.name,
+              opens(key),
+              key.id,
+              key.created_at,
+              maker(key),
+              key.last_used_at,
+            ])
+            return session.output.table(['NAME', 'OPENS', 'ID', 'MADE', 'BY', 'LAST USED'], rows)
           })
         }),
       )
@@ -106,6 +113,11 @@ function opens({ object_type, project_id, environment_id, project, environment }
   return object_type === 'project'
     ? `project ${ofProject}`
     : `${environment ?? environment_id} of project ${ofProject}`
+}
+
+/** Null: the service itself, or nobody knows. */
+function maker({ created_by: by }: ApiKey): string | null {
+  return by && (by.name ?? by.api_key_id ?? 'ADMIN_API_KEY')
 }
 
 /** Asks for nothing more before the secret is shown, which would be lost with an error. */

@@ -9,7 +9,7 @@ import type { Resumable } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { isUuid } from '#model/instance-reference.ts'
 import { API_KEYS_MAX } from '#model/limits.ts'
-import type { ApiKeyRecord } from '#model/records.ts'
+import type { ApiKeyRecord, KeyMaker } from '#model/records.ts'
 import type {
   ApiKey,
   ApiKeyCreate,
@@ -142,10 +142,17 @@ export function addApiKey(
     ownerType: null,
     ...fields,
     createdAt: context.now,
+    createdBy: fields.source === 'created' ? makerOf(context) : null,
+    lastUsedAt: null,
   }
   const key = { ...bare, sealedSecret: sealedFor(context, bare, secret) }
   records.put(key)
   return { key, secret }
+}
+
+function makerOf({ records, principal: { keyId } }: OrganizationReadContext): KeyMaker {
+  const key = keyId === null ? null : records.get('api-key', rowKeys.apiKey(keyId))
+  return { keyId, name: key?.name ?? null }
 }
 
 /** Keys of projects and of the organization can be had once only. */
@@ -232,7 +239,8 @@ function objectTypeOf(key: ApiKeyRecord): ApiKeyObjectType {
 }
 
 function presentApiKey(context: OrganizationReadContext, key: ApiKeyRecord, secret: string | null): ApiKey {
-  const { former } = key
+  const { former, createdBy } = key
+  const lastUsedAt = Math.max(key.lastUsedAt ?? 0, context.lastUseOf(key.id) ?? 0)
   return {
     id: key.id,
     organization_id: requireOrganization(context.records).id,
@@ -246,6 +254,7 @@ function presentApiKey(context: OrganizationReadContext, key: ApiKeyRecord, secr
     former_secret_valid_until:
       former && former.validUntil > context.now ? presentInstant(former.validUntil) : null,
     created_at: presentInstant(key.createdAt),
-    last_used_at: null,
+    created_by: createdBy && { api_key_id: createdBy.keyId, name: createdBy.name },
+    last_used_at: lastUsedAt === 0 ? null : presentInstant(lastUsedAt),
   }
 }

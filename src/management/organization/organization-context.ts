@@ -7,7 +7,7 @@ import type { RecordReader } from '#management/commands/record-reader.ts'
 import { AuthzError } from '#model/errors.ts'
 import { isUuid } from '#model/instance-reference.ts'
 import type { Principal } from '#model/principal.ts'
-import type { EnvironmentRecord, OrganizationRecord, ProjectRecord } from '#model/records.ts'
+import type { EnvironmentRecord, Instant, OrganizationRecord, ProjectRecord } from '#model/records.ts'
 import type { Closure } from '#replica/closed-environment.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import type { KeySecrets } from './key-secrets.ts'
@@ -23,6 +23,8 @@ export interface OrganizationContext {
   readonly keyOverlapSeconds: number
   /** Why this process cannot decide on an environment; null: it can, or the environment is not open here. */
   closureOf(environmentId: string): Closure | null
+  /** A use of the key that its row may not have yet; null: there was none. */
+  lastUseOf(keyId: string): Instant | null
 }
 
 export interface OrganizationReadContext extends OrganizationContext {

@@ -8,6 +8,7 @@ import type { Surroundings } from '#management/commands/surroundings.ts'
 import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
+import type { Instant } from '#model/records.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Closure } from '#replica/closed-environment.ts'
 import type { KeySecrets } from './key-secrets.ts'
@@ -27,6 +28,7 @@ export interface OrganizationServiceOptions {
   readonly secrets: KeySecrets
   readonly keyOverlapSeconds: number
   readonly closureOf: (environmentId: string) => Closure | null
+  readonly lastUseOf: (keyId: string) => Instant | null
   /** Its share of the thread; absent: it has the thread to itself. */
   readonly turns?: Turns
   /** Resolves when the keys and environments of that revision are those of this process, on every thread. */
@@ -111,8 +113,8 @@ export class OrganizationService {
   }
 
   #context(principal: Principal) {
-    const { surroundings, secrets, keyOverlapSeconds, closureOf } = this.#options
+    const { surroundings, secrets, keyOverlapSeconds, closureOf, lastUseOf } = this.#options
     const { newId } = surroundings
-    return { principal, now: surroundings.now(), newId, secrets, keyOverlapSeconds, closureOf }
+    return { principal, now: surroundings.now(), newId, secrets, keyOverlapSeconds, closureOf, lastUseOf }
   }
 }

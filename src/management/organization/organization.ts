@@ -9,7 +9,7 @@ import { RecordReader } from '#management/commands/record-reader.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
-import type { ApiKeyRecord, EnvironmentRecord, ProjectRecord } from '#model/records.ts'
+import type { ApiKeyRecord, EnvironmentRecord, Instant, ProjectRecord } from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { addApiKey } from './api-keys.ts'
@@ -139,6 +139,16 @@ export class Organization {
       for (const id of environmentIds) {
         const environment = records.byId('environment', id)
         if (environment && environment.isBegun !== true) records.put({ ...environment, isBegun: true })
+      }
+    })
+  }
+
+  /** Notes when keys were last used. A later use that is noted already stays, and keys that are gone have none. */
+  async noteUses(uses: ReadonlyMap<string, Instant>): Promise<void> {
+    await this.commits.run(records => {
+      for (const [keyId, lastUsedAt] of uses) {
+        const key = records.get('api-key', rowKeys.apiKey(keyId))
+        if (key && lastUsedAt > (key.lastUsedAt ?? 0)) records.put({ ...key, lastUsedAt })
       }
     })
   }
@@ -303,6 +313,7 @@ export class Organization {
       secrets: this.#secrets,
       keyOverlapSeconds: 0,
       closureOf: () => null,
+      lastUseOf: () => null,
     }
   }
 }

@@ -57,6 +57,12 @@ export const ApiKeyRotation = Type.Object({
 })
 export type ApiKeyRotation = Static<typeof ApiKeyRotation>
 
+/** The key with which a key was made. */
+export const ApiKeyMaker = Type.Object({
+  api_key_id: { ...nullable(Uuid), description: 'Null: the key in `ADMIN_API_KEY`.' },
+  name: { ...nullable(Name), description: 'What that key was called then.' },
+})
+
 export const ApiKey = Type.Object({
   id: Uuid,
   ...keyScopeFields,
@@ -69,6 +75,9 @@ export const ApiKey = Type.Object({
   /** Until when the secret before the last rotation is good; null: it is not. */
   former_secret_valid_until: nullable(Timestamp),
   created_at: Timestamp,
+  /** Null: the service made it at a start, or a release that did not note who did. */
+  created_by: nullable(ApiKeyMaker),
+  /** To ten minutes: when those began. Null: not since it was made, or not since that is noted. */
   last_used_at: nullable(Timestamp),
 })
 export type ApiKey = Static<typeof ApiKey>

@@ -158,6 +158,8 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
     'former',
     'name',
     'ownerType',
+    'createdBy',
+    'lastUsedAt',
   ],
 }
 

@@ -14,6 +14,8 @@ interface Known extends Credential {
   readonly hash: Buffer
   /** By the monotonic clock. */
   readonly endsAtMs: number
+  /** Whether its use was told since uses were forgotten. */
+  isNoted: boolean
 }
 
 const USUAL_SCHEME = 'Bearer '
@@ -26,12 +28,15 @@ interface Clocks {
 
 export class ApiKeyAuthentication {
   readonly #clocks: Clocks
+  readonly #onUse: (keyId: string) => void
   #known = new Map<string, Known>()
   /** Headers that carried a valid token, so that each is read and hashed once. Never more than there are credentials. */
   #sent = new Map<string, Known>()
 
-  constructor(clocks: Clocks) {
+  /** `onUse`: told of the first use of each secret, and of the first one behind each `forgetUses`. */
+  constructor(clocks: Clocks, onUse: (keyId: string) => void = () => {}) {
     this.#clocks = clocks
+    this.#onUse = onUse
   }
 
   replaceAll(credentials: readonly Credential[]): void {
@@ -44,6 +49,7 @@ export class ApiKeyAuthentication {
           principal: withInternedTexts(credential.principal),
           hash: Buffer.from(credential.secretHash, 'hex'),
           endsAtMs: this.#endOf(credential),
+          isNoted: this.#known.get(credential.secretHash)?.isNoted ?? false,
         },
       ]),
     )
@@ -71,7 +77,20 @@ export class ApiKeyAuthentication {
     // A rotated secret ends by itself, also when nobody is there to revoke it. The clock is read only for rotated secrets:
     // few are, and reading it takes time.
     const isInForce = known.validUntil === null || this.#clocks.elapsedMs() < known.endsAtMs
-    return isInForce ? known.principal : null
+    if (!isInForce) return null
+    if (!known.isNoted) this.#note(known)
+    return known.principal
+  }
+
+  /** Has uses told anew. O(credentials). */
+  forgetUses(): void {
+    for (const known of this.#known.values()) known.isNoted = false
+  }
+
+  #note(known: Known): void {
+    known.isNoted = true
+    const { keyId } = known.principal
+    if (keyId !== null) this.#onUse(keyId)
   }
 
   /** The end of the secret by the monotonic clock; unchanged if it was computed before. */

@@ -47,6 +47,8 @@ export interface HttpThreadsOptions {
   execute(request: ManagementRequest, body: PieceSource | null, waiting: Waiting): Promise<ManagementAnswer>
   /** What there is to say about the node, as text. */
   tell(question: NodeQuestion): Promise<string>
+  /** A thread has let somebody in with that key. */
+  onKeyUsed(keyId: string): void
   /** A thread has said where its counters are. */
   onCounters(thread: string, handle: ThreadCountersHandle): void
   /** An operation met a defect of the service. Its caller is told `INTERNAL`; only this hook has the reason. */
@@ -228,6 +230,7 @@ export class HttpThreads {
   #receive(thread: Worker, message: FromHttpThread): void {
     if (message.kind === 'acknowledged') this.#acknowledge(thread, message.acknowledge)
     else if (message.kind === 'manage') void this.#manage(thread, message)
+    else if (message.kind === 'key-used') this.#options.onKeyUsed(message.keyId)
     else if (message.kind === 'ask-node') void this.#tell(thread, message)
     else if (message.kind === 'abandon') this.#abandon(thread, message.call)
     else if (isAboutStreams(message)) this.#streamsOfThreads.get(thread)?.receive(message)

@@ -141,6 +141,8 @@ export type FromHttpThread =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'listen-failed'; readonly message: string }
   | { readonly kind: 'acknowledged'; readonly acknowledge: number }
+  /** Somebody was let in with that key, for the first time since uses were forgotten. */
+  | { readonly kind: 'key-used'; readonly keyId: string }
   /** `hasBody`: the body comes in pieces, which the main thread asks for. */
   | {
       readonly kind: 'manage'
