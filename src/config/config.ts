@@ -213,7 +213,8 @@ export const settings = {
   }),
   SUBJECT_TYPES: setting('subjectTypes', {
     shownDefault: '`user,identity`',
-    meaning: 'AuthZEN subject types whose ids are user keys; any other type is nobody',
+    meaning:
+      'AuthZEN subject types whose ids are user keys; any other type is nobody. The console searches for subjects of the type `user`',
     parse: value => parseList(value),
     fallback: () => ['user', 'identity'],
   }),

@@ -10,9 +10,9 @@ const at = { address: verdict.address, language: 'de' as const }
 
 /** The dialog that adds a type, with what is typed as its key sent. */
 async function addType(page: Page, key: string): Promise<void> {
-  await page.getByRole('button', { name: 'Typ hinzufügen' }).press('Enter')
+  await page.getByRole('button', { name: 'Typ anlegen' }).press('Enter')
   await page.getByRole('textbox', { name: 'Schlüssel' }).fill(key)
-  await page.getByRole('dialog').getByRole('button', { name: 'Hinzufügen' }).press('Enter')
+  await page.getByRole('dialog').getByRole('button', { name: 'Anlegen' }).press('Enter')
 }
 
 test('a field says in German what is wrong with it', async () => {
@@ -29,7 +29,7 @@ test('a field says in German what is wrong with it', async () => {
   await takePicture(page, 'problem-of-a-field-de')
 
   await page.getByRole('textbox', { name: 'Schlüssel' }).fill(taken)
-  await dialog.getByRole('button', { name: 'Hinzufügen' }).press('Enter')
+  await dialog.getByRole('button', { name: 'Anlegen' }).press('Enter')
   await dialog.getByText('Das gibt es schon.', { exact: true }).waitFor()
 })
 

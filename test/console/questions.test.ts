@@ -323,7 +323,7 @@ test('conditions are a tree with true, false and unknown, and what was compared'
 test('what is missing or is no JSON is said beside its field, and nothing is asked', async () => {
   const page = await openSignedIn(await chromium(), at)
   await pressOn(page.getByRole('button', { name: 'Ask' }))
-  expect(await page.getByText('This has to be said.').count()).toBe(3)
+  expect(await page.getByText('This is required.').count()).toBe(3)
 
   await goTo(page, asked('anna', 'read', 'document', 'plan', { context: '[1, 2' }))
   await pressOn(page.getByRole('button', { name: 'Ask' }))

@@ -78,11 +78,11 @@ export const explanationDe: Texts['explanation'] = {
       `Was von ${from} kommt, gilt nur für Benutzer ohne direkte Rolle auf ${on}, und ${user} hat dort ${blocking}.`,
     noTuple: (from, relation, to, role) =>
       `Nichts ist ${relation} von ${to}. ${from} würde genügen, ebenso jede andere Ressource, auf der die Rolle ${role} besteht.`,
-    needOtherRole: (user, needed, on) => `Was fehlt: ${user} auf ${on} die Rolle ${needed} zuweisen.`,
-    needMembership: (user, needed, group) => `Was fehlt: ${user} zum ${needed} der Gruppe ${group} machen.`,
+    needOtherRole: (user, needed, on) => `Dazu nötig: ${user} auf ${on} die Rolle ${needed} zuweisen.`,
+    needMembership: (user, needed, group) => `Dazu nötig: ${user} zum ${needed} der Gruppe ${group} machen.`,
     needGuard: (user, blocking, on) =>
-      `Was fehlt: ${user} auf ${on} die Rolle ${blocking} entziehen oder dort eine Rolle zuweisen, die es erlaubt.`,
-    needNoTuple: (from, relation, to) => `Was fehlt: ${from} zum ${relation} von ${to} machen.`,
+      `Dazu nötig: ${user} auf ${on} die Rolle ${blocking} entziehen oder dort eine Rolle zuweisen, die es erlaubt.`,
+    needNoTuple: (from, relation, to) => `Dazu nötig: ${from} zum ${relation} von ${to} machen.`,
   },
   either: roles => roles.join(' oder '),
   both: roles => roles.join(' und '),

@@ -15,7 +15,7 @@ export const modelSetsDe: Texts['model']['sets'] = {
   typeNotes: { userset: 'Welche Benutzer gemeint sind.', resourceset: 'Welche Ressourcen gemeint sind.' },
   computed: {
     userset: 'Steht für eine Rolle: alle, die sie im Mandanten haben. Sie hat keine Bedingungen.',
-    resourceset: 'Steht für eine Ressource: alle ihre Instanzen. Sie hat keine Bedingungen.',
+    resourceset: 'Steht für einen Typ: alle Ressourcen dieses Typs. Sie hat keine Bedingungen.',
   },
   andParent: 'wie die Menge darüber, und',
   words: { and: 'und', or: 'oder', not: 'nicht', always: 'immer', never: 'nie' },
@@ -26,20 +26,20 @@ export const modelSetsDe: Texts['model']['sets'] = {
   key: 'Schlüssel',
   keyHelp: 'Buchstaben, Ziffern, - und _. Er ändert sich nie.',
   description: 'Beschreibung',
-  resource: 'Ressource',
-  resourceHelp: 'Die Menge ist dann auf sie beschränkt. Leer: jede.',
+  resource: 'Ressourcentyp',
+  resourceHelp: 'Die Menge ist dann auf ihn beschränkt. Leer: jeder.',
   parent: 'Menge darüber',
   parentHelp: 'Auch deren Bedingungen müssen gelten. Leer: keine.',
   newTitle: 'Neue Bedingungsmenge',
   newLead:
-    'Schreiben Sie, was gelten muss, und sehen Sie sofort, was es über Proben sagt. Nichts ist gespeichert, bis Sie die Menge anlegen.',
+    'Schreiben Sie, was gelten muss, und sehen Sie sofort, was das für Proben ergibt. Nichts wird gespeichert, bis Sie die Menge anlegen.',
   create: 'Anlegen',
   createTitle: (name: string) => `${name} anlegen?`,
   createSentence: {
     userset: (name: string) =>
-      `${name} wird eine Benutzermenge. Sie erlaubt von sich aus nichts: dazu braucht es eine Regel. Sie besagt:`,
+      `${name} wird eine Benutzermenge. Sie erlaubt von sich aus nichts: Dazu braucht es eine Regel. Sie besagt:`,
     resourceset: (name: string) =>
-      `${name} wird eine Ressourcenmenge. Sie erlaubt von sich aus nichts: dazu braucht es eine Regel. Sie besagt:`,
+      `${name} wird eine Ressourcenmenge. Sie erlaubt von sich aus nichts: Dazu braucht es eine Regel. Sie besagt:`,
   },
   created: (name: string) => `${name} ist angelegt.`,
   save: 'Speichern',
@@ -77,7 +77,7 @@ export const modelSetsDe: Texts['model']['sets'] = {
   permission: 'Berechtigung',
   permissionHelp: 'Wie document:read.',
   userSideHelp: 'Eine Benutzermenge oder eine Rolle in Mandanten.',
-  resourceSideHelp: 'Eine Ressourcenmenge oder eine Ressource als Ganzes.',
+  resourceSideHelp: 'Eine Ressourcenmenge oder ein Typ als Ganzes.',
   wholeResource: 'alles davon',
   tenantRole: 'Rolle',
   actions: 'Aktionen',
@@ -89,11 +89,11 @@ export const modelSetsDe: Texts['model']['sets'] = {
   removeRuleLabel: (user: string, permission: string, resource: string) =>
     `Die Regel ${user}, ${permission}, ${resource} entfernen`,
   removeRuleTitle: 'Regel entfernen?',
-  removeRuleSentence: 'Nicht mehr, außer eine Rolle oder eine andere Regel sagt es:',
+  removeRuleSentence: 'Nicht mehr, außer eine Rolle oder eine andere Regel erlaubt es:',
   ruleRemoved: 'Die Regel ist entfernt.',
   conflict: {
     title: 'Jemand anderes hat diese Menge inzwischen geändert',
-    lead: 'Nichts ist überschrieben. Sehen Sie sich beides an, und machen Sie mit einem davon weiter.',
+    lead: 'Nichts ist überschrieben. Sehen Sie sich beides an und machen Sie mit einem davon weiter.',
     theirs: 'Jetzt vorhanden',
     mine: 'Ihre Fassung',
     nothing: '(nichts)',
@@ -150,15 +150,16 @@ export const modelSetsDe: Texts['model']['sets'] = {
     remove: 'Entfernen',
     removeLabel: (number: string) => `Probe ${number} entfernen`,
     user: (number: string) => `Benutzer der Probe ${number}`,
-    instance: (number: string) => `Instanz der Probe ${number}`,
-    moreOfUser: 'Attribute und Instanz',
+    instance: (number: string) => `Ressource der Probe ${number}`,
+    moreOfUser: 'Attribute und Ressource',
     moreOfInstance: 'Attribute und Benutzer',
     userAttributes: (number: string) => `Attribute des Benutzers der Probe ${number}`,
-    instanceAttributes: (number: string) => `Attribute der Instanz der Probe ${number}`,
-    attributesHelp: 'Ein JSON-Objekt, wie {"department": "sales"}. Es zählt vor dem, was gespeichert ist.',
+    instanceAttributes: (number: string) => `Attribute der Ressource der Probe ${number}`,
+    attributesHelp:
+      'Ein JSON-Objekt, wie {"department": "sales"}. Es hat Vorrang vor dem, was gespeichert ist.',
     surroundings: 'Mandant und Kontext aller Proben',
     tenant: 'Mandant',
-    tenantHelp: 'Leer: der vorgegebene. Nach einer gespeicherten Instanz wird in ihrem eigenen gefragt.',
+    tenantHelp: 'Leer: der vorgegebene. Nach einer gespeicherten Ressource wird in ihrem eigenen gefragt.',
     context: 'Kontext',
     contextHelp: 'Ein JSON-Objekt, wie eine Frage es mitschickt.',
     noObject: 'Das ist kein JSON-Objekt. Es zählt nicht mit.',
@@ -173,21 +174,21 @@ export const modelSetsDe: Texts['model']['sets'] = {
     notStored: {
       user: 'Ein solcher Benutzer ist nicht gespeichert: Über ihn ist nur bekannt, was Sie hier schreiben.',
       resource_instance:
-        'Eine solche Instanz ist nicht gespeichert: Über sie ist nur bekannt, was Sie hier schreiben.',
+        'Eine solche Ressource ist nicht gespeichert: Über sie ist nur bekannt, was Sie hier schreiben.',
     },
-    otherResource: 'Die Menge ist auf eine andere Ressource als die dieser Instanz beschränkt.',
+    otherResource: 'Die Menge ist auf einen anderen Typ als den dieser Ressource beschränkt.',
   },
 }
 
 export const modelFileDe: Texts['model']['file'] = {
   title: 'Modelldatei',
-  lead: 'Typen, Rollen, Bedingungsmengen und Regeln als Datei. Legen Sie sie neben Ihren Quelltext: verdict apply nimmt sie an.',
+  lead: 'Typen, Rollen, Bedingungsmengen und Regeln als Datei. Legen Sie sie neben Ihren Quelltext: „verdict apply“ nimmt sie an.',
   download: 'Herunterladen',
   copied: 'Die Modelldatei ist in der Zwischenablage.',
   heard: 'Modelldatei, in YAML, nur zum Lesen. Tabulator verlässt das Feld.',
   size: (lines: string, kibibytes: string) =>
-    `${lines} Zeilen, ${kibibytes} KiB. Benutzer, Mandanten und was sie haben, stehen nicht darin.`,
-  apply: 'verdict apply DATEI zeigt, was sich ändern würde, bevor sich etwas ändert.',
+    `${lines} Zeilen, ${kibibytes} KiB. Benutzer, Mandanten und ihre Rollen stehen nicht darin.`,
+  apply: '„verdict apply DATEI“ zeigt, was sich ändern würde, bevor sich etwas ändert.',
 }
 
 export const modelCodeDe: Texts['model']['code'] = {

@@ -48,7 +48,7 @@ export const modelSetsEn = {
     rules === '1'
       ? `1 rule rests on ${name}. From now on it decides by the new conditions:`
       : `${rules} rules rest on ${name}. From now on they decide by the new conditions:`,
-  onlyWords: (name: string) => `Only how ${name} is called and described changes: no decision does.`,
+  onlyWords: (name: string) => `Only the name and the description of ${name} change: no decision does.`,
   saved: (name: string) => `${name} is saved.`,
   noRuleRests: (name: string) => `No rule rests on ${name}: no decision changes.`,
   andMore: (count: string) => `and ${count} more`,
@@ -66,14 +66,14 @@ export const modelSetsEn = {
   allOf: (key: string) => `all of ${key}`,
   rules: 'Rules',
   rulesLead: {
-    userset: 'Who is in this set may do it on what is in the resource set. Rules only allow.',
-    resourceset: 'Who is in the user set may do it on what is in this set. Rules only allow.',
+    userset: 'Whoever is in this set may do it on what is in the resource set. Rules only allow.',
+    resourceset: 'Whoever is in the user set may do it on what is in this set. Rules only allow.',
   },
   noRules: 'No rule rests on this set, so it allows nothing yet.',
   userSide: 'User set',
   resourceSide: 'Resource set',
   permission: 'Permission',
-  permissionHelp: 'As document:read.',
+  permissionHelp: 'Such as document:read.',
   userSideHelp: 'A user set, or a role in tenants.',
   resourceSideHelp: 'A resource set, or a resource as a whole.',
   wholeResource: 'all of it',
@@ -151,7 +151,8 @@ export const modelSetsEn = {
     moreOfInstance: 'Attributes and user',
     userAttributes: (number: string) => `Attributes of the user of sample ${number}`,
     instanceAttributes: (number: string) => `Attributes of the instance of sample ${number}`,
-    attributesHelp: 'A JSON object, as {"department": "sales"}. It counts before what is stored.',
+    attributesHelp:
+      'A JSON object, such as {"department": "sales"}. It takes precedence over what is stored.',
     surroundings: 'Tenant and context of all samples',
     tenant: 'Tenant',
     tenantHelp: 'Empty: the default one. A stored instance is asked about in its own.',

@@ -5,11 +5,10 @@ import { things } from './things.ts'
 export const modelGraphDe: Texts['model']['graph'] = {
   title: 'Modell',
   lead: 'Welche Arten von Dingen es gibt, was man mit ihnen tun kann und wie Rollen auseinander folgen.',
-  empty:
-    'Es gibt noch keine Typen. Legen Sie einen an: eine Art von Dingen, etwa document, mit dem, was man damit tun kann.',
+  empty: 'Es gibt noch keine Typen. Legen Sie einen an, etwa document, mit dem, was man damit tun kann.',
   find: 'Typ suchen',
-  withRoles: 'Rollen zeigen',
-  withGroups: groups => `Zeigen, was Vergaben an Gruppen anlegen (${groups})`,
+  withRoles: 'Rollen anzeigen',
+  withGroups: groups => `Anzeigen, was durch Zuweisungen an Gruppen entsteht (${groups})`,
   tooMany: (shown, total) =>
     `Das Bild zeigt die ersten ${shown} von ${total} Typen. Die Suche findet auch die anderen.`,
   loaded: (shown, total) => `${shown} von ${total} Typen sind da, weitere folgen…`,
@@ -24,7 +23,7 @@ export const modelGraphDe: Texts['model']['graph'] = {
     `${name}${name === key ? '' : ` (${key})`}: ${counts}. ${neighbours === '' ? 'Mit nichts verbunden.' : `Verbunden mit ${neighbours}.`}`,
   smaller: 'Kleiner',
   larger: 'Größer',
-  whole: 'Alles zeigen',
+  whole: 'Alles anzeigen',
   legend: {
     relation: 'Beziehung, vom Subjekt zum Objekt',
     derivation: 'Rolle, die entlang einer Beziehung folgt',
@@ -36,7 +35,7 @@ export const modelGraphDe: Texts['model']['graph'] = {
   listRoles: roles => (roles === '' ? 'Keine Rollen.' : `Rollen: ${roles}.`),
   relationSentence: (subject, key, object) => `${subject} kann ${key} von ${object} sein.`,
   derivationSentence: (fromRole, fromType, toRole, toType, along, isGuarded) =>
-    `${fromRole} von ${fromType} gibt ${toRole} von ${toType} entlang ${along}${isGuarded ? ', wo niemand unmittelbar eine Rolle darauf hat' : ''}.`,
+    `${fromRole} von ${fromType} gibt ${toRole} von ${toType} entlang ${along}${isGuarded ? ', wo niemand direkt eine Rolle darauf hat' : ''}.`,
   panel: type => `Der Typ ${type}`,
   toMatrix: 'Berechtigungen',
   actions: 'Aktionen',
@@ -50,15 +49,15 @@ export const modelGraphDe: Texts['model']['graph'] = {
   noRelations: 'Er ist mit nichts verbunden.',
   noDerivations: 'Keine Rolle folgt aus einer anderen.',
   extendsSentence: roles => `⊇ hat alles, was ${roles} hat`,
-  ofGroups: 'Durch eine Vergabe an eine Gruppe entstanden; geht mit der letzten.',
-  add: 'Hinzufügen',
+  ofGroups: 'Durch die Zuweisung an eine Gruppe entstanden; verschwindet mit der letzten.',
+  add: 'Anlegen',
   remove: 'Löschen',
   key: 'Schlüssel',
   keyHelp: 'So nennen ihn Programme: Buchstaben, Ziffern, Binde- und Unterstriche. Er bleibt, wie er ist.',
   name: 'Name',
   addType: {
-    open: 'Typ hinzufügen',
-    title: 'Typ hinzufügen',
+    open: 'Typ anlegen',
+    title: 'Typ anlegen',
     actionsHelp:
       'Ihre Schlüssel, durch Kommas getrennt, etwa read, update. Weitere können später dazukommen.',
     sentence: (key, actions) =>
@@ -69,12 +68,12 @@ export const modelGraphDe: Texts['model']['graph'] = {
     label: key => `Typ ${key} löschen`,
     title: 'Typ löschen',
     sentence: key =>
-      `Löscht den Typ ${key} mit seinen Aktionen, Rollen, Beziehungen und Instanzen und allem, was darauf vergeben wurde. Das lässt sich nicht zurücknehmen.`,
+      `Löscht den Typ ${key} mit seinen Aktionen, Rollen, Beziehungen und Ressourcen und allem, was darauf zugewiesen wurde. Das lässt sich nicht rückgängig machen.`,
     said: key => `Der Typ ${key} ist gelöscht.`,
   },
   addAction: {
-    open: 'Aktion hinzufügen',
-    title: type => `Aktion von ${type} hinzufügen`,
+    open: 'Aktion anlegen',
+    title: type => `Aktion von ${type} anlegen`,
     sentence: (key, type) =>
       `Mit ${type} kann man dann auch ${key === '' ? '…' : key}. Niemand darf es, bis eine Rolle es erlaubt.`,
     said: (key, type) => `Mit ${type} kann man jetzt ${key}.`,
@@ -83,25 +82,25 @@ export const modelGraphDe: Texts['model']['graph'] = {
     label: key => `Aktion ${key} löschen`,
     title: 'Aktion löschen',
     sentence: (key, type) =>
-      `Löscht die Aktion ${key} von ${type} und nimmt sie jeder Rolle, die sie hat. Das lässt sich nicht zurücknehmen.`,
+      `Löscht die Aktion ${key} von ${type} und entzieht sie jeder Rolle, die sie hat. Das lässt sich nicht rückgängig machen.`,
     said: (key, type) => `Die Aktion ${key} von ${type} ist gelöscht.`,
   },
   addRole: {
-    open: 'Rolle hinzufügen',
-    title: type => `Rolle von ${type} hinzufügen`,
-    tenantTitle: 'Mandantenrolle hinzufügen',
+    open: 'Rolle anlegen',
+    title: type => `Rolle von ${type} anlegen`,
+    tenantTitle: 'Mandantenrolle anlegen',
     may: 'Wer sie hat, darf',
     sentence: (key, type, actions) =>
-      `Legt die Rolle ${key === '' ? '…' : key} von ${type} an, die ${actions === '' ? 'noch nichts darf' : `${actions} darf`}. Niemand hat sie, bis sie vergeben wird.`,
+      `Legt die Rolle ${key === '' ? '…' : key} von ${type} an, die ${actions === '' ? 'noch nichts darf' : `${actions} darf`}. Niemand hat sie, bis sie zugewiesen wird.`,
     tenantSentence: key =>
-      `Legt die Mandantenrolle ${key === '' ? '…' : key} an, die noch nichts darf. Niemand hat sie, bis sie in einem Mandanten vergeben wird.`,
+      `Legt die Mandantenrolle ${key === '' ? '…' : key} an, die noch nichts darf. Niemand hat sie, bis sie in einem Mandanten zugewiesen wird.`,
     said: key => `Die Rolle ${key} gibt es jetzt.`,
   },
   removeRole: {
     label: key => `Rolle ${key} löschen`,
     title: 'Rolle löschen',
     sentence: (key, type) =>
-      `Löscht die Rolle ${key} von ${type}. Alle, denen sie vergeben wurde, verlieren sie und was aus ihr folgt. Das lässt sich nicht zurücknehmen.`,
+      `Löscht die Rolle ${key} von ${type}. Alle, denen sie zugewiesen wurde, verlieren sie und was aus ihr folgt. Das lässt sich nicht rückgängig machen.`,
     said: (key, type) => `Die Rolle ${key} von ${type} ist gelöscht.`,
   },
   parents: {
@@ -116,8 +115,8 @@ export const modelGraphDe: Texts['model']['graph'] = {
     removed: (role, parent) => `${role} erweitert ${parent} nicht mehr.`,
   },
   addRelation: {
-    open: 'Beziehung hinzufügen',
-    title: type => `Beziehung zu ${type} hinzufügen`,
+    open: 'Beziehung anlegen',
+    title: type => `Beziehung zu ${type} anlegen`,
     keyHelp: 'Was das andere Ding für dieses ist, etwa parent oder owner.',
     subject: 'Typ des anderen Dings',
     subjectHelp: type => `Was das von ${type} sein kann, etwa folder.`,
@@ -129,19 +128,19 @@ export const modelGraphDe: Texts['model']['graph'] = {
     label: key => `Beziehung ${key} löschen`,
     title: 'Beziehung löschen',
     sentence: (key, subject, object) =>
-      `Löscht die Beziehung ${key} von ${subject} zu ${object} mit allem, was sie verbindet, und den Rollen, die ihr entlang folgen. Das lässt sich nicht zurücknehmen.`,
+      `Löscht die Beziehung ${key} von ${subject} zu ${object} mit allem, was sie verbindet, und den Rollen, die ihr entlang folgen. Das lässt sich nicht rückgängig machen.`,
     said: (key, object) => `Die Beziehung ${key} zu ${object} ist gelöscht.`,
   },
   addDerivation: {
-    open: 'Ableitung hinzufügen',
+    open: 'Ableitung anlegen',
     title: type => `Rolle von ${type} ableiten`,
     along: 'Entlang der Beziehung',
     fromRole: type => `Wer diese Rolle von ${type} hat`,
     toRole: type => `hat diese Rolle von ${type}`,
-    guard: type => `Nur wo niemand unmittelbar eine Rolle auf ${type} hat`,
+    guard: type => `Nur wo niemand direkt eine Rolle auf ${type} hat`,
     unfinished: 'Wählen Sie eine Beziehung und an jedem ihrer Enden eine Rolle.',
     sentence: (fromRole, fromType, toRole, toType, along, isGuarded) =>
-      `Wer ${fromRole} von ${fromType} ist, ist dann ${toRole} von allem vom Typ ${toType}, dessen ${along} es ist${isGuarded ? ' und auf dem niemand unmittelbar eine Rolle hat' : ''}.`,
+      `Wer ${fromRole} von ${fromType} ist, ist dann ${toRole} von allem vom Typ ${toType}, dessen ${along} es ist${isGuarded ? ' und auf dem niemand direkt eine Rolle hat' : ''}.`,
     said: (fromRole, fromType, toRole, toType) =>
       `${fromRole} von ${fromType} gibt jetzt ${toRole} von ${toType}.`,
   },
@@ -149,7 +148,7 @@ export const modelGraphDe: Texts['model']['graph'] = {
     label: sentence => `Löschen: ${sentence}`,
     title: 'Ableitung löschen',
     sentence: (fromRole, fromType, toRole, toType, along) =>
-      `Wer ${fromRole} von ${fromType} ist, ist dann nicht mehr ${toRole} von allem vom Typ ${toType}, dessen ${along} es ist. Wem ${toRole} unmittelbar vergeben wurde, behält es.`,
+      `Wer ${fromRole} von ${fromType} ist, ist dann nicht mehr ${toRole} von allem vom Typ ${toType}, dessen ${along} es ist. Wer ${toRole} direkt zugewiesen bekommen hat, behält die Rolle.`,
     said: (fromRole, fromType, toRole, toType) =>
       `${fromRole} von ${fromType} gibt nicht mehr ${toRole} von ${toType}.`,
   },
@@ -167,14 +166,14 @@ export const modelGraphDe: Texts['model']['graph'] = {
 
 export const modelMatrixDe: Texts['model']['matrix'] = {
   title: 'Berechtigungen',
-  lead: 'Welche Rolle was darf. Ein Druck auf eine Zelle gibt eine Berechtigung oder nimmt sie.',
+  lead: 'Welche Rolle was darf. Ein Druck auf eine Zelle erteilt oder entzieht eine Berechtigung.',
   of: 'Rollen von',
   tenantRoles: 'Mandanten, auf allen Typen',
   tenantNote:
     'Eine Mandantenrolle erlaubt dies mit allem in ihrem Mandanten. Hier sind Typen die Zeilen und Mandantenrollen die Spalten.',
   typeNote: type => `Was eine Rolle auf ${type} damit zu tun erlaubt.`,
   truncated: (shown, total) =>
-    `Zur Wahl stehen die ersten ${shown} von ${total} Typen; die Suche darunter findet auch die anderen.`,
+    `Zur Wahl stehen die ersten ${shown} von ${total} Typen; die Suche darunter findet auch die übrigen.`,
   table: type => `Berechtigungen der Rollen von ${type}`,
   tenantTable: 'Berechtigungen der Mandantenrollen',
   role: 'Rolle',
@@ -182,21 +181,21 @@ export const modelMatrixDe: Texts['model']['matrix'] = {
   noRoles: 'Es gibt noch keine Rollen.',
   noActions: 'Es gibt noch keine Aktionen.',
   noTypes: 'Kein Typ passt.',
-  moreRoles: 'Mehr Rollen zeigen',
-  moreTypes: 'Mehr Typen zeigen',
+  moreRoles: 'Mehr Rollen anzeigen',
+  moreTypes: 'Mehr Typen anzeigen',
   findTypes: 'Typen suchen',
-  legend: { direct: 'gegeben', inherited: 'durch eine Rolle, die sie erweitert', none: 'nicht gegeben' },
+  legend: { direct: 'erteilt', inherited: 'durch eine Rolle, die sie erweitert', none: 'nicht erteilt' },
   direct: (role, permission) => `${role} darf ${permission}`,
   both: (role, permission, through) => `${role} darf ${permission}, auch durch ${through}`,
   inherited: (role, permission, through) => `${role} darf ${permission} durch ${through}`,
   none: (role, permission) => `${role} darf nicht ${permission}`,
-  gives: (role, permission) => `Ein Druck erlaubt allen, die ${role} haben: ${permission}.`,
+  gives: (role, permission) => `Ein Druck erteilt ${permission} allen, die ${role} haben.`,
   givesToo: (role, permission, through) =>
-    `Ein Druck gibt ${permission} auch ${role} selbst. Durch ${through} ist es schon erlaubt.`,
-  takes: (role, permission) => `Ein Druck nimmt ${permission} allen, die es durch ${role} haben.`,
+    `Ein Druck erteilt ${permission} auch ${role} selbst. Durch ${through} ist es schon erlaubt.`,
+  takes: (role, permission) => `Ein Druck entzieht ${permission} allen, die es durch ${role} haben.`,
   takesNothing: (role, permission, through) =>
-    `Ein Druck nimmt ${permission} von ${role} selbst. Durch ${through} bleibt es erlaubt.`,
+    `Ein Druck entzieht ${permission} der Rolle ${role} selbst. Durch ${through} bleibt es erlaubt.`,
   given: (role, permission) => `${role} darf jetzt ${permission}.`,
-  taken: (role, permission) => `${permission} ist von ${role} genommen.`,
-  hint: 'Pfeiltasten gehen von Zelle zu Zelle, die Leertaste gibt oder nimmt.',
+  taken: (role, permission) => `${permission} ist der Rolle ${role} entzogen.`,
+  hint: 'Pfeiltasten führen von Zelle zu Zelle, die Leertaste erteilt oder entzieht.',
 }

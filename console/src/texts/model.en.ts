@@ -4,7 +4,7 @@ import { things } from './things.ts'
 export const modelGraphEn = {
   title: 'Model',
   lead: 'What kinds of things there are, what can be done with them, and how roles follow from one another.',
-  empty: 'There are no types yet. Add one: a kind of thing, as document, with what can be done with it.',
+  empty: 'There are no types yet. Add one: a kind of thing, such as document, with what can be done with it.',
   find: 'Find a type',
   withRoles: 'Show roles',
   withGroups: (groups: string) => `Show what grants to groups make (${groups})`,
@@ -65,7 +65,7 @@ export const modelGraphEn = {
   addType: {
     open: 'Add type',
     title: 'Add a type',
-    actionsHelp: 'Their keys, with commas between, as read, update. More can be added later.',
+    actionsHelp: 'Their keys, with commas between, such as read, update. More can be added later.',
     sentence: (key: string, actions: string) =>
       `Adds the type ${key === '' ? '…' : key} ${actions === '' ? 'without actions' : `with what can be done: ${actions}`}. Nobody may do anything with it until a role says so.`,
     said: (key: string) => `The type ${key} is there.`,
@@ -97,9 +97,9 @@ export const modelGraphEn = {
     tenantTitle: 'Add a tenant role',
     may: 'Who has it may',
     sentence: (key: string, type: string, actions: string) =>
-      `Adds the role ${key === '' ? '…' : key} of ${type}, which ${actions === '' ? 'may nothing yet' : `may ${actions}`}. Nobody has it until it is granted.`,
+      `Adds the role ${key === '' ? '…' : key} of ${type}, which ${actions === '' ? 'may do nothing yet' : `may ${actions}`}. Nobody has it until it is granted.`,
     tenantSentence: (key: string) =>
-      `Adds the tenant role ${key === '' ? '…' : key}, which may nothing yet. Nobody has it until it is granted in a tenant.`,
+      `Adds the tenant role ${key === '' ? '…' : key}, which may do nothing yet. Nobody has it until it is granted in a tenant.`,
     said: (key: string) => `The role ${key} is there.`,
   },
   removeRole: {
@@ -124,9 +124,9 @@ export const modelGraphEn = {
   addRelation: {
     open: 'Add relation',
     title: (type: string) => `Add a relation to ${type}`,
-    keyHelp: 'What the other thing is to this one, as parent or owner.',
+    keyHelp: 'What the other thing is to this one, such as parent or owner.',
     subject: 'Type of the other thing',
-    subjectHelp: (type: string) => `What may be that of ${type}, as folder.`,
+    subjectHelp: (type: string) => `What may be that of ${type}, such as folder.`,
     sentence: (key: string, subject: string, type: string) =>
       `${subject === '' ? '…' : subject} may then be ${key === '' ? '…' : key} of ${type}. Nobody gains anything by it until a role follows along it.`,
     said: (key: string, subject: string, type: string) => `${subject} may be ${key} of ${type} now.`,
@@ -202,7 +202,7 @@ export const modelMatrixEn = {
   legend: { direct: 'given', inherited: 'through a role that it extends', none: 'not given' },
   direct: (role: string, permission: string) => `${role} may ${permission}`,
   both: (role: string, permission: string, through: string) =>
-    `${role} may ${permission}, and would through ${through}, too`,
+    `${role} may ${permission}, and may through ${through}, too`,
   inherited: (role: string, permission: string, through: string) =>
     `${role} may ${permission} through ${through}`,
   none: (role: string, permission: string) => `${role} may not ${permission}`,

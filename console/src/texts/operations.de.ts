@@ -6,17 +6,17 @@ export const operationsDe: typeof operationsEn = {
   now: {
     title: 'Jetzt',
     decisions: 'Entscheidungen',
-    ready: 'getroffen',
-    notReady: 'nicht getroffen',
+    ready: 'werden getroffen',
+    notReady: 'werden nicht getroffen',
     others: 'Änderungen anderer Knoten',
     fresh: 'kommen an',
     notFresh: 'kommen nicht an',
     changes: 'Eigene Änderungen',
-    written: 'nicht abgelehnt',
-    notWritten: 'abgelehnt',
+    written: 'werden nicht abgelehnt',
+    notWritten: 'werden abgelehnt',
     staleness: 'Rückstand zu den anderen',
     notBehind: 'keiner',
-    revision: 'Stand dieser Umgebung',
+    revision: 'Revision dieser Umgebung',
     said: what => `Der Dienst sagt: ${what}`,
   },
   nodes: {
@@ -33,7 +33,7 @@ export const operationsDe: typeof operationsEn = {
     seen: 'Zuletzt gemeldet',
     release: 'Version',
     threads: 'Threads',
-    revision: 'Stand',
+    revision: 'Revision',
     noRevision: 'nicht gesagt',
     incomplete: why => `Vielleicht sind das nicht alle: ${why}.`,
     mixed: 'Nicht auf allen Knoten läuft dieselbe Version.',
@@ -46,8 +46,8 @@ export const operationsDe: typeof operationsEn = {
     several:
       'Ein Verteiler schickt Sie zu mehreren Knoten. Jeder zeigt, was er selbst getan hat, und wird erneuert, wenn er antwortet.',
     needsOrganization:
-      'Was ein Knoten getan hat, betrifft alle Umgebungen zusammen. Hier ist METRICS_TOKEN gesetzt, deshalb darf es nur ein Schlüssel der Organisation sehen: melden Sie sich mit einem an, oder fragen Sie den Betrieb.',
-    notCounted: 'Hier wird nichts gezählt (METRICS=off): die meisten Werte fehlen.',
+      'Was ein Knoten getan hat, betrifft alle Umgebungen zusammen. Hier ist METRICS_TOKEN gesetzt, deshalb darf es nur ein Schlüssel der Organisation sehen: Melden Sie sich mit einem an, oder fragen Sie den Betrieb.',
+    notCounted: 'Hier wird nichts gezählt (METRICS=off): Die meisten Werte fehlen.',
     none: 'Der erste Messwert kommt innerhalb von fünf Sekunden.',
     latest: time => `zuletzt, ${time}`,
     at: time => `um ${time}`,
@@ -76,7 +76,7 @@ export const operationsDe: typeof operationsEn = {
       },
       refusals: {
         title: 'Abgelehnt oder gescheitert, je Sekunde',
-        caption: 'Abgelehnt (4xx): es lag an der Anfrage. Gescheitert (5xx): am Dienst.',
+        caption: 'Abgelehnt (4xx): Es lag an der Anfrage. Gescheitert (5xx): Es lag am Dienst.',
         series: { refused: 'abgelehnt', failed: 'gescheitert' },
       },
       delays: {
@@ -103,7 +103,7 @@ export const operationsDe: typeof operationsEn = {
   },
   keys: {
     title: 'Schlüssel',
-    lead: 'Wer das Geheimnis eines Schlüssels hat, darf alles, was der Schlüssel öffnet.',
+    lead: 'Wer das Geheimnis eines Schlüssels hat, darf alles, was der Schlüssel erlaubt.',
     list: 'API-Schlüssel',
     none: 'Von dieser Art gibt es keinen.',
     name: 'Name',
@@ -155,9 +155,9 @@ export const operationsDe: typeof operationsEn = {
       2592000: '30 Tage lang',
     },
     rotateSentence: (name, overlap) =>
-      `${name} bekommt ein neues Geheimnis. Das alte gilt noch ${overlap}: bis dahin müssen alle, die es benutzen, das neue haben.`,
+      `${name} bekommt ein neues Geheimnis. Das alte gilt noch ${overlap}: Bis dahin müssen alle, die es benutzen, das neue haben.`,
     rotateAtOnce: name =>
-      `${name} bekommt ein neues Geheimnis. Das alte gilt sofort nicht mehr: wer es benutzt, wird abgewiesen, bis er das neue hat.`,
+      `${name} bekommt ein neues Geheimnis. Das alte gilt sofort nicht mehr: Wer es benutzt, wird abgewiesen, bis er das neue hat.`,
     formerEnds: moment =>
       `Das Geheimnis davor, das bis ${moment} gegolten hätte, gilt sofort nicht mehr. Wenn Sie sich damit angemeldet haben, melden Sie sich zuerst mit dem neueren an.`,
     ownOverlap:
@@ -166,7 +166,7 @@ export const operationsDe: typeof operationsEn = {
     revokeLabel: name => `${name} widerrufen`,
     revokeTitle: name => `${name} widerrufen?`,
     revokeSentence: (name, opens) =>
-      `Wer ${name} benutzt, wird sofort abgewiesen, auch mit dem früheren Geheimnis, und erreicht ${opens} nicht mehr. Das lässt sich nicht rückgängig machen: ein neuer Schlüssel hat ein anderes Geheimnis.`,
+      `Wer ${name} benutzt, wird sofort abgewiesen, auch mit dem früheren Geheimnis, und erreicht ${opens} nicht mehr. Das lässt sich nicht rückgängig machen: Ein neuer Schlüssel hat ein anderes Geheimnis.`,
     revokeOwn: 'Wenn Sie sich damit angemeldet haben, werden Sie abgemeldet.',
     reach: {
       org: 'alles hier',
@@ -176,11 +176,11 @@ export const operationsDe: typeof operationsEn = {
     revoked: name => `${name} ist widerrufen.`,
     secret: 'Geheimnis',
     secretOnce:
-      'Bewahren Sie es jetzt dort auf, wo Geheimnisse hingehören: die Konsole zeigt es nicht noch einmal.',
+      'Bewahren Sie es jetzt dort auf, wo Geheimnisse hingehören: Die Konsole zeigt es nicht noch einmal.',
     copySecret: 'Geheimnis kopieren',
     copied: 'Das Geheimnis ist kopiert.',
     notCopied:
-      'Der Browser lässt diese Seite nicht kopieren. Das Geheimnis ist markiert: kopieren Sie es selbst.',
+      'Der Browser lässt diese Seite nichts kopieren. Das Geheimnis ist markiert: Kopieren Sie es selbst.',
     close: 'Ich habe es aufbewahrt',
     notYours: {
       title: 'Dieser Schlüssel verwaltet keine Schlüssel',

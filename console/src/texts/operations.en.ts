@@ -74,7 +74,7 @@ export const operationsEn = {
       },
       refusals: {
         title: 'Refused or failed, a second',
-        caption: 'Refused: the caller was wrong (4xx). Failed: the service could not (5xx).',
+        caption: 'Refused (4xx): it was due to the request. Failed (5xx): to the service.',
         series: { refused: 'refused', failed: 'failed' },
       },
       delays: {
@@ -101,7 +101,7 @@ export const operationsEn = {
   },
   keys: {
     title: 'Keys',
-    lead: 'Who has the secret of a key may do what the key opens.',
+    lead: 'Whoever has the secret of a key may do what the key opens.',
     list: 'API keys',
     none: 'There is none of this kind.',
     name: 'Name',
@@ -155,7 +155,7 @@ export const operationsEn = {
     rotateSentence: (name: string, overlap: string) =>
       `${name} gets a new secret. The old one stays good ${overlap}: by then, all who use it must have the new one.`,
     rotateAtOnce: (name: string) =>
-      `${name} gets a new secret. The old one stops at once: who uses it is refused until they have the new one.`,
+      `${name} gets a new secret. The old one stops at once: whoever uses it is refused until they have the new one.`,
     formerEnds: (moment: string) =>
       `The secret before that, which was good until ${moment}, stops at once. If you signed in with that one, sign in with the newer one first.`,
     ownOverlap:
