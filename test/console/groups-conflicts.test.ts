@@ -14,6 +14,7 @@ import {
   memberPath,
   sharedService,
 } from '#testing/processes/running-service.ts'
+import { pressOn } from '../support/console-keys.ts'
 import { expectAccessible, goTo, openSignedIn, sharedChromium, takePicture } from '../support/console-page.ts'
 
 const verdict = await sharedService()
@@ -32,17 +33,11 @@ const dialog = (page: Page): Locator => page.locator('[role=dialog], [role=alert
 
 const row = (page: Page, name: string | RegExp): Locator => page.getByRole('row', { name })
 
-/** The dialog is gone, and has given the focus back: it does so in the next frame. */
 async function closed(page: Page): Promise<void> {
   await page.locator('.dialog').waitFor({ state: 'detached' })
-  await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
 }
 
-async function press(within: Page | Locator, name: string): Promise<void> {
-  const pressed = button(within, name)
-  await expect.poll(() => pressed.isEnabled()).toBe(true)
-  await pressed.press('Enter')
-}
+const press = (within: Page | Locator, name: string): Promise<void> => pressOn(button(within, name))
 
 async function undo(page: Page, said: string | RegExp): Promise<void> {
   const toast = page.locator('.toast', { hasText: said }).last()
@@ -203,8 +198,8 @@ describe.each(KINDS)('%s', (name, make) => {
     await kind.put(null)
     const page = await opened(kind)
     await press(page, `Change end: ${kind.what}`)
-    await dialog(page).getByRole('button', { name: /Ends/ }).press('Enter')
-    await page.getByRole('option', { name: 'in a week' }).press('Enter')
+    await pressOn(dialog(page).getByRole('button', { name: /Ends/ }))
+    await pressOn(page.getByRole('option', { name: 'in a week' }))
     await page.locator('.options').waitFor({ state: 'detached' })
     await kind.put(MAY)
     await press(dialog(page), 'Change')
@@ -342,7 +337,7 @@ test('when a search is cleared, the group that is shown is in sight in the tree,
   const search = page.getByRole('searchbox')
   await search.fill(last)
   await page.getByText('1 of 1').waitFor()
-  await row(page, last).press('Enter')
+  await pressOn(row(page, last))
   await page.getByRole('heading', { level: 1, name: last }).waitFor()
   await page.getByText('1 of 1').waitFor()
   const chosen = page.locator('.tree [role=row][aria-selected=true]')
@@ -353,8 +348,7 @@ test('when a search is cleared, the group that is shown is in sight in the tree,
     await expect.poll(() => isInSight(chosen)).toBe(true)
     expect(await chosen.getAttribute('aria-level')).toBe('2')
     // What was closed before is opened for it, too.
-    await row(page, top).focus()
-    await page.keyboard.press('ArrowLeft')
+    await pressOn(row(page, top), 'ArrowLeft')
     await row(page, `${inner}-00`).waitFor({ state: 'detached' })
     await search.fill(last)
     await page.getByText('1 of 1').waitFor()
@@ -380,7 +374,7 @@ test('users whose keys are steps of a path are members, and have their pages', a
     await button(page, `Remove ${user}`).waitFor()
   }
   expect(await members()).toEqual(['.', '..'])
-  await page.getByRole('link', { name: '..', exact: true }).press('Enter')
+  await pressOn(page.getByRole('link', { name: '..', exact: true }))
   await page.getByRole('heading', { level: 1, name: '..', exact: true }).waitFor()
   await page.getByRole('row', { name: 'clerk' }).waitFor()
   await press(page, `Remove .. from ${group}`)
