@@ -37,7 +37,7 @@ export function DeleteGroup({ group, counts }: { readonly group: Group; readonly
       onSubmit={() =>
         write({
           make: async () => {
-            await calls.remove(name)
+            await calls.remove(name, null)
             // What is not there any more is not asked for again.
             go(place.to('groups'))
           },

@@ -1,6 +1,6 @@
 /** What these pages ask of the interface: groups, who is in them, what is in them, what they are granted. */
 import { useMemo } from 'react'
-import { answerOf, type Schemas, service, userInPath } from '../interface/client.ts'
+import { answerOf, onlyAs, type Schemas, service, taggedAnswerOf, userInPath } from '../interface/client.ts'
 import { asSeen, dropped, type Grant, onlyWith } from '../interface/granted.ts'
 import { groupReference } from '../shell/links.ts'
 import { type Place, usePlace } from '../shell/place.tsx'
@@ -73,9 +73,17 @@ function groupCalls(place: Place['path']) {
           body: { group_instance_key: key, group_tenant: tenant },
         }),
       ),
-    remove: (group: string) =>
+    /** With its first members and roles, and the tag of all that. */
+    readWhole: (group: string) =>
+      taggedAnswerOf(
+        service.GET('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}', { params: at(group) }),
+      ),
+    /** `tag` null: however it is. */
+    remove: (group: string, tag: string | null) =>
       answerOf(
-        service.DELETE('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}', { params: at(group) }),
+        service.DELETE('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}', {
+          params: { ...at(group), header: onlyAs(tag) },
+        }),
       ),
     members: (group: string, query: PageQuery, signal?: AbortSignal) =>
       answerOf(

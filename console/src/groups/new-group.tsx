@@ -43,9 +43,9 @@ export function NewGroup() {
           },
           said: texts.created(name),
           undo: async () => {
-            await requireEmpty(calls, made)
+            const tag = await tagOfEmpty(calls, made)
             go(place.to('groups'))
-            await calls.remove(made)
+            await calls.remove(made, tag)
           },
         })
         go(place.to('groups', made))
@@ -76,14 +76,15 @@ export function NewGroup() {
   )
 }
 
-/** Rejects where somebody has put something into the group meanwhile, granted it something, or put it into another one. */
-async function requireEmpty(calls: GroupCalls, group: string): Promise<void> {
+/**
+ * The tag of the group, with which it is removed: it changes with members and roles. Rejects where somebody has put something into the group
+ * meanwhile, granted it something, or put it into another one.
+ */
+async function tagOfEmpty(calls: GroupCalls, group: string): Promise<string | null> {
   const first = { page: 1, per_page: 1 } as const
-  const lists = await Promise.all([
-    calls.members(group, first),
-    calls.children(group, first),
-    calls.roles(group, first),
-    calls.parents(group, first),
-  ])
-  if (lists.some(({ data }) => data.length > 0)) throw Problem.stale()
+  const { value, tag } = await calls.readWhole(group)
+  const links = await Promise.all([calls.children(group, first), calls.parents(group, first)])
+  const isEmpty = value.users_count === 0 && value.assigned_roles_count === 0
+  if (!isEmpty || links.some(({ data }) => data.length > 0)) throw Problem.stale()
+  return tag
 }
