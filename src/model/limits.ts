@@ -104,6 +104,8 @@ export const COMPLETIONS_MAX = 100
  */
 export const COMPLETION_ROWS_MAX = 2_000
 export const COMPLETION_RESOURCES_MAX = 500
+/** Things that one request of a search by a part of their names looks at: some tenths of a second. */
+export const KEY_SEARCH_ROWS_MAX = 10_000
 /** Items of a list that one request looks at for the sake of filters by attributes, which no list is kept for. */
 export const ATTRIBUTE_FILTER_ROWS_MAX = 1_000_000
 /** Bytes of JSON in a page of more than one thing. */

@@ -1,6 +1,7 @@
-/** A list of many pages: what it costs when something changes, counted in requests. */
+/** What long lists cost, counted in requests: one of many pages when something changes, and one that is searched while somebody types. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { KEY_SEARCH_ROWS_MAX } from '#model/limits.ts'
 import { FACTS, fresh, sharedService } from '#testing/processes/running-service.ts'
 import { openSignedIn, sharedChromium } from '../support/console-page.ts'
 
@@ -90,4 +91,38 @@ test('changes without end are some reloads, and not one each', async () => {
   const reloads = asked.filter(each => each === '1').length
   expect(reloads).toBeLessThanOrEqual(1 + Math.ceil(elapsedMs / TOGETHER_MS))
   expect(reloads).toBeLessThan(changes / 3)
+})
+
+test('a name is searched in steps until it is found, and no more when the field is left', async () => {
+  const count = KEY_SEARCH_ROWS_MAX + 10
+  const [start] = fresh('many')
+  const users = Array.from({ length: count }, (_, n) => ({ key: `${start}-${n}` }))
+  // Not among those that are offered before anything is typed.
+  Object.assign(users.at(-1)!, { key: `z-${start}`, first_name: 'Zoë', last_name: 'Quill' })
+  for (let from = 0; from < count; from += 5_000) {
+    const { status } = await verdict.put(`${FACTS}/bulk/users`, {
+      operations: users.slice(from, from + 5_000),
+    })
+    expect(status).toBe(200)
+  }
+  const page = await openSignedIn(await chromium(), { address: verdict.address, path: 'access/users' })
+  const asked: string[] = []
+  page.on('request', request => {
+    const { pathname } = new URL(request.url())
+    if (/(?:key_searches|\/users)$/.test(pathname)) asked.push(pathname.split('/').at(-1)!)
+  })
+  const field = page.getByRole('combobox', { name: 'User' })
+  await field.focus()
+  await page.keyboard.type('quill')
+  await page.getByRole('option').filter({ hasText: 'Zoë Quill' }).waitFor()
+  expect(asked).toEqual(['key_searches', 'key_searches'])
+
+  // The service takes its time for the next one.
+  await page.route('**/key_searches?**', () => {})
+  const begun = page.waitForRequest('**/key_searches?**')
+  const ended = page.waitForEvent('requestfailed', request => request.url().includes('key_searches'))
+  await page.keyboard.type('er')
+  await begun
+  await page.keyboard.press('Tab')
+  await ended
 })

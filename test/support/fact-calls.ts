@@ -47,6 +47,7 @@ export const FACT_CALLS: readonly Call[] = [
     body: { operations: [{ key: 'bob' }] },
   },
   { operation: 'completeKeys', method: 'GET', path: `${FACTS}/key_completions?kind=user&prefix=a` },
+  { operation: 'searchKeys', method: 'GET', path: `${FACTS}/key_searches?kind=user&text=a` },
   {
     operation: 'replaceUsers',
     method: 'PUT',

@@ -1,5 +1,5 @@
 /** Who may do something on a resource, and what is granted on it directly. */
-import { completeInstances, completeTypes } from '../interface/completions.ts'
+import { completeActions, completeInstances, completeTypes } from '../interface/completions.ts'
 import { KeyInput } from '../parts/fields.tsx'
 import { Page } from '../parts/page.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
@@ -7,7 +7,6 @@ import { useDecides } from '../session/decides.ts'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { type Filters, useFilters, useTyped } from './address.ts'
-import { actionsOf } from './completions.ts'
 import { DecidesNotNote } from './decides-not-note.tsx'
 import { FilterForm } from './filter-form.tsx'
 import { ResourceGrants } from './resource-grants.tsx'
@@ -49,7 +48,7 @@ export default function ResourcePage() {
           value={typed.action}
           onChange={type('action')}
           queryKey={place.key('resource', 'actions', typed.type)}
-          load={actionsOf(place, typed.type)}
+          load={completeActions(place, typed.type)}
         />
       </FilterForm>
       <DecidesNotNote decides={decides} />

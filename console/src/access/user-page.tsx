@@ -1,5 +1,5 @@
 /** What a user may do something on, and the roles that are given to the user directly. */
-import { completeTenants, completeTypes, completeUsers } from '../interface/completions.ts'
+import { completeActions, completeTenants, completeTypes, completeUsers } from '../interface/completions.ts'
 import { KeyInput } from '../parts/fields.tsx'
 import { Page } from '../parts/page.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
@@ -7,7 +7,6 @@ import { useDecides } from '../session/decides.ts'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { type Filters, useFilters, useTyped } from './address.ts'
-import { actionsOf } from './completions.ts'
 import { DecidesNotNote } from './decides-not-note.tsx'
 import { FilterForm } from './filter-form.tsx'
 import { AccessTabs } from './tabs.tsx'
@@ -40,7 +39,7 @@ export default function UserPage() {
           value={typed.action}
           onChange={type('action')}
           queryKey={place.key('resource', 'actions', typed.type)}
-          load={actionsOf(place, typed.type)}
+          load={completeActions(place, typed.type)}
         />
         <KeyInput
           label={said.type}

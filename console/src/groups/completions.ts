@@ -1,6 +1,5 @@
 /** What can be chosen while one types a key, in dialogs on groups. */
 import { useMemo } from 'react'
-import { answerOf, service } from '../interface/client.ts'
 import {
   type Complete,
   completeInstances,
@@ -9,9 +8,8 @@ import {
   completeTypes,
   completeUsers,
   isEnough,
-  itemsOf,
   keysIn,
-  searched,
+  keysWith,
 } from '../interface/completions.ts'
 import { type Place, usePlace } from '../shell/place.tsx'
 import { referenceOf } from './group-calls.ts'
@@ -54,17 +52,13 @@ function completeGroups({ path }: Pick<Place, 'path'>, tenant: string): Complete
   return async (text, signal) => {
     const colon = text.indexOf(':')
     const prefix = text.slice(colon + 1)
-    const asked = { kind: 'group', prefix, ...(colon > 0 && { resource: text.slice(0, colon) }) } as const
-    const found = await keysIn({ path }, asked, tenant, signal)
-    if (isEnough(found, text, tenant)) {
-      return found.map(({ key, resource }) => ({
-        id: referenceOf({ group_instance_key: key, group_resource_type_key: resource! }),
-      }))
-    }
-    const params = { path, query: { ...searched(text), tenant } }
-    const groups = await answerOf(
-      service.GET('/v2/schema/{proj_id}/{env_id}/groups/direct', { params, signal }),
-    )
-    return itemsOf(groups).map(group => ({ id: referenceOf(group) }))
+    const of = { kind: 'group', ...(colon > 0 && { resource: text.slice(0, colon) }) } as const
+    const found = await keysIn({ path }, { ...of, prefix }, tenant, signal)
+    const groups = isEnough(found, text, tenant)
+      ? found
+      : await keysWith({ path }, { ...of, text: prefix, tenant }, signal)
+    return groups.map(({ key, resource }) => ({
+      id: referenceOf({ group_instance_key: key, group_resource_type_key: resource! }),
+    }))
   }
 }

@@ -1,7 +1,7 @@
 /**
  * What can be chosen while one types a key. Asked for first are the keys that begin with what is typed: that is quick, however many there
- * are. Where there is none, the lists are searched for what has it as a part, in a name or an e-mail address, too. That looks at each item
- * of a list, so it is for those who typed no beginning of a key; it ends when they type on.
+ * are. Where there is none, it is searched for what has it as a part, in a name or an e-mail address, too. There may be a million things to
+ * look at, so that goes in steps, until something is found, somebody types on or leaves the field.
  */
 import { answerOf, type Schemas, service } from './client.ts'
 
@@ -28,12 +28,8 @@ const SORTED_OUT_OF = 100
 export function completeUsers({ path }: Environment): Complete {
   return async (text, signal) => {
     const found = await keysLike({ path }, { kind: 'user', prefix: text }, signal)
-    if (isEnough(found, text))
-      return found.map(({ key, name, email }) => ({ id: key, note: name ?? email ?? undefined }))
-    const { data } = await answerOf(
-      service.GET('/v2/facts/{proj_id}/{env_id}/users', { params: { path, query: searched(text) }, signal }),
-    )
-    return data.map(user => ({ id: user.key, note: nameOfUser(user) }))
+    const users = isEnough(found, text) ? found : await keysWith({ path }, { kind: 'user', text }, signal)
+    return users.map(({ key, name, email }) => ({ id: key, note: name ?? email ?? undefined }))
   }
 }
 
@@ -47,10 +43,8 @@ export function nameOfUser(
 export function completeTenants({ path }: Environment): Complete {
   return async (text, signal) => {
     const found = await keysLike({ path }, { kind: 'tenant', prefix: text }, signal)
-    if (isEnough(found, text)) return found.map(named)
-    const params = { path, query: searched(text) }
-    const tenants = await answerOf(service.GET('/v2/facts/{proj_id}/{env_id}/tenants', { params, signal }))
-    return itemsOf(tenants).map(named)
+    const tenants = isEnough(found, text) ? found : await keysWith({ path }, { kind: 'tenant', text }, signal)
+    return tenants.map(named)
   }
 }
 
@@ -62,6 +56,31 @@ export function completeTypes({ path }: Environment): Complete {
     const types = await answerOf(service.GET('/v2/schema/{proj_id}/{env_id}/resources', { params, signal }))
     return itemsOf(types).map(named)
   }
+}
+
+/** Actions of the type; of the first types where there is none of that name. */
+export function completeActions({ path }: Environment, type: string): Complete {
+  return async (text, signal) => {
+    const types = await typesLike({ path }, type, signal)
+    const meant = types.some(({ key }) => key === type) ? types.filter(({ key }) => key === type) : types
+    const actions = new Set(meant.flatMap(({ actions: its }) => Object.keys(its)))
+    const wanted = text.toLowerCase()
+    return [...actions]
+      .filter(action => action.toLowerCase().includes(wanted))
+      .slice(0, SHOWN_MAX)
+      .map(id => ({ id }))
+  }
+}
+
+/** The first types that have the text as a part, built-in ones, too. */
+export async function typesLike(
+  { path }: Environment,
+  text: string,
+  signal: AbortSignal,
+): Promise<readonly Schemas['Resource'][]> {
+  const query = { per_page: SORTED_OUT_OF, include_built_in: true, ...(text !== '' && { search: text }) }
+  const params = { path, query }
+  return itemsOf(await answerOf(service.GET('/v2/schema/{proj_id}/{env_id}/resources', { params, signal })))
 }
 
 /** Roles on a type; `type` empty: none. */
@@ -87,15 +106,12 @@ export function completeInstances({ path }: Environment, type: string, tenant?: 
     if (type === '') return []
     const asked = { kind: 'resource_instance', prefix: text, resource: type } as const
     const found = await keysIn({ path }, asked, tenant, signal)
+    const sought = { kind: 'resource_instance', text, resource: type, tenant } as const
+    const instances = isEnough(found, text, tenant) ? found : await keysWith({ path }, sought, signal)
     // Beyond a tenant the tenant says which is meant.
-    const told = ({ key, tenant: its }: { readonly key: string; readonly tenant?: string | null }) =>
-      tenant === undefined ? { id: key, note: its ?? undefined } : { id: key }
-    if (isEnough(found, text, tenant)) return found.map(told)
-    const query = { ...searched(text), resource: type, ...(tenant !== undefined && { tenant }) }
-    const instances = await answerOf(
-      service.GET('/v2/facts/{proj_id}/{env_id}/resource_instances', { params: { path, query }, signal }),
+    return instances.map(({ key, tenant: its }) =>
+      tenant === undefined ? { id: key, note: its ?? undefined } : { id: key },
     )
-    return itemsOf(instances).map(told)
   }
 }
 
@@ -111,7 +127,35 @@ export async function keysIn(
   return found.filter(({ tenant: its }) => its === tenant).slice(0, SHOWN_MAX)
 }
 
-/** Whether lists need not be searched: where nothing is typed, and no tenant has to be looked through, there is no more to find. */
+/**
+ * The first that have the text as a part. One request looks at a bounded number of things, so that others have their turn; the next one is
+ * made while nothing is found.
+ */
+export async function keysWith(
+  { path }: Environment,
+  sought: {
+    readonly kind: Schemas['SearchedKind']
+    readonly text: string
+    readonly resource?: string
+    readonly tenant?: string | undefined
+  },
+  signal: AbortSignal,
+): Promise<readonly FoundKey[]> {
+  const { tenant, ...rest } = sought
+  const query = { ...rest, limit: SHOWN_MAX, ...(tenant !== undefined && { tenant }) }
+  let after: string | null = null
+  do {
+    const params = { path, query: { ...query, ...(after !== null && { after }) } }
+    const step: Schemas['KeySearch'] = await answerOf(
+      service.GET('/v2/facts/{proj_id}/{env_id}/key_searches', { params, signal }),
+    )
+    if (step.data.length > 0) return step.data
+    after = step.next
+  } while (after !== null)
+  return []
+}
+
+/** Whether it need not be searched: where nothing is typed, and no tenant has to be looked through, there is no more to find. */
 export function isEnough(found: readonly FoundKey[], text: string, tenant?: string): boolean {
   return found.length > 0 || (text === '' && tenant === undefined)
 }
@@ -144,6 +188,6 @@ export function itemsOf<Item>(page: readonly Item[] | { readonly data: readonly 
 }
 
 /** The name is said where it says more than the key. */
-function named({ key, name }: { readonly key: string; readonly name: string | null }): Completion {
+export function named({ key, name }: { readonly key: string; readonly name: string | null }): Completion {
   return { id: key, note: name === null || name.toLowerCase() === key.toLowerCase() ? undefined : name }
 }

@@ -1,5 +1,5 @@
 /** Fields of forms. Each shows what the interface says of it beside itself. */
-import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { ComboBox } from 'react-aria-components/ComboBox'
@@ -128,8 +128,16 @@ export function KeyInput({
   readonly autoFocus?: boolean
 }) {
   const search = useSettled(value)
-  const { data = [], isPlaceholderData } = useQuery({
-    queryKey: [...queryKey, 'options', search],
+  const queries = useQueryClient()
+  const asked = [...queryKey, 'options', search]
+  const {
+    data = [],
+    isPending,
+    isPlaceholderData,
+    fetchStatus,
+    refetch,
+  } = useQuery({
+    queryKey: asked,
     queryFn: ({ signal }) => load(search, signal),
     placeholderData: keepPreviousData,
     retry: false,
@@ -138,6 +146,11 @@ export function KeyInput({
     <ComboBox
       className="field"
       allowsCustomValue
+      onFocusChange={isFocused => {
+        // A search that nobody reads any more ends.
+        if (!isFocused) void queries.cancelQueries({ queryKey: asked, exact: true })
+        else if ((isPending || isPlaceholderData) && fetchStatus === 'idle') void refetch()
+      }}
       allowsEmptyCollection={false}
       menuTrigger="focus"
       inputValue={value}

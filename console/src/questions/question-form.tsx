@@ -1,13 +1,19 @@
 /** The form in which a question is asked, with what there is in the service to choose from. */
 import { useState } from 'react'
 import { Form } from 'react-aria-components/Form'
-import { completeInstances, completeTenants, completeTypes, completeUsers } from '../interface/completions.ts'
+import {
+  completeActions,
+  completeInstances,
+  completeTenants,
+  completeTypes,
+  completeUsers,
+} from '../interface/completions.ts'
 import { type FieldProblem, Problem } from '../interface/problem.ts'
 import { Action } from '../parts/action.tsx'
 import { KeyInput, LongTextInput } from '../parts/fields.tsx'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
-import { actionsOf, useType } from './completions.ts'
+import { useType } from './use-type.ts'
 import { ATTRIBUTES, attributesIn, type Field, isComplete, type Question } from './question.ts'
 
 /** Where the interface finds a field in what was sent. */
@@ -84,7 +90,7 @@ export function QuestionForm({
         <KeyInput
           {...look('action')}
           queryKey={place.key('resource', 'question', 'actions', question.type)}
-          load={actionsOf(place, question.type)}
+          load={completeActions(place, question.type)}
           isRequired
         />
         <KeyInput

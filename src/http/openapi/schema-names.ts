@@ -20,6 +20,7 @@ import * as explainedRule from '#model/wire/explained-rule.ts'
 import * as group from '#model/wire/group.ts'
 import * as health from '#model/wire/health.ts'
 import * as keyCompletion from '#model/wire/key-completion.ts'
+import * as keySearch from '#model/wire/key-search.ts'
 import * as kong from '#model/wire/kong.ts'
 import * as localAssignments from '#model/wire/local-assignments.ts'
 import * as node from '#model/wire/node.ts'
@@ -57,6 +58,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   group,
   health,
   keyCompletion,
+  keySearch,
   kong,
   localAssignments,
   node,

@@ -84,8 +84,9 @@ const TAGS: readonly Tag[] = [
   },
   {
     name: 'Completion',
-    description: 'Which keys begin so, for fields that complete what one types.',
-    paths: [`${FACTS}/key_completions`],
+    description:
+      'Which keys begin so, and what has a text as a part of its names, for fields that complete what one types.',
+    paths: [`${FACTS}/key_completions`, `${FACTS}/key_searches`],
   },
   {
     name: 'Organization',

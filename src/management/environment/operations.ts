@@ -13,6 +13,7 @@ import * as resourceInstanceBulk from '#management/facts/instances/resource-inst
 import * as resourceInstanceLists from '#management/facts/instances/resource-instance-lists.ts'
 import * as resourceInstances from '#management/facts/instances/resource-instances.ts'
 import * as keyCompletions from '#management/facts/key-completions.ts'
+import * as keySearches from '#management/facts/key-searches.ts'
 import * as tenantBulk from '#management/facts/tenants/tenant-bulk.ts'
 import * as tenantUsers from '#management/facts/tenants/tenant-users.ts'
 import * as tenants from '#management/facts/tenants/tenants.ts'
@@ -59,6 +60,7 @@ export const readOperations = {
   ...groupRoles.reads,
   ...groups.reads,
   ...keyCompletions.reads,
+  ...keySearches.reads,
   ...proxyConfigs.reads,
   ...relationshipTupleLists.reads,
   ...resourceInstanceLists.reads,

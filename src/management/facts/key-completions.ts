@@ -167,7 +167,7 @@ function* merged(shelves: readonly Generator<Found, void>[]): Iterable<Found> {
   }
 }
 
-function presentCompletion(records: RecordReader, { record, resource }: Found): KeyCompletion {
+export function presentCompletion(records: RecordReader, { record, resource }: Found): KeyCompletion {
   const plain = {
     id: record.id,
     key: record.key,

@@ -1,6 +1,7 @@
 /** Facts: tenants, users, instances, role assignments and relationship tuples (contract B.6 to B.11). */
 import type { Route } from '#http/routing/route.ts'
 import { keyCompletionsRoute } from './key-completions.ts'
+import { keySearchesRoute } from './key-searches.ts'
 import { managed, type ManagementGateway } from './managed.ts'
 import { setRuleRoutes } from './condition-sets.ts'
 import { proxyConfigRoutes } from './proxy-configs.ts'
@@ -22,5 +23,6 @@ export function factRoutes(gateway: ManagementGateway): Route[] {
     ...setRuleRoutes(manage),
     ...proxyConfigRoutes(manage),
     keyCompletionsRoute(manage),
+    keySearchesRoute(manage),
   ]
 }

@@ -1,21 +1,10 @@
-/** What completes the fields of filters, beside keys. */
+/** The types of the model, in pages. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
-import { type Complete, itemsOf } from '../interface/completions.ts'
+import { itemsOf } from '../interface/completions.ts'
 import { type Place, usePlace } from '../shell/place.tsx'
 import { type LoadTypes, TYPES_A_PAGE } from './searches.ts'
-
-/** Actions of that type; where there is no such type, of all. */
-export const actionsOf =
-  ({ path }: Place, type: string): Complete =>
-  async (search, signal) => {
-    const query = { per_page: TYPES_A_PAGE, ...(type === '' ? {} : { search: type }) }
-    const found = await typesOf(path, query, signal)
-    const types = found.filter(({ key }) => type === '' || key === type)
-    const actions = new Set(types.flatMap(({ actions: its }) => Object.keys(its)))
-    return [...actions].filter(action => action.includes(search)).map(id => ({ id }))
-  }
 
 function typesOf(
   path: Place['path'],

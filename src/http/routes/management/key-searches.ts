@@ -1,0 +1,17 @@
+/** What has a text as a part, searched in steps. */
+import type { Route } from '#http/routing/route.ts'
+import { KeySearch, KeySearchPath, KeySearchQuery } from '#model/wire/key-search.ts'
+import { FACTS_BASE, type Manage } from './managed.ts'
+
+export function keySearchesRoute(manage: Manage): Route {
+  return manage({
+    operation: 'searchKeys',
+    method: 'GET',
+    path: `${FACTS_BASE}/key_searches`,
+    summary:
+      'Search things by a part of their key, name or e-mail address, a bounded number of them with each request',
+    params: KeySearchPath,
+    query: KeySearchQuery,
+    answer: KeySearch,
+  })
+}

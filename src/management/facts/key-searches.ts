@@ -1,0 +1,104 @@
+/**
+ * What has a text as a part of its key, its name or its e-mail address. No list is kept for that, so each thing has to be looked at. A search
+ * of a list does so up to the end of its page, which may be many; this one looks at a bounded number and says where it goes on. Between two
+ * requests others have their turn, and who has seen enough asks no more.
+ */
+import type { ReadContext } from '#management/commands/context.ts'
+import { findTenant, findType } from '#management/commands/lookups.ts'
+import { matchesSearch } from '#management/commands/paging.ts'
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
+import { COMPLETIONS_DEFAULT, KEY_SEARCH_ROWS_MAX } from '#model/limits.ts'
+import type { RecordOf } from '#model/records.ts'
+import type { KeyCompletion } from '#model/wire/key-completion.ts'
+import type { KeySearch, KeySearchQuery, SearchedKind } from '#model/wire/key-search.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import type { ListName } from '#store/view.ts'
+import { presentCompletion } from './key-completions.ts'
+
+const RECORD_KINDS = {
+  user: 'user',
+  tenant: 'tenant',
+  resource_instance: 'instance',
+  group: 'instance',
+} as const satisfies Record<SearchedKind, unknown>
+
+type Searched = RecordOf<(typeof RECORD_KINDS)[SearchedKind]>
+
+/** What is looked through. */
+interface Ground {
+  readonly list: ListName
+  /** The id of the resource that is meant; null: any. */
+  readonly typeId: string | null
+}
+
+export function* searchKeys(
+  { records }: ReadContext,
+  { query }: { readonly query: KeySearchQuery },
+): Resumable<KeySearch> {
+  const { kind, text = '', limit = COMPLETIONS_DEFAULT } = query
+  const ground = groundOf(records, query)
+  if (ground === null) return { data: [], next: null }
+  const data: KeyCompletion[] = []
+  let after = query.after === undefined ? -1 : Number(query.after)
+  let rows = 0
+  for (const { record, created, isDead } of records.foundIn(RECORD_KINDS[kind], [ground.list], { after })) {
+    if (rows === KEY_SEARCH_ROWS_MAX || data.length === limit) return { data, next: String(after) }
+    const found: Searched = record
+    if (!isDead && isOf(found, ground.typeId) && matchesSearch(text, textsOf(found))) {
+      data.push(presentCompletion(records, { record: found, resource: resourceOf(records, found) }))
+    }
+    after = created
+    rows += 1
+    // The stop comes last: what was found before a stop may be gone after it.
+    if (rows % YIELD_ROWS === 0) yield
+  }
+  return { data, next: null }
+}
+
+/** Null: there is no resource, or no tenant, of that name yet. */
+function groundOf(records: RecordReader, { kind, resource, tenant }: KeySearchQuery): Ground | null {
+  if (kind === 'user' || kind === 'tenant') {
+    if (resource === undefined && tenant === undefined) return { list: lists.all(kind), typeId: null }
+    throw new AuthzError(
+      'INVALID_SHAPE',
+      `things of this kind, ${kind}, are of no resource and no tenant: leave both out`,
+    )
+  }
+  const isOfGroups = kind === 'group'
+  const type = resource === undefined ? null : findType(records, resource)
+  const its = tenant === undefined ? null : findTenant(records, tenant)
+  if ((resource !== undefined && type === null) || (tenant !== undefined && its === null)) return null
+  if (its !== null) {
+    const list = isOfGroups ? lists.groupsOfTenant(its.id) : lists.instancesOfTenant(its.id)
+    return { list, typeId: type?.id ?? null }
+  }
+  if (type === null) return { list: isOfGroups ? lists.groups() : lists.all('instance'), typeId: null }
+  return { list: isOfGroups ? lists.groupsOfType(type.id) : lists.instancesOfType(type.id), typeId: null }
+}
+
+function isOf(record: Searched, typeId: string | null): boolean {
+  return typeId === null || (record.kind === 'instance' && record.typeId === typeId)
+}
+
+function textsOf(record: Searched): readonly (string | null)[] {
+  switch (record.kind) {
+    case 'user':
+      return [record.key, record.email, record.firstName, record.lastName]
+    case 'tenant':
+      return [record.key, record.name]
+    default:
+      return [record.key]
+  }
+}
+
+function resourceOf(records: RecordReader, record: Searched): string | null {
+  if (record.kind !== 'instance') return null
+  const type = records.byId('type', record.typeId)
+  assert(type, 'an instance that is read lives no longer than its resource')
+  return type.key
+}
+
+export const reads = { searchKeys }

@@ -1,0 +1,113 @@
+/** What has a text as a part of its names, in steps: `…/key_searches`. */
+import { expect, test } from 'vitest'
+import { KEY_SEARCH_ROWS_MAX } from '#model/limits.ts'
+import type { KeySearch } from '#model/wire/key-search.ts'
+import { FACTS, refusal, sharedService } from '#testing/processes/running-service.ts'
+
+const verdict = await sharedService()
+
+await verdict.createDocumentModel()
+await verdict.tenant('acme')
+await verdict.resource({ key: 'page', actions: {} })
+for (const [key, tenant] of [
+  ['document:plan-a', 'acme'],
+  ['document:plan-b', 'default'],
+  ['page:plan-c', 'acme'],
+] as const)
+  await verdict.instance(key, tenant)
+await verdict.group('planners', 'acme')
+await verdict.group('others', 'acme')
+
+/** More than two requests look at; the first and the last of them have names. */
+const USERS = 2 * KEY_SEARCH_ROWS_MAX + 5
+const users = Array.from({ length: USERS }, (_, n) => ({ key: `user-${n}` }))
+Object.assign(users[0]!, { first_name: 'Ann', last_name: 'Lee' })
+Object.assign(users.at(-1)!, { first_name: 'Zoë', last_name: 'Lee', email: 'Zoe.Lee@example.org' })
+for (let from = 0; from < USERS; from += 5_000)
+  await verdict.put(`${FACTS}/bulk/users`, { operations: users.slice(from, from + 5_000) })
+
+const search = (query: string) => verdict.get<KeySearch>(`${FACTS}/key_searches?${query}`)
+
+/** The keys that each request of a search finds, up to its end. */
+async function steps(query: string): Promise<string[][]> {
+  const found: string[][] = []
+  let after = ''
+  for (;;) {
+    const { status, body } = await search(`${query}${after}`)
+    expect(status).toBe(200)
+    found.push(body.data.map(({ key }) => key))
+    if (body.next === null) return found
+    after = `&after=${body.next}`
+  }
+}
+
+const [first, last] = [users[0]!.key, users.at(-1)!.key]
+
+test.for(['lee', 'LEE', 'l*e'])(
+  'users, by a part of their names (%s), a bounded number with each request',
+  async text => {
+    expect(await steps(`kind=user&text=${text}`)).toEqual([[first], [], [last]])
+  },
+)
+
+test.for(['zoë', 'lee@example', 'user-20004'])(
+  'by an e-mail address, a first name, a key: %s',
+  async text => {
+    expect((await steps(`kind=user&text=${encodeURIComponent(text)}`)).flat()).toEqual([last])
+  },
+)
+
+test('with what a person needs beside the key', async () => {
+  const { body } = await search('kind=user&text=ann')
+  expect(body.data).toEqual([
+    expect.objectContaining({ key: first, name: 'Ann Lee', email: null, resource: null, tenant: null }),
+  ])
+})
+
+test('a request ends where it has found enough, and the next one goes on behind that', async () => {
+  const { body } = await search('kind=user&text=user-900&limit=2')
+  expect(body.data.map(({ key }) => key)).toEqual(['user-900', 'user-9000'])
+  const { body: next } = await search(`kind=user&text=user-900&limit=2&after=${body.next}`)
+  expect(next.data.map(({ key }) => key)).toEqual(['user-9001', 'user-9002'])
+})
+
+test('what is made while a search goes on is found, and what is removed is not', async () => {
+  const { body } = await search('kind=user&text=late')
+  await verdict.user('late-one')
+  await verdict.user('late-two')
+  await verdict.delete(`${FACTS}/users/late-one`)
+  const { body: next } = await search(`kind=user&text=late&after=${body.next}`)
+  const { body: end } = await search(`kind=user&text=late&after=${next.next}`)
+  expect([body.data, next.data, end.data.map(({ key }) => key)]).toEqual([[], [], ['late-two']])
+})
+
+test.for([
+  ['kind=resource_instance&text=plan-', ['plan-a', 'plan-b', 'plan-c']],
+  ['kind=resource_instance&text=plan-&resource=document', ['plan-a', 'plan-b']],
+  ['kind=resource_instance&text=plan-&tenant=acme', ['plan-a', 'plan-c']],
+  ['kind=resource_instance&text=plan-&tenant=acme&resource=document', ['plan-a']],
+  ['kind=group&text=plan', ['planners']],
+  ['kind=group&text=plan&tenant=default', []],
+  ['kind=group&resource=group&tenant=acme', ['planners', 'others']],
+  ['kind=tenant&text=cm', ['acme']],
+  ['kind=group&resource=nothing', []],
+  ['kind=group&tenant=nothing', []],
+] as const)('instances, groups and tenants: %s', async ([query, keys]) => {
+  expect(await steps(query)).toEqual([keys])
+})
+
+test('an instance says of which resource and tenant it is', async () => {
+  const { body } = await search('kind=resource_instance&text=plan-c')
+  expect(body.data).toEqual([expect.objectContaining({ key: 'plan-c', resource: 'page', tenant: 'acme' })])
+})
+
+test.for(['kind=user&resource=document', 'kind=tenant&tenant=acme'])(
+  'what is of no resource and no tenant is not searched by one: %s',
+  async query => {
+    expect(refusal(await search(query))).toEqual([422, 'INVALID_INPUT'])
+  },
+)
+
+test.for(['kind=role', 'kind=user&after=-1', 'kind=user&limit=0', ''])('refuses %s', async query => {
+  expect((await search(query)).status).toBe(422)
+})
