@@ -23,6 +23,7 @@ export function AddAction({ type }: { readonly type: string }) {
       sentence={texts.addAction.sentence(key, type)}
       submit={texts.add}
       onOpen={() => [setKey, setName].forEach(set => set(''))}
+      isSaidBeside={problem => aboutKey(problem) !== null}
       onSubmit={() =>
         write({
           make: () => addAction(path, type, { key, name: name === '' ? key : name }),

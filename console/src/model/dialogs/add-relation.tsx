@@ -25,6 +25,7 @@ export function AddRelation({ type }: { readonly type: string }) {
       sentence={texts.addRelation.sentence(key, subject, type)}
       submit={texts.add}
       onOpen={() => [setKey, setSubject].forEach(set => set(''))}
+      isSaidBeside={problem => aboutKey(problem) !== null}
       onSubmit={() =>
         write({
           make: () => addRelation(place.path, type, { key, name: key, subject_resource: subject }),

@@ -42,6 +42,7 @@ export function AddRole({
         setName('')
         setGiven([])
       }}
+      isSaidBeside={problem => aboutKey(problem) !== null}
       onSubmit={() => {
         let made: string | null = null
         const body = { key, name: name === '' ? key : name, permissions: [...given] }

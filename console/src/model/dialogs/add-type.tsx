@@ -27,6 +27,7 @@ export function AddType() {
       sentence={texts.addType.sentence(key, keys.join(', '))}
       submit={texts.add}
       onOpen={() => [setKey, setName, setActions].forEach(set => set(''))}
+      isSaidBeside={problem => aboutKey(problem) !== null}
       onSubmit={async () => {
         let made: string | null = null
         await write({
