@@ -8,7 +8,7 @@ import { Problem } from '../interface/problem.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { useUntil } from './said.ts'
 
-export interface Seen {
+interface Seen {
   /** The end that it has as far as one knows; `shown`: as it was to be seen before. Undefined: it is not granted. */
   readonly endOf: (what: string, shown?: End) => End | undefined
   /** Makes a change, and keeps in mind what a refusal tells of it. */

@@ -8,7 +8,7 @@ import { type Ends, presentEnd } from './fact-ends.ts'
 import { changedMeanwhile, type GrantCondition, isAmong, thereMeanwhile } from './wanted-tags.ts'
 
 /** `"2030-01-01T00:00:00.000Z"`, and `"null"` for what lasts. */
-export function tagOfGrant(granted: Ends): string {
+function tagOfGrant(granted: Ends): string {
   return `"${presentEnd(granted).expires_at}"`
 }
 
