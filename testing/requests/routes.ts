@@ -35,6 +35,7 @@ export const mountedRoutes: readonly Route[] = all.filter(({ standsFor }) => sta
 /** What the query of a request must say, by the path of its route. */
 export const REQUIRED_QUERIES: Readonly<Record<string, string>> = {
   '/v2/facts/{proj_id}/{env_id}/key_completions': '?kind=user',
+  '/v2/facts/{proj_id}/{env_id}/key_searches': '?kind=user',
 }
 
 const validators = new Map<string, Validator>()
