@@ -149,7 +149,7 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   await page.keyboard.press('Enter')
 
   const panel = page.getByRole('complementary', { name: 'The type chapter' })
-  await openDialog(panel.getByRole('button', { name: 'Add action' }))
+  await openDialog(panel.getByRole('button', { name: 'Add action', exact: true }))
   await page.keyboard.type('print')
   await page.keyboard.press('Enter')
   await panel.getByRole('button', { name: 'Delete the action print' }).waitFor()
@@ -204,7 +204,7 @@ test('a type is added with an action, a role, a relation and a derivation, and t
 test('what is refused is said beside its field, and the dialog stays', async () => {
   const page = await opened('model/types/document', { refusals: [409, 422] })
   const panel = page.getByRole('complementary', { name: 'The type document' })
-  await openDialog(panel.getByRole('button', { name: 'Add action' }))
+  await openDialog(panel.getByRole('button', { name: 'Add action', exact: true }))
   await page.keyboard.type('not a key')
   await page.keyboard.press('Enter')
 

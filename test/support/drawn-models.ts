@@ -182,8 +182,16 @@ const KINDS = [
   'view',
 ] as const
 
-/** A hundred types: eight areas of eleven, each a tree below what the company shares, and twelve that nothing joins. */
-export function hundredTypes(): readonly ResourceCreate[] {
+/** Six times a hundred types. */
+export function sixHundredTypes(): readonly ResourceCreate[] {
+  return Array.from({ length: 6 }, (_, index) => hundredTypes(`${index}`)).flat()
+}
+
+/**
+ * A hundred types: eight areas of eleven, each a tree below what the company shares, and twelve that nothing joins. `mark` tells them from
+ * another hundred.
+ */
+export function hundredTypes(mark = ''): readonly ResourceCreate[] {
   const roles = (parent: string | null) => ({
     viewer: {
       name: 'Viewer',
@@ -209,13 +217,13 @@ export function hundredTypes(): readonly ResourceCreate[] {
   }
   for (const [index, area] of AREAS.entries()) {
     for (const [at, kind] of KINDS.entries()) {
-      const parent = at === 0 ? null : `${area}_${KINDS[Math.floor((at - 1) / 2)]!}`
+      const parent = at === 0 ? null : `${area}${mark}_${KINDS[Math.floor((at - 1) / 2)]!}`
       // Some areas are joined to the one before them.
-      const neighbour = index % 3 === 1 && at === 3 ? { origin: `${AREAS[index - 1]!}_file` } : {}
-      add(`${area}_${kind}`, parent, neighbour)
+      const neighbour = index % 3 === 1 && at === 3 ? { origin: `${AREAS[index - 1]!}${mark}_file` } : {}
+      add(`${area}${mark}_${kind}`, parent, neighbour)
     }
   }
-  for (let index = types.length; index < 100; index += 1) add(`single_${index}`, null)
+  for (let index = types.length; index < 100; index += 1) add(`single${mark}_${index}`, null)
   return types
 }
 

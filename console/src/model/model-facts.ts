@@ -14,8 +14,8 @@ export interface Derivation {
   readonly from: { readonly type: string; readonly role: string }
   readonly to: { readonly type: string; readonly role: string }
   readonly along: string
-  /** Only where nobody has a role on the object itself. */
-  readonly isGuarded: boolean
+  /** Only where nobody has a role on the object itself: so it says, or so the role says of all that it follows from. */
+  readonly guard: { readonly ofItself: boolean; readonly ofRole: boolean }
   readonly isOfGroups: boolean
 }
 
@@ -24,6 +24,10 @@ const MEMBER = 'member'
 
 export function rolesOf(type: ModelType): readonly ModelRole[] {
   return Object.values(type.roles)
+}
+
+export function isGuarded({ guard }: Pick<Derivation, 'guard'>): boolean {
+  return guard.ofItself || guard.ofRole
 }
 
 export function relationsOf(type: ModelType): readonly ModelRelation[] {
@@ -46,7 +50,10 @@ export function derivationsOf(type: ModelType): readonly Derivation[] {
       from: { type: entry.on_resource, role: entry.role },
       to: { type: type.key, role: role.key },
       along: entry.linked_by_relation,
-      isGuarded: entry.when.no_direct_roles_on_object || role.granted_to.when.no_direct_roles_on_object,
+      guard: {
+        ofItself: entry.when.no_direct_roles_on_object,
+        ofRole: role.granted_to.when.no_direct_roles_on_object,
+      },
       isOfGroups: entry.role === MEMBER && entry.linked_by_relation.startsWith(`${entry.on_resource}_group_`),
     })),
   )
@@ -56,6 +63,11 @@ interface Permitting {
   readonly key: string
   readonly permissions: readonly string[]
   readonly extends: readonly string[]
+}
+
+/** What of the parents that a role itself extends is not known. */
+export function unknownParents(role: Permitting, roles: ReadonlyMap<string, Permitting>): readonly string[] {
+  return role.extends.filter(parent => !roles.has(parent))
 }
 
 /** What a role may through roles that it extends, at any distance: the permission, and one role that gives it. */

@@ -1,64 +1,96 @@
-/** How the model is changed: each function is one call of the interface. */
+/** How the model is changed: each function is one call of the interface. What is added answers the tag of what was made. */
 import { answerOf, onlyAs, type Schemas, service, taggedAnswerOf } from '../interface/client.ts'
 import type { Place } from '../shell/place.tsx'
+import {
+  ACTION,
+  ACTION_GROUP,
+  ATTRIBUTE,
+  editableAction,
+  editableActionGroup,
+  editableAttribute,
+  editableRole,
+  editableType,
+  RELATION,
+  TENANT_ROLE,
+  TENANT_ROLES,
+  TYPE,
+  TYPE_ROLE,
+  TYPES,
+} from './model-edits.ts'
 import type { Derivation } from './model-facts.ts'
 
 type Path = Place['path']
 
-const TYPES = '/v2/schema/{proj_id}/{env_id}/resources'
-const TYPE = `${TYPES}/{resource_id}` as const
-const TYPE_ROLE = `${TYPE}/roles/{role_id}` as const
-const TENANT_ROLES = '/v2/schema/{proj_id}/{env_id}/roles'
-const TENANT_ROLE = `${TENANT_ROLES}/{role_id}` as const
+type Tag = string | null
 
-/** Answers the tag of what was made, by which it is taken back only as long as it is that. */
-export async function addType(path: Path, body: Schemas['ResourceCreate']): Promise<string | null> {
+export async function addType(path: Path, body: Schemas['ResourceCreate']): Promise<Tag> {
   await answerOf(service.POST(TYPES, { params: { path }, body }))
-  const at = { path: { ...path, resource_id: body.key } }
-  return (await taggedAnswerOf(service.GET(TYPE, { params: at }))).tag
+  return (await editableType(path, body.key).load()).tag
 }
 
-/** `tag`: what it must be still, else nothing is removed (412). */
-export function removeType(path: Path, type: string, tag: string | null = null) {
+/** `tag`: what it must be still, else nothing is removed (412). Null: whatever it is. */
+export function removeType(path: Path, type: string, tag: Tag = null) {
   return answerOf(
     service.DELETE(TYPE, { params: { path: { ...path, resource_id: type }, header: onlyAs(tag) } }),
   )
 }
 
-export function addAction(path: Path, type: string, body: Schemas['ActionCreate']) {
-  return answerOf(service.POST(`${TYPE}/actions`, { params: { path: { ...path, resource_id: type } }, body }))
+export async function addAction(path: Path, type: string, body: Schemas['ActionCreate']): Promise<Tag> {
+  await answerOf(service.POST(`${TYPE}/actions`, { params: { path: { ...path, resource_id: type } }, body }))
+  return (await editableAction(path, type, body.key).load()).tag
 }
 
-export function removeAction(path: Path, type: string, action: string) {
+export function removeAction(path: Path, type: string, action: string, tag: Tag = null) {
   return answerOf(
-    service.DELETE(`${TYPE}/actions/{action_id}`, {
-      params: { path: { ...path, resource_id: type, action_id: action } },
+    service.DELETE(ACTION, {
+      params: { path: { ...path, resource_id: type, action_id: action }, header: onlyAs(tag) },
+    }),
+  )
+}
+
+export async function addActionGroup(
+  path: Path,
+  type: string,
+  body: Schemas['ActionGroupCreate'],
+): Promise<Tag> {
+  await answerOf(
+    service.POST(`${TYPE}/action_groups`, { params: { path: { ...path, resource_id: type } }, body }),
+  )
+  return (await editableActionGroup(path, type, body.key).load()).tag
+}
+
+export function removeActionGroup(path: Path, type: string, group: string, tag: Tag = null) {
+  return answerOf(
+    service.DELETE(ACTION_GROUP, {
+      params: { path: { ...path, resource_id: type, action_group_id: group }, header: onlyAs(tag) },
+    }),
+  )
+}
+
+export async function addAttribute(path: Path, type: string, body: Schemas['AttributeCreate']): Promise<Tag> {
+  await answerOf(
+    service.POST(`${TYPE}/attributes`, { params: { path: { ...path, resource_id: type } }, body }),
+  )
+  return (await editableAttribute(path, type, body.key).load()).tag
+}
+
+export function removeAttribute(path: Path, type: string, attribute: string, tag: Tag = null) {
+  return answerOf(
+    service.DELETE(ATTRIBUTE, {
+      params: { path: { ...path, resource_id: type, attribute_id: attribute }, header: onlyAs(tag) },
     }),
   )
 }
 
 /** `type`: null for a role of tenants. */
-export async function addRole(
-  path: Path,
-  type: string | null,
-  body: Schemas['RoleCreate'],
-): Promise<string | null> {
-  if (type === null) {
-    await answerOf(service.POST(TENANT_ROLES, { params: { path }, body }))
-    const at = { path: { ...path, role_id: body.key } }
-    return (await taggedAnswerOf(service.GET(TENANT_ROLE, { params: at }))).tag
-  }
-  await answerOf(service.POST(`${TYPE}/roles`, { params: { path: { ...path, resource_id: type } }, body }))
-  const at = { path: { ...path, resource_id: type, role_id: body.key } }
-  return (await taggedAnswerOf(service.GET(TYPE_ROLE, { params: at }))).tag
+export async function addRole(path: Path, type: string | null, body: Schemas['RoleCreate']): Promise<Tag> {
+  if (type === null) await answerOf(service.POST(TENANT_ROLES, { params: { path }, body }))
+  else
+    await answerOf(service.POST(`${TYPE}/roles`, { params: { path: { ...path, resource_id: type } }, body }))
+  return (await editableRole(path, type, body.key).load()).tag
 }
 
-export function removeRole(
-  path: Path,
-  type: string | null,
-  role: string,
-  tag: string | null = null,
-): Promise<unknown> {
+export function removeRole(path: Path, type: string | null, role: string, tag: Tag = null): Promise<unknown> {
   const header = onlyAs(tag)
   return type === null
     ? answerOf(service.DELETE(TENANT_ROLE, { params: { path: { ...path, role_id: role }, header } }))
@@ -97,7 +129,7 @@ export function setPermission(
     : answerOf(service.DELETE(`${TYPE_ROLE}/permissions`, given))
 }
 
-/** Whether the role has all that the other one has. */
+/** Whether the role has all that the other one has; `type`: null for roles of tenants. */
 export function setExtends(
   path: Path,
   {
@@ -105,8 +137,19 @@ export function setExtends(
     role,
     parent,
     extend,
-  }: { readonly type: string; readonly role: string; readonly parent: string; readonly extend: boolean },
+  }: {
+    readonly type: string | null
+    readonly role: string
+    readonly parent: string
+    readonly extend: boolean
+  },
 ): Promise<unknown> {
+  if (type === null) {
+    const at = { params: { path: { ...path, role_id: role, parent_role_id: parent } } }
+    return extend
+      ? answerOf(service.PUT(`${TENANT_ROLE}/parents/{parent_role_id}`, at))
+      : answerOf(service.DELETE(`${TENANT_ROLE}/parents/{parent_role_id}`, at))
+  }
   const at = {
     params: { path: { ...path, resource_id: type, role_id: role, parent_role_id: parent } },
   }
@@ -115,38 +158,41 @@ export function setExtends(
     : answerOf(service.DELETE(`${TYPE_ROLE}/parents/{parent_role_id}`, at))
 }
 
-export function addRelation(path: Path, type: string, body: Schemas['RelationCreate']) {
-  return answerOf(
-    service.POST(`${TYPE}/relations`, { params: { path: { ...path, resource_id: type } }, body }),
-  )
+export async function addRelation(path: Path, type: string, body: Schemas['RelationCreate']): Promise<Tag> {
+  const params = { path: { ...path, resource_id: type } }
+  await answerOf(service.POST(`${TYPE}/relations`, { params, body }))
+  const at = { path: { ...params.path, relation_id: body.key } }
+  return (await taggedAnswerOf(service.GET(RELATION, { params: at }))).tag
 }
 
-export function removeRelation(path: Path, type: string, relation: string) {
+export function removeRelation(path: Path, type: string, relation: string, tag: Tag = null) {
   return answerOf(
-    service.DELETE(`${TYPE}/relations/{relation_id}`, {
-      params: { path: { ...path, resource_id: type, relation_id: relation } },
+    service.DELETE(RELATION, {
+      params: { path: { ...path, resource_id: type, relation_id: relation }, header: onlyAs(tag) },
     }),
   )
 }
 
-export function addDerivation(path: Path, { from, to, along, isGuarded }: Derivation) {
-  return answerOf(
+/** A derivation is a part of the role that follows, and goes by its tag. */
+export async function addDerivation(path: Path, { from, to, along, guard }: Derivation): Promise<Tag> {
+  await answerOf(
     service.POST(`${TYPE_ROLE}/implicit_grants`, {
       params: { path: { ...path, resource_id: to.type, role_id: to.role } },
       body: {
         role: from.role,
         on_resource: from.type,
         linked_by_relation: along,
-        when: { no_direct_roles_on_object: isGuarded },
+        when: { no_direct_roles_on_object: guard.ofItself },
       },
     }),
   )
+  return (await editableRole(path, to.type, to.role).load()).tag
 }
 
-export function removeDerivation(path: Path, { from, to, along }: Derivation) {
+export function removeDerivation(path: Path, { from, to, along }: Derivation, tag: Tag = null) {
   return answerOf(
     service.DELETE(`${TYPE_ROLE}/implicit_grants`, {
-      params: { path: { ...path, resource_id: to.type, role_id: to.role } },
+      params: { path: { ...path, resource_id: to.type, role_id: to.role }, header: onlyAs(tag) },
       body: { role: from.role, on_resource: from.type, linked_by_relation: along },
     }),
   )

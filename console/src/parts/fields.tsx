@@ -114,6 +114,7 @@ export function Choice({
 export function KeyInput({
   value,
   onChange,
+  onChoose,
   queryKey,
   load,
   placeholder = '',
@@ -121,6 +122,8 @@ export function KeyInput({
 }: FieldLook & {
   readonly value: string
   readonly onChange: (value: string) => void
+  /** What was taken from the list, though it may be what was typed already. */
+  readonly onChoose?: (id: string) => void
   readonly queryKey: QueryKey
   readonly load: (search: string, signal: AbortSignal) => Promise<readonly Option[]>
   readonly placeholder?: string
@@ -155,6 +158,9 @@ export function KeyInput({
       menuTrigger="focus"
       inputValue={value}
       onInputChange={onChange}
+      onSelectionChange={chosen => {
+        if (chosen !== null) onChoose?.(String(chosen))
+      }}
       items={search === value && !isPlaceholderData ? data : likelyOf(data, value)}
       defaultFilter={() => true}
       isInvalid={isSaid(look.problem)}

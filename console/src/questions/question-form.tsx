@@ -1,6 +1,7 @@
 /** The form in which a question is asked, with what there is in the service to choose from. */
 import { useState } from 'react'
 import { Form } from 'react-aria-components/Form'
+import { attributesIn } from '../interface/attributes.ts'
 import {
   completeActions,
   completeInstances,
@@ -14,7 +15,7 @@ import { KeyInput, LongTextInput } from '../parts/fields.tsx'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { useType } from './use-type.ts'
-import { ATTRIBUTES, attributesIn, type Field, isComplete, type Question } from './question.ts'
+import { ATTRIBUTES, type Field, isComplete, type Question } from './question.ts'
 
 /** Where the interface finds a field in what was sent. */
 const PLACES: Readonly<Record<Field, string>> = {

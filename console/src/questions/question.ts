@@ -1,4 +1,5 @@
 /** A question as one types it, and its form in an address: everything of it, so that a link asks it anew. The key is no part of it. */
+import { attributesIn } from '../interface/attributes.ts'
 import type { Schemas } from '../interface/client.ts'
 import type { Place } from '../shell/place.tsx'
 
@@ -59,17 +60,6 @@ export function isComplete(question: Question): boolean {
     REQUIRED.every(field => question[field] !== '') &&
     ATTRIBUTES.every(field => attributesIn(question[field]) !== null)
   )
-}
-
-/** The attributes that a text stands for; undefined: it is empty; null: it is no JSON object. */
-export function attributesIn(text: string): Readonly<Record<string, unknown>> | undefined | null {
-  if (text.trim() === '') return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
-  } catch {
-    return null
-  }
 }
 
 /** What is sent. */

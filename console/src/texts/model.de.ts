@@ -43,11 +43,14 @@ export const modelGraphDe: Texts['model']['graph'] = {
   relations: 'Beziehungen',
   derivations: 'Ableitungen',
   attributes: 'Attribute',
+  actionGroups: 'Aktionsgruppen',
   noActions: 'Man kann damit noch nichts tun.',
+  noActionGroups: 'Kein Name steht für mehrere von ihnen.',
   noRoles: 'Noch kann niemand eine Rolle darauf bekommen.',
   noPermissions: 'keine eigenen Berechtigungen',
   noRelations: 'Er ist mit nichts verbunden.',
   noDerivations: 'Keine Rolle folgt aus einer anderen.',
+  noAttributes: 'Es ist nicht gesagt, was die Dinge haben.',
   extendsSentence: roles => `⊇ hat alles, was ${roles} hat`,
   ofGroups: 'Durch die Zuweisung an eine Gruppe entstanden; verschwindet mit der letzten.',
   add: 'Anlegen',
@@ -78,12 +81,41 @@ export const modelGraphDe: Texts['model']['graph'] = {
       `Mit ${type} kann man dann auch ${key === '' ? '…' : key}. Niemand darf es, bis eine Rolle es erlaubt.`,
     said: (key, type) => `Mit ${type} kann man jetzt ${key}.`,
   },
+  editAction: {
+    label: key => `Aktion ${key} bearbeiten`,
+    title: (key, type) => `Aktion ${key} von ${type} bearbeiten`,
+    sentence: (key, type) =>
+      `Ändert, wie die Aktion ${key} von ${type} heißt und beschrieben wird. Wer sie darf, bleibt, wie es ist.`,
+    said: (key, type) => `Die Aktion ${key} von ${type} ist geändert.`,
+  },
   removeAction: {
     label: key => `Aktion ${key} löschen`,
     title: 'Aktion löschen',
     sentence: (key, type) =>
       `Löscht die Aktion ${key} von ${type} und entzieht sie jeder Rolle, die sie hat. Das lässt sich nicht rückgängig machen.`,
     said: (key, type) => `Die Aktion ${key} von ${type} ist gelöscht.`,
+  },
+  addActionGroup: {
+    open: 'Aktionsgruppe anlegen',
+    title: type => `Aktionsgruppe von ${type} anlegen`,
+    actions: 'Steht für',
+    sentence: (key, type, actions) =>
+      `${key === '' ? '…' : key} steht dann in Programmen, die das Modell von ${type} lesen, für ${actions === '' ? 'noch keine Aktion' : actions}. Wer was darf, bleibt, wie es ist.`,
+    said: (key, type) => `Die Aktionsgruppe ${key} von ${type} gibt es jetzt.`,
+  },
+  editActionGroup: {
+    label: key => `Aktionsgruppe ${key} bearbeiten`,
+    title: (key, type) => `Aktionsgruppe ${key} von ${type} bearbeiten`,
+    sentence: (key, actions) =>
+      `${key} steht dann für ${actions === '' ? 'keine Aktion' : actions}. Wer was darf, bleibt, wie es ist.`,
+    said: (key, type) => `Die Aktionsgruppe ${key} von ${type} ist geändert.`,
+  },
+  removeActionGroup: {
+    label: key => `Aktionsgruppe ${key} löschen`,
+    title: 'Aktionsgruppe löschen',
+    sentence: (key, type) =>
+      `Löscht die Aktionsgruppe ${key} von ${type}. Ihre Aktionen bleiben, und wer was darf, auch.`,
+    said: (key, type) => `Die Aktionsgruppe ${key} von ${type} ist gelöscht.`,
   },
   addRole: {
     open: 'Rolle anlegen',
@@ -96,12 +128,37 @@ export const modelGraphDe: Texts['model']['graph'] = {
       `Legt die Mandantenrolle ${key === '' ? '…' : key} an, die noch nichts darf. Niemand hat sie, bis sie in einem Mandanten zugewiesen wird.`,
     said: key => `Die Rolle ${key} gibt es jetzt.`,
   },
+  editRole: {
+    label: key => `Rolle ${key} bearbeiten`,
+    title: (key, type) => `Rolle ${key} von ${type} bearbeiten`,
+    tenantTitle: key => `Mandantenrolle ${key} bearbeiten`,
+    sentence: key =>
+      `Ändert, wie die Rolle ${key} heißt und beschrieben wird. Was man mit ihr darf, bleibt, wie es ist.`,
+    said: key => `Die Rolle ${key} ist geändert.`,
+  },
+  guard: {
+    open: 'Vorbehalt…',
+    label: role => `Vorbehalt von ${role}`,
+    title: (role, type) => `Wann ${role} von ${type} aus anderen Rollen folgt`,
+    check: type => `Nur wo niemand direkt eine Rolle auf ${type} hat`,
+    guards: (role, type) =>
+      `Wer durch eine andere Rolle ${role} von etwas vom Typ ${type} ist, ist es dann nur, wo niemand direkt eine Rolle darauf hat.`,
+    frees: (role, type) =>
+      `Wer durch eine andere Rolle ${role} von etwas vom Typ ${type} ist, ist es dann, wer auch immer eine Rolle darauf hat, sofern nicht eine Ableitung selbst anderes sagt.`,
+    said: (role, type) => `Wann ${role} von ${type} folgt, ist geändert.`,
+    sentence: type => `Folgt nur, wo niemand direkt eine Rolle auf ${type} hat.`,
+    on: 'nur wo niemand direkt eine Rolle hat',
+    off: 'überall',
+  },
   removeRole: {
     label: key => `Rolle ${key} löschen`,
     title: 'Rolle löschen',
     sentence: (key, type) =>
       `Löscht die Rolle ${key} von ${type}. Alle, denen sie zugewiesen wurde, verlieren sie und was aus ihr folgt. Das lässt sich nicht rückgängig machen.`,
     said: (key, type) => `Die Rolle ${key} von ${type} ist gelöscht.`,
+    tenantSentence: key =>
+      `Löscht die Mandantenrolle ${key}. Alle, denen sie in einem Mandanten zugewiesen wurde, verlieren sie. Das lässt sich nicht rückgängig machen.`,
+    tenantSaid: key => `Die Mandantenrolle ${key} ist gelöscht.`,
   },
   parents: {
     open: 'Erweitert…',
@@ -152,14 +209,51 @@ export const modelGraphDe: Texts['model']['graph'] = {
     said: (fromRole, fromType, toRole, toType) =>
       `${fromRole} von ${fromType} gibt nicht mehr ${toRole} von ${toType}.`,
   },
-  edit: {
-    open: 'Bearbeiten',
+  addAttribute: {
+    open: 'Attribut festlegen',
+    title: type => `Attribut von ${type} festlegen`,
+    keyHelp: 'So nennen es Bedingungen und Programme, etwa size oder stage.',
+    sentence: (key, type) =>
+      `Sagt, dass etwas vom Typ ${type} ${key === '' ? '…' : key} hat, damit Fehler in Bedingungen darüber auffallen. Was entschieden wird, bleibt, wie es ist.`,
+    said: (key, type) => `Das Attribut ${key} von ${type} ist festgelegt.`,
+  },
+  editAttribute: {
+    label: key => `Attribut ${key} bearbeiten`,
+    title: (key, type) => `Attribut ${key} von ${type} bearbeiten`,
+    sentence: key => `Ändert, was von ${key} gesagt wird. Was entschieden wird, bleibt, wie es ist.`,
+    said: (key, type) => `Das Attribut ${key} von ${type} ist geändert.`,
+  },
+  removeAttribute: {
+    label: key => `Attribut ${key} löschen`,
+    title: 'Attribut löschen',
+    sentence: (key, type) =>
+      `Sagt nicht mehr, dass etwas vom Typ ${type} ${key} hat. Was die Dinge haben, bleibt, und was entschieden wird, auch.`,
+    said: (key, type) => `Das Attribut ${key} von ${type} ist nicht mehr festgelegt.`,
+  },
+  kind: 'Enthält',
+  kinds: {
+    string: 'Text',
+    number: 'Zahl',
+    bool: 'ja oder nein',
+    time: 'Zeitpunkt',
+    array: 'Liste',
+    object: 'Objekt',
+    object_array: 'Liste von Objekten',
+    json: 'Beliebiges',
+  },
+  editType: {
     label: type => `Typ ${type} bearbeiten`,
     title: type => `${type} bearbeiten`,
-    description: 'Beschreibung',
     sentence: type => `Ändert, wie ${type} heißt und beschrieben wird. Was erlaubt ist, bleibt, wie es ist.`,
-    save: 'Speichern',
     said: type => `${type} ist geändert.`,
+  },
+  edit: {
+    open: 'Bearbeiten',
+    description: 'Beschreibung',
+    attributes: 'Attribute',
+    attributesHelp: 'Was Ihre Programme dazu aufheben, als JSON: {"color": "green"}. Leer: nichts.',
+    noObject: 'Das ist kein JSON-Objekt.',
+    save: 'Speichern',
     now: value => `Jetzt steht da: ${value === '' ? '(nichts)' : value}`,
   },
 }
@@ -182,6 +276,7 @@ export const modelMatrixDe: Texts['model']['matrix'] = {
   noActions: 'Es gibt noch keine Aktionen.',
   noTypes: 'Kein Typ passt.',
   moreRoles: 'Mehr Rollen anzeigen',
+  tenantRoleList: 'Die Mandantenrollen',
   moreTypes: 'Mehr Typen anzeigen',
   findTypes: 'Typen suchen',
   legend: { direct: 'erteilt', inherited: 'durch eine Rolle, die sie erweitert', none: 'nicht erteilt' },

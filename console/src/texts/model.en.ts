@@ -50,11 +50,14 @@ export const modelGraphEn = {
   relations: 'Relations',
   derivations: 'Derivations',
   attributes: 'Attributes',
+  actionGroups: 'Action groups',
   noActions: 'Nothing can be done with it yet.',
+  noActionGroups: 'No name stands for several of them.',
   noRoles: 'Nobody can be given a role on it yet.',
   noPermissions: 'no permissions of its own',
   noRelations: 'It is joined to nothing.',
   noDerivations: 'No role follows from another one.',
+  noAttributes: 'It is not said what things of it have.',
   extendsSentence: (roles: string) => `⊇ has all that ${roles} has`,
   ofGroups: 'Made by a grant to a group, and gone with the last one.',
   add: 'Add',
@@ -84,12 +87,41 @@ export const modelGraphEn = {
       `Adds ${key === '' ? '…' : key} to what can be done with ${type}. Nobody may do it until a role says so.`,
     said: (key: string, type: string) => `${key} can be done with ${type} now.`,
   },
+  editAction: {
+    label: (key: string) => `Edit the action ${key}`,
+    title: (key: string, type: string) => `Edit the action ${key} of ${type}`,
+    sentence: (key: string, type: string) =>
+      `Changes how the action ${key} of ${type} is called and described. Who may do it stays as it is.`,
+    said: (key: string, type: string) => `The action ${key} of ${type} is changed.`,
+  },
   removeAction: {
     label: (key: string) => `Delete the action ${key}`,
     title: 'Delete an action',
     sentence: (key: string, type: string) =>
       `Deletes the action ${key} of ${type}, and takes it from every role that has it. There is no way back.`,
     said: (key: string, type: string) => `The action ${key} of ${type} is gone.`,
+  },
+  addActionGroup: {
+    open: 'Add action group',
+    title: (type: string) => `Add an action group of ${type}`,
+    actions: 'Stands for',
+    sentence: (key: string, type: string, actions: string) =>
+      `${key === '' ? '…' : key} then stands for ${actions === '' ? 'no action yet' : actions} in programs that read the model of ${type}. Who may do what stays as it is.`,
+    said: (key: string, type: string) => `The action group ${key} of ${type} is there.`,
+  },
+  editActionGroup: {
+    label: (key: string) => `Edit the action group ${key}`,
+    title: (key: string, type: string) => `Edit the action group ${key} of ${type}`,
+    sentence: (key: string, actions: string) =>
+      `${key} then stands for ${actions === '' ? 'no action' : actions}. Who may do what stays as it is.`,
+    said: (key: string, type: string) => `The action group ${key} of ${type} is changed.`,
+  },
+  removeActionGroup: {
+    label: (key: string) => `Delete the action group ${key}`,
+    title: 'Delete an action group',
+    sentence: (key: string, type: string) =>
+      `Deletes the action group ${key} of ${type}. Its actions stay, and so does who may do what.`,
+    said: (key: string, type: string) => `The action group ${key} of ${type} is gone.`,
   },
   addRole: {
     open: 'Add role',
@@ -102,12 +134,37 @@ export const modelGraphEn = {
       `Adds the tenant role ${key === '' ? '…' : key}, which may do nothing yet. Nobody has it until it is granted in a tenant.`,
     said: (key: string) => `The role ${key} is there.`,
   },
+  editRole: {
+    label: (key: string) => `Edit the role ${key}`,
+    title: (key: string, type: string) => `Edit the role ${key} of ${type}`,
+    tenantTitle: (key: string) => `Edit the tenant role ${key}`,
+    sentence: (key: string) =>
+      `Changes how the role ${key} is called and described. What who has it may do stays as it is.`,
+    said: (key: string) => `The role ${key} is changed.`,
+  },
+  guard: {
+    open: 'Guard…',
+    label: (role: string) => `Guard of ${role}`,
+    title: (role: string, type: string) => `When ${role} of ${type} follows from other roles`,
+    check: (type: string) => `Only where nobody has a role on the ${type} directly`,
+    guards: (role: string, type: string) =>
+      `Who is ${role} of a ${type} by another role is it then only where nobody has a role on it directly.`,
+    frees: (role: string, type: string) =>
+      `Who is ${role} of a ${type} by another role is it then whoever has a role on it, unless a derivation itself says otherwise.`,
+    said: (role: string, type: string) => `When ${role} of ${type} follows is changed.`,
+    sentence: (type: string) => `Follows only where nobody has a role on the ${type} directly.`,
+    on: 'only where nobody has a role directly',
+    off: 'everywhere',
+  },
   removeRole: {
     label: (key: string) => `Delete the role ${key}`,
     title: 'Delete a role',
     sentence: (key: string, type: string) =>
       `Deletes the role ${key} of ${type}. Everybody who was granted it loses it, and what follows from it. There is no way back.`,
     said: (key: string, type: string) => `The role ${key} of ${type} is gone.`,
+    tenantSentence: (key: string) =>
+      `Deletes the tenant role ${key}. Everybody who was granted it in a tenant loses it. There is no way back.`,
+    tenantSaid: (key: string) => `The tenant role ${key} is gone.`,
   },
   parents: {
     open: 'Extends…',
@@ -166,15 +223,52 @@ export const modelGraphEn = {
     said: (fromRole: string, fromType: string, toRole: string, toType: string) =>
       `${fromRole} of ${fromType} no longer gives ${toRole} of ${toType}.`,
   },
-  edit: {
-    open: 'Edit',
+  addAttribute: {
+    open: 'Add attribute',
+    title: (type: string) => `Declare an attribute of ${type}`,
+    keyHelp: 'What conditions and programs call it, such as size or stage.',
+    sentence: (key: string, type: string) =>
+      `Says that a ${type} has ${key === '' ? '…' : key}, so that mistakes in conditions about it are noticed. What is decided stays as it is.`,
+    said: (key: string, type: string) => `The attribute ${key} of ${type} is declared.`,
+  },
+  editAttribute: {
+    label: (key: string) => `Edit the attribute ${key}`,
+    title: (key: string, type: string) => `Edit the attribute ${key} of ${type}`,
+    sentence: (key: string) => `Changes what is said of ${key}. What is decided stays as it is.`,
+    said: (key: string, type: string) => `The attribute ${key} of ${type} is changed.`,
+  },
+  removeAttribute: {
+    label: (key: string) => `Delete the attribute ${key}`,
+    title: 'Delete an attribute',
+    sentence: (key: string, type: string) =>
+      `No longer says that a ${type} has ${key}. What things have stays, and so does what is decided.`,
+    said: (key: string, type: string) => `The attribute ${key} of ${type} is no longer declared.`,
+  },
+  kind: 'Holds',
+  kinds: {
+    string: 'text',
+    number: 'number',
+    bool: 'yes or no',
+    time: 'time',
+    array: 'list',
+    object: 'object',
+    object_array: 'list of objects',
+    json: 'anything',
+  },
+  editType: {
     label: (type: string) => `Edit the type ${type}`,
     title: (type: string) => `Edit ${type}`,
-    description: 'Description',
     sentence: (type: string) =>
       `Changes how ${type} is called and described. What is allowed stays as it is.`,
-    save: 'Save',
     said: (type: string) => `${type} is changed.`,
+  },
+  edit: {
+    open: 'Edit',
+    description: 'Description',
+    attributes: 'Attributes',
+    attributesHelp: 'What your programs keep with it, as JSON: {"color": "green"}. Empty: nothing.',
+    noObject: 'This is no JSON object.',
+    save: 'Save',
     now: (value: string) => `There now: ${value === '' ? '(nothing)' : value}`,
   },
 }
@@ -197,6 +291,7 @@ export const modelMatrixEn = {
   noActions: 'There are no actions yet.',
   noTypes: 'No type matches.',
   moreRoles: 'Show more roles',
+  tenantRoleList: 'The tenant roles',
   moreTypes: 'Show more types',
   findTypes: 'Find types',
   legend: { direct: 'given', inherited: 'through a role that it extends', none: 'not given' },

@@ -2,24 +2,24 @@
 import { useState } from 'react'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { Choice } from '../../parts/fields.tsx'
-import { useWrite } from '../../parts/writes.ts'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
-import { type Derivation, relationsOf, rolesOf } from '../model-facts.ts'
+import { type Derivation, isGuarded, relationsOf, rolesOf } from '../model-facts.ts'
 import { type ModelType, useType } from '../model-reads.ts'
 import { addDerivation, removeDerivation } from '../model-writes.ts'
 import { Check } from '../check.tsx'
+import { useAdd } from './use-add.ts'
 
 export function AddDerivation({ type }: { readonly type: ModelType }) {
   const texts = useTexts().model.graph
   const { path } = usePlace()
-  const write = useWrite()
+  const make = useAdd()
   const relations = relationsOf(type)
   const roles = rolesOf(type)
   const [along, setAlong] = useState<string | null>(null)
   const [fromRole, setFromRole] = useState<string | null>(null)
   const [toRole, setToRole] = useState<string | null>(null)
-  const [isGuarded, setIsGuarded] = useState(false)
+  const [guardsItself, setGuardsItself] = useState(false)
   const relation = relations.find(({ key }) => key === along)
   const { data: subject } = useType(relation?.subject ?? '', relation !== undefined)
   if (relations.length === 0 || roles.length === 0) return null
@@ -30,7 +30,10 @@ export function AddDerivation({ type }: { readonly type: ModelType }) {
           from: { type: relation.subject, role: fromRole },
           to: { type: type.key, role: toRole },
           along: relation.key,
-          isGuarded,
+          guard: {
+            ofItself: guardsItself,
+            ofRole: type.roles[toRole]?.granted_to.when.no_direct_roles_on_object ?? false,
+          },
           isOfGroups: false,
         }
   return (
@@ -47,7 +50,7 @@ export function AddDerivation({ type }: { readonly type: ModelType }) {
               derivation.to.role,
               type.key,
               derivation.along,
-              isGuarded,
+              isGuarded(derivation),
             )
       }
       submit={texts.add}
@@ -55,14 +58,14 @@ export function AddDerivation({ type }: { readonly type: ModelType }) {
         setAlong(relations.length === 1 ? relations[0]!.key : null)
         setFromRole(null)
         setToRole(roles.length === 1 ? roles[0]!.key : null)
-        setIsGuarded(false)
+        setGuardsItself(false)
       }}
       isReady={derivation !== null}
       onSubmit={() =>
-        write({
-          make: () => addDerivation(path, derivation!),
+        make({
+          add: () => addDerivation(path, derivation!),
           said: texts.addDerivation.said(fromRole!, derivation!.from.type, toRole!, type.key),
-          undo: () => removeDerivation(path, derivation!),
+          remove: tag => removeDerivation(path, derivation!, tag),
         })
       }
     >
@@ -90,7 +93,7 @@ export function AddDerivation({ type }: { readonly type: ModelType }) {
             onChange={setToRole}
             options={roles.map(({ key }) => ({ id: key }))}
           />
-          <Check isOn={isGuarded} onChange={setIsGuarded}>
+          <Check isOn={guardsItself} onChange={setGuardsItself}>
             {texts.addDerivation.guard(type.key)}
           </Check>
         </>

@@ -4,7 +4,7 @@ import { ActionDialog } from '../../parts/dialogs.tsx'
 import { useWrite } from '../../parts/writes.ts'
 import { useTexts } from '../../texts/texts.tsx'
 
-export function RemovePart({
+export function RemovePart<Removed>({
   label,
   title,
   sentence,
@@ -20,9 +20,10 @@ export function RemovePart({
   readonly said: string
   /** Where to go when the thing that the page is about is gone. */
   readonly leadsTo?: string
-  readonly remove: () => Promise<unknown>
+  /** Answers what `undo` needs to know of it. */
+  readonly remove: () => Promise<Removed>
   /** Absent: there is no way back, and the sentence says so. */
-  readonly undo?: () => Promise<unknown>
+  readonly undo?: (removed: Removed) => Promise<unknown>
 }) {
   const texts = useTexts().model.graph
   const write = useWrite()
@@ -36,17 +37,18 @@ export function RemovePart({
       sentence={sentence}
       submit={texts.remove}
       isDanger
-      onSubmit={() =>
-        write({
+      onSubmit={() => {
+        let removed: Removed | null = null
+        return write({
           make: async () => {
-            await remove()
+            removed = await remove()
             // What is not there any more is not asked for again.
             if (leadsTo !== undefined) go(leadsTo)
           },
           said,
-          undo,
+          undo: undo && (() => undo(removed!)),
         })
-      }
+      }}
     />
   )
 }

@@ -1,13 +1,17 @@
 /** Which roles a role extends: it has all that they have. */
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
+import { answerOf, service } from '../../interface/client.ts'
+import { itemsOf, searched } from '../../interface/completions.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
-import { Choice } from '../../parts/fields.tsx'
+import { Choice, KeyInput, type Option } from '../../parts/fields.tsx'
 import { useWrite } from '../../parts/writes.ts'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
-import type { ModelRole } from '../model-reads.ts'
+import { TENANT_ROLES } from '../model-edits.ts'
+import type { ModelRole, TenantRole } from '../model-reads.ts'
 import { setExtends } from '../model-writes.ts'
 
+/** Of a role of a type, one of few. */
 export function RoleParents({
   type,
   role,
@@ -17,14 +21,73 @@ export function RoleParents({
   readonly role: ModelRole
   readonly roles: readonly ModelRole[]
 }) {
+  const texts = useTexts().model.graph.parents
+  const others = roles.filter(({ key }) => key !== role.key).map(({ key }) => key)
+  const [first] = others
+  if (first === undefined) return null
+  return (
+    <Parents type={type} role={role} begin={first}>
+      {(chosen, choose) => (
+        <Choice
+          label={texts.choose(role.key)}
+          value={chosen}
+          onChange={choose}
+          options={others.map(key => ({
+            id: key,
+            note: role.extends.includes(key) ? texts.isNow : undefined,
+          }))}
+        />
+      )}
+    </Parents>
+  )
+}
+
+/** Of a role of tenants, one of many. */
+export function TenantRoleParents({ role }: { readonly role: TenantRole }) {
+  const texts = useTexts().model.graph.parents
+  const { path, key } = usePlace()
+  const load = async (text: string, signal: AbortSignal): Promise<readonly Option[]> => {
+    const found = await answerOf(
+      service.GET(TENANT_ROLES, { params: { path, query: searched(text) }, signal }),
+    )
+    return itemsOf(found)
+      .filter(each => each.key !== role.key)
+      .map(each => ({ id: each.key, note: role.extends.includes(each.key) ? texts.isNow : undefined }))
+  }
+  return (
+    <Parents type={null} role={role} begin="">
+      {(chosen, choose) => (
+        <KeyInput
+          label={texts.choose(role.key)}
+          value={chosen}
+          onChange={choose}
+          queryKey={key('role', 'parent-options', role.key)}
+          load={load}
+          isRequired
+          autoFocus
+        />
+      )}
+    </Parents>
+  )
+}
+
+/** `begin`: what is chosen when it opens; empty: nothing is. */
+function Parents({
+  type,
+  role,
+  begin,
+  children,
+}: {
+  readonly type: string | null
+  readonly role: Pick<TenantRole, 'key' | 'extends'>
+  readonly begin: string
+  readonly children: (chosen: string, choose: (parent: string) => void) => ReactNode
+}) {
   const texts = useTexts().model.graph
   const { path } = usePlace()
   const write = useWrite()
-  const others = roles.filter(({ key }) => key !== role.key).map(({ key }) => key)
   const [parent, setParent] = useState<string | null>(null)
-  const [first] = others
-  if (first === undefined) return null
-  const chosen = parent ?? first
+  const chosen = parent ?? begin
   const isExtended = role.extends.includes(chosen)
   const at = { type, role: role.key, parent: chosen }
   return (
@@ -33,8 +96,13 @@ export function RoleParents({
       triggerLook={{ kind: 'quiet', isSmall: true }}
       triggerLabel={texts.parents.label(role.key)}
       title={texts.parents.title(role.key)}
-      sentence={isExtended ? texts.parents.removes(role.key, chosen) : texts.parents.adds(role.key, chosen)}
+      sentence={
+        isExtended
+          ? texts.parents.removes(role.key, chosen)
+          : texts.parents.adds(role.key, chosen === '' ? '…' : chosen)
+      }
       submit={isExtended ? texts.remove : texts.add}
+      isReady={chosen !== ''}
       onOpen={() => setParent(null)}
       onSubmit={() =>
         write({
@@ -44,17 +112,7 @@ export function RoleParents({
         })
       }
     >
-      {() => (
-        <Choice
-          label={texts.parents.choose(role.key)}
-          value={chosen}
-          onChange={setParent}
-          options={others.map(key => ({
-            id: key,
-            note: role.extends.includes(key) ? texts.parents.isNow : undefined,
-          }))}
-        />
-      )}
+      {() => children(chosen, setParent)}
     </ActionDialog>
   )
 }

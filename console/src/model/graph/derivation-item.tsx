@@ -2,7 +2,7 @@
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { RemovePart } from '../dialogs/remove-part.tsx'
-import type { Derivation } from '../model-facts.ts'
+import { type Derivation, isGuarded } from '../model-facts.ts'
 import { addDerivation, removeDerivation } from '../model-writes.ts'
 
 export function DerivationItem({
@@ -14,8 +14,15 @@ export function DerivationItem({
 }) {
   const texts = useTexts().model.graph
   const { path } = usePlace()
-  const { from, to, along, isGuarded, isOfGroups } = derivation
-  const sentence = texts.derivationSentence(from.role, from.type, to.role, to.type, along, isGuarded)
+  const { from, to, along, isOfGroups } = derivation
+  const sentence = texts.derivationSentence(
+    from.role,
+    from.type,
+    to.role,
+    to.type,
+    along,
+    isGuarded(derivation),
+  )
   return (
     <>
       <span className="stack tight">

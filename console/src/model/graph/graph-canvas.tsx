@@ -61,14 +61,16 @@ export default function GraphCanvas({
   const stop =
     [focused, chosen].find(key => key !== null && ordered.some(box => box.key === key)) ?? ordered[0]?.key
 
+  const isThere = ordered.some(({ key }) => key === chosen)
   // What was chosen is in sight, in the middle where it was searched for, when the panel beside has taken its room, too.
   useEffect(() => {
     const box = laidOut.boxes.find(({ key }) => key === chosen)
     if (box !== undefined && size.width > 0) show(box, sought?.key === chosen)
     // What is laid out anew moves nothing.
-  }, [chosen, sought, size])
+  }, [chosen, sought, size, isThere])
 
-  const lit = chosen === null ? null : neighboursOf(chosen, model.links)
+  // What is not in the picture has no neighbours there.
+  const lit = chosen !== null && isThere ? neighboursOf(chosen, model.links) : null
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     if (event.key === '+' || event.key === '=') zoomBy(STEP)
@@ -135,11 +137,7 @@ export default function GraphCanvas({
                 placed={placed}
                 arrow={arrow}
                 look={
-                  chosen === null
-                    ? ''
-                    : placed.link.from === chosen || placed.link.to === chosen
-                      ? 'lit'
-                      : 'dim'
+                  lit === null ? '' : placed.link.from === chosen || placed.link.to === chosen ? 'lit' : 'dim'
                 }
               />
             ))}

@@ -10,7 +10,7 @@ import { usePlace } from '../../shell/place.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
 import { AddType } from '../dialogs/add-type.tsx'
 import { ModelPage } from '../model-page.tsx'
-import { MODEL_NOUNS, TYPES_MAX, useTypes } from '../model-reads.ts'
+import { MODEL_NOUNS, TYPES_MAX, useType, useTypes } from '../model-reads.ts'
 import { graphOf, groupTypesOf } from './graph-model.ts'
 import { Legend } from './legend.tsx'
 import { TypeList } from './type-list.tsx'
@@ -28,7 +28,14 @@ export default function GraphPage({ chosen }: { readonly chosen: string | null }
   const texts = all.model.graph
   const place = usePlace()
   const [, go] = useLocation()
-  const { types, total, isLoading, error } = useTypes()
+  const { types: first, total, isLoading, error } = useTypes()
+  // What is chosen is in the picture, beyond its ceiling, too.
+  const isBeyond = chosen !== null && !isLoading && first.every(({ key }) => key !== chosen)
+  const { data: beyond } = useType(chosen ?? '', isBeyond)
+  const types = useMemo(
+    () => (isBeyond && beyond !== undefined ? [...first, beyond] : first),
+    [first, isBeyond, beyond],
+  )
   const [wantsRoles, setWantsRoles] = useState<boolean | null>(null)
   const [withGroups, setWithGroups] = useState(false)
   const [search, setSearch] = useState('')
@@ -66,6 +73,7 @@ export default function GraphPage({ chosen }: { readonly chosen: string | null }
                 label={texts.find}
                 value={search}
                 onChange={seek}
+                onChoose={seek}
                 queryKey={place.key(MODEL_NOUNS, 'type-options')}
                 load={async (typed, signal) => {
                   const options = await completeTypes(place)(typed, signal)
@@ -86,7 +94,7 @@ export default function GraphPage({ chosen }: { readonly chosen: string | null }
             </div>
             <span className="soft small graph-count" role="status">
               {total > TYPES_MAX
-                ? texts.tooMany(number(types.length), number(total))
+                ? texts.tooMany(number(first.length), number(total))
                 : isLoading
                   ? texts.loaded(number(types.length), number(total))
                   : texts.countOf(number(total))}

@@ -2,7 +2,7 @@
 import { Link } from 'wouter'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
-import { derivationsOf, relationsOf, rolesOf } from '../model-facts.ts'
+import { derivationsOf, isGuarded, relationsOf, rolesOf } from '../model-facts.ts'
 import type { ModelType } from '../model-reads.ts'
 
 export function TypeList({ types }: { readonly types: readonly ModelType[] }) {
@@ -30,9 +30,16 @@ export function TypeList({ types }: { readonly types: readonly ModelType[] }) {
                 ))}
               {derivationsOf(type)
                 .filter(({ isOfGroups }) => !isOfGroups)
-                .map(({ from, to, along, isGuarded }) => (
+                .map(({ from, to, along, guard }) => (
                   <span key={`${from.type}#${from.role} ${along} ${to.role}`} className="small">
-                    {texts.derivationSentence(from.role, from.type, to.role, to.type, along, isGuarded)}
+                    {texts.derivationSentence(
+                      from.role,
+                      from.type,
+                      to.role,
+                      to.type,
+                      along,
+                      isGuarded({ guard }),
+                    )}
                   </span>
                 ))}
             </li>

@@ -1,6 +1,5 @@
 /** What there is to say of one type, and what can be done with it. */
 import { ActionLink } from '../../parts/action.tsx'
-import { Badge } from '../../parts/page.tsx'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { usePlace } from '../../shell/place.tsx'
@@ -9,14 +8,18 @@ import { AddAction } from '../dialogs/add-action.tsx'
 import { AddDerivation } from '../dialogs/add-derivation.tsx'
 import { AddRelation } from '../dialogs/add-relation.tsx'
 import { AddRole } from '../dialogs/add-role.tsx'
+import { EditAction } from '../dialogs/edit-action.tsx'
 import { EditType } from '../dialogs/edit-type.tsx'
 import { RemovePart } from '../dialogs/remove-part.tsx'
-import { RoleParents } from '../dialogs/role-parents.tsx'
 import { type ModelRelation, derivationsOf, relationsOf, rolesOf } from '../model-facts.ts'
 import { type ModelType, useType } from '../model-reads.ts'
-import { removeAction, removeRelation, removeRole, removeType } from '../model-writes.ts'
+import { removeAction, removeRelation, removeType } from '../model-writes.ts'
+import { ActionGroups } from './action-groups.tsx'
+import { Attributes } from './attributes.tsx'
 import { DerivationItem } from './derivation-item.tsx'
-import { PanelSection } from './panel-section.tsx'
+import { Named } from '../named.tsx'
+import { PanelSection } from '../panel-section.tsx'
+import { RoleItem } from './role-item.tsx'
 import { TypeLink } from './type-link.tsx'
 
 export function TypePanel({ type, types }: { readonly type: string; readonly types: readonly ModelType[] }) {
@@ -41,7 +44,6 @@ function Shown({ type, types }: { readonly type: ModelType; readonly types: read
   const outward = types.filter(({ key }) => key !== type.key)
   const relationsOut = outward.flatMap(relationsOf).filter(({ subject }) => subject === type.key)
   const derivationsOut = outward.flatMap(derivationsOf).filter(({ from }) => from.type === type.key)
-  const attributes = Object.values(type.attributes)
   return (
     <div className="stack">
       <div className="stack tight">
@@ -73,21 +75,27 @@ function Shown({ type, types }: { readonly type: ModelType; readonly types: read
         add={<AddAction type={type.key} />}
         itemKey={({ key }) => key}
       >
-        {({ key, name }) => (
+        {({ key, name, description }) => (
           <>
-            <span>
-              <code>{key}</code> {name === key ? null : <span className="soft">{name}</span>}
+            <span className="stack tight">
+              <Named of={key} name={name} />
+              {description === null ? null : <span className="soft small">{description}</span>}
             </span>
-            <RemovePart
-              label={texts.removeAction.label(key)}
-              title={texts.removeAction.title}
-              sentence={texts.removeAction.sentence(key, type.key)}
-              said={texts.removeAction.said(key, type.key)}
-              remove={() => removeAction(path, type.key, key)}
-            />
+            <span className="row tight-end">
+              <EditAction type={type.key} action={key} />
+              <RemovePart
+                label={texts.removeAction.label(key)}
+                title={texts.removeAction.title}
+                sentence={texts.removeAction.sentence(key, type.key)}
+                said={texts.removeAction.said(key, type.key)}
+                remove={() => removeAction(path, type.key, key)}
+              />
+            </span>
           </>
         )}
       </PanelSection>
+
+      <ActionGroups type={type} />
 
       <PanelSection
         title={texts.roles}
@@ -96,37 +104,7 @@ function Shown({ type, types }: { readonly type: ModelType; readonly types: read
         add={<AddRole type={type.key} actions={Object.keys(type.actions)} />}
         itemKey={({ key }) => key}
       >
-        {role => (
-          <>
-            <span className="stack tight">
-              <span>
-                <code>{role.key}</code>{' '}
-                {role.name === role.key ? null : <span className="soft">{role.name}</span>}
-              </span>
-              <span className="row tags">
-                {role.permissions.map(permission => (
-                  <Badge key={permission}>{permission}</Badge>
-                ))}
-                {role.permissions.length === 0 ? (
-                  <span className="soft small">{texts.noPermissions}</span>
-                ) : null}
-              </span>
-              {role.extends.length === 0 ? null : (
-                <span className="soft small">{texts.extendsSentence(role.extends.join(', '))}</span>
-              )}
-            </span>
-            <span className="row tight-end">
-              <RoleParents type={type.key} role={role} roles={roles} />
-              <RemovePart
-                label={texts.removeRole.label(role.key)}
-                title={texts.removeRole.title}
-                sentence={texts.removeRole.sentence(role.key, type.key)}
-                said={texts.removeRole.said(role.key, type.key)}
-                remove={() => removeRole(path, type.key, role.key)}
-              />
-            </span>
-          </>
-        )}
+        {role => <RoleItem role={role} type={type.key} roles={roles} />}
       </PanelSection>
 
       <PanelSection
@@ -149,15 +127,7 @@ function Shown({ type, types }: { readonly type: ModelType; readonly types: read
         {derivation => <DerivationItem derivation={derivation} type={type.key} />}
       </PanelSection>
 
-      {attributes.length === 0 ? null : (
-        <PanelSection title={texts.attributes} items={attributes} none="" itemKey={({ key }) => key}>
-          {({ key, type: kind }) => (
-            <span>
-              <code>{key}</code> <span className="soft">{kind}</span>
-            </span>
-          )}
-        </PanelSection>
-      )}
+      <Attributes type={type} />
     </div>
   )
 }

@@ -11,9 +11,10 @@ import { useSettled } from '../../parts/settled.ts'
 import { usePlace } from '../../shell/place.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
 import { AddRole } from '../dialogs/add-role.tsx'
-import { inheritedPermissions } from '../model-facts.ts'
-import { MODEL_NOUNS, type ModelType, type TenantRole } from '../model-reads.ts'
+import { MODEL_NOUNS, type ModelType } from '../model-reads.ts'
 import { PermissionGrid } from './permission-grid.tsx'
+import { TenantRoleList } from './tenant-role-list.tsx'
+import { useTenantRoles } from './tenant-role-pages.ts'
 import { useToggle } from './use-toggle.ts'
 
 export function TenantMatrix() {
@@ -24,14 +25,7 @@ export function TenantMatrix() {
   const search = useSettled(typed)
   const toggle = useToggle(null)
   const { path } = place
-  const roles = usePages<TenantRole>(place.key('role', 'tenant-roles'), (page, signal) =>
-    answerOf(
-      service.GET('/v2/schema/{proj_id}/{env_id}/roles', {
-        params: { path, query: { ...page, include_total_count: true } },
-        signal,
-      }),
-    ),
-  )
+  const roles = useTenantRoles()
   const types = usePages<ModelType>(place.key(MODEL_NOUNS, 'types-of-matrix', search), (page, signal) =>
     answerOf(
       service.GET('/v2/schema/{proj_id}/{env_id}/resources', {
@@ -44,8 +38,6 @@ export function TenantMatrix() {
     ),
   )
   if (roles.isLoading || types.isLoading) return <Skeleton />
-  const byKey = new Map(roles.items.map(role => [role.key, role]))
-  const inherited = new Map(roles.items.map(role => [role.key, inheritedPermissions(role, byKey)]))
   return (
     <div className="stack">
       <div className="row">
@@ -61,7 +53,7 @@ export function TenantMatrix() {
         <PermissionGrid
           label={texts.tenantTable}
           corner={texts.action}
-          columns={roles.items.map(({ key }) => ({ key, header: <code>{key}</code> }))}
+          columns={roles.items.map(({ role: { key } }) => ({ key, header: <code>{key}</code> }))}
           groups={types.items.map(type => ({
             key: type.key,
             header: <Link href={place.to('model', 'matrix', type.key)}>{type.name}</Link>,
@@ -70,12 +62,12 @@ export function TenantMatrix() {
               return {
                 key: permission,
                 header: <code>{action}</code>,
-                cells: roles.items.map(role => ({
+                cells: roles.items.map(({ role, inherited }) => ({
                   id: `${role.key} ${permission}`,
                   role: role.key,
                   permission,
                   isDirect: role.permissions.includes(permission),
-                  through: inherited.get(role.key)!.get(permission) ?? null,
+                  through: inherited.get(permission) ?? null,
                 })),
               }
             }),
@@ -102,6 +94,7 @@ export function TenantMatrix() {
           ) : null}
         </span>
       </div>
+      {roles.items.length === 0 ? null : <TenantRoleList roles={roles.items.map(({ role }) => role)} />}
     </div>
   )
 }

@@ -1,6 +1,6 @@
-/** One kind of parts of a type: its name, how many there are, each, and a way to add one. */
+/** One kind of parts of the model: its name, how many there are, each, and a way to add one. */
 import type { ReactNode } from 'react'
-import { useSpoken } from '../../texts/texts.tsx'
+import { useSpoken } from '../texts/texts.tsx'
 
 export function PanelSection<Item>({
   title,
@@ -8,6 +8,7 @@ export function PanelSection<Item>({
   none,
   add,
   itemKey,
+  level = 3,
   children,
 }: {
   readonly title: string
@@ -16,15 +17,18 @@ export function PanelSection<Item>({
   readonly none: string
   readonly add?: ReactNode
   readonly itemKey: (item: Item) => string
+  /** Of its heading. */
+  readonly level?: 2 | 3
   readonly children: (item: Item) => ReactNode
 }) {
   const { number } = useSpoken()
+  const Heading = level === 2 ? 'h2' : 'h3'
   return (
     <section className="panel-section">
       <div className="row apart">
-        <h3>
+        <Heading>
           {title} <span className="soft">{number(items.length)}</span>
-        </h3>
+        </Heading>
         {add}
       </div>
       {items.length === 0 ? (

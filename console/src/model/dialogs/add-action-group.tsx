@@ -1,0 +1,32 @@
+/** A new action group of a type: one name for several actions. */
+import { useState } from 'react'
+import { usePlace } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import { addActionGroup, removeActionGroup } from '../model-writes.ts'
+import { ActionsChoice } from './actions-choice.tsx'
+import { AddPart } from './add-part.tsx'
+
+export function AddActionGroup({
+  type,
+  actions,
+}: {
+  readonly type: string
+  readonly actions: readonly string[]
+}) {
+  const texts = useTexts().model.graph.addActionGroup
+  const { path } = usePlace()
+  const [members, setMembers] = useState<readonly string[]>([])
+  return (
+    <AddPart
+      trigger={texts.open}
+      title={texts.title(type)}
+      sentence={key => texts.sentence(key, type, members.join(', '))}
+      said={key => texts.said(key, type)}
+      onOpen={() => setMembers([])}
+      add={part => addActionGroup(path, type, { ...part, actions: [...members] })}
+      remove={(key, tag) => removeActionGroup(path, type, key, tag)}
+    >
+      {() => <ActionsChoice label={texts.actions} actions={actions} chosen={members} onChange={setMembers} />}
+    </AddPart>
+  )
+}

@@ -1,0 +1,29 @@
+/** What things of a type have, declared: a condition about it can be checked while one writes it. */
+import { useState } from 'react'
+import { usePlace } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import type { AttributeKind } from '../model-edits.ts'
+import { addAttribute, removeAttribute } from '../model-writes.ts'
+import { AddPart } from './add-part.tsx'
+import { KindChoice } from './kind-choice.tsx'
+
+export function AddAttribute({ type }: { readonly type: string }) {
+  const texts = useTexts().model.graph.addAttribute
+  const { path } = usePlace()
+  const [kind, setKind] = useState<AttributeKind>('string')
+  return (
+    <AddPart
+      trigger={texts.open}
+      title={texts.title(type)}
+      sentence={key => texts.sentence(key, type)}
+      said={key => texts.said(key, type)}
+      keyHelp={texts.keyHelp}
+      isNamed={false}
+      onOpen={() => setKind('string')}
+      add={({ key }) => addAttribute(path, type, { key, type: kind })}
+      remove={(key, tag) => removeAttribute(path, type, key, tag)}
+    >
+      {problem => <KindChoice value={kind} onChange={setKind} problem={problem?.about('type')} />}
+    </AddPart>
+  )
+}

@@ -1,0 +1,25 @@
+/** The name of a role, what is said of it, and what programs keep with it; `type` null: a role of tenants. */
+import { usePlace } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import { editableRole } from '../model-edits.ts'
+import { BLANK_DESCRIBED, describedChangeOf, describedDraftOf, DescribedFields } from './described.tsx'
+import { EditPart } from './edit-part.tsx'
+
+export function EditRole({ type, role }: { readonly type: string | null; readonly role: string }) {
+  const texts = useTexts().model.graph.editRole
+  const { path } = usePlace()
+  return (
+    <EditPart
+      label={texts.label(role)}
+      title={type === null ? texts.tenantTitle(role) : texts.title(role, type)}
+      sentence={texts.sentence(role)}
+      said={texts.said(role)}
+      editable={editableRole(path, type, role)}
+      blank={BLANK_DESCRIBED}
+      draftOf={describedDraftOf}
+      changeOf={describedChangeOf}
+    >
+      {edit => <DescribedFields {...edit} />}
+    </EditPart>
+  )
+}

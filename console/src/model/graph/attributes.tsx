@@ -1,0 +1,45 @@
+/** What things of a type have, as the model declares it. */
+import { usePlace } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import { AddAttribute } from '../dialogs/add-attribute.tsx'
+import { EditAttribute } from '../dialogs/edit-attribute.tsx'
+import { RemovePart } from '../dialogs/remove-part.tsx'
+import type { ModelType } from '../model-reads.ts'
+import { addAttribute, removeAttribute } from '../model-writes.ts'
+import { PanelSection } from '../panel-section.tsx'
+
+export function Attributes({ type }: { readonly type: ModelType }) {
+  const { path } = usePlace()
+  const texts = useTexts().model.graph
+  return (
+    <PanelSection
+      title={texts.attributes}
+      items={Object.values(type.attributes)}
+      none={texts.noAttributes}
+      add={<AddAttribute type={type.key} />}
+      itemKey={({ key }) => key}
+    >
+      {({ key, type: kind, description }) => (
+        <>
+          <span className="stack tight">
+            <span>
+              <code>{key}</code> <span className="soft">{texts.kinds[kind]}</span>
+            </span>
+            {description === null ? null : <span className="soft small">{description}</span>}
+          </span>
+          <span className="row tight-end">
+            <EditAttribute type={type.key} attribute={key} />
+            <RemovePart
+              label={texts.removeAttribute.label(key)}
+              title={texts.removeAttribute.title}
+              sentence={texts.removeAttribute.sentence(key, type.key)}
+              said={texts.removeAttribute.said(key, type.key)}
+              remove={() => removeAttribute(path, type.key, key)}
+              undo={() => addAttribute(path, type.key, { key, type: kind, description })}
+            />
+          </span>
+        </>
+      )}
+    </PanelSection>
+  )
+}

@@ -1,0 +1,59 @@
+/** A role of a type: what it may, what it extends, how it counts; and what can be done with it. */
+import { Badge } from '../../parts/page.tsx'
+import { usePlace } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import { EditGuard } from '../dialogs/edit-guard.tsx'
+import { EditRole } from '../dialogs/edit-role.tsx'
+import { RemovePart } from '../dialogs/remove-part.tsx'
+import { RoleParents } from '../dialogs/role-parents.tsx'
+import type { ModelRole } from '../model-reads.ts'
+import { removeRole } from '../model-writes.ts'
+import { Named } from '../named.tsx'
+
+export function RoleItem({
+  role,
+  type,
+  roles,
+}: {
+  readonly role: ModelRole
+  readonly type: string
+  readonly roles: readonly ModelRole[]
+}) {
+  const texts = useTexts().model.graph
+  const { path } = usePlace()
+  const { when, users_with_role: entries } = role.granted_to
+  const isGuarded = when.no_direct_roles_on_object
+  return (
+    <div className="stack tight grow">
+      <div className="row apart">
+        <Named of={role.key} name={role.name} />
+        <span className="row tight-end">
+          <EditRole type={type} role={role.key} />
+          <RemovePart
+            label={texts.removeRole.label(role.key)}
+            title={texts.removeRole.title}
+            sentence={texts.removeRole.sentence(role.key, type)}
+            said={texts.removeRole.said(role.key, type)}
+            remove={() => removeRole(path, type, role.key)}
+          />
+        </span>
+      </div>
+      {role.description === null ? null : <span className="soft small">{role.description}</span>}
+      <span className="row tags">
+        {role.permissions.map(permission => (
+          <Badge key={permission}>{permission}</Badge>
+        ))}
+        {role.permissions.length === 0 ? <span className="soft small">{texts.noPermissions}</span> : null}
+      </span>
+      {role.extends.length === 0 ? null : (
+        <span className="soft small">{texts.extendsSentence(role.extends.join(', '))}</span>
+      )}
+      {isGuarded ? <span className="soft small">{texts.guard.sentence(type)}</span> : null}
+      <span className="row tight-end">
+        <RoleParents type={type} role={role} roles={roles} />
+        {/* Nothing that follows, nothing to be guarded. */}
+        {isGuarded || entries.length > 0 ? <EditGuard type={type} role={role.key} /> : null}
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,8 @@
+/** A part of the model by its key, and its name where that says more. */
+export function Named({ of: key, name }: { readonly of: string; readonly name: string }) {
+  return (
+    <span>
+      <code>{key}</code> {name === key ? null : <span className="soft">{name}</span>}
+    </span>
+  )
+}
