@@ -48,6 +48,7 @@ const SAID_IN_WORDS = [
   /must be a text or an object of at most \d+ bytes as JSON/,
   /must be the id of an event, or a revision/,
   /query\.kinds: must be of /,
+  /of this kind, \w+, are of no resource/,
   /must be (at most \d+ names|names with commas between them)/,
   /http_method: is required/,
   /mapping_rules\[\d+\](\.url(_type)?)?: must /,

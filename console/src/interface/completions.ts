@@ -143,7 +143,7 @@ export async function keysWith(
 ): Promise<readonly FoundKey[]> {
   const { tenant, ...rest } = sought
   const query = { ...rest, limit: SHOWN_MAX, ...(tenant !== undefined && { tenant }) }
-  let after: string | null = null
+  let after: number | null = null
   do {
     const params = { path, query: { ...query, ...(after !== null && { after }) } }
     const step: Schemas['KeySearch'] = await answerOf(

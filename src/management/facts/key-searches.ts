@@ -42,10 +42,10 @@ export function* searchKeys(
   const ground = groundOf(records, query)
   if (ground === null) return { data: [], next: null }
   const data: KeyCompletion[] = []
-  let after = query.after === undefined ? -1 : Number(query.after)
+  let after = query.after ?? -1
   let rows = 0
   for (const { record, created, isDead } of records.foundIn(RECORD_KINDS[kind], [ground.list], { after })) {
-    if (rows === KEY_SEARCH_ROWS_MAX || data.length === limit) return { data, next: String(after) }
+    if (rows === KEY_SEARCH_ROWS_MAX || data.length === limit) return { data, next: after }
     const found: Searched = record
     if (!isDead && isOf(found, ground.typeId) && matchesSearch(text, textsOf(found))) {
       data.push(presentCompletion(records, { record: found, resource: resourceOf(records, found) }))

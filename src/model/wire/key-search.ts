@@ -35,8 +35,9 @@ export const KeySearchQuery = Type.Object({
     description: 'Of instances and groups: only those of this tenant, by key or id. Absent: those of all.',
   }),
   after: Type.Optional(
-    Type.String({
-      pattern: '^[0-9]{1,15}$',
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
       description:
         'Where the search goes on: what the answer before this one had as `next`. Absent: it begins.',
     }),
@@ -57,7 +58,7 @@ export const KeySearch = Type.Object({
     description: 'In the order in which they were made. There may be none although the search goes on.',
   }),
   next: nullable(
-    Type.String(),
+    Type.Integer(),
     `Where the search goes on, for \`after\`: one request looks at ${KEY_SEARCH_ROWS_MAX} things at most. Null: it has come to the end.`,
   ),
 })
