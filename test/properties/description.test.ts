@@ -51,6 +51,8 @@ const SAID_IN_WORDS = [
   /of this kind, \w+, are of no resource/,
   /must be (at most \d+ names|names with commas between them)/,
   /http_method: is required/,
+  /query\.effective: must be /,
+  /of this kind, \w+, are of no resource/,
   /mapping_rules\[\d+\](\.url(_type)?)?: must /,
 ]
 

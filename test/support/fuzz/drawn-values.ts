@@ -172,6 +172,8 @@ export class DrawnValues {
       kind === null ? this.#random.pick(['name', 'Text of a few words', 'x']) : this.#names.pick(kind)
     // Where a key is given to something new, one that nothing has makes for success.
     const isNew = way.at(-1) === 'key' && this.#random.chance(0.8)
+    const kinds = /^\^\(([\w|]+)\):/.exec(pattern ?? '')?.[1]?.split('|')
+    if (kinds !== undefined) return `${this.#random.pick(kinds)}:${named}`
     const text = isNew || !fits(named) ? this.#names.made() : named
     if (isOdd && pattern !== undefined && this.#random.chance(0.3)) {
       const long = text.padEnd(this.#random.pick([127, 128, 255]), '-a_Z9')
