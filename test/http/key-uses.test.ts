@@ -63,7 +63,9 @@ test('a key that was used says so, to ten minutes, whichever thread let it in; o
   expect((await verdict.send('POST', '/allowed', wrong)).status).toBe(401)
   let at: string | null = null
   while (at === null) at = (await shown(verdict, used)).last_used_at
-  expect(Date.parse(at) % KEY_USE_GRAIN_MS).toBe(0)
+  // When those ten minutes began, but no sooner than the key was made.
+  if (at !== used.created_at) expect(Date.parse(at) % KEY_USE_GRAIN_MS).toBe(0)
+  expect(at >= used.created_at).toBe(true)
   expect(Date.parse(at)).toBeGreaterThan(from - KEY_USE_GRAIN_MS)
   expect(Date.parse(at)).toBeLessThanOrEqual(Date.now())
   expect((await shown(verdict, unused)).last_used_at).toBe(null)
@@ -71,4 +73,18 @@ test('a key that was used says so, to ten minutes, whichever thread let it in; o
   const { body: one } = await verdict.send<ApiKey>('GET', `${KEYS}/${used.id}`, { key: ADMIN_KEY })
   expect(one.last_used_at).toBe(at)
   expect((await verdict.send('GET', `${KEYS}/scope`, { key: API_KEY })).status).toBe(200)
+})
+
+test('keys are found by a part of their name or of their id', async () => {
+  const verdict = await startedService()
+  const [shop] = [await made(verdict, { ...OF_DEFAULT, name: 'The Shop' }), await made(verdict, OF_DEFAULT)]
+  const found = async (search: string) => {
+    const path = `${KEYS}?search=${encodeURIComponent(search)}`
+    const { body } = await verdict.send<Envelope<ApiKey>>('GET', path, { key: ADMIN_KEY })
+    expect(body.total_count).toBe(body.data.length)
+    return body.data.map(({ id }) => id)
+  }
+  expect(await found('shop')).toEqual([shop.id])
+  expect(await found(shop.id)).toEqual([shop.id])
+  expect(await found('nobody')).toEqual([])
 })

@@ -7,6 +7,7 @@ import { useDecides } from '../session/decides.ts'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { type Filters, useFilters, useTyped } from './address.ts'
+import { LogLink } from './audit/log-link.tsx'
 import { DecidesNotNote } from './decides-not-note.tsx'
 import { FilterForm } from './filter-form.tsx'
 import { ResourceGrants } from './resource-grants.tsx'
@@ -23,8 +24,13 @@ export default function ResourcePage() {
   const [asked, show] = useFilters('resources', NAMES)
   const [typed, type] = useTyped(asked)
   const name = `${asked.type}:${asked.instance}`
+  const isChosen = asked.type !== '' && asked.instance !== ''
   return (
-    <Page title={said.resources.title} lead={said.resources.lead}>
+    <Page
+      title={said.resources.title}
+      lead={said.resources.lead}
+      actions={isChosen ? <LogLink about="resource_instance" named={name} isNameShown /> : null}
+    >
       <AccessTabs current="resources" />
       <FilterForm label={said.resources.form} onShow={() => show(typed)} onClear={() => show(NOTHING)}>
         <KeyInput
@@ -52,7 +58,7 @@ export default function ResourcePage() {
         />
       </FilterForm>
       <DecidesNotNote decides={decides} />
-      {asked.type === '' || asked.instance === '' ? (
+      {!isChosen ? (
         <div className="empty">{said.resources.chooseResource}</div>
       ) : (
         <div className="access-columns">

@@ -7,6 +7,7 @@ import { useDecides } from '../session/decides.ts'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { type Filters, useFilters, useTyped } from './address.ts'
+import { LogLink } from './audit/log-link.tsx'
 import { DecidesNotNote } from './decides-not-note.tsx'
 import { FilterForm } from './filter-form.tsx'
 import { AccessTabs } from './tabs.tsx'
@@ -23,7 +24,11 @@ export default function UserPage() {
   const [asked, show] = useFilters('users', NAMES)
   const [typed, type] = useTyped(asked)
   return (
-    <Page title={said.users.title} lead={said.users.lead}>
+    <Page
+      title={said.users.title}
+      lead={said.users.lead}
+      actions={asked.user === '' ? null : <LogLink about="user" named={asked.user} isNameShown />}
+    >
       <AccessTabs current="users" />
       <FilterForm label={said.users.form} onShow={() => show(typed)} onClear={() => show(NOTHING)}>
         <KeyInput

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { Link } from 'wouter'
+import { LogLink } from '../access/audit/log-link.tsx'
 import { usePages } from '../interface/pages.ts'
 import { ActionLink } from '../parts/action.tsx'
 import { Badge, Page } from '../parts/page.tsx'
@@ -93,6 +94,7 @@ function Shown({
       actions={
         <>
           {back}
+          <LogLink about="group" named={name} />
           <DeleteGroup
             group={group}
             counts={{

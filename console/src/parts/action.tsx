@@ -26,10 +26,16 @@ export function ActionLink({
   kind = 'plain',
   isSmall = false,
   to,
+  label,
   children,
-}: ActionLook & { readonly to: string; readonly children: ReactNode }) {
+}: ActionLook & {
+  readonly to: string
+  /** What is heard, where that is more than what is shown. */
+  readonly label?: string
+  readonly children: ReactNode
+}) {
   return (
-    <Link href={to} className={lookOf(kind, isSmall)}>
+    <Link href={to} className={lookOf(kind, isSmall)} aria-label={label}>
       {children}
     </Link>
   )

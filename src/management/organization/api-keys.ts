@@ -4,7 +4,7 @@
  * fetched, by the organization.
  */
 import { presentInstant } from '#management/commands/context.ts'
-import { type Page, pageOfLists } from '#management/commands/paging.ts'
+import { matchesSearch, type Page, pageOfLists } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { isUuid } from '#model/instance-reference.ts'
@@ -35,7 +35,7 @@ export function* listApiKeys(
   context: OrganizationReadContext,
   input: { readonly query: ApiKeysQuery },
 ): Resumable<Page<ApiKey>> {
-  const { object_type, proj_id } = input.query
+  const { object_type, proj_id, search } = input.query
   const projectId = proj_id === undefined ? null : requireProject(context, proj_id).id
   return yield* pageOfLists(context.records, {
     kind: 'api-key',
@@ -44,7 +44,8 @@ export function* listApiKeys(
     matches: key =>
       isManagedBy(context, key) &&
       (object_type === undefined || objectTypeOf(key) === object_type) &&
-      (projectId === null || projectOf(context, key) === projectId),
+      (projectId === null || projectOf(context, key) === projectId) &&
+      (search === undefined || matchesSearch(search, [key.name, key.id])),
     present: key => presentApiKey(context, key, null),
   })
 }
@@ -255,6 +256,7 @@ function presentApiKey(context: OrganizationReadContext, key: ApiKeyRecord, secr
       former && former.validUntil > context.now ? presentInstant(former.validUntil) : null,
     created_at: presentInstant(key.createdAt),
     created_by: createdBy && { api_key_id: createdBy.keyId, name: createdBy.name },
-    last_used_at: lastUsedAt === 0 ? null : presentInstant(lastUsedAt),
+    // The ten minutes may have begun before there was the key.
+    last_used_at: lastUsedAt === 0 ? null : presentInstant(Math.max(lastUsedAt, key.createdAt)),
   }
 }

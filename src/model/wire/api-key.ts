@@ -8,6 +8,7 @@ import {
   optional,
   pagingQuery,
   Reference,
+  SearchText,
   Timestamp,
   Uuid,
 } from './building-blocks.ts'
@@ -77,7 +78,7 @@ export const ApiKey = Type.Object({
   created_at: Timestamp,
   /** Null: the service made it at a start, or a release that did not note who did. */
   created_by: nullable(ApiKeyMaker),
-  /** To ten minutes: when those began. Null: not since it was made, or not since that is noted. */
+  /** To ten minutes: when those began, or when the key was made. Null: not since it was made, or not since that is noted. */
   last_used_at: nullable(Timestamp),
 })
 export type ApiKey = Static<typeof ApiKey>
@@ -88,6 +89,7 @@ export const ApiKeysQuery = Type.Object({
   ...pagingQuery,
   object_type: Type.Optional(ApiKeyObjectType),
   proj_id: Type.Optional(Reference),
+  search: Type.Optional(SearchText),
 })
 export type ApiKeysQuery = Static<typeof ApiKeysQuery>
 

@@ -50,6 +50,7 @@ export function AuditList({ asked }: { readonly asked: AuditFilters }) {
           file={fileName(
             'audit-log',
             asked.operation,
+            asked.named,
             asked.key,
             asked.since.slice(0, 10),
             asked.until.slice(0, 10),
@@ -91,13 +92,14 @@ export function AuditList({ asked }: { readonly asked: AuditFilters }) {
 
 function load(
   { path }: Place,
-  { operation, key, request, since, until }: AuditFilters,
+  { operation, about, named, key, request, since, until }: AuditFilters,
   page: { readonly page: number; readonly per_page: number },
   signal: AbortSignal,
 ) {
   const query = {
     ...page,
     ...(operation === '' ? {} : { operation }),
+    ...(about === '' || named === '' ? {} : { about: `${about}:${named}` }),
     ...(key === '' ? {} : { api_key_id: key }),
     ...(request === '' ? {} : { request_id: request }),
     ...(since === '' ? {} : { since }),

@@ -6,10 +6,11 @@ import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { useFilters, useTyped } from '../address.ts'
 import { FilterForm } from '../filter-form.tsx'
-import { AUDIT_FILTERS, NO_FILTERS } from './audit-filters.ts'
+import { AUDIT_FILTERS, type AuditFilters, NO_FILTERS } from './audit-filters.ts'
 import { AuditList } from './audit-list.tsx'
 import { keysLike, useReadsKeys } from './keys.ts'
 import { operationsLike } from './operations.ts'
+import { SubjectInput } from './subject-input.tsx'
 
 export default function AuditPage() {
   const texts = useTexts()
@@ -20,7 +21,7 @@ export default function AuditPage() {
   const [typed, type] = useTyped(asked)
   return (
     <Page title={said.title} lead={said.lead}>
-      <FilterForm label={said.form} onShow={() => show(typed)} onClear={() => show(NO_FILTERS)}>
+      <FilterForm label={said.form} onShow={() => show(whole(typed))} onClear={() => show(NO_FILTERS)}>
         <KeyInput
           label={said.operation}
           placeholder={said.everything}
@@ -29,6 +30,7 @@ export default function AuditPage() {
           queryKey={['operations', texts.access.audit.title]}
           load={operationsLike(texts)}
         />
+        <SubjectInput kind={typed.about} name={typed.named} onKind={type('about')} onName={type('named')} />
         <KeyInput
           label={said.key}
           placeholder={said.everyKey}
@@ -44,6 +46,11 @@ export default function AuditPage() {
       <AuditList asked={asked} />
     </Page>
   )
+}
+
+/** A kind alone narrows nothing, so it is not left in the form as if it did. */
+function whole(typed: AuditFilters): AuditFilters {
+  return typed.named === '' ? { ...typed, about: '' } : typed
 }
 
 /** A moment of the browser's zone; `value` is RFC 3339, which the address has and the interface is asked. */

@@ -1,6 +1,7 @@
 /** The names of API keys, for those who may read them: the key of an environment may not. */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'
+import { Problem } from '../../interface/problem.ts'
 import type { Option } from '../../parts/fields.tsx'
 import { useScope } from '../../session/scope.ts'
 import type { Texts } from '../../texts/en.ts'
@@ -21,23 +22,41 @@ export function useKeyName(id: string | null): string | null {
   const readsKeys = useReadsKeys()
   const { data } = useQuery({
     queryKey: ['api-key-names'],
-    queryFn: ({ signal }) => listKeys(signal),
+    queryFn: ({ signal }) => listKeys('', signal),
     enabled: readsKeys && id !== null,
     staleTime: NAMES_KEPT_MS,
   })
-  return data?.find(key => key.id === id)?.name ?? null
+  const isLacking = data !== undefined && data.length === OPTIONS_MAX && !data.some(key => key.id === id)
+  const { data: other } = useQuery({
+    queryKey: ['api-key-names', id],
+    queryFn: ({ signal }) => nameOf(id!, signal),
+    enabled: readsKeys && id !== null && isLacking,
+    staleTime: NAMES_KEPT_MS,
+  })
+  return data?.find(key => key.id === id)?.name ?? other ?? null
 }
 
-/** The first that the key in use manages. */
-async function listKeys(signal: AbortSignal): Promise<readonly Schemas['ApiKey'][]> {
-  const params = { query: { per_page: OPTIONS_MAX } }
+/** Null: it has none, or is not there any more. */
+async function nameOf(id: string, signal: AbortSignal): Promise<string | null> {
+  const params = { path: { api_key_id: id } }
+  try {
+    return (await answerOf(service.GET('/v2/api-key/{api_key_id}', { params, signal }))).name
+  } catch (problem) {
+    if (problem instanceof Problem && problem.status === 404) return null
+    throw problem
+  }
+}
+
+/** The first that the key in use manages, of those that have the text in their name or their id. */
+async function listKeys(search: string, signal: AbortSignal): Promise<readonly Schemas['ApiKey'][]> {
+  const params = { query: { per_page: OPTIONS_MAX, ...(search === '' ? {} : { search }) } }
   return (await answerOf(service.GET('/v2/api-key', { params, signal }))).data
 }
 
 export function keysLike(readsKeys: boolean, said: Texts['access']['audit']) {
   return async (search: string, signal: AbortSignal): Promise<readonly Option[]> => {
     const part = search.toLowerCase()
-    const keys = readsKeys ? await listKeys(signal) : []
+    const keys = readsKeys ? await listKeys(search, signal) : []
     const options = [
       { id: ADMIN, note: said.adminKey },
       ...keys.map(({ id, name }) => ({ id, ...(name === null ? {} : { note: name }) })),

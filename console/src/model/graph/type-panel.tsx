@@ -1,4 +1,5 @@
 /** What there is to say of one type, and what can be done with it. */
+import { LogLink } from '../../access/audit/log-link.tsx'
 import { ActionLink } from '../../parts/action.tsx'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
@@ -47,7 +48,10 @@ function Shown({ type, types }: { readonly type: ModelType; readonly types: read
   return (
     <div className="stack">
       <div className="stack tight">
-        <h2>{type.name}</h2>
+        <div className="row apart">
+          <h2>{type.name}</h2>
+          <LogLink about="resource" named={type.key} isSmall />
+        </div>
         <span className="soft small">
           <code>{type.key}</code>
           {type.description === null ? null : <> · {type.description}</>}

@@ -83,7 +83,13 @@ function KeyList({ ownProject }: { readonly ownProject: string | null }) {
         columns={[
           { id: 'name', header: said.name, cell: apiKey => <KeyName apiKey={apiKey} /> },
           { id: 'opens', header: said.opens, cell: apiKey => <Opened apiKey={apiKey} /> },
-          { id: 'made', header: said.made, cell: ({ created_at }) => moment(created_at) },
+          { id: 'made', header: said.made, cell: apiKey => <Made apiKey={apiKey} /> },
+          {
+            id: 'used',
+            header: said.lastUsed,
+            cell: ({ last_used_at: at }) =>
+              at === null ? <span className="soft">{said.notUsed}</span> : said.usedAbout(moment(at)),
+          },
           {
             id: 'former',
             header: said.former,
@@ -117,6 +123,23 @@ function KeyName({ apiKey }: { readonly apiKey: ApiKey }) {
     <span className="stack tight">
       <span className="key">{name}</span>
       <code className="soft key-id">{apiKey.id}</code>
+    </span>
+  )
+}
+
+/** When, and with which other key: that may be gone, and its name is what it was then. */
+function Made({ apiKey: { created_at: at, created_by: by } }: { readonly apiKey: ApiKey }) {
+  const { texts, moment } = useSpoken()
+  const said = texts.operations.keys
+  const id = by?.api_key_id ?? null
+  return (
+    <span className="stack tight">
+      <span>{moment(at)}</span>
+      {by === null ? null : (
+        <span className="soft small" title={id ?? undefined}>
+          {said.madeBy(id === null ? said.operatorsKey : (by.name ?? said.keyNumber(id.slice(-8))))}
+        </span>
+      )}
     </span>
   )
 }

@@ -1,0 +1,50 @@
+/** What the log is to be about: a kind, and then which one of it. */
+import { Choice, KeyInput } from '../../parts/fields.tsx'
+import { usePlace } from '../../shell/place.tsx'
+import { useTexts } from '../../texts/texts.tsx'
+import { isSubject, SUBJECTS, subjectsLike } from './subjects.ts'
+
+const ANYTHING = 'anything'
+
+export function SubjectInput({
+  kind,
+  name,
+  onKind,
+  onName,
+}: {
+  /** Empty: it may be about anything. */
+  readonly kind: string
+  readonly name: string
+  readonly onKind: (kind: string) => void
+  readonly onName: (name: string) => void
+}) {
+  const said = useTexts().access.audit
+  const place = usePlace()
+  const chosen = isSubject(kind) ? kind : null
+  return (
+    <>
+      <Choice
+        label={said.about}
+        value={chosen ?? ANYTHING}
+        onChange={id => {
+          onKind(id === ANYTHING ? '' : id)
+          onName('')
+        }}
+        options={[
+          { id: ANYTHING, text: said.anything },
+          ...SUBJECTS.map(id => ({ id, text: said.subjects[id] })),
+        ]}
+      />
+      {chosen === null ? null : (
+        <KeyInput
+          key={chosen}
+          label={said.named[chosen]}
+          value={name}
+          onChange={onName}
+          queryKey={place.key('any', 'audit', 'subjects', chosen)}
+          load={subjectsLike(place, chosen)}
+        />
+      )}
+    </>
+  )
+}
