@@ -281,7 +281,7 @@ test('a permission that a role has through another one is told apart, and may be
   await page.getByText('Pressing gives read to commenter itself. It has it through viewer already.').waitFor()
   await page.keyboard.press('Space')
 
-  await grid.getByRole('checkbox', { name: 'commenter may read, and would through viewer, too' }).waitFor()
+  await grid.getByRole('checkbox', { name: 'commenter may read, and may through viewer, too' }).waitFor()
   await page.keyboard.press('Space')
   await inherited.waitFor()
 })
