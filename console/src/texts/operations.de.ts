@@ -12,7 +12,7 @@ export const operationsDe: typeof operationsEn = {
     fresh: 'kommen an',
     notFresh: 'kommen nicht an',
     changes: 'Eigene Änderungen',
-    written: 'werden nicht abgelehnt',
+    written: 'werden angenommen',
     notWritten: 'werden abgelehnt',
     staleness: 'Rückstand zu den anderen',
     notBehind: 'keiner',
