@@ -135,7 +135,7 @@ test('a reload asks in the words of the browser, and only while something is not
   const page = await openEdited()
   const reload = async (isMeant: boolean): Promise<string> => {
     const asked = page.waitForEvent('dialog')
-    await page.evaluate('setTimeout(() => location.reload())')
+    await page.evaluate('void requestAnimationFrame(() => location.reload())')
     const dialog = await asked
     await (isMeant ? dialog.accept() : dialog.dismiss())
     return dialog.type()
