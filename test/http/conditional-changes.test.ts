@@ -211,6 +211,8 @@ test('a list of tags will do, `*` for what is there, and a weak tag never', asyn
   expect(await patched(() => '*')).toBe(200)
   expect(await patched(tag => `W/${tag}, "a"`)).toBe(412)
   expect(await patched(tag => `W/${tag}`)).toBe(412)
+  const { message } = (await sendIf('W/"a"', 'PATCH', ROLE, {})).body as { message: string }
+  expect(message).toMatch(/^If-Match expects a tag without W\/, and it is /)
   expect(await patched(() => '"*"')).toBe(412)
   expect(await patched(() => '""')).toBe(412)
 })

@@ -16,9 +16,15 @@ export function isAmong(tag: string, tags: WantedTags): boolean {
   return tags === 'any' || tags.includes(tag)
 }
 
+/** Weak tags were left out: they match nothing. */
+function told(tags: readonly string[]): string {
+  if (tags.length === 0) return 'a tag without W/'
+  return tags.length === 1 ? tags[0]! : `one of ${tags.length} tags`
+}
+
 /** `present`: the tag of what is there; null: nothing is. */
 export function changedMeanwhile(tags: WantedTags, present: string | null): AuthzError {
-  const expected = tags === 'any' ? 'one' : tags.length === 1 ? tags[0]! : `one of ${tags.length} tags`
+  const expected = tags === 'any' ? 'one' : told(tags)
   const found = present === null ? 'there is none' : `it is ${present} by now`
   return new AuthzError(
     'PRECONDITION_FAILED',
