@@ -1,5 +1,5 @@
 /** The headers of a request, in a list that is used for one request after another. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { HeaderList } from '#http/message/header-list.ts'
 
 test('a list that was cleared has nothing of the headers before, however it is asked', () => {
@@ -24,6 +24,40 @@ test('of a repeated header the first counts', () => {
   headers.add('x-tenant', 'first')
   headers.add('x-tenant', 'second')
   expect([headers.get('x-tenant'), [...headers]]).toEqual(['first', [['x-tenant', 'first']]])
+})
+
+describe('a contradiction', () => {
+  const contradictionIn = (sent: readonly (readonly [string, string])[], singles: readonly string[] = []) => {
+    const headers = new HeaderList()
+    for (const [name, value] of sent) headers.add(name, value)
+    return headers.contradiction(singles)
+  }
+
+  test.each(['authorization', 'x-min-revision', 'content-type', 'content-encoding'])(
+    'is a second value of %s, and not the same value again',
+    name => {
+      expect(contradictionIn([[name, 'a'], [name, 'a'], ['host', 'h']])).toBeNull() // prettier-ignore
+      expect(contradictionIn([[name, 'a'], ['host', 'h'], [name, 'b']])).toBe(name) // prettier-ignore
+      expect(contradictionIn([[name, 'a'], [name, 'a'], [name, 'b'], [name, 'a']])).toBe(name) // prettier-ignore
+      expect(contradictionIn([[name, ''], [name, 'b']])).toBe(name) // prettier-ignore
+    },
+  )
+
+  test('is a second value of a header that the route names, and of no other header', () => {
+    const sent = [['permit-action', 'read'], ['accept', 'a'], ['accept', 'b'], ['permit-action', 'update']] as const // prettier-ignore
+    expect(contradictionIn(sent)).toBeNull()
+    expect(contradictionIn(sent, ['host', 'permit-user-key'])).toBeNull()
+    expect(contradictionIn(sent, ['host', 'permit-action'])).toBe('permit-action')
+    expect(contradictionIn([...sent.slice(0, 3), sent[0]!], ['permit-action'])).toBeNull()
+  })
+
+  test('is forgotten with the request that had it', () => {
+    const headers = new HeaderList()
+    for (const value of ['a', 'b']) for (const name of ['authorization', 'host']) headers.add(name, value)
+    headers.clear(true)
+    headers.add('host', 'a')
+    expect(headers.contradiction(['host'])).toBeNull()
+  })
 })
 
 test('names of one length are told apart', () => {

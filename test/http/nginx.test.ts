@@ -138,3 +138,69 @@ test('what is not ASCII at an end of a name is cut off by the HTTP library: the 
   // Within a name it stays.
   expect(await asks('zoë b')).toEqual([200, true])
 })
+
+describe('a header that occurs twice', () => {
+  const ask = async (lines: readonly string[], path = `GET ${PATH}`, body = '') => {
+    const connection = await RawConnection.open(Number(new URL(verdict.address).port))
+    const length = body === '' ? [] : [`content-length: ${Buffer.byteLength(body)}`]
+    await connection.send([`${path} HTTP/1.1`, 'host: h', ...lines, ...length, '', body].join('\r\n'))
+    const { status, body: text } = (await connection.answer())!
+    connection.destroy()
+    return [status, text.startsWith('{') ? (JSON.parse(text) as unknown) : text]
+  }
+  const lines = Object.entries({ ...ASKED, 'permit-resource-key': 'd1' }).map(each => each.join(': '))
+  const authorization = `authorization: Bearer ${API_KEY}`
+  const refused = (name: string) => [
+    400,
+    { code: 400, message: `the header ${name} occurs twice with different values; send it once` },
+  ]
+
+  test.each([...Object.keys(ASKED), 'permit-resource-key'])(
+    'with two values of %s is 400, in either order, and with the same value decides',
+    async name => {
+      const line = lines.find(each => each.startsWith(`${name}:`))!
+      expect(await ask([authorization, ...lines, `${name.toUpperCase()}: another`])).toEqual(refused(name))
+      expect(await ask([authorization, `${name}: another`, ...lines])).toEqual(refused(name))
+      expect(await ask([authorization, ...lines, line])).toEqual(ALLOWED)
+    },
+  )
+
+  test('as a credential, a revision or the host is 400 wherever one is read', async () => {
+    const question = JSON.stringify({
+      user: { key: 'alice' },
+      action: 'read',
+      resource: { type: 'document', tenant: 'acme' },
+    })
+    const message = expect.stringContaining('occurs twice')
+    for (const [path, body] of [
+      ['POST /allowed', question],
+      ['POST /allowed/bulk', `[${question}]`],
+      ['GET /local/role_assignments', ''],
+      [`GET ${SCHEMA}/resources`, ''],
+      [`GET ${PATH}`, ''],
+    ] as const) {
+      const more = path.endsWith(PATH) ? lines : []
+      for (const other of [`Bearer ${ADMIN_KEY}`, 'Bearer no-key', '']) {
+        const sent = [authorization, `Authorization: ${other}`, ...more]
+        expect((await ask(sent, path, body))[0], `${path} ${other}`).toBe(400)
+        expect((await ask(sent.toReversed(), path, body))[0]).toBe(400)
+      }
+      expect((await ask([authorization, authorization, ...more], path, body))[0]).toBe(200)
+    }
+    const revision = await verdict.revision()
+    const waits = [authorization, `x-min-revision: ${revision}`]
+    expect((await ask([...waits, waits[1]!], 'POST /allowed', question))[0]).toBe(200)
+    expect(await ask([...waits, 'x-min-revision: other.1'], 'POST /allowed', question)).toMatchObject([
+      400,
+      { message },
+    ])
+    const metadata = 'GET /.well-known/authzen-configuration'
+    expect((await ask(['host: h'], metadata))[0]).toBe(200)
+    expect((await ask(['host: other'], metadata))[0]).toBe(400)
+  })
+
+  test('and is a list or nothing that a decision depends on is read as before', async () => {
+    const more = ['accept: a/b', 'accept: c/d', 'x-request-id: a', 'x-request-id: b']
+    expect(await ask([authorization, ...lines, ...more])).toEqual(ALLOWED)
+  })
+})

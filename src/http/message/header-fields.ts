@@ -20,6 +20,8 @@ export interface RequestHeaderField extends HeaderField {
    * it is.
    */
   readonly required?: 'always' | 'strictly'
+  /** Whether a request with two different values of it is refused. For headers without a field in `HeaderList`, which has its own. */
+  readonly isSingle?: true
 }
 
 /** Every request may have one. An empty one is not looked for by anybody, and is not refused. */
@@ -66,11 +68,18 @@ export const CLIENT_VERSION: RequestHeaderField = {
 
 /** A name in a header. The library cuts off what is not ASCII at both ends, as it does blanks (docs/operations.md). */
 const NameInHeader = Type.String({ pattern: '^[!-~](.*[!-~])?$' })
-const ENDS = 'Only with ASCII at both ends: other characters there are cut off, which leaves another key.'
+const ENDS =
+  'Only with ASCII at both ends: other characters there are cut off, which leaves another key. Sent twice with different values: 400.'
 
 /** What `auth_request` of nginx is told to send (conditions, section 10.5). */
 function askedByHeader(name: string, description: string): RequestHeaderField {
-  return { name, description: `${description} ${ENDS}`, schema: NameInHeader, required: 'always' }
+  return {
+    name,
+    description: `${description} ${ENDS}`,
+    schema: NameInHeader,
+    required: 'always',
+    isSingle: true,
+  }
 }
 
 export const ASKED_USER = askedByHeader('Permit-User-Key', 'The key of the user.')
@@ -83,6 +92,7 @@ export const ASKED_KEY: RequestHeaderField = {
     'The key of the instance. Absent: the question is about the type as a whole. A gateway sets it, also to nothing: what a client ' +
     `sent would name an instance. ${ENDS}`,
   schema: NameInHeader,
+  isSingle: true,
 }
 
 export const NOT_STORED: HeaderField = {
@@ -103,6 +113,7 @@ export const LAST_EVENT_ID: RequestHeaderField = {
     'What the last event had as `id:`: the stream tells what came after it. Clients of Server-Sent Events send it by themselves when ' +
     'they connect again. It counts before `since`.',
   schema: Type.String(),
+  isSingle: true,
 }
 
 export const IF_NONE_MATCH: RequestHeaderField = {

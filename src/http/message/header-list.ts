@@ -7,6 +7,9 @@
  * Names are lower case, as the HTTP library delivers them. Of a repeated header the first counts. Those with fields
  * come first, then the others in the order they came. Where others are not kept (`clear`), asking for one, for `size`
  * or for all is a defect of ours: `InvariantError`.
+ *
+ * A proxy in front of the service might use the last value of a repeated header instead of the first. `contradiction` finds the
+ * headers for which that would make a difference.
  */
 import { assert } from '#model/assert.ts'
 import { MIN_REVISION, REQUEST_ID } from './header-fields.ts'
@@ -22,6 +25,8 @@ export class HeaderList implements ReadonlyMap<string, string> {
   #transferEncoding: string | undefined
   /** Whether one of the headers that say where the body ends came twice. */
   #isFramingRepeated = false
+  /** First of the headers with fields that occurs twice with different values and can have one value only. */
+  #contradiction: string | null = null
   /** Name, value, name, value. After `#othersLength` are leftovers of earlier requests. */
   readonly #others: string[] = []
   #othersLength = 0
@@ -41,6 +46,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
     this.#requestId = undefined
     this.#transferEncoding = undefined
     this.#isFramingRepeated = false
+    this.#contradiction = null
     this.#othersLength = 0
     this.#keepsOthers = keepsOthers
   }
@@ -54,24 +60,24 @@ export class HeaderList implements ReadonlyMap<string, string> {
         this.#connection ??= value
         return
       case CONTENT_TYPE.length:
-        if (name === CONTENT_TYPE) this.#contentType ??= value
+        if (name === CONTENT_TYPE) this.#contentType = this.#only(name, this.#contentType, value)
         else if (name === REQUEST_ID_NAME) this.#requestId ??= value
         else break
         return
       case AUTHORIZATION.length:
         if (name !== AUTHORIZATION) break
-        this.#authorization ??= value
+        this.#authorization = this.#only(name, this.#authorization, value)
         return
       case CONTENT_LENGTH.length:
         if (name === CONTENT_LENGTH) {
           this.#isFramingRepeated ||= this.#contentLength !== undefined
           this.#contentLength ??= value
-        } else if (name === MIN_REVISION_NAME) this.#minRevision ??= value
+        } else if (name === MIN_REVISION_NAME) this.#minRevision = this.#only(name, this.#minRevision, value)
         else break
         return
       case CONTENT_ENCODING.length:
         if (name !== CONTENT_ENCODING) break
-        this.#contentEncoding ??= value
+        this.#contentEncoding = this.#only(name, this.#contentEncoding, value)
         return
       case TRANSFER_ENCODING.length:
         if (name !== TRANSFER_ENCODING) break
@@ -81,6 +87,13 @@ export class HeaderList implements ReadonlyMap<string, string> {
       default:
     }
     if (this.#keepsOthers) this.#addOther(name, value)
+  }
+
+  /** Returns the value of a header that can have one value only, and records a second value that differs from the first. */
+  #only(name: string, first: string | undefined, value: string): string {
+    if (first === undefined) return value
+    if (first !== value) this.#contradiction ??= name
+    return first
   }
 
   #addOther(name: string, value: string): void {
@@ -101,6 +114,25 @@ export class HeaderList implements ReadonlyMap<string, string> {
     if (coding === undefined) return this.#contentLength === '' ? 'Content-Length must be a number' : null
     if (this.#contentLength !== undefined) return 'Content-Length and Transfer-Encoding exclude each other'
     return coding.toLowerCase() === CHUNKED ? null : `Transfer-Encoding must be ${CHUNKED}`
+  }
+
+  /**
+   * Name of a header that occurs twice with different values and must not: credentials, the form of the body, the revision to wait
+   * for, and the `others` that the route names. Null: none. O(others × headers).
+   */
+  contradiction(others: readonly string[]): string | null {
+    if (this.#contradiction !== null) return this.#contradiction
+    for (const name of others) if (this.#isContradicted(name)) return name
+    return null
+  }
+
+  #isContradicted(name: string): boolean {
+    const first = this.#otherOf(name)
+    const others = this.#others
+    for (let i = 0; i < this.#othersLength; i += 2) {
+      if (others[i] === name && others[i + 1] !== first) return true
+    }
+    return false
   }
 
   /** Whether the body, if the request has one, ends where its own chunks say so. */

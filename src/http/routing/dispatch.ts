@@ -6,6 +6,7 @@
  *   body  ───────────────────────────────────────────────────┴─► JSON ─► shape ─► handler      (`answer`)
  *
  * A route may take a usual body as bytes (`readBytes`): the handler then gets what was read there.
+ * Before the credentials, `admit` refuses a header that has two readings (`requireOneReading`).
  * What fails first is what the caller hears of (contract D-38, authzen.md 2.3). Existence and meaning are the handler's.
  * Nothing here waits, but for a decision that asks for a state still to come (`X-Min-Revision`): otherwise a reply is a
  * promise only if the handler returns one, and every refusal is thrown.
@@ -97,6 +98,7 @@ export class Dispatcher {
    * credentials, and for a key that may become known in the state that the request waits for: `answer` checks it again.
    */
   admit(match: RouteMatch, head: RequestHead): Principal | null {
+    requireOneReading(match.route, head)
     try {
       return this.#identify(match, head)
     } catch (error) {
@@ -330,6 +332,13 @@ function named({ route, rawParams }: RouteMatch, name: string): string | null | 
   } catch {
     return undefined
   }
+}
+
+/** Throws `INVALID_INPUT` if the caller or the question depends on which of two values of a header counts. */
+function requireOneReading({ singleHeaders }: Route, { headers }: RequestHead): void {
+  const name = headers.contradiction(singleHeaders)
+  if (name === null) return
+  throw new AuthzError('INVALID_INPUT', `the header ${name} occurs twice with different values; send it once`)
 }
 
 function requireHeaders(route: Route, head: RequestHead): void {

@@ -125,6 +125,8 @@ export interface Route {
   readonly ignoresHeaders: boolean
   /** Lower-case names of the required headers; enforced with `STRICT_HEADERS` only. */
   readonly strictHeaders: readonly string[]
+  /** Lower-case names of the headers that must not occur twice with different values. */
+  readonly singleHeaders: readonly string[]
   readonly isProbe: boolean
   readonly isDescribed: boolean
   readonly deprecated: boolean
@@ -180,6 +182,11 @@ export function defineRoute<
     strictHeaders: headers
       .filter(({ required }) => required !== undefined)
       .map(({ name }) => name.toLowerCase()),
+    singleHeaders: [
+      // RFC 9112, section 3.2. A route that ignores headers does not read it.
+      ...(definition.ignoresHeaders ? [] : ['host']),
+      ...headers.filter(({ isSingle }) => isSingle).map(({ name }) => name.toLowerCase()),
+    ],
     isProbe: definition.isProbe ?? false,
     isDescribed: definition.isDescribed ?? true,
     deprecated: definition.deprecated ?? false,
