@@ -44,7 +44,7 @@ export class SearchService {
       type: resource.type,
       key: resource.id,
       tenant: tenantOf(resource),
-      ...this.#circumstances(environmentId, request),
+      ...this.#circumstances(environmentId, { ...request, subject: {} }),
     })
     return this.#decisions.search(
       environmentId,
@@ -66,7 +66,7 @@ export class SearchService {
       action: action.name,
       type: resource.type,
       tenant: tenantOf(resource),
-      ...this.#circumstances(environmentId, request),
+      ...this.#circumstances(environmentId, { ...request, resource: {} }),
     })
     const page = this.#page(position)
     return this.#decisions.search(environmentId, { kind: 'resources', question, page }, waiting)
@@ -96,7 +96,11 @@ export class SearchService {
     return { ...position, triedMax: this.#triedMax }
   }
 
-  /** What the search says beside its names, for each of its candidates alike. */
+  /**
+   * Attributes and context of the search, the same for each candidate. The parts must not have properties of the side that is searched
+   * for (conditions, section 16, ruling 5): an evaluation of a candidate would not have them. Only the tenant among them counts, and it
+   * is a part of the question.
+   */
   #circumstances(
     environmentId: string,
     parts: EvaluationParts,

@@ -47,19 +47,29 @@ test('lists take them along, too', async () => {
       })
     ).status,
   ).toBe(200)
-  const said = ['--attributes', SALES, '--context', '{"office":true}']
+  await service.post(`${FACTS}/users`, { key: 'dana', attributes: { department: 'sales' } })
+  await service.patch(`${FACTS}/resource_instances/contract:c1`, { attributes: { state: 'draft' } })
+  const { user, resource } = JSON.parse(SALES) as Record<'user' | 'resource', object>
   const lists = [
-    ['list', 'resources', 'carol', 'read', 'contract', 'RESOURCE', 'c1'],
-    ['list', 'users', 'read', 'contract:c1', 'USER', 'carol'],
-    ['list', 'actions', 'carol', 'contract:c1', 'ACTION', 'read'],
-  ]
-  for (const [...words] of lists) {
-    const [header, found] = words.splice(-2)
-    expect((await run([...words, ...said])).stdout.split(/\s+/)).toEqual(
-      expect.arrayContaining([header, found]),
-    )
-    expect((await run(words)).stdout).not.toContain(found!)
+    [{ user }, 'resources', 'carol', 'read', 'contract', 'RESOURCE', 'c1'],
+    [{ resource }, 'users', 'read', 'contract:c1', 'USER', 'dana'],
+    [{ user, resource }, 'actions', 'carol', 'contract:c1', 'ACTION', 'read'],
+  ] as const
+  for (const [attributes, ...words] of lists) {
+    const found = words.slice(-2)
+    const list = ['list', ...words.slice(0, -2), '--attributes', JSON.stringify(attributes)]
+    const { stdout } = await run([...list, '--context', '{"office":true}'])
+    expect(stdout.split(/\s+/)).toEqual(expect.arrayContaining([...found]))
+    expect((await run(list)).stdout).not.toContain(found[1]!)
   }
+})
+
+test.each([
+  ['user', 'users', 'read', 'contract:c1'],
+  ['resource', 'resources', 'carol', 'read', 'contract'],
+])('a list refuses attributes of the side that it searches for: %s', async (side, ...words) => {
+  const { code, stderr } = await run(['list', ...words, '--attributes', SALES])
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`leave "${side}" out`)])
 })
 
 test('explain says at once which attribute is missing, or has another value', async () => {

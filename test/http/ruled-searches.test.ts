@@ -123,6 +123,33 @@ test('what the context says decides, and actions are found by it, too', async ()
   ])
 })
 
+test('properties of the side that is searched for do not count, except the tenant', async () => {
+  const shared = await startedService()
+  await shared.tenant('acme')
+  await fill(shared)
+  const who = {
+    subject: { type: 'user', properties: { clearance: 9, key: 'x', roles: ['reader'] } },
+    action: { name: 'share' },
+    resource: { type: 'document', id: 'd03' },
+  }
+  expect((await page(SUBJECTS, who, shared)).results).toEqual([])
+  const evaluated = { ...who, subject: { type: 'user', id: 'ann' } }
+  expect((await shared.post(EVALUATION, evaluated)).body).toEqual({ decision: false })
+  // Given with the resource, the level makes it one that everybody with a clearance may share.
+  const where = {
+    ...reads,
+    action: { name: 'share' },
+    subject: { ...reads.subject, properties: { clearance: 1 } },
+  }
+  const found = async (properties: object) =>
+    (await page(RESOURCES_FOUND, { ...where, resource: { type: 'document', properties } }, shared)).results
+  const first = [{ type: 'document', id: 'd00' }]
+  expect(await found({})).toEqual(first)
+  expect(await found({ level: -1, owner: 'ann', text: 'x'.repeat(70_000) })).toEqual(first)
+  expect(await found({ level: -1, tenant: 'default' })).toEqual(first)
+  expect(await found({ level: -1, tenant: 'acme' })).toEqual([])
+})
+
 test('a page that has tried SEARCH_SCAN_MAX candidates ends with fewer results, and says where it goes on', async () => {
   const shares = { ...reads, action: { name: 'share' } }
   const cleared = (clearance: number) => ({

@@ -1,7 +1,7 @@
 /** `verdict list`: what a user may reach, who may, and what they may do. */
 import type { Command } from '#cli/command.ts'
 import { UsageError } from '#cli/exit-codes.ts'
-import { ARGUMENT, saidArguments, saidBy } from '#cli/question.ts'
+import { ARGUMENT, type Said, saidArguments, saidBy } from '#cli/question.ts'
 import { search, type SearchedPart, type SearchQuestion } from '#cli/search.ts'
 import type { Session } from '#cli/session.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
@@ -63,12 +63,22 @@ async function printFound(
   { attributes, context, ...names }: Asked,
 ): Promise<void> {
   const said = saidBy({ attributes, context })
+  requireOfGivenSide(part, said.attributes)
   const found = await search(await session.decisions(), part, { ...names, ...said })
   session.output.result(found, () =>
     session.output.table(
       [HEADERS[part]],
       found.map(item => [item]),
     ),
+  )
+}
+
+/** Throws `UsageError` for attributes of what is searched for: the service ignores them. */
+function requireOfGivenSide(part: SearchedPart, attributes: Said['attributes']): void {
+  const searched = part === 'subject' ? 'user' : part
+  if (searched === 'action' || attributes?.[searched] === undefined) return
+  throw new UsageError(
+    `--attributes: a search for ${searched}s reads the stored attributes of each ${searched}; leave ${JSON.stringify(searched)} out`,
   )
 }
 

@@ -10,8 +10,14 @@ const properties = optional(AttributeMap)
 
 /** A subject or a resource that is meant itself. */
 export const AccessEntity = Type.Object({ type: Name, id: Name, properties })
-/** One that is searched for: whatever `id` it brings is ignored. */
-export const AccessEntityType = Type.Object({ type: Name, properties })
+/** The entities that are searched for: an `id` is ignored, and so are all properties except the tenant of a resource. */
+export const AccessEntityType = Type.Object({
+  type: Name,
+  properties: optional(
+    AttributeMap,
+    'Ignored, except `tenant` of a resource: each candidate has its stored attributes alone.',
+  ),
+})
 /** A resource whose absent id asks about the type as a whole (contract section 0, row 15). */
 export const AccessEntityOrType = Type.Object({ type: Name, id: optional(Name), properties })
 export const AccessAction = Type.Object({ name: Name, properties })
