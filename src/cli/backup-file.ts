@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Check } from 'typebox/schema'
 import { BACKUP_FORMAT, BACKUP_MANIFEST_BYTES_MAX, BackupManifest } from '#model/backup.ts'
+import { EncodingError, utf8Text } from '#model/utf8-text.ts'
 import { UsageError } from './exit-codes.ts'
 
 /** Takes the bytes of one file after the other. */
@@ -42,12 +43,13 @@ export async function readBackup(
   return manifest
 }
 
-function manifestIn(line: string | null): BackupManifest {
+function manifestIn(line: Uint8Array | null): BackupManifest {
   let manifest: unknown = null
   try {
-    manifest = JSON.parse(line ?? '')
-  } catch {
-    // Refused below.
+    manifest = JSON.parse(line === null ? '' : utf8Text(line))
+  } catch (error) {
+    if (error instanceof EncodingError) throw new UsageError(`the backup:${error.message}`)
+    // Other faults are refused below.
   }
   if (!Check(BackupManifest, manifest)) throw new UsageError('this is no backup of Verdict')
   if (manifest.format !== BACKUP_FORMAT) {
@@ -81,7 +83,7 @@ class Bytes {
   }
 
   /** Up to the first line feed; null where there is none within what a manifest may take. */
-  async line(): Promise<string | null> {
+  async line(): Promise<Uint8Array | null> {
     const parts: Uint8Array[] = []
     let length = 0
     while (length <= BACKUP_MANIFEST_BYTES_MAX) {
@@ -91,7 +93,7 @@ class Bytes {
       parts.push(end < 0 ? piece : piece.subarray(0, end))
       if (end >= 0) {
         this.#rest = Buffer.concat([piece.subarray(end + 1), this.#rest])
-        return Buffer.concat(parts).toString('utf8')
+        return Buffer.concat(parts)
       }
       length += piece.length
     }

@@ -1,7 +1,8 @@
 /** Files that are read: line by line, without being held in memory as a whole, or as one text. */
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { UsageError } from './exit-codes.ts'
+import { EncodingError, utf8Text } from '#model/utf8-text.ts'
+import { ModelFileError, UsageError } from './exit-codes.ts'
 
 /** A positional argument that is a file. `-`, which the parser does not take for a text, is standard input or output. */
 export const FILE_ARGUMENT = { type: 'string', coerce: (file: string) => (file === '' ? '-' : file) } as const
@@ -13,25 +14,49 @@ export interface InputLine {
   readonly number: number
 }
 
-/** The lines of a file that are not blank; `-` is standard input. Lines that begin with # are comments. */
+/**
+ * The lines of a file that are not blank; `-` is standard input. Lines that begin with # are comments. Throws `UsageError` for bytes
+ * that are not UTF-8.
+ */
 export async function* linesOf(
   file: string,
   stdin: NodeJS.ReadableStream,
   onBytes: (read: number) => void = () => {},
 ): AsyncIterable<InputLine> {
   let number = 0
-  for await (const line of linesIn(counted(file === '-' ? stdin : named(file), onBytes))) {
-    number += 1
-    const text = line.trim()
-    if (text !== '' && !text.startsWith('#')) yield { text, number }
+  try {
+    for await (const line of linesIn(counted(file === '-' ? stdin : named(file), onBytes))) {
+      number += 1
+      const text = line.trim()
+      if (text !== '' && !text.startsWith('#')) yield { text, number }
+    }
+  } catch (error) {
+    throw error instanceof EncodingError ? new UsageError(`${file}:${error.message}`) : error
   }
 }
 
-/** The text of a whole file. */
-export async function textOf(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: Error) => {
+/** The lines of a file as UTF-8 again, for a body that is not held in memory. Throws `UsageError` for bytes that are not UTF-8. */
+export async function* checkedBytesOf(
+  file: string,
+  pieces: AsyncIterable<Uint8Array | string>,
+): AsyncIterable<Uint8Array> {
+  try {
+    for await (const lines of lineGroupsIn(pieces)) yield Buffer.from(`${lines.join('\n')}\n`)
+  } catch (error) {
+    throw error instanceof EncodingError ? new UsageError(`${file}:${error.message}`) : error
+  }
+}
+
+/** The text of a model file. Throws `ModelFileError` for bytes that are not UTF-8. */
+export async function modelTextOf(file: string): Promise<string> {
+  const bytes = await readFile(file).catch((error: Error) => {
     throw about(file, error)
   })
+  try {
+    return utf8Text(bytes)
+  } catch (error) {
+    throw error instanceof EncodingError ? new ModelFileError(`${file}:${error.message}`) : error
+  }
 }
 
 /** The pieces of a file. */
@@ -59,27 +84,27 @@ async function* counted(
   }
 }
 
-/**
- * The lines in pieces of UTF-8, which may end anywhere. Throws what reading the pieces throws, and `UsageError` for bytes
- * that are no UTF-8.
- */
+/** The lines in pieces of UTF-8, which may end anywhere. Throws what reading the pieces throws, and `EncodingError`. */
 export async function* linesIn(pieces: AsyncIterable<Uint8Array | string>): AsyncIterable<string> {
-  // Invalid bytes are refused: with a replacement character another key would be meant.
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  const decoded = (piece?: Uint8Array): string => {
-    try {
-      return decoder.decode(piece, { stream: piece !== undefined })
-    } catch {
-      throw new UsageError('what is to be read line by line is no UTF-8')
-    }
-  }
-  let rest = ''
+  for await (const lines of lineGroupsIn(pieces)) yield* lines
+}
+
+/** The same lines, those that end in one piece together. */
+async function* lineGroupsIn(pieces: AsyncIterable<Uint8Array | string>): AsyncIterable<string[]> {
+  // The pieces of a line whose end has not come.
+  let rest: Uint8Array[] = []
+  let count = 0
   for await (const piece of pieces) {
-    const lines = (typeof piece === 'string' ? piece : decoded(piece)).split('\n')
-    lines[0] = rest + lines[0]
-    rest = lines.pop()!
-    yield* lines
+    const bytes = Buffer.from(piece)
+    const end = bytes.lastIndexOf('\n')
+    if (end >= 0) {
+      const lines = utf8Text(Buffer.concat([...rest, bytes.subarray(0, end)]), count + 1).split('\n')
+      rest = []
+      count += lines.length
+      yield lines
+    }
+    rest.push(bytes.subarray(end + 1))
   }
-  rest += decoded()
-  if (rest !== '') yield rest
+  const last = utf8Text(Buffer.concat(rest), count + 1)
+  if (last !== '') yield [last]
 }

@@ -1,5 +1,6 @@
 /** A secret that may stand in a variable, or in a file that a second variable names: for the service and the command line. */
 import { readFileSync } from 'node:fs'
+import { utf8Text } from '#model/utf8-text.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -24,7 +25,7 @@ export function secretText(name: string, environment: Environment): string | und
 /** Without the end of its last line, which editors and `echo` write. */
 function contentOf(name: string, file: string): string {
   try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+    return utf8Text(readFileSync(file)).replace(/\r?\n$/, '')
   } catch (error) {
     throw new Error(`${name} cannot be read: ${(error as Error).message}`, { cause: error })
   }

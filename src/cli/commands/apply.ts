@@ -4,7 +4,7 @@ import type { Command } from '#cli/command.ts'
 import { isAgreed } from '#cli/consent.ts'
 import { contentLineOf, ContentLineError } from '#cli/content-line.ts'
 import { ApiError, EXIT } from '#cli/exit-codes.ts'
-import { linesIn, textOf } from '#cli/input.ts'
+import { linesIn, modelTextOf } from '#cli/input.ts'
 import { applyPlan, warningsText } from '#cli/model-file/apply-plan.ts'
 import { formFindings } from '#cli/model-file/checks/check-form.ts'
 import { EnvironmentState } from '#cli/model-file/environment-state.ts'
@@ -19,6 +19,7 @@ import { wantedState } from '#cli/model-file/wanted-state.ts'
 import type { Output } from '#cli/output.ts'
 import type { Session } from '#cli/session.ts'
 import { failedIn, testLines } from '#cli/test-report.ts'
+import { EncodingError } from '#model/utf8-text.ts'
 import type { ModelFile } from '#model/model-file.ts'
 import type { ContentLine } from '#model/wire/environment-content.ts'
 
@@ -54,7 +55,7 @@ export const applyCommand: Command = ({ usage, description }, parser, run) =>
         .example('$0 apply model.yaml --prune --yes', 'and nothing else but what the file names'),
     run(async (session, { file, yes, dryRun, prune, pruneFacts }) => {
       const pruned = { model: prune, facts: pruneFacts }
-      const source = ModelSource.read(await textOf(file), file)
+      const source = ModelSource.read(await modelTextOf(file), file)
       const { tests: expected = [], wanted, present } = await statesOf(session, source, pruned)
       const steps = plannedSteps(source, present, wanted, pruned)
       const { refusals, tests } = await rehearse(wanted, expected, present, pruned)
@@ -166,7 +167,11 @@ async function presentState(
     return mentioned.has(kind === 'instances' ? name.slice(name.indexOf(':') + 1) : name)
   })
   const path = `/v2/projects/${await session.environmentPath()}/export`
-  for await (const line of linesIn(session.api.download(path))) present.add(presentLine(line))
+  try {
+    for await (const line of linesIn(session.api.download(path))) present.add(presentLine(line))
+  } catch (error) {
+    throw error instanceof EncodingError ? foreignAnswer(`what is there:${error.message}`) : error
+  }
   if (!present.isWhole) throw new ApiError('what is there could not be read to its end')
   return present.state
 }

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { resultOf } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { UsageError } from '#cli/exit-codes.ts'
-import { FILE_ARGUMENT } from '#cli/input.ts'
+import { checkedBytesOf, FILE_ARGUMENT } from '#cli/input.ts'
 import type { OnProgress } from '#cli/output.ts'
 import { CONTENT_TYPE, ImportResult } from '#model/wire/environment-content.ts'
 
@@ -40,7 +40,7 @@ export const importCommand: Command = ({ usage, description }, parser, run) =>
       const input = handle?.createReadStream() ?? session.streams.stdin
       const mebibytes = Math.ceil(bytes / MEBIBYTE)
       const answer = await session.output.progress('sending', mebibytes, 'MiB', onProgress =>
-        session.api.upload(path, told(input, onProgress), CONTENT_TYPE),
+        session.api.upload(path, told(checkedBytesOf(file, input), onProgress), CONTENT_TYPE),
       )
       const result = resultOf(ImportResult, answer, file)
       const rows = Object.entries(result.counts).filter(([kind]) => kind !== 'environment' && kind !== 'end')
@@ -48,10 +48,9 @@ export const importCommand: Command = ({ usage, description }, parser, run) =>
     }),
   )
 
-async function* told(input: NodeJS.ReadableStream, onProgress: OnProgress): AsyncIterable<Uint8Array> {
+async function* told(pieces: AsyncIterable<Uint8Array>, onProgress: OnProgress): AsyncIterable<Uint8Array> {
   let sent = 0
-  for await (const piece of input) {
-    const bytes = Buffer.from(piece as Uint8Array)
+  for await (const bytes of pieces) {
     yield bytes
     sent += bytes.length
     onProgress(Math.ceil(sent / MEBIBYTE))

@@ -1,7 +1,7 @@
 /** `verdict test`: what model files expect of themselves, tried in this process on the real engine. */
 import type { Command } from '#cli/command.ts'
 import { ModelFileError, EXIT } from '#cli/exit-codes.ts'
-import { textOf } from '#cli/input.ts'
+import { modelTextOf } from '#cli/input.ts'
 import { type StepWarning, warningsText } from '#cli/model-file/apply-plan.ts'
 import type { TestOutcome } from '#cli/model-file/expectations.ts'
 import { KnownNames } from '#cli/model-file/known-names.ts'
@@ -47,7 +47,7 @@ interface FileOutcome {
 
 /** Throws `ModelFileError` with everything that is wrong in the file, what the service would refuse included. */
 async function testFile(file: string): Promise<FileOutcome> {
-  const source = ModelSource.read(await textOf(file), file)
+  const source = ModelSource.read(await modelTextOf(file), file)
   const { tests: expected = [], ...model } = checkedModel(source, KnownNames.of(source.root))
   const none = { model: false, facts: false }
   const { refusals, warnings, tests } = await rehearse(wantedState(model), expected, null, none)

@@ -1,0 +1,42 @@
+/** Strict decoding of UTF-8. A replacement character would make one key of two, so invalid bytes are refused with their position. */
+
+const LINE_FEED = 0x0a
+
+/** Bytes that are not valid UTF-8. The message begins with the line and the column of the first one. */
+export class EncodingError extends Error {
+  override readonly name = 'EncodingError'
+}
+
+/**
+ * The text of UTF-8. `firstLine` is the number of its first line; line 1 begins without its byte order mark. Throws
+ * `EncodingError`.
+ */
+export function utf8Text(bytes: Uint8Array, firstLine = 1): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: firstLine > 1 }).decode(bytes)
+  } catch {
+    throw new EncodingError(faultIn(bytes, firstLine))
+  }
+}
+
+/** Decodes the lines one by one, since no byte of a longer character is a line feed. O(bytes). */
+function faultIn(bytes: Uint8Array, firstLine: number): string {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  const encoder = new TextEncoder()
+  for (let [number, start] = [firstLine, 0]; ; number += 1) {
+    const end = bytes.indexOf(LINE_FEED, start)
+    const line = bytes.subarray(start, end < 0 ? bytes.length : end)
+    // Differs from the line where a replacement character is in the place of bytes.
+    const decoded = encoder.encode(decoder.decode(line))
+    let at = decoded.findIndex((byte, index) => byte !== line[index])
+    if (at >= 0) {
+      while ((decoded[at]! & 0xc0) === 0x80) at -= 1
+      const column = decoder.decode(line.subarray(0, at)).length + 1
+      const byte = line[at]!.toString(16).padStart(2, '0')
+      const isGzip = number === 1 && line[0] === 0x1f && line[1] === 0x8b
+      const advice = isGzip ? 'this is gzip: decompress it first' : 'save the text as UTF-8'
+      return `${number}:${column}: expected UTF-8, received the byte 0x${byte}; ${advice}`
+    }
+    start = end + 1
+  }
+}
