@@ -214,6 +214,29 @@ test('a change that comes between the look and the save is not overwritten', asy
   await page.getByText('not saved').waitFor({ state: 'detached' })
 })
 
+test('a refused save is reported even if the page shows the set as it is', async () => {
+  const here = await company()
+  await sales(here)
+  const { verdict, at } = here
+  const page = await openSignedIn(await chromium(), { ...at, path: 'model/sets/sales', refusals: [412] })
+  await editor(page).waitFor()
+  // A proxy that damages the tag: the set has not changed.
+  await page.route('**/condition_sets/sales', async route => {
+    const request = route.request()
+    if (request.method() !== 'PATCH') return route.continue()
+    return route.continue({ headers: { ...request.headers(), 'if-match': '"damaged"' } })
+  })
+  await rewrite(page, '{ "user.department": { "equals": "mine" } }')
+  await pressOn(page.getByRole('button', { name: 'Save' }))
+  await page.getByRole('dialog').getByText('1 rule rests on Sales').waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByText('Nothing of yours was written').waitFor()
+  await page.getByText('not saved').waitFor()
+  expect(await verdict.get(`${SETS}/sales`)).toMatchObject({
+    body: { conditions: { 'user.department': { equals: 'sales' } } },
+  })
+})
+
 test('a set that is deleted takes its rules along, and both are there again when that is undone', async () => {
   const here = await company()
   await sales(here)

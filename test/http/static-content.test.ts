@@ -21,3 +21,15 @@ test('content that could not be loaded is loaded by the next request, and from t
   writeFileSync(file, 'second')
   expect(await told()).toEqual(first)
 })
+
+test('content is current for its tag as a proxy changed it, and no proxy may change the content', async () => {
+  const content = new StaticContent('text/html', () => Buffer.from('first'))
+  const { ETag: tag, 'Cache-Control': cached } = (await content.reply(NO_HEADERS)).headers!
+  expect(cached).toBe('no-cache, no-transform')
+  const begin = tag!.slice(0, -1)
+  const told = async (sent: string): Promise<number> =>
+    (await content.reply({ headers: new Map([['if-none-match', sent]]) })).status
+  for (const sent of [tag!, `W/${tag}`, `${begin}-gzip"`, `W/${begin}-br"`, `"a", ${begin};gzip"`, '*'])
+    expect(await told(sent), sent).toBe(304)
+  for (const sent of ['"a"', 'W/"a-gzip"', `${begin}x"`]) expect(await told(sent), sent).toBe(200)
+})

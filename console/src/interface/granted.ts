@@ -29,10 +29,12 @@ function tagOf(end: End): string {
   return `"${end === null ? null : new Date(end).toISOString()}"`
 }
 
+/** An end in quotes. A proxy that compresses adds to the tag: `W/` before it, or a suffix such as `-gzip`. */
+const END_TAG = /^(?:W\/)?"(null|\d{4}-\d\d-\d\dT[\d:.]+Z)/
+
 /** The end of what is there, as a refused change was told; undefined: nothing is. */
 export function endToldBy({ tag }: Problem): End | undefined {
-  if (tag === null) return undefined
-  const told = tag.slice(1, -1)
+  const told = END_TAG.exec(tag ?? '')?.[1]
   return told === 'null' ? null : told
 }
 

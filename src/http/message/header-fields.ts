@@ -95,12 +95,6 @@ export const ASKED_KEY: RequestHeaderField = {
   isSingle: true,
 }
 
-export const NOT_STORED: HeaderField = {
-  name: 'Cache-Control',
-  description: 'Nobody is to keep the answer.',
-  schema: Type.Literal('no-store'),
-}
-
 export const UNBUFFERED: HeaderField = {
   name: 'X-Accel-Buffering',
   description: 'A proxy is to hand each part on as it comes.',
@@ -126,7 +120,7 @@ export const IF_MATCH: RequestHeaderField = {
   name: 'If-Match',
   description:
     'What an answer about the thing had as `ETag`, or several of these, separated by commas: changed only if it is still so, else ' +
-    '412. `*`: only if it is there.',
+    '412. `*`: only if it is there. A weak tag (`W/`) and one with the suffix of a compressing proxy (`-gzip`) count as the tag itself.',
   schema: Type.String({ pattern: '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$' }),
 }
 
@@ -170,11 +164,16 @@ export const MIN_REVISION: RequestHeaderField = {
   schema: Revisions,
 }
 
-export const MAX_AGE: HeaderField = {
+export const CACHE_CONTROL: HeaderField = {
   name: 'Cache-Control',
-  description: 'How long the answer may be kept.',
+  description:
+    'How long a client or a proxy may keep the answer. With an `ETag` it has `no-transform`: a proxy that compresses the answer would ' +
+    'change the tag.',
   schema: Type.String(),
 }
+
+/** Of an answer that has a tag, or would have one. */
+export const UNTRANSFORMED = { [CACHE_CONTROL.name]: 'no-transform' }
 
 export const ETAG: HeaderField = {
   name: 'ETag',

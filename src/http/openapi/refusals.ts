@@ -5,6 +5,7 @@
 import {
   ALLOW,
   ANSWERED_REQUEST_ID,
+  CACHE_CONTROL,
   CHALLENGE,
   ETAG,
   type HeaderField,
@@ -51,12 +52,12 @@ const LONG_HEAD_ANSWER = {
     'the connection ends.',
 }
 
-const HEADERS: Readonly<Record<number, HeaderField>> = {
-  401: CHALLENGE,
-  405: ALLOW,
-  412: ETAG,
-  429: RETRY_AFTER,
-  503: RETRY_AFTER,
+const HEADERS: Readonly<Record<number, readonly HeaderField[]>> = {
+  401: [CHALLENGE],
+  405: [ALLOW],
+  412: [ETAG, CACHE_CONTROL],
+  429: [RETRY_AFTER],
+  503: [RETRY_AFTER],
 }
 
 export class RefusalComponents {
@@ -91,10 +92,10 @@ export class RefusalComponents {
   }
 
   #refusal(family: ErrorFamily, status: number): Json {
-    const own = HEADERS[status]
+    const own = HEADERS[status] ?? []
     return {
       description: description(family, status),
-      headers: this.#headers.of([ANSWERED_REQUEST_ID, ...(own ? [own] : [])]),
+      headers: this.#headers.of([ANSWERED_REQUEST_ID, ...own]),
       content: this.#content(family),
     }
   }

@@ -5,7 +5,7 @@
 import { readdirSync, promises as files } from 'node:fs'
 import { join } from 'node:path'
 import { Type } from 'typebox'
-import { ETAG, IF_NONE_MATCH, LOCATION, MAX_AGE } from '#http/message/header-fields.ts'
+import { CACHE_CONTROL, ETAG, IF_NONE_MATCH, LOCATION } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import { TEXT_STAYS_TEXT } from './page-policy.ts'
@@ -21,7 +21,7 @@ const PAGE_HEADERS = {
 
 /** The name of such a file has a hash of what is in it. */
 const FILE_HEADERS = {
-  'Cache-Control': 'public, max-age=31536000, immutable',
+  'Cache-Control': 'public, max-age=31536000, immutable, no-transform',
   'Cross-Origin-Resource-Policy': 'same-origin',
 }
 
@@ -43,7 +43,7 @@ export function consoleRoutes(directory: string): Route[] {
   )
   const folder = join(directory, 'console')
   const contents = new Map(namesIn(folder).map(name => [name, contentOf(folder, name)]))
-  const kept = [ETAG, MAX_AGE]
+  const kept = [ETAG, CACHE_CONTROL]
   const current = { description: 'The copy the caller has is current.', headers: kept }
   return [
     defineRoute({

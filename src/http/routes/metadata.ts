@@ -1,5 +1,5 @@
 /** The AuthZEN metadata document (authzen.md section 7). */
-import { MAX_AGE } from '#http/message/header-fields.ts'
+import { CACHE_CONTROL } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import { Metadata } from '#model/wire/access.ts'
@@ -21,7 +21,7 @@ export function metadataRoutes(publicUrl: string | null): Route[] {
       summary: 'AuthZEN metadata: where to ask what',
       family: 'access',
       access: 'optional-key',
-      responses: { 200: { description: 'The endpoints.', schema: Metadata, headers: [MAX_AGE] } },
+      responses: { 200: { description: 'The endpoints.', schema: Metadata, headers: [CACHE_CONTROL] } },
       handle: ({ headers }) => ({
         status: 200,
         headers: { 'cache-control': 'max-age=3600' },

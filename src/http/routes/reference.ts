@@ -1,7 +1,7 @@
 /** The description of this interface, and the reference to browse it. Public: they hold nothing of a customer's. */
 import { promises as files } from 'node:fs'
 import { type TSchema, Type } from 'typebox'
-import { ETAG, IF_NONE_MATCH, MAX_AGE } from '#http/message/header-fields.ts'
+import { CACHE_CONTROL, ETAG, IF_NONE_MATCH } from '#http/message/header-fields.ts'
 import type { Json } from '#http/openapi/schema-components.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import type { Resumable } from '#model/resumable.ts'
@@ -76,7 +76,7 @@ export function referenceRoutes(describe: () => Resumable<Json>): Route[] {
 function contentRoute({ contentType, schema, headers, load, ...named }: Content): Route {
   const content = new StaticContent(contentType, load, headers)
   const [mediaType] = contentType.split(';') as [string]
-  const kept = [ETAG, MAX_AGE]
+  const kept = [ETAG, CACHE_CONTROL]
   return defineRoute({
     method: 'GET',
     ...named,

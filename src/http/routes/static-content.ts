@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { type Call, RawBytes, type Reply } from '#http/message/request-reply.ts'
+import { isSameTag, strongTag } from '#model/entity-tag.ts'
 
 interface Variant {
   readonly bytes: Uint8Array
@@ -31,7 +32,7 @@ export class StaticContent {
     this.#load = load
     this.#headers = {
       'content-type': contentType,
-      'Cache-Control': 'no-cache',
+      'Cache-Control': 'no-cache, no-transform',
       Vary: 'Accept-Encoding',
       'X-Content-Type-Options': 'nosniff',
       ...headers,
@@ -74,8 +75,8 @@ function acceptsGzip(accepted: string): boolean {
   })
 }
 
-/** Whether an `If-None-Match` names this content. Weak tags do: proxies weaken what they compress. */
+/** Whether an `If-None-Match` names this content, with or without what a proxy made of its tag. */
 function isCurrent(ifNoneMatch: string, etag: string): boolean {
-  const tags = ifNoneMatch.split(',').map(tag => tag.trim().replace(/^W\//, ''))
-  return tags.includes(etag) || tags.includes('*')
+  const tags = ifNoneMatch.split(',').map(tag => strongTag(tag.trim()))
+  return tags.some(tag => tag === '*' || isSameTag(tag, etag))
 }

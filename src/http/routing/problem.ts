@@ -7,6 +7,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { type Answer, JSON_TYPE } from '#http/message/answer.ts'
+import { UNTRANSFORMED } from '#http/message/header-fields.ts'
 import type { ErrorFamily } from '#http/message/request-reply.ts'
 import { AuthzError, type ErrorCode, type ErrorDetail, errorToData } from '#model/errors.ts'
 import type { ManagementError, ManagementErrorCode, NativeError } from '#model/wire/problem.ts'
@@ -191,10 +192,15 @@ function opaCode(status: number): string {
   return status < 500 ? 'invalid_parameter' : 'internal_error'
 }
 
+/** The tag of what is there, where the request expected another. */
+function tagIn(error: unknown): Readonly<Record<string, string>> {
+  return error instanceof AuthzError && error.tag !== null ? { ETag: error.tag } : {}
+}
+
 function problemHeaders(status: number, error: unknown): Readonly<Record<string, string>> {
   if (status === 401) return { 'WWW-Authenticate': 'Bearer realm="verdict"' }
   if (status === 503 || status === 429) return { 'Retry-After': RETRY_AFTER_SECONDS }
   if (error instanceof MethodNotAllowedError) return { Allow: error.allow }
-  if (error instanceof AuthzError && error.tag !== null) return { ETag: error.tag }
+  if (status === 412) return { ...UNTRANSFORMED, ...tagIn(error) }
   return {}
 }

@@ -1,4 +1,5 @@
 /** The tags for which a change is meant (RFC 9110, section 13.1), and how it is refused where what is there has another by now. */
+import { isSameTag } from '#model/entity-tag.ts'
 import { AuthzError } from '#model/errors.ts'
 
 /** Those of representations that will do; `any`: something must be there, however it is. */
@@ -13,12 +14,10 @@ export interface GrantCondition {
 }
 
 export function isAmong(tag: string, tags: WantedTags): boolean {
-  return tags === 'any' || tags.includes(tag)
+  return tags === 'any' || tags.some(sent => isSameTag(sent, tag))
 }
 
-/** Weak tags were left out: they match nothing. */
 function told(tags: readonly string[]): string {
-  if (tags.length === 0) return 'a tag without W/'
   return tags.length === 1 ? tags[0]! : `one of ${tags.length} tags`
 }
 

@@ -8,6 +8,7 @@ import { ActionDialog } from '../../parts/dialogs.tsx'
 import { Badge } from '../../parts/page.tsx'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
+import { sayProblem } from '../../parts/toasts.tsx'
 import { useWrite } from '../../parts/writes.ts'
 import { useEdits } from '../../shell/leaving.ts'
 import { usePlace } from '../../shell/place.tsx'
@@ -89,7 +90,8 @@ function SavedSetPage({ current }: { readonly current: SavedSet }) {
       })
     } catch (refused) {
       if (refused instanceof Problem && refused.isStale) {
-        // The page shows what is there now beside what was typed.
+        // The page shows what is there now beside what was typed, where the two differ.
+        sayProblem(refused)
         await queries.invalidateQueries({ queryKey: place.key('condition_set') })
         return
       }

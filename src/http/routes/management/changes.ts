@@ -1,5 +1,5 @@
 /** The changes of an environment, as they come (Server-Sent Events). */
-import { LAST_EVENT_ID, NOT_STORED, REVISION, UNBUFFERED } from '#http/message/header-fields.ts'
+import { CACHE_CONTROL, LAST_EVENT_ID, REVISION, UNBUFFERED } from '#http/message/header-fields.ts'
 import type { Call } from '#http/message/request-reply.ts'
 import type { Authenticate } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
@@ -25,7 +25,7 @@ export function changesRoute(gateway: ManagementGateway, authenticate: Authentic
         description: 'Events, until either side ends the stream.',
         schema: StreamEvent,
         contentType: EVENTS_TYPE,
-        headers: [REVISION, NOT_STORED, UNBUFFERED],
+        headers: [REVISION, CACHE_CONTROL, UNBUFFERED],
       },
     },
     refusals: [422, 429, 503],
@@ -51,7 +51,7 @@ export function changesRoute(gateway: ManagementGateway, authenticate: Authentic
         body: stream(() => authenticate(authorization) !== null),
         headers: {
           'content-type': EVENTS_TYPE,
-          'cache-control': 'no-store',
+          'cache-control': 'no-store, no-transform',
           // What a proxy would else keep until it is worth sending.
           'x-accel-buffering': 'no',
           'x-revision': revision,

@@ -6,26 +6,23 @@ import { AuthzError } from '#model/errors.ts'
 const NAME = IF_MATCH.name.toLowerCase()
 const NEW_NAME = GRANT_IF_NONE_MATCH.name.toLowerCase()
 /** An element of the list with what is before the next one: a tag, weak or strong, or nothing. Blanks can be read in one way only. */
-const ELEMENT = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
+const ELEMENT = /[ \t]*(?:(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
 /**
- * The tags that will do; null: the caller says nothing of them. Weak tags are left out, since they never match. Throws
- * `MALFORMED_REQUEST` for what is no list of tags.
+ * The tags that will do; null: the caller says nothing of them. Weak tags count as strong ones: our tags name the content, and
+ * proxies weaken them. Throws `MALFORMED_REQUEST` for what is no list of tags.
  */
 export function wantedTags(headers: ReadonlyMap<string, string>): WantedTags | null {
   const text = headers.get(NAME)
   if (text === undefined) return null
   if (text.trim() === '*') return 'any'
   const tags: string[] = []
-  let count = 0
   ELEMENT.lastIndex = 0
   while (ELEMENT.lastIndex < text.length) {
-    const [, weak, tag] = ELEMENT.exec(text) ?? malformed()
-    if (tag === undefined) continue
-    count += 1
-    if (weak === undefined) tags.push(tag)
+    const [, tag] = ELEMENT.exec(text) ?? malformed()
+    if (tag !== undefined) tags.push(tag)
   }
-  return count === 0 ? malformed() : tags
+  return tags.length === 0 ? malformed() : tags
 }
 
 /** What must be so for the grant that a request is about; null: the caller says nothing of it. What is removed cannot be new. */

@@ -4,6 +4,7 @@
  */
 import type { Static, TObject, TSchema } from 'typebox'
 import {
+  CACHE_CONTROL,
   ETAG,
   GRANT_IF_MATCH,
   GRANT_IF_NONE_MATCH,
@@ -11,6 +12,7 @@ import {
   IF_MATCH,
   type RequestHeaderField,
   REVISION,
+  UNTRANSFORMED,
   WARNING,
 } from '#http/message/header-fields.ts'
 import type { Call, Reply, RequestNames } from '#http/message/request-reply.ts'
@@ -173,18 +175,17 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
           ...(grant ? [GRANT_IF_MATCH] : []),
           ...(grant === 'made' ? [GRANT_IF_NONE_MATCH] : []),
         ],
-        answered: showsThing && definition.answer ? [REVISION, ETAG] : [REVISION],
+        answered: showsThing && definition.answer ? [REVISION, ETAG, CACHE_CONTROL] : [REVISION],
       },
       async call => {
         headers.check(call.headers)
-        const isTagged = showsThing && isBare(call)
         const tags = isChange ? wantedTags(call.headers) : null
         const condition = grant
           ? wantedGrant(call.headers, grant)
           : tags && { thing: thing as ReadOperationName, tags }
         const query = forCaller ? forCaller.queryOf(call.query as never, call.headers) : call.query
         const reply = await forward(gateway, definition, { ...call, query }, condition)
-        return replyOf(reply, isTagged)
+        return replyOf(reply, showsThing ? { isTagged: isBare(call) } : null)
       },
     )
   }
@@ -220,7 +221,7 @@ export function managedByOrganization(gateway: ManagementGateway) {
         const { operation } = definition
         const input = { params, query, body }
         const request = { about: 'organization', operation, principal, ...plainNames(names), input } as const
-        return replyOf(await gateway.execute(request, { caller, isRead: definition.method === 'GET' }), false)
+        return replyOf(await gateway.execute(request, { caller, isRead: definition.method === 'GET' }), null)
       },
     )
 }
@@ -294,12 +295,15 @@ async function forward(
   return gateway.execute(request, { caller: call.caller, isRead })
 }
 
-/** `isOfThing`: the body, if there is one, is a thing as those see it who may go on to change it. */
-function replyOf({ json, isCreated, warning, revision }: ManagementReply, isOfThing: boolean): Reply {
+/** `thing`: the body, if there is one, shows a thing; `isTagged`: as those see it who may go on to change it. */
+function replyOf(
+  { json, isCreated, warning, revision }: ManagementReply,
+  thing: { readonly isTagged: boolean } | null,
+): Reply {
   // 299: a warning that stays, of whoever answers.
   const headers = {
     'x-revision': revision,
-    ...(isOfThing && json !== null && { ETag: tagOf(json) }),
+    ...(thing && json !== null && { ...UNTRANSFORMED, ...(thing.isTagged && { ETag: tagOf(json) }) }),
     ...(warning !== null && { warning: `299 - ${JSON.stringify(warning)}` }),
   }
   if (json === null) return { status: 204, body: undefined, headers }
