@@ -269,6 +269,9 @@ export interface AuditRecord {
   readonly isInputCut: boolean
   /** Of an entry that was taken over from a replaced environment: the commit that made the change there. Null: the row's own. */
   readonly sequence: number | null
+  /** The things that the call named: of each `kind:key`, and its id at the same place. Rows of older releases have no such fields. */
+  readonly aboutNames: readonly string[] | null
+  readonly aboutIds: readonly string[] | null
 }
 
 /** Organization-wide records; they live in an environment of their own. */

@@ -62,10 +62,144 @@ test('a user: made, granted, put into groups, in a bulk, gone; by its key and by
   expect(await about(verdict, 'user:bob')).toEqual(['createUser', 'assignRoles'])
   expect(await about(verdict, 'user:nobody')).toEqual([])
   await verdict.send('DELETE', `${FACTS}/bulk/users`, { body: { idents: ['alice', 'carol'] } })
-  // The id says nothing of the user any more; what was called by the key is still there.
-  const byKey = ofAlice.filter(operation => operation !== 'updateUser')
-  expect(await about(verdict, 'user:alice')).toEqual([...byKey, 'deleteUsers'])
-  expect(await about(verdict, `user:${alice.id}`)).toEqual(['updateUser'])
+  // Each entry has kept the key and the id, whichever the call named.
+  for (const name of ['alice', alice.id, alice.id.toUpperCase()])
+    expect(await about(verdict, `user:${name}`), name).toEqual([...ofAlice, 'deleteUsers'])
+})
+
+/** The things that the newest entry names, as `kind:key`, with their ids. */
+async function newest(verdict: Client): Promise<Readonly<Record<string, string>>> {
+  const { body } = await verdict.get<Envelope<AuditEntry>>(`${LOG}?per_page=1`)
+  return Object.fromEntries(body.data[0]!.about.map(({ kind, key, id }) => [`${kind}:${key}`, id]))
+}
+
+test('an entry of a change and a deletion by id has the key and the id of each thing that the path names', async () => {
+  const verdict = await startedService()
+  await companyOf(verdict)
+  await verdict.conditionSet({ key: 'large', type: 'resourceset', resource_id: 'document', conditions: {} })
+  const config = { key: 'proxy', name: 'P', auth_mechanism: 'Bearer', mapping_rules: [], secret: 's' }
+  expect((await verdict.post(`${FACTS}/proxy_configs`, config)).status).toBe(200)
+  await verdict.post(`${SCHEMA}/resources`, { key: 'folder', name: 'Folder', actions: { read: {} } })
+  const made: Readonly<Record<string, object>> = {
+    roles: { key: 'author', name: 'A' },
+    relations: { key: 'parent', name: 'P', subject_resource: 'folder' },
+    actions: { key: 'share', name: 'S' },
+    action_groups: { key: 'all', name: 'A', actions: [] },
+    attributes: { key: 'size', type: 'number' },
+  }
+  for (const [noun, body] of Object.entries(made))
+    expect((await verdict.post(`${SCHEMA}/resources/document/${noun}`, body)).status, noun).toBe(200)
+  // A second role of the key.
+  await verdict.tenantRole('author', [])
+  const DOCUMENT = `${SCHEMA}/resources/document`
+  const THINGS: readonly (readonly [path: string, thing: string, hasPatch: boolean])[] = [
+    [`${FACTS}/users/bob`, 'user:bob', true],
+    [`${FACTS}/tenants/acme`, 'tenant:acme', true],
+    [`${FACTS}/resource_instances/document:readme`, 'resource_instance:document:readme', true],
+    [`${GROUPS}/support`, 'resource_instance:group:support', false],
+    [`${FACTS}/proxy_configs/proxy`, 'proxy_config:proxy', true],
+    [`${SCHEMA}/condition_sets/large`, 'condition_set:large', true],
+    [`${SCHEMA}/roles/clerk`, 'role:clerk', true],
+    [`${DOCUMENT}/roles/author`, 'role:author', true],
+    [`${DOCUMENT}/relations/parent`, 'relation:parent', false],
+    [`${DOCUMENT}/action_groups/all`, 'action_group:all', true],
+    [`${DOCUMENT}/actions/share`, 'action:share', true],
+    [`${DOCUMENT}/attributes/size`, 'attribute:size', true],
+    [DOCUMENT, 'resource:document', true],
+  ]
+  const { body: document } = await verdict.get<{ id: string }>(DOCUMENT)
+  for (const [path, thing, hasPatch] of THINGS) {
+    const { id } = (await verdict.get<{ id: string }>(path)).body
+    const byId = path.replace('/document/', `/${document.id}/`).replace(/[^/]+$/, id)
+    const isPart = path.startsWith(`${DOCUMENT}/`)
+    const expected = { [thing]: id, ...(isPart && { 'resource:document': document.id }) }
+    if (hasPatch) {
+      expect((await verdict.patch(byId, { description: 'x' })).status, thing).toBe(200)
+      expect(await newest(verdict)).toEqual(expected)
+    }
+    expect((await verdict.delete(byId)).status, thing).toBe(204)
+    expect(await newest(verdict)).toEqual(expected)
+    const kinds = ['user', 'tenant', 'resource', 'resource_instance', 'role', 'condition_set']
+    if (!kinds.includes(thing.split(':')[0]!)) continue
+    // Also after the thing is gone, and after another one has its key.
+    const operations = await about(verdict, thing)
+    expect(operations.at(-1), thing).toMatch(/^delete/)
+    expect((await about(verdict, `${thing.split(':')[0]}:${id}`)).at(-1), thing).toMatch(/^delete/)
+  }
+})
+
+test('an entry of a bulk by ids has the key and the id of each thing, also of a body that is not kept', async () => {
+  const verdict = await startedService()
+  const keys = Array.from({ length: 80 }, (_, index) => `user-${index}`)
+  await verdict.users(...keys)
+  const { body } = await verdict.get<{ data: { key: string; id: string }[] }>(
+    `${FACTS}/users?per_page=100&include_total_count=true`,
+  )
+  const users = body.data.filter(({ key }) => keys.includes(key))
+  const idents = users.map(({ id }) => id)
+  await verdict.send('DELETE', `${FACTS}/bulk/users`, { body: { idents } })
+  expect(await newest(verdict)).toEqual(Object.fromEntries(users.map(({ key, id }) => [`user:${key}`, id])))
+  expect((await about(verdict, 'user:user-7')).at(-1)).toBe('deleteUsers')
+  expect((await about(verdict, `user:${idents[7]}`)).at(-1)).toBe('deleteUsers')
+})
+
+test('an entry about a grant by ids has the keys of its sides', async () => {
+  const verdict = await startedService()
+  await companyOf(verdict)
+  const idOf = async (path: string) => (await verdict.get<{ id: string }>(path)).body.id
+  const [user, role, tenant] = await Promise.all([
+    idOf(`${FACTS}/users/alice`),
+    idOf(`${SCHEMA}/roles/clerk`),
+    idOf(`${FACTS}/tenants/acme`),
+  ])
+  const expected = { 'user:alice': user, 'role:clerk': role, 'tenant:acme': tenant }
+  await verdict.send('DELETE', `${FACTS}/role_assignments`, { body: { user, role, tenant } })
+  expect(await newest(verdict)).toEqual(expected)
+  await verdict.post(`${FACTS}/role_assignments/bulk`, [{ user, role, tenant }])
+  expect(await newest(verdict)).toEqual(expected)
+  await verdict.send('DELETE', `${FACTS}/role_assignments/bulk`, { body: [{ user, role, tenant }] })
+  expect(await newest(verdict)).toEqual(expected)
+  expect((await about(verdict, 'user:alice')).slice(-3)).toEqual([
+    'deleteRoleAssignment',
+    'assignRoles',
+    'unassignRoles',
+  ])
+})
+
+test('an entry of the organization has the key and the id of the project, the environment or the API key', async () => {
+  const verdict = await startedService()
+  const asAdmin = { key: ADMIN_KEY }
+  const made = await verdict.send<{ id: string }>('POST', '/v2/projects', {
+    ...asAdmin,
+    body: { key: 'shop', name: 'Shop' },
+  })
+  const project = made.body.id
+  const env = await verdict.send<{ id: string }>('POST', '/v2/projects/shop/envs', {
+    ...asAdmin,
+    body: { key: 'staging', name: 'S' },
+  })
+  const key = await verdict.send<{ id: string }>('POST', '/v2/api-key', {
+    ...asAdmin,
+    body: { project_id: project, environment_id: env.body.id, name: 'robot' },
+  })
+  await verdict.send('DELETE', `/v2/api-key/${key.body.id}`, asAdmin)
+  await verdict.send('DELETE', `/v2/projects/${project}/envs/${env.body.id}`, asAdmin)
+  await verdict.send('DELETE', `/v2/projects/${project}`, asAdmin)
+  const { body } = await verdict.send<Envelope<AuditEntry>>('GET', '/v2/audit-log?per_page=6', asAdmin)
+  const told = body.data.map(({ operation, about: things }) => [operation, things])
+  const [ofProject, ofEnvironment, ofKey] = [
+    { kind: 'project', key: 'shop', id: project },
+    { kind: 'environment', key: 'staging', id: env.body.id },
+    { kind: 'api_key', key: 'robot', id: key.body.id },
+  ]
+  expect(told.slice(0, 4)).toEqual([
+    ['deleteProject', [ofProject]],
+    ['deleteEnvironment', [ofProject, ofEnvironment]],
+    ['deleteApiKey', [ofKey]],
+    ['createApiKey', expect.arrayContaining([ofProject, ofEnvironment, ofKey])],
+  ])
+  expect(told[4]).toEqual(['createEnvironment', expect.arrayContaining([ofProject, ofEnvironment])])
+  expect(told[5]).toEqual(['createProject', expect.arrayContaining([ofProject])])
 })
 
 test('a group, whichever way it is named; another one of the same key is none of it', async () => {
@@ -85,7 +219,8 @@ test('a group, whichever way it is named; another one of the same key is none of
   expect(await about(verdict, 'group:team:support')).toEqual(['createGroup'])
   expect(await about(verdict, 'group:staff')).toEqual(['createGroup', 'assignGroup'])
   await verdict.delete(`${GROUPS}/${body.id}`)
-  expect(await about(verdict, 'group:support')).toEqual(ofSupport)
+  for (const name of ['support', 'group:support', body.id])
+    expect(await about(verdict, `group:${name}`), name).toEqual([...ofSupport, 'deleteGroup'])
 })
 
 test('a type, its instances, a tenant, a role, a condition set', async () => {
@@ -154,7 +289,7 @@ test('goes together with the other filters, in pages, newest first; what is no k
   expect(organization.status).toBe(422)
 })
 
-test('of a body that was not kept, what the path named is found', async () => {
+test('of a body that was not kept, its things are found, and of one with more than 100 elements what the path named', async () => {
   const verdict = await startedService()
   await companyOf(verdict)
   const long = { attributes: { long: 'x'.repeat(3_000) } }
@@ -163,5 +298,8 @@ test('of a body that was not kept, what the path named is found', async () => {
   await verdict.post(`${FACTS}/users`, { key: 'dora', ...long })
   expect(await about(verdict, 'user:alice', '&operation=updateUser')).toHaveLength(1)
   expect(await about(verdict, 'user:bob', '&operation=replaceUser')).toHaveLength(1)
-  expect(await about(verdict, 'user:dora')).toEqual([])
+  expect(await about(verdict, 'user:dora')).toEqual(['createUser'])
+  const operations = Array.from({ length: 101 }, (_, index) => ({ key: `many-${index}` }))
+  await verdict.put(`${FACTS}/bulk/users`, { operations })
+  expect(await about(verdict, 'user:many-7')).toEqual([])
 })

@@ -52,6 +52,7 @@ test('every operation that changes something leaves one entry, with the key, the
   await verdict.user('alice')
   const ours = await keyId(verdict)
   const audited = new Set<string>()
+  const nameless: string[] = []
   for (const [index, call] of exampleCalls(created.body.id).entries()) {
     const about =
       call.path.startsWith('/v2/projects') || call.path.startsWith('/v2/api-key') ? ORGANIZATION_LOG : LOG
@@ -76,6 +77,7 @@ test('every operation that changes something leaves one entry, with the key, the
       api_key_id: key === ADMIN_KEY ? null : ours,
       request_id: `call-${index}`,
     })
+    if (entry!.about.length === 0) nameless.push(call.operation)
     if (about === LOG) expect(entry!.sequence).toBeLessThanOrEqual(Number(revisionOf(answer).split('.')[1]))
     const at = Date.parse(entry!.created_at)
     expect([at >= calledAt, at <= Date.now()]).toEqual([true, true])
@@ -84,6 +86,7 @@ test('every operation that changes something leaves one entry, with the key, the
   // A backup changes nothing.
   const names = writes.map(({ operationId }) => operationId).filter(name => name !== 'backUp')
   expect(names.filter(name => !audited.has(name))).toEqual([])
+  expect(nameless, 'each entry has the key and the id of what it is about').toEqual([])
   expect([...audited].filter(name => !names.includes(name))).toEqual([])
 })
 
@@ -279,7 +282,7 @@ describe('retention', () => {
       commits.run(records => {
         for (let index = 0; index < count; index += 1) {
           const about = { keyId: null, requestId: 'r', operation: 'createUser', input: {} }
-          const rest = { ...about, isInputCut: false, sequence: null }
+          const rest = { ...about, isInputCut: false, sequence: null, aboutNames: null, aboutIds: null }
           records.put({ kind: 'audit', id: randomUUID(), createdAt: now, ...rest })
         }
         const times = { createdAt: now, updatedAt: now }

@@ -36,6 +36,8 @@ async function longLog() {
           input: { user_id: `user-${n % USERS}` },
           isInputCut: false,
           sequence: null,
+          aboutNames: null,
+          aboutIds: null,
         })
       }
     })

@@ -1,18 +1,19 @@
 /**
- * What an entry of the audit log is about: the things that its call named, in the path or in what was kept of the body. A call names
- * a thing by its key or by its id; the thing that has the key, or the id, at present is found by both.
+ * What an entry of the audit log is about: the things that its call named, in the path or in the body. A call names a thing by its key or
+ * by its id. An entry keeps both of each thing (`audited-things.ts`). Of the entries of older releases, the thing that has the key, or the
+ * id, at present is found by both.
  */
 import type { Attributes } from '#model/change.ts'
 import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
 import type { AuditRecord, InstanceRecord, RecordKind, RecordOf } from '#model/records.ts'
-import type { AuditSubjectKind } from '#model/wire/audit.ts'
+import type { AuditedKind, AuditedThing, AuditSubjectKind } from '#model/wire/audit.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { findStoredType, findTenant, findUser } from './lookups.ts'
 import type { RecordReader } from './record-reader.ts'
 
 /** Groups are instances. */
-type Kind = Exclude<AuditSubjectKind, 'group'>
-type Members = Readonly<Record<string, unknown>>
+type Kind = AuditedKind
+export type Members = Readonly<Record<string, unknown>>
 
 /** Members of paths and bodies that name things. A rule has a role or a set on one side, a resource or a set on the other. */
 const NAMING: Readonly<Partial<Record<string, readonly Kind[]>>> = {
@@ -37,6 +38,18 @@ const NAMING: Readonly<Partial<Record<string, readonly Kind[]>>> = {
   parent_id: ['condition_set'],
   user_set: ['condition_set', 'role'],
   resource_set: ['condition_set', 'resource'],
+  relation_id: ['relation'],
+  relation: ['relation'],
+  linked_by_relation: ['relation'],
+  action_id: ['action'],
+  action_group_id: ['action_group'],
+  attribute_id: ['attribute'],
+  proxy_config_id: ['proxy_config'],
+  proj_id: ['project'],
+  project_id: ['project'],
+  env_id: ['environment'],
+  environment_id: ['environment'],
+  api_key_id: ['api_key'],
 }
 
 /** Of what the `key` in the body is, and what a list of texts there names. */
@@ -57,6 +70,12 @@ const KEYED: Readonly<Partial<Record<string, Kind>>> = {
   createResourceRole: 'role',
   putRolesInBulk: 'role',
   createConditionSet: 'condition_set',
+  createRelation: 'relation',
+  createAction: 'action',
+  createActionGroup: 'action_group',
+  createAttribute: 'attribute',
+  createUserAttribute: 'attribute',
+  createProxyConfig: 'proxy_config',
 }
 
 /** Members that hold more of what a call says; what is in others, as in attributes, names nothing. */
@@ -75,8 +94,8 @@ const PERMISSIONS: ReadonlySet<string> = new Set(['permission', 'permissions'])
 /** Instances of this type go by their bare key where a group is named. */
 const GROUP_TYPE = 'group'
 
-/** What is looked for, by all its names. */
-interface Subject {
+/** A thing by all its names. `beside`: the members next to the one that may name it. */
+export interface AuditSubject {
   readonly kind: Kind
   isNamed(text: string, name: string, beside: Members): boolean
 }
@@ -85,10 +104,22 @@ interface Subject {
 export function aboutFilter(records: RecordReader, about: string): (entry: AuditRecord) => boolean {
   const colon = about.indexOf(':')
   const subject = subjectOf(records, about.slice(0, colon) as AuditSubjectKind, about.slice(colon + 1))
-  return ({ operation, input }) => names(input, subject, KEYED[operation])
+  const isIt = ({ kind, key, id }: AuditedThing): boolean =>
+    kind === subject.kind && [id, ...(key === null ? [] : [key])].some(name => subject.isNamed(name, '', {}))
+  return entry => thingsOf(entry).some(isIt) || namesSubject(entry.input, subject, entry.operation)
 }
 
-function subjectOf(records: RecordReader, kind: AuditSubjectKind, reference: string): Subject {
+/** The things that an entry keeps; entries of older releases keep none. */
+export function thingsOf({ aboutNames, aboutIds }: AuditRecord): AuditedThing[] {
+  return (aboutIds ?? []).map((id, index) => {
+    const name = aboutNames![index]!
+    const colon = name.indexOf(':')
+    const key = name.slice(colon + 1)
+    return { kind: name.slice(0, colon) as Kind, key: key === '' ? null : key, id }
+  })
+}
+
+function subjectOf(records: RecordReader, kind: AuditSubjectKind, reference: string): AuditSubject {
   switch (kind) {
     case 'user':
       return namedThing(kind, reference, [findUser(records, reference)])
@@ -130,17 +161,30 @@ function namedThing(
   kind: Kind,
   reference: string,
   found: readonly ({ readonly id: string; readonly key: string } | null)[],
-): Subject {
-  const known = new Set([
+): AuditSubject {
+  return subjectOfNames(kind, [
     reference,
     ...(isUuid(reference) ? [reference.toLowerCase()] : []),
     ...found.flatMap(thing => (thing ? [thing.key, thing.id] : [])),
   ])
-  return { kind, isNamed: text => has(known, text) }
+}
+
+/** `bare`: the key of an instance, which names it next to one of the types. */
+export function subjectOfNames(
+  kind: Kind,
+  spelled: readonly string[],
+  bare: { readonly key: string; readonly types: ReadonlySet<string> } | null = null,
+): AuditSubject {
+  const known = new Set(spelled)
+  return {
+    kind,
+    isNamed: (text, name, beside) =>
+      has(known, text) || (text === bare?.key && has(bare.types, typeBeside(name, beside))),
+  }
 }
 
 /** `usualType`: that of a bare key. */
-function instanceOf(records: RecordReader, reference: string, usualType: string | null): Subject {
+function instanceOf(records: RecordReader, reference: string, usualType: string | null): AuditSubject {
   const usual = usualType === null ? null : { type: usualType, key: reference }
   const said = parseInstanceReference(reference) ?? usual
   const saidType = said && findStoredType(records, said.type)
@@ -150,16 +194,10 @@ function instanceOf(records: RecordReader, reference: string, usualType: string 
   const type = found ? records.byId('type', found.typeId) : saidType
   const key = found?.key ?? said?.key ?? null
   const types = new Set([...(said && !byId ? [said.type] : []), ...(type ? [type.key, type.id] : [])])
-  const known = new Set([
-    ...(isUuid(reference) ? [reference.toLowerCase()] : []),
-    ...(found ? [found.id] : []),
-  ])
-  for (const of of types) if (key !== null) known.add(`${of}:${key}`)
-  return {
-    kind: 'resource_instance',
-    isNamed: (text, name, beside) =>
-      has(known, text) || (text === key && has(types, typeBeside(name, beside))),
-  }
+  const known = [...(isUuid(reference) ? [reference.toLowerCase()] : []), ...(found ? [found.id] : [])]
+  if (key === null) return subjectOfNames('resource_instance', known)
+  const spelled = Array.from(types, of => `${of}:${key}`)
+  return subjectOfNames('resource_instance', [...known, ...spelled], { key, types })
 }
 
 /** The type of an instance that is named by its bare key. */
@@ -170,11 +208,16 @@ function typeBeside(name: string, beside: Members): string {
 }
 
 /** Ids may be written in capitals, too. */
-function has(known: ReadonlySet<string>, text: string): boolean {
+export function has(known: ReadonlySet<string>, text: string): boolean {
   return known.has(text) || (isUuid(text) && known.has(text.toLowerCase()))
 }
 
-function names(said: unknown, subject: Subject, keyed: Kind | undefined): boolean {
+/** Whether what a call said names the thing. */
+export function namesSubject(said: unknown, subject: AuditSubject, operation: string): boolean {
+  return names(said, subject, KEYED[operation])
+}
+
+function names(said: unknown, subject: AuditSubject, keyed: Kind | undefined): boolean {
   if (Array.isArray(said)) return said.some(each => isNamedBy(each, 'key', said, subject, keyed))
   if (typeof said !== 'object' || said === null) return false
   const members = said as Attributes
@@ -189,7 +232,7 @@ function isNamedBy(
   value: unknown,
   name: string,
   beside: unknown,
-  subject: Subject,
+  subject: AuditSubject,
   keyed: Kind | undefined,
 ): boolean {
   if (typeof value !== 'string') return name === 'key' && names(value, subject, keyed)

@@ -14,7 +14,8 @@ import type { AuditEntry, AuditQuery } from '#model/wire/audit.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { presentInstant } from './context.ts'
 import type { Draft } from './draft.ts'
-import { aboutFilter } from './audit-subjects.ts'
+import { aboutFilter, thingsOf } from './audit-subjects.ts'
+import { auditedThings } from './audited-things.ts'
 import { type Page, PageBytes, pageFrom, pageOfLists, takeFirst, windowOf } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
 import { isResumable, type Resumable, YIELD_ROWS } from './resumable.ts'
@@ -71,8 +72,30 @@ function addEntry({ records, now, newId }: AuditedContext, call: AuditedCall, lo
   if (records.isEmpty) return
   const { keyId, operation } = call
   const called = { keyId, requestId: call.requestId.slice(0, KEPT_REQUEST_ID_LENGTH_MAX) }
-  const kept = keptInput(call, log)
-  records.put({ kind: 'audit', id: newId(), createdAt: now, ...called, operation, ...kept, sequence: null })
+  const { said, ...kept } = keptInput(call, log)
+  const about = keptThings(records, operation, said)
+  records.put({
+    kind: 'audit',
+    id: newId(),
+    createdAt: now,
+    ...called,
+    operation,
+    ...kept,
+    sequence: null,
+    ...about,
+  })
+}
+
+function keptThings(
+  records: Draft,
+  operation: string,
+  said: Attributes,
+): Pick<AuditRecord, 'aboutNames' | 'aboutIds'> {
+  const things = auditedThings(records, operation, said)
+  return {
+    aboutNames: things.map(({ kind, key }) => `${kind}:${key ?? ''}`),
+    aboutIds: things.map(({ id }) => id),
+  }
 }
 
 /** Adds an entry for what the service does by itself: nobody called, and no request asked for it. */
@@ -91,6 +114,7 @@ export function addServiceEntry(
     input,
     isInputCut: false,
     sequence: null,
+    ...keptThings(records, operation, input),
   })
 }
 
@@ -109,18 +133,22 @@ function withoutSecret(operation: string, body: unknown): unknown {
   return isThere ? { ...body, [member]: NOT_TOLD } : body
 }
 
+/** `said`: what is kept, and a body that is too long to be kept but has few elements. */
 function keptInput(
   { operation, input }: AuditedCall,
   log: AuditedLog,
-): Pick<AuditRecord, 'input' | 'isInputCut'> {
+): Pick<AuditRecord, 'input' | 'isInputCut'> & { readonly said: Attributes } {
   const { params = {}, query = {}, body: sent } = (input ?? {}) as Record<string, Attributes | undefined>
   const { proj_id: _project, env_id: _environment, ...others } = params
   const named = log === 'environment' ? others : params
   const bare: Attributes = { ...named, ...(Object.keys(query).length > 0 && { query }) }
   const body = withoutSecret(operation, sent)
-  if (body === undefined) return { input: bare, isInputCut: false }
-  const isShort = elementsIn(body) <= ELEMENTS_MAX && isShortJson(body)
-  return isShort ? { input: { ...bare, body }, isInputCut: false } : { input: bare, isInputCut: true }
+  if (body === undefined) return { input: bare, isInputCut: false, said: bare }
+  if (elementsIn(body) > ELEMENTS_MAX) return { input: bare, isInputCut: true, said: bare }
+  const said = { ...bare, body }
+  return isShortJson(body)
+    ? { input: said, isInputCut: false, said }
+    : { input: bare, isInputCut: true, said }
 }
 
 function isShortJson(body: unknown): boolean {
@@ -230,6 +258,7 @@ function presentEntry(records: RecordReader, record: AuditRecord): AuditEntry {
     sequence: record.sequence ?? records.versionOf(record),
     input: record.input,
     is_input_cut: record.isInputCut,
+    about: thingsOf(record),
   }
 }
 

@@ -41,6 +41,8 @@ interface Pending {
   contentMatters: boolean
   /** Whether the row was deleted on the way, so that a new generation starts. */
   restarted: boolean
+  /** The record as the draft first met it; null: absent. */
+  readonly met: StoredRecord | null
 }
 
 type Watcher = (before: StoredRecord | null, after: StoredRecord | null) => void
@@ -230,7 +232,16 @@ export class Draft extends RecordReader {
     const name = textOf(key)
     // What the list says of the row holds as long as the row is of the same generation.
     const contentMatters = this.#pending.get(name)?.contentMatters ?? false
-    this.#keep(name, { key, row, stored: null, record: null, written: true, contentMatters, restarted: true })
+    this.#keep(name, {
+      key,
+      row,
+      stored: null,
+      record: null,
+      written: true,
+      contentMatters,
+      restarted: true,
+      met: null,
+    })
   }
 
   /** Whether another record is stored under that key, of an earlier generation than the new one. */
@@ -295,6 +306,14 @@ export class Draft extends RecordReader {
     for (const pending of this.#ofKind(kind)) {
       if (!pending.written) continue
       yield [storedIn(pending) as RecordOf<Kind> | null, pending.record as RecordOf<Kind> | null]
+    }
+  }
+
+  /** The records of that kind that this draft has read, written or removed, each as it is now; a removed one as it was. */
+  *met<Kind extends RecordKind>(kind: Kind): Iterable<RecordOf<Kind>> {
+    for (const { met, record } of this.#ofKind(kind)) {
+      if (record !== null) yield record as RecordOf<Kind>
+      if (met !== null && met.id !== record?.id) yield met as RecordOf<Kind>
     }
   }
 
@@ -364,7 +383,16 @@ export class Draft extends RecordReader {
     const stored = row === null ? null : decodeAs(kind, row)
     const record = stored && this.#isWhole(stored) ? stored : null
     const restarted = row !== null && record === null
-    const met: Pending = { key, row, stored, record, written: false, contentMatters: false, restarted }
+    const met: Pending = {
+      key,
+      row,
+      stored,
+      record,
+      written: false,
+      contentMatters: false,
+      restarted,
+      met: record,
+    }
     this.#keep(name, met)
     if (record !== null) this.#pendingById.set(record.id, met)
     return met

@@ -12,6 +12,35 @@ import {
   Uuid,
 } from './building-blocks.ts'
 
+/** Kinds of the things that an entry names. A group is a `resource_instance`. */
+export const AuditedKind = Type.Union([
+  Type.Literal('user'),
+  Type.Literal('tenant'),
+  Type.Literal('resource'),
+  Type.Literal('resource_instance'),
+  Type.Literal('role'),
+  Type.Literal('relation'),
+  Type.Literal('action'),
+  Type.Literal('action_group'),
+  Type.Literal('attribute'),
+  Type.Literal('condition_set'),
+  Type.Literal('proxy_config'),
+  Type.Literal('project'),
+  Type.Literal('environment'),
+  Type.Literal('api_key'),
+])
+export type AuditedKind = Static<typeof AuditedKind>
+
+export const AuditedThing = Type.Object({
+  kind: AuditedKind,
+  key: nullable(
+    Type.String(),
+    'Its key; `type:key` of an instance, the name of an API key. Null: an API key without a name.',
+  ),
+  id: Uuid,
+})
+export type AuditedThing = Static<typeof AuditedThing>
+
 export const AuditEntry = Type.Object({
   id: Uuid,
   created_at: Timestamp,
@@ -26,6 +55,11 @@ export const AuditEntry = Type.Object({
   input: AttributeMap,
   is_input_cut: Type.Boolean({
     description: 'Whether the body was too long to be kept; what the path named is there.',
+  }),
+  about: Type.Array(AuditedThing, {
+    description:
+      'The things that the call named by key or id, with both, also of a deleted thing. Of a body with more than 100 elements, only ' +
+      'what the path named. Empty in entries of older releases.',
   }),
 })
 export type AuditEntry = Static<typeof AuditEntry>
@@ -72,7 +106,7 @@ export const AuditQuery = Type.Object({
       maxLength: 3 * LONG_KEY_BYTES_MAX,
       description:
         'Only calls that named this thing: its kind, a colon, and its key or id, as in `user:alice`, `group:support`, ' +
-        '`resource:document`, `resource_instance:document:readme`. Of a body that was not kept, only what the path named counts.',
+        '`resource:document`, `resource_instance:document:readme`. Of a body with more than 100 elements, only what the path named counts.',
     }),
   ),
 })

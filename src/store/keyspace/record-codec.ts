@@ -85,7 +85,18 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
   assignment: ['id', 'createdAt', 'tenantId', 'instanceId', 'expiresAt'],
   tuple: ['id', 'createdAt', 'tenantId', 'expiresAt'],
   purge: ['id', 'deadIds', 'lists'],
-  audit: ['id', 'createdAt', 'keyId', 'requestId', 'operation', 'input', 'isInputCut', 'sequence'],
+  audit: [
+    'id',
+    'createdAt',
+    'keyId',
+    'requestId',
+    'operation',
+    'input',
+    'isInputCut',
+    'sequence',
+    'aboutNames',
+    'aboutIds',
+  ],
   schema: ['id'],
   'schema-size': [
     'id',
@@ -175,7 +186,7 @@ const ID_FIELDS: ReadonlySet<string> = new Set([
   'parentId',
 ])
 
-const ID_LIST_FIELDS: ReadonlySet<string> = new Set(['deadIds'])
+const ID_LIST_FIELDS: ReadonlySet<string> = new Set(['deadIds', 'aboutIds'])
 
 /**
  * Fields whose members are named by callers. They are stored as JSON text, since msgpackr would rename a member
@@ -255,6 +266,7 @@ function isFact(kind: RecordKind): kind is FactKind {
 
 function storedValue(form: Form, value: unknown): unknown {
   if (form === 'as it is') return value
+  if (form === 'ids' && value === null) return null
   if (form === 'id') return typeof value === 'string' ? uuidToBytes(value) : value
   return form === 'json' ? JSON.stringify(value) : (value as readonly string[]).map(uuidToBytes)
 }
@@ -279,6 +291,8 @@ export function decodeRecord(row: { readonly key: Uint8Array; readonly value: Ui
 function readValue(form: Form, value: unknown): unknown {
   if (form === 'as it is') return value
   if (form === 'id') return value === null ? null : readUuid(value as Uint8Array, 0)
+  // Rows of older releases have fewer fields.
+  if (form === 'ids' && value === null) return null
   // Most things have no attributes.
   if (form === 'json') return value === '{}' ? {} : JSON.parse(value as string)
   return (value as readonly Uint8Array[]).map(id => readUuid(id, 0))

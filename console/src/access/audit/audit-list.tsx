@@ -22,6 +22,7 @@ const HEADER = [
   'sequence',
   'input',
   'is_input_cut',
+  'about',
 ]
 const NAMED_MAX = 4
 const EXPORT_PAGE_SIZE = 100
@@ -109,7 +110,7 @@ function load(
 }
 
 function cellsOf(entry: Entry): readonly Cell[] {
-  const { created_at, operation, api_key_id, request_id, sequence, input, is_input_cut } = entry
+  const { created_at, operation, api_key_id, request_id, sequence, input, is_input_cut, about } = entry
   return [
     created_at,
     operation,
@@ -119,6 +120,7 @@ function cellsOf(entry: Entry): readonly Cell[] {
     sequence,
     JSON.stringify(input),
     String(is_input_cut),
+    JSON.stringify(about),
   ]
 }
 

@@ -40,12 +40,13 @@ function rankOf(name: string): number {
   return rank < 0 ? FIRST.length : rank
 }
 
-/** Values that are read in a line, the first of them. */
+/** Values that are read in a line, the first of them. A thing that the call named by its id has its key here. */
 export function shortIn(entry: Entry, max: number): readonly (readonly [string, string])[] {
+  const keys = new Map(entry.about.map(({ id, key }) => [id, key]))
   return namedIn(entry)
     .flatMap(([name, value]) => {
       if (Array.isArray(value)) return [[name, `${value.length} ×`] as const]
-      return isMembers(value) ? [] : [[name, String(value)] as const]
+      return isMembers(value) ? [] : [[name, keys.get(String(value).toLowerCase()) ?? String(value)] as const]
     })
     .slice(0, max)
 }
