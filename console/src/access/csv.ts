@@ -1,6 +1,7 @@
 /**
  * Tables as CSV (RFC 4180). Keys are whatever customers call things: a cell that a spreadsheet would run as a formula has an apostrophe in
- * front, which makes it a text there.
+ * front, which makes it a text there. Spreadsheets of many countries separate cells by semicolons, and then quotes inside of a cell protect
+ * nothing: an apostrophe is therefore in front of each part that would be a cell there.
  */
 export type Cell = string | number | null
 
@@ -10,7 +11,11 @@ export const ROWS_MAX = 100_000
 /** So that spreadsheets read the file as UTF-8. */
 const MARK = '\uFEFF'
 const LINE_END = '\r\n'
-const FORMULA = /^[=+\-@\t\r\n]/
+/**
+ * The places where a cell would begin that is a formula: at the beginning, and after a semicolon, a tab or a line end. Quotes and blanks
+ * before a formula do not protect. A separator at the end would let what follows begin a cell.
+ */
+const FORMULA = /^(?=[\s"]*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=[\s"]*(?:[=+\-@＝＋－＠]|$)|[\t\r])/g
 const TO_QUOTE = /[",\r\n]|^\s|\s$/
 
 export function csvLine(cells: readonly Cell[]): string {
@@ -20,7 +25,7 @@ export function csvLine(cells: readonly Cell[]): string {
 function csvCell(cell: Cell): string {
   if (cell === null) return ''
   if (typeof cell === 'number') return String(cell)
-  const text = FORMULA.test(cell) ? `'${cell}` : cell
+  const text = cell.replaceAll(FORMULA, "'")
   return TO_QUOTE.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 

@@ -1,0 +1,68 @@
+/** No cell of a file that the console writes is a formula, whichever separator a spreadsheet reads it with. */
+import { describe, expect, test } from 'vitest'
+import { csvFile, csvLine } from '../../console/src/access/csv.ts'
+
+/** As spreadsheets read CSV: quotes count where a cell begins, and separators and line ends within them do not. */
+function cellsIn(text: string, separators: string): string[] {
+  const cells: string[] = []
+  for (let at = 0; at < text.length; at += 1) {
+    let cell = ''
+    if (text[at] === '"') {
+      for (at += 1; at < text.length; at += 1) {
+        if (text[at] !== '"') cell += text[at]
+        else if (text[at + 1] === '"') cell += text[(at += 1)]
+        else break
+      }
+      at += 1
+    }
+    for (; at < text.length && !separators.includes(text[at]!) && !'\r\n'.includes(text[at]!); at += 1)
+      cell += text[at]
+    cells.push(cell)
+    if (text[at] === '\r' && text[at + 1] === '\n') at += 1
+  }
+  return cells
+}
+
+const isFormula = (cell: string): boolean => /^[\s"]*[=+\-@＝＋－＠]|^[\t\r]/.test(cell)
+
+const PARTS = ['', 'x', ';', ',', '"', '=2+3', '-1', '\t', '\r', '\n', ' ']
+/** Every text of up to three parts. */
+const TEXTS = PARTS.flatMap(one => PARTS.flatMap(two => PARTS.map(three => one + two + three)))
+
+describe.each([
+  ['a comma', ','],
+  ['a semicolon', ';'],
+  ['a tab', '\t'],
+  ['any of them', ',;\t'],
+])('read with %s between cells', (_name, separators) => {
+  test.each([['x;=2+3'], ['=2+3'], ['x;"=2+3'], ['x\n=2+3'], ['x;;@a'], ['x; +1'], ['a,b;'], ['x\t=2']])(
+    'the key %j is no formula, alone and between others',
+    key => {
+      for (const line of [[key], [key, 'b', 1], ['a', key, key], [null, 'a,b', key]])
+        expect(cellsIn(csvLine(line) + csvLine(['next', 'a']), separators).filter(isFormula)).toEqual([])
+    },
+  )
+
+  test('no text of these parts begins a formula', () => {
+    const wrong = TEXTS.filter(text =>
+      cellsIn(csvLine(['a', text, text]) + csvLine([text, 'b']), separators).some(isFormula),
+    )
+    expect(wrong).toEqual([])
+  })
+})
+
+test('read with a comma between cells, a text is as it was but for apostrophes before formulas', () => {
+  for (const text of TEXTS) {
+    const [cell] = cellsIn(csvLine([text, 'b']), ',')
+    expect(cell!.replaceAll("'", ''), JSON.stringify(text)).toBe(text)
+  }
+  expect(csvLine(['a;b', 'c-d', 'x=1', 'a@b.org', 7, null, 'a"b'])).toBe('a;b,c-d,x=1,a@b.org,7,,"a""b"\r\n')
+})
+
+test('a file of pages has no formula in its cells', async () => {
+  async function* pages() {
+    yield [['x;=2+3', '=2+3']]
+  }
+  const { file } = await csvFile(['user', 'resource'], pages())
+  expect(await file.text()).toBe("\uFEFFuser,resource\r\nx;'=2+3,'=2+3\r\n".replace('\uFEFF', ''))
+})
