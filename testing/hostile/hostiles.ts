@@ -122,6 +122,12 @@ export const HOSTILES: Readonly<Record<string, Attack>> = {
     action: { name: 'action-0' },
     resource: { type: 'document' },
   }),
+  'pipelined checks': async (caller, size) => {
+    const check = { user: { key: 'user-0' }, action: 'action-0', resource: { type: 'document', key: 'd0' } }
+    const count = Math.min(size.elements, 2_000)
+    const answers = await caller.pipelined('/allowed', JSON.stringify(check), count)
+    return answers === count ? 200 : 0
+  },
   'bulks of checks': (caller, size) => {
     const check = { user: { key: 'user-0' }, action: 'action-0', resource: { type: 'document', key: 'd0' } }
     const body = bodyOnce('checks', () => Array.from({ length: size.elements }, () => check))

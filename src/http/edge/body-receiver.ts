@@ -14,7 +14,7 @@ import { type Principal, shareOf } from '#model/principal.ts'
 import { BodyCollector } from './body-collector.ts'
 import { BodyPieces } from './body-pieces.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
-import { LARGE_BODY_BYTES_MIN } from './large-body-turns.ts'
+import { LARGE_BODY_BYTES_MIN } from './request-turns.ts'
 import type { Wire, WireHead } from './wire.ts'
 
 /** The request whose body is received. */
@@ -128,7 +128,8 @@ export class BodyReceiver implements Receiving {
     const isWhole = isLast && this.#collector === null && piece.byteLength <= this.bytesMax()
     this.#setReceiving(!isLast)
     // Nearly all bodies come like this. A body that has to wait, or is large, is copied: the piece is the library's memory.
-    if (isWhole && piece.byteLength < LARGE_BODY_BYTES_MIN && this.#host.bodyTurns.begin(piece.byteLength))
+    const isSmall = isWhole && piece.byteLength < LARGE_BODY_BYTES_MIN
+    if (isSmall && this.#host.turns.begin(piece.byteLength, shareOf(this.#request.principal)))
       this.#request.answerAtOnce(this.#isKept() ? new DataView(piece) : EMPTY_BODY)
     // Where a packet ends after the head, the library first hands on an empty piece.
     else if (isLast || piece.byteLength > 0) this.#takePiece(piece, isLast)
@@ -167,7 +168,7 @@ export class BodyReceiver implements Receiving {
 
   #takeWhole(body: WholeBody): void {
     const request = this.#request
-    this.#host.bodyTurns.take(body.bytes, () => {
+    this.#host.turns.take(body.bytes, shareOf(request.principal), () => {
       const isLarge = body.bytes >= LARGE_BODY_BYTES_MIN && this.#host.dispatcher.takesLarge(request.match!)
       if (isLarge && !request.isOver) request.answerLarge(body)
       else {

@@ -6,9 +6,9 @@ import type { Dispatcher } from '#http/routing/dispatch.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
 import type { SegmentStock } from './body-segments.ts'
 import type { CrossOrigin } from './cross-origin.ts'
-import type { BodyTurns } from './large-body-turns.ts'
 import type { LiveTurns } from './live-turns.ts'
 import type { RequestTracing } from './request-tracing.ts'
+import type { Turns } from './request-turns.ts'
 import type { RequestWatch } from './request-watch.ts'
 import type { Wire, WireHead } from './wire.ts'
 
@@ -39,7 +39,7 @@ export interface ConversationHost {
   readonly bodyBytesMax: number
   readonly bodies: BodyBuffers
   readonly segments: SegmentStock
-  readonly bodyTurns: BodyTurns
+  readonly turns: Turns
   readonly liveTurns: LiveTurns
   /** The form of errors under a path, for requests without a route. */
   familyOf(path: string): ErrorFamily

@@ -22,7 +22,7 @@ import type { Admitted } from '#http/routing/dispatch.ts'
 import type { WholeBody } from '#http/routing/large-bodies.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { Principal } from '#model/principal.ts'
+import { type Principal, shareOf } from '#model/principal.ts'
 import { type AnsweredRequest, AnswerWriter } from './answer-writer.ts'
 import { BodyReceiver, type ReceivingRequest } from './body-receiver.ts'
 import type { ConversationHost, Reusable } from './conversation-host.ts'
@@ -112,8 +112,9 @@ export class Conversation
       return
     }
     if (!headers.announcesBody) {
-      if (this.#host.bodyTurns.begin(0)) this.answerAtOnce(EMPTY_BODY)
-      else this.#host.bodyTurns.take(0, () => this.answerLater(EMPTY_BODY))
+      const share = shareOf(this.principal)
+      if (this.#host.turns.begin(0, share)) this.answerAtOnce(EMPTY_BODY)
+      else this.#host.turns.take(0, share, () => this.answerLater(EMPTY_BODY))
       return
     }
     if (this.isAdmitted && this.match?.route.bodyInPieces) {

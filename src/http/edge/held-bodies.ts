@@ -3,21 +3,21 @@
  * request makes the next one when it has its answer. Without answers there are no new connections, so no connection is lost
  * between the kernel and the server when the port is closed.
  */
-import type { BodyTurns } from './large-body-turns.ts'
+import type { Turns } from './request-turns.ts'
 
-export class HeldBodies implements BodyTurns {
-  readonly #waiting: { readonly bytes: number; readonly answer: () => void }[] = []
+export class HeldBodies implements Turns {
+  readonly #waiting: { readonly bytes: number; readonly share: string; readonly answer: () => void }[] = []
 
   begin(): boolean {
     return false
   }
 
-  take(bytes: number, answer: () => void): void {
-    this.#waiting.push({ bytes, answer })
+  take(bytes: number, share: string, answer: () => void): void {
+    this.#waiting.push({ bytes, share, answer })
   }
 
   /** Answers the requests in the turns that they would have had. None are added afterwards. */
-  release(turns: BodyTurns): void {
-    for (const { bytes, answer } of this.#waiting.splice(0)) turns.take(bytes, answer)
+  release(turns: Turns): void {
+    for (const { bytes, share, answer } of this.#waiting.splice(0)) turns.take(bytes, share, answer)
   }
 }

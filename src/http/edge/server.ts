@@ -6,7 +6,7 @@
  * ends, or the process is aborted); `conversation.ts` keeps those about a response. Knows nothing of endpoints.
  *
  * A caller may pipeline requests as long as they are answered at once. The library ends a connection that sends the
- * next request while an answer is promised or a body waits for its turn, and answers protocol errors (400, 431, 505)
+ * next request while an answer is promised or a request waits for its turn (`request-turns.ts`), and answers protocol errors (400, 431, 505)
  * itself, as HTML. A body in chunks ends its connection (`chunked-wire.ts`).
  */
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
@@ -28,9 +28,9 @@ import type { CrossOrigin } from './cross-origin.ts'
 import type { ConversationHost, Receiving, Reusable } from './conversation-host.ts'
 import { Conversation } from './conversation.ts'
 import { HeldBodies } from './held-bodies.ts'
-import { type BodyTurns, LargeBodyTurns } from './large-body-turns.ts'
 import { LiveTurns } from './live-turns.ts'
 import type { RequestTracing } from './request-tracing.ts'
+import { RequestTurns, type Turns } from './request-turns.ts'
 import { type RequestObserver, RequestWatch, type SlowRequests } from './request-watch.ts'
 import type { ListenAddress } from './reserve-port.ts'
 import type { WireHead } from './wire.ts'
@@ -104,8 +104,8 @@ export class HttpServer {
   readonly #limits: HttpServerOptions['limits']
   readonly #observer: RequestObserver | null
   readonly #hasStrictHeaders: boolean
-  readonly #host: ConversationHost & { isDraining: boolean; bodyTurns: BodyTurns }
-  readonly #bodyTurns = new LargeBodyTurns()
+  readonly #host: ConversationHost & { isDraining: boolean; turns: Turns }
+  readonly #turns = new RequestTurns()
   readonly #held = new HeldBodies()
   #receiveTimer: NodeJS.Timeout | null = null
   #isToListen = false
@@ -164,7 +164,7 @@ export class HttpServer {
       bodyBytesMax: limits.bodyBytesMax,
       bodies: new BodyBuffers(),
       segments,
-      bodyTurns: this.#bodyTurns,
+      turns: this.#turns,
       liveTurns: new LiveTurns(),
       familyOf,
       isDraining: false,
@@ -215,7 +215,7 @@ export class HttpServer {
    */
   hold(): void {
     this.#host.isDraining = true
-    this.#host.bodyTurns = this.#held
+    this.#host.turns = this.#held
   }
 
   /** Takes no more connections. Resolves after the connections that the kernel had when it was called. */
@@ -249,8 +249,8 @@ export class HttpServer {
     const until = performance.now() + withinMs
     this.#host.isDraining = true
     this.#closeSocket()
-    this.#host.bodyTurns = this.#bodyTurns
-    this.#held.release(this.#bodyTurns)
+    this.#host.turns = this.#turns
+    this.#held.release(this.#turns)
     await this.#idleBy(until)
     // The request of a connection that was made a moment ago may still be on its way.
     const settledAt = Math.min(until, this.#connectedAt + SETTLE_MS)

@@ -1,0 +1,115 @@
+/** The order in which requests of several environments are answered, by count: how many of one in each iteration of the event loop. */
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { COST_A_TURN, LARGE_BODY_BYTES_MIN, RequestTurns } from '#http/edge/request-turns.ts'
+import { requestText } from '#testing/requests/raw-connection.ts'
+import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
+
+/** The turns of a thread, and the shares whose requests it has answered, in order. */
+function open() {
+  const answered: string[] = []
+  const turns = new RequestTurns()
+  const arrive = (share: string, { count = 1, bytes = 0 } = {}): void => {
+    for (let n = 0; n < count; n++) turns.take(bytes, share, () => answered.push(share))
+  }
+  return { turns, arrive, answered, countOf: (share: string) => answered.filter(one => one === share).length }
+}
+
+const nextTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+/** Requests beyond the share that are not counted, because few are answered in most iterations. */
+const SLACK = 64
+const PIPELINED = 2_000
+
+test('one share is answered a bounded number of requests in an iteration, and another share does not wait for the rest', async () => {
+  const { arrive, answered, countOf } = open()
+  arrive('many', { count: 3 * COST_A_TURN })
+  expect(countOf('many')).toBeLessThanOrEqual(COST_A_TURN + SLACK)
+  arrive('one')
+  expect(answered.at(-1)).toBe('one')
+  for (let turn = 1; countOf('many') < 3 * COST_A_TURN; turn++) {
+    const before = countOf('many')
+    await nextTurn()
+    expect(countOf('many') - before).toBeLessThanOrEqual(COST_A_TURN)
+    expect(turn).toBeLessThan(5)
+  }
+})
+
+test('waiting requests are answered round-robin over the shares', async () => {
+  const { arrive, answered } = open()
+  for (const share of ['a', 'b']) arrive(share, { count: COST_A_TURN + SLACK })
+  const before = answered.length
+  arrive('a', { count: 2 })
+  arrive('b', { count: 2 })
+  expect(answered.length).toBe(before)
+  await nextTurn()
+  const later = answered.slice(before)
+  expect(later.slice(0, 6)).toEqual(['a', 'b', 'a', 'b', 'a', 'b'])
+})
+
+test('a request does not overtake those of its share that wait', async () => {
+  const { turns, arrive } = open()
+  arrive('a', { count: 2 * COST_A_TURN + SLACK })
+  await nextTurn()
+  expect(turns.begin(0, 'a')).toBe(false)
+  expect(turns.begin(0, 'b')).toBe(true)
+})
+
+test('bytes count: a share is answered fewer requests with long bodies', async () => {
+  const { arrive, countOf } = open()
+  arrive('long', { count: 1_000, bytes: LARGE_BODY_BYTES_MIN - 1 })
+  expect(countOf('long')).toBeLessThanOrEqual(SLACK)
+})
+
+test('one large body is answered in an iteration, round-robin over the shares', async () => {
+  const { arrive, answered } = open()
+  for (const share of ['a', 'a', 'a', 'b']) arrive(share, { bytes: LARGE_BODY_BYTES_MIN })
+  expect(answered).toEqual(['a'])
+  while (answered.length < 4) {
+    const before = answered.length
+    await nextTurn()
+    expect(answered.length - before).toBeLessThanOrEqual(1)
+  }
+  expect(answered).toEqual(['a', 'a', 'b', 'a'])
+})
+
+/** Requests that were handled since the event loop last looked at its sockets, and the most there were. */
+let inTurn = 0
+let most = 0
+let edge: EdgeServer
+beforeAll(async () => {
+  edge = await startEdge({
+    onCall: () => {
+      if (inTurn === 0) setImmediate(() => (inTurn = 0))
+      inTurn += 1
+      most = Math.max(most, inTurn)
+    },
+  })
+})
+afterAll(() => edge.server.close())
+
+test('connections that pipeline thousands of requests have one share of an iteration together', async () => {
+  const body = allowedBody()
+  const headers = [`Authorization: ${AUTHORIZED.authorization}`, `Content-Length: ${body.length}`]
+  const pipelined = Buffer.from(requestText('POST /allowed', headers, body).repeat(PIPELINED), 'latin1')
+  const statuses = await Promise.all(Array.from({ length: 8 }, () => statusesOf(edge.port, pipelined)))
+  expect(most).toBeLessThanOrEqual(COST_A_TURN + SLACK + statuses.length)
+  expect(new Set(statuses.flat())).toEqual(new Set(['200']))
+})
+
+/** Sends all at once. Resolves with the statuses of the answers that come until the last, or until the connection ends. */
+function statusesOf(port: number, bytes: Buffer): Promise<string[]> {
+  const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+  const pieces: string[] = []
+  let count = 0
+  socket.on('error', () => {})
+  socket.on('data', (piece: Buffer) => {
+    pieces.push(piece.toString('latin1'))
+    count += pieces.at(-1)!.split('HTTP/1.1').length - 1
+    if (count === PIPELINED) socket.destroy()
+  })
+  return new Promise(resolve => {
+    socket.on('close', () => {
+      resolve(Array.from(pieces.join('').matchAll(/HTTP\/1\.1 (\d+)/gu), ([, status]) => status!))
+    })
+  })
+}
