@@ -99,6 +99,13 @@ export const BENCHES: readonly Bench[] = [
     hasHugePages: true,
   },
   {
+    name: 'condition-costs',
+    shows: 'processor time of a question that takes all its steps, for each operator',
+    takes: '1 min',
+    program: 'engine/condition-costs.ts',
+    flags: [LARGE_HEAP],
+  },
+  {
     name: 'load',
     shows: 'loading 1M facts from rows, against the reference engine',
     takes: '1 min',

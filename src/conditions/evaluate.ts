@@ -6,16 +6,30 @@ import type { LengthRelation } from '#conditions/nodes/array-length.ts'
 import type { SetRelation } from '#conditions/nodes/array-comparison.ts'
 import type { MemberMatch } from '#conditions/nodes/member-match.ts'
 import { compareRanks, isInRelation, rankOf, type Relation } from '#conditions/nodes/ordering.ts'
+import { INSTANT_LENGTH_MAX } from './instants.ts'
 import type { Literal, Operand, Reference } from './operands.ts'
 import { type AttributePath, type Path, valueAt } from './paths.ts'
 import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from './truth.ts'
-import { isCompound, isEqual, isObject, type JsonObject, ValueSet, weightOf } from './values.ts'
+import {
+  comparisonSteps,
+  MEMBER_STEPS,
+  NODE_STEPS,
+  pathSteps,
+  rankSteps,
+  searchSteps,
+  setSteps,
+  textSteps,
+} from './step-costs.ts'
+import { isCompound, isEqual, isObject, type JsonObject, ValueSet } from './values.ts'
 
 /** What there is to know of a question. `undefined` stands for what is missing. */
 export interface QuestionValues {
   valueOf(path: Path): unknown
-  /** The stored attributes of an instance of the question's tenant; `undefined`: there is none. */
-  attributesOf(type: string, key: string): JsonObject | undefined
+  /**
+   * The stored attributes of an instance of the question's tenant; `undefined`: no such instance exists, or the budget is exceeded.
+   * Their bytes are spent before they are parsed.
+   */
+  attributesOf(type: string, key: string, budget: EvaluationBudget): JsonObject | undefined
 }
 
 /** Time and recursion are bounded by the condition's size, `budget` and how deep values are nested. */
@@ -35,7 +49,7 @@ class Evaluation {
   /** `member`: what paths without a root begin at. */
   truth(condition: Condition, member: JsonObject | null): Truth {
     // Whatever it is: there may be ten thousand sets, each of as many nodes as its bytes hold.
-    if (!this.#budget.spend(1)) return UNKNOWN
+    if (!this.#budget.spend(NODE_STEPS)) return UNKNOWN
     switch (condition.kind) {
       case 'all-of':
         return least(condition.items, item => this.truth(item, member))
@@ -43,8 +57,13 @@ class Evaluation {
         return greatest(condition.items, item => this.truth(item, member))
       case 'not':
         return negated(this.truth(condition.item, member))
-      default:
-        return this.#test(condition, this.#attribute(condition.path, member))
+      default: {
+        const { root, names } = condition.path
+        if (!this.#budget.spend(pathSteps(names, root === 'member' ? 'one' : 'all'))) return UNKNOWN
+        const truth = this.#test(condition, this.#attribute(condition.path, member))
+        // A value that was too expensive to read counts as missing, and `exists` would take that for an answer.
+        return this.#budget.isExceeded ? UNKNOWN : truth
+      }
     }
   }
 
@@ -63,14 +82,14 @@ class Evaluation {
         return test.isNegated ? negated(equal) : equal
       }
       case 'ordering':
-        return ordered(attribute, test.relation, this.#operand(test.operand))
+        return this.#ordered(attribute, test.relation, this.#operand(test.operand))
       case 'between': {
         const low = this.#operand(test.low)
         const high = this.#operand(test.high)
         // A bound that is missing leaves all of it unknown, whatever the other says.
         if (low === undefined || high === undefined) return UNKNOWN
-        const isAbove = ordered(attribute, 'above-or-equal', low)
-        const isBelow = ordered(attribute, 'below-or-equal', high)
+        const isAbove = this.#ordered(attribute, 'above-or-equal', low)
+        const isBelow = this.#ordered(attribute, 'below-or-equal', high)
         return Math.min(isAbove, isBelow) as Truth
       }
       case 'contains': {
@@ -80,9 +99,7 @@ class Evaluation {
         return truthOf(occursIn(operand, attribute))
       }
       case 'glob-match':
-        if (typeof attribute !== 'string' || !this.#budget.spend(test.glob.cost(attribute.length)))
-          return UNKNOWN
-        return truthOf(test.glob.matches(attribute))
+        return typeof attribute === 'string' ? test.glob.truthOf(attribute, this.#budget) : UNKNOWN
       case 'membership':
         return this.#isElement(attribute, this.#operand(test.operand))
       case 'array-contains': {
@@ -111,20 +128,27 @@ class Evaluation {
 
   #equal(attribute: unknown, operand: unknown): Truth {
     if (operand === undefined) return UNKNOWN
-    if (isCompound(attribute) && isCompound(operand) && !this.#budget.spend(weightOf(attribute)))
-      return UNKNOWN
+    if (!this.#budget.spend(equalitySteps(attribute, operand))) return UNKNOWN
     return truthOf(isEqual(attribute, operand))
   }
 
+  #ordered(attribute: unknown, relation: Relation, operand: unknown): Truth {
+    const steps = rankSteps(attribute, INSTANT_LENGTH_MAX) + rankSteps(operand, INSTANT_LENGTH_MAX)
+    if (!this.#budget.spend(steps)) return UNKNOWN
+    const order = compareRanks(rankOf(attribute), rankOf(operand))
+    return order === null ? UNKNOWN : truthOf(isInRelation(order, relation))
+  }
+
   #isElement(value: unknown, list: unknown): Truth {
-    if (!Array.isArray(list) || !this.#budget.spend(list.length)) return UNKNOWN
-    if (isCompound(value) && !this.#budget.spend(weightOf(list))) return UNKNOWN
+    if (!Array.isArray(list)) return UNKNOWN
+    const steps = isCompound(value) ? comparisonSteps(list) : searchSteps(list, value)
+    if (!this.#budget.spend(steps)) return UNKNOWN
     return truthOf(list.some(element => isEqual(element, value)))
   }
 
   #compared(attribute: unknown, relation: SetRelation, operand: unknown): Truth {
     if (!Array.isArray(attribute) || !Array.isArray(operand)) return UNKNOWN
-    if (!this.#budget.spend(weightOf(attribute) + weightOf(operand))) return UNKNOWN
+    if (!this.#budget.spend(setSteps(attribute) + setSteps(operand))) return UNKNOWN
     switch (relation) {
       case 'subset':
         return truthOf(isWithin(attribute, operand))
@@ -143,13 +167,13 @@ class Evaluation {
       return isObject(member) ? this.truth(test.item, member) : UNKNOWN
     }
     if (test.quantity === 'one') return memberTruth(attribute)
-    if (!Array.isArray(attribute) || !this.#budget.spend(attribute.length)) return UNKNOWN
+    if (!Array.isArray(attribute) || !this.#budget.spend(attribute.length * MEMBER_STEPS)) return UNKNOWN
     return test.quantity === 'any' ? greatest(attribute, memberTruth) : least(attribute, memberTruth)
   }
 
   #instance(type: string, key: unknown): JsonObject | undefined {
     if (typeof key !== 'string' || !this.#budget.spendLookup()) return undefined
-    return this.#values.attributesOf(type, key)
+    return this.#values.attributesOf(type, key, this.#budget)
   }
 }
 
@@ -171,9 +195,11 @@ function greatest<Item>(items: readonly Item[], truthOfItem: (item: Item) => Tru
   return value
 }
 
-function ordered(attribute: unknown, relation: Relation, operand: unknown): Truth {
-  const order = compareRanks(rankOf(attribute), rankOf(operand))
-  return order === null ? UNKNOWN : truthOf(isInRelation(order, relation))
+/** Values of different kinds, and texts of different lengths, are not equal at first sight. */
+function equalitySteps(left: unknown, right: unknown): number {
+  if (isCompound(left) && isCompound(right)) return comparisonSteps(left)
+  if (typeof left !== 'string' || typeof right !== 'string' || left.length !== right.length) return 0
+  return textSteps(left.length)
 }
 
 function lengthCompared(attribute: unknown, relation: LengthRelation, operand: unknown): Truth {

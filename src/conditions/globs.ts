@@ -5,6 +5,9 @@
  * A glob becomes a nondeterministic automaton of which all states are followed at once: time is linear in characters × states,
  * whatever the glob, where backtracking would be exponential.
  */
+import type { EvaluationBudget } from './evaluation-budget.ts'
+import { GLOB_RANGE_STEPS, GLOB_STATE_STEPS } from './step-costs.ts'
+import { FALSE, type Truth, truthOf, UNKNOWN } from './truth.ts'
 
 const GLOB_BYTES_MAX = 512
 const ASTERISKS_MAX = 16
@@ -28,6 +31,8 @@ export class Glob {
   readonly source: string
   readonly #states: readonly State[]
   readonly #start: number
+  /** States that were looked at for the current character. */
+  #visits = 0
 
   private constructor(source: string, states: readonly State[], start: number) {
     this.source = source
@@ -43,34 +48,34 @@ export class Glob {
     return problem ?? new Glob(source, parser.states, parser.start)
   }
 
-  /** Steps that a match of a string so long takes at most, which is what it may cost. */
-  cost(length: number): number {
-    return length * this.#states.length
-  }
-
-  /** O(characters × states). */
-  matches(text: string): boolean {
+  /** Unknown where the budget is exceeded. O(characters × states). */
+  truthOf(text: string, budget: EvaluationBudget): Truth {
     const seenAt = new Int32Array(this.#states.length).fill(-1)
     let standing = this.#reach([this.#start], seenAt, 0)
     let position = 0
     for (const character of text) {
-      if (standing.length === 0) return false
+      if (standing.length === 0) return FALSE
       const code = character.codePointAt(0)!
       position++
       const reached: number[] = []
+      let steps = this.#visits * GLOB_STATE_STEPS
       for (const index of standing) {
         const state = this.#states[index]!
+        if (state.kind === 'class') steps += state.ranges.length * GLOB_RANGE_STEPS
         if (state.kind !== 'fork' && state.kind !== 'end' && takes(state, code)) reached.push(state.next)
       }
+      if (!budget.spend(steps)) return UNKNOWN
       standing = this.#reach(reached, seenAt, position)
     }
-    return standing.some(index => this.#states[index]!.kind === 'end')
+    return truthOf(standing.some(index => this.#states[index]!.kind === 'end'))
   }
 
   /** These states and all that forks lead to from them, each once. */
   #reach(from: number[], seenAt: Int32Array, position: number): number[] {
     const reached: number[] = []
+    this.#visits = 0
     for (let index = from.pop(); index !== undefined; index = from.pop()) {
+      this.#visits += 1
       if (seenAt[index] === position) continue
       seenAt[index] = position
       const state = this.#states[index]!

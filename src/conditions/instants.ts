@@ -12,12 +12,12 @@ export interface Instant {
 
 const PATTERN =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d)))?$/u
-/** The longest that is looked at. */
-const TEXT_MAX = 255
+/** A longer text is not a time. */
+export const INSTANT_LENGTH_MAX = 255
 
 /** `null`: it is no such time. O(length). */
 export function readInstant(text: string): Instant | null {
-  if (text.length > TEXT_MAX) return null
+  if (text.length > INSTANT_LENGTH_MAX) return null
   const found = PATTERN.exec(text)
   if (found === null) return null
   const [year, month, day, hour, minute, second] = found.slice(1, 7).map(part => Number(part ?? 0))

@@ -4,6 +4,7 @@
  */
 import { type Circumstances, NOTHING_SENT, type SentAttributes } from '#model/decision.ts'
 import type { QuestionValues } from './evaluate.ts'
+import type { EvaluationBudget } from './evaluation-budget.ts'
 import { mergedValueAt } from './merged-attributes.ts'
 import type { Path, Root } from './paths.ts'
 import type { JsonObject } from './values.ts'
@@ -18,7 +19,7 @@ export interface StoredValues {
   instanceAttributes(): JsonObject | null
   tenantAttributes(): JsonObject | null
   /** Of another instance of the question's tenant; `undefined`: there is none. */
-  attributesOf(type: string, key: string): JsonObject | undefined
+  attributesOf(type: string, key: string, budget: EvaluationBudget): JsonObject | undefined
 }
 
 /** A question with its tenant decided (contract A.2). */
@@ -56,8 +57,8 @@ export class ValuesOfQuestion implements QuestionValues {
     return value
   }
 
-  attributesOf(type: string, key: string): JsonObject | undefined {
-    return this.#stored.attributesOf(type, key)
+  attributesOf(type: string, key: string, budget: EvaluationBudget): JsonObject | undefined {
+    return this.#stored.attributesOf(type, key, budget)
   }
 
   /** The first wins. */

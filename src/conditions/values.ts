@@ -30,13 +30,6 @@ export function isEqual(left: unknown, right: unknown): boolean {
   )
 }
 
-/** How many values are in it, itself included. O(that). */
-export function weightOf(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce<number>((sum, element) => sum + weightOf(element), 1)
-  if (!isObject(value)) return 1
-  return Object.keys(value).reduce((sum, name) => sum + weightOf(value[name]), 1)
-}
-
 /** A set of values, by that equality. An array or an object takes part as its canonical text. */
 export class ValueSet {
   readonly #scalars = new Set<unknown>()

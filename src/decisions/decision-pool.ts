@@ -6,7 +6,7 @@ import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuesti
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { AuthorizedUsersJob, PermissionsJob } from './listing.ts'
 import type { AllowedTenantsJob, UserTenantsJob } from './tenant-lists.ts'
-import type { Sendable } from './sendable-query.ts'
+import type { Sendable, SendableQuery } from './sendable-query.ts'
 import type { ExplainJob, ToldDecisions } from './told-decisions.ts'
 
 /** Who waits for an answer. */
@@ -40,6 +40,8 @@ export type SearchJob =
 export interface SlicedJobs {
   /** Actions, ascending. */
   readonly actions: { readonly job: ActionsJob; readonly answer: string[] }
+  /** A question whose conditions take long. */
+  readonly decide: { readonly job: DecideJob; readonly answer: boolean }
   /** A search in which rules are asked. */
   readonly search: { readonly job: RuledSearchJob; readonly answer: KeyPage }
   readonly explain: { readonly job: ExplainJob; readonly answer: ToldDecisions }
@@ -53,6 +55,11 @@ export interface SlicedJobs {
 export interface ActionsJob {
   readonly kind: 'actions'
   readonly question: Sendable<ActionQuestion>
+}
+
+export interface DecideJob {
+  readonly kind: 'decide'
+  readonly question: SendableQuery
 }
 
 export interface RuledSearchJob {

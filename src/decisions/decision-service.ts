@@ -18,7 +18,8 @@ import type {
   SlicedKind,
   Waiting,
 } from './decision-pool.ts'
-import { RuledBulk } from './ruled-bulk.ts'
+import { LongDecisions } from './long-decisions.ts'
+import { type DecideElsewhere, type Deciding, RuledBulk, STEPS_AT_ONCE } from './ruled-bulk.ts'
 import { RuledBulks } from './ruled-bulks.ts'
 import { searchWith } from './search-job.ts'
 import { sendable } from './sendable-query.ts'
@@ -70,6 +71,8 @@ export class DecisionService {
   /** Without a pool. */
   readonly #reads: SlicedReads
   readonly #ruledBulks: RuledBulks
+  /** Without a pool: null. */
+  readonly #longDecisions: LongDecisions | null
   readonly #turnShares = new TurnShares()
   readonly #now: () => number
   readonly #elapsedMs: () => number
@@ -93,6 +96,7 @@ export class DecisionService {
     this.#pool = parts.pool
     this.#reads = new SlicedReads(limits.poolJobsMax)
     this.#ruledBulks = new RuledBulks(limits.poolJobsMax)
+    this.#longDecisions = parts.pool && new LongDecisions(parts.pool)
   }
 
   /**
@@ -104,8 +108,8 @@ export class DecisionService {
   }
 
   /**
-   * Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. A promise only where rules of the
-   * environment have taken their share of this turn.
+   * Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. A promise only where conditions take long,
+   * or rules of the environment have taken their share of this turn.
    */
   evaluate(environmentId: string, query: Query, waiting: Waiting): boolean | Promise<boolean> {
     if (query.circumstances !== undefined) return this.#evaluateRuledOne(environmentId, query, waiting)
@@ -128,23 +132,25 @@ export class DecisionService {
     asked: Query | PackedQueries,
     waiting: Waiting,
   ): boolean | Promise<boolean> {
-    const isPacked = asked instanceof PackedQueries
     if (this.#turnShares.hasLeft(environmentId) && !this.#ruledBulks.hasWaiting(environmentId)) {
       const engine = this.engine(environmentId)
       const from = this.#elapsedMs()
       try {
-        const isAllowed = isPacked ? engine.evaluateFirst(asked) : engine.evaluate(asked)
-        this.#observer?.decided(isAllowed, environmentId, asked)
-        return isAllowed
+        const isAllowed = engine.evaluateWithin(asked, STEPS_AT_ONCE)
+        if (isAllowed !== null) {
+          this.#observer?.decided(isAllowed, environmentId, asked)
+          return isAllowed
+        }
       } finally {
         this.#turnShares.take(environmentId, this.#elapsedMs() - from)
       }
     }
     const decided = this.#observer?.asked(environmentId, asked)
-    const bulk = new RuledBulk(isPacked ? asked : [asked], this.#elapsedMs)
+    const bulk = new RuledBulk(asked instanceof PackedQueries ? asked : [asked])
     bulk.detach()
     const check = (): unknown => this.engine(environmentId)
-    const read = { work: bulk.decide(() => this.engine(environmentId)), waiting, check }
+    const work = bulk.decideWith(() => this.engine(environmentId), this.#elsewhere(environmentId, waiting))
+    const read = { work, waiting, check }
     return this.#ruledBulks.line(environmentId, read).then(verdicts => {
       decided?.(verdicts)
       return verdicts[0] === 1
@@ -227,15 +233,24 @@ export class DecisionService {
     asked: readonly Query[] | PackedQueries,
     waiting: Waiting,
   ): Uint8Array | Promise<Uint8Array> {
-    const bulk = new RuledBulk(asked, this.#elapsedMs)
-    const work = bulk.decide(() => this.engine(environmentId))
+    const bulk = new RuledBulk(asked)
+    const work = bulk.decideWith(() => this.engine(environmentId), this.#elsewhere(environmentId, waiting))
+    const read = { work, waiting, check: () => this.engine(environmentId) }
     const until = this.#elapsedMs() + RULED_AT_ONCE_MS
     do {
       const step = work.next()
       if (step.done) return step.value
+      if (step.value instanceof Promise) {
+        bulk.detach()
+        return this.#ruledBulks.run(environmentId, { ...read, work: after(step.value, work) })
+      }
     } while (this.#elapsedMs() < until)
     bulk.detach()
-    return this.#ruledBulks.run(environmentId, { work, waiting, check: () => this.engine(environmentId) })
+    return this.#ruledBulks.run(environmentId, read)
+  }
+
+  #elsewhere(environmentId: string, waiting: Waiting): DecideElsewhere {
+    return query => this.#longDecisions?.decide(environmentId, query, waiting) ?? null
   }
 
   /**
@@ -354,4 +369,10 @@ export class DecisionService {
       throw new AuthzError('NOT_READY', 'this environment is still being loaded; try again shortly')
     return engine
   }
+}
+
+/** Work that is continued when the promise is settled. */
+function* after(promise: Promise<unknown>, work: Deciding): Deciding {
+  yield promise
+  return yield* work
 }

@@ -3,11 +3,21 @@
  * come, then a slice of another environment's. An environment says what its questions cost, so it does not say how long others wait.
  */
 import { FairQueue } from '#model/fair-queue.ts'
-import { SLICE_MS, type SlicedRead, takeSlice, tooManyReads } from './sliced-reads.ts'
+import type { Waiting } from './decision-pool.ts'
+import type { Deciding } from './ruled-bulk.ts'
+import { nobodyWaits, SLICE_MS, tooManyReads } from './sliced-reads.ts'
+
+/** Questions that are being decided. */
+export interface RuledRead {
+  readonly work: Deciding
+  readonly waiting: Waiting
+  /** Throws what a decision would: asked before every slice, and before it is answered. */
+  readonly check: () => void
+}
 
 interface Bulk {
   readonly environmentId: string
-  readonly read: SlicedRead<Uint8Array>
+  readonly read: RuledRead
   readonly resolve: (verdicts: Uint8Array) => void
   readonly reject: (error: unknown) => void
 }
@@ -29,15 +39,19 @@ export class RuledBulks {
   }
 
   /** Of one question, of which each connection has one: as many as come wait. Rejects where nobody waits for it any more. */
-  line(environmentId: string, read: SlicedRead<Uint8Array>): Promise<Uint8Array> {
+  line(environmentId: string, read: RuledRead): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push(environmentId, { environmentId, read, resolve, reject })
-      if (!this.#isRunning) void this.#drive()
+      this.#push({ environmentId, read, resolve, reject })
     })
   }
 
+  #push(bulk: Bulk): void {
+    this.#waiting.push(bulk.environmentId, bulk)
+    if (!this.#isRunning) void this.#drive()
+  }
+
   /** Rejects with `OVERLOADED` when too many are under way, and when nobody waits for this one any more. */
-  async run(environmentId: string, read: SlicedRead<Uint8Array>): Promise<Uint8Array> {
+  async run(environmentId: string, read: RuledRead): Promise<Uint8Array> {
     const own = this.#countOf.get(environmentId) ?? 0
     if (this.#count >= this.#bulksMax || own >= Math.ceil(this.#bulksMax / 2)) throw tooManyReads()
     this.#count += 1
@@ -65,14 +79,27 @@ export class RuledBulks {
     this.#isRunning = false
   }
 
-  /** A bulk that is not done goes to the end of its environment's line. */
+  /** A bulk that is not done goes to the end of its environment's line, when the question that another thread decides is decided. */
   #takeTurn(bulk: Bulk): void {
     try {
       const step = takeSlice(bulk.read)
       if (step.done) bulk.resolve(step.value)
-      else this.#waiting.push(bulk.environmentId, bulk)
+      else if (step.value instanceof Promise) step.value.then(() => this.#push(bulk), bulk.reject)
+      else this.#push(bulk)
     } catch (error) {
       bulk.reject(error)
     }
+  }
+}
+
+/** Continues for one slice, at most until a promise has to be settled. Throws what ends the work. */
+function takeSlice({ work, waiting, check }: RuledRead): ReturnType<Deciding['next']> {
+  if (waiting.isGone) throw nobodyWaits()
+  check()
+  const until = performance.now() + SLICE_MS
+  for (;;) {
+    const step = work.next()
+    if (step.done) check()
+    if (step.done || step.value instanceof Promise || performance.now() >= until) return step
   }
 }

@@ -5,6 +5,7 @@ import type { SlicedAnswer, SlicedJob, SlicedJobs, SlicedKind } from './decision
 import { listAuthorizedUsers, listPermissions } from './listing.ts'
 import { listPermissionEntries } from './permission-entries.ts'
 import { listAllowedTenants, listUserTenants } from './tenant-lists.ts'
+import { decideInSlices } from './ruled-bulk.ts'
 import { searchInSlices } from './search-job.ts'
 import { received } from './sendable-query.ts'
 import { tellDecisions } from './told-decisions.ts'
@@ -18,6 +19,7 @@ type Doers = {
 
 const DOERS: Doers = {
   actions: (engine, { question }) => engine.searchActions(received(question)),
+  decide: (engine, { question }) => decideInSlices(() => engine, received(question)),
   search: (engine, { search }) => searchInSlices(engine, search),
   explain: tellDecisions,
   permissions: (engine, job) =>

@@ -57,11 +57,7 @@ async function drive<Answer>(read: SlicedRead<Answer>): Promise<Answer> {
 }
 
 /** Goes on with a read for one slice. The last step of it. Throws what ends the read. */
-export function takeSlice<Answer>({
-  work,
-  waiting,
-  check,
-}: SlicedRead<Answer>): IteratorResult<void, Answer> {
+function takeSlice<Answer>({ work, waiting, check }: SlicedRead<Answer>): IteratorResult<void, Answer> {
   if (waiting.isGone) throw nobodyWaits()
   check()
   const until = performance.now() + SLICE_MS

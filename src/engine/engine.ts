@@ -44,6 +44,17 @@ export interface DecisionEngine {
   /** As `evaluate`, for the first question of a packed list. */
   evaluateFirst(packed: PackedQueries): boolean
   /**
+   * As `evaluate`, also of the first question of a packed list, with at most so many steps of conditions, or as many as a question may take. `null`:
+   * they were not enough, or conditions that the thread has not read before took too long to read all of them. The next call continues
+   * with these.
+   */
+  evaluateWithin(asked: Query | PackedQueries, stepsMax: number): boolean | null
+  /**
+   * Decides the first questions, until their conditions have taken so many steps, and writes 1 for allow and 0 for deny. Returns how many
+   * were decided: at most 128, and 0 where the first one alone takes more.
+   */
+  evaluateSome(asked: readonly Query[] | PackedQueries, stepsMax: number, verdicts: Uint8Array): number
+  /**
    * Answers each query as `evaluate` does, in order. No answer is older than the call. Up to 128 neighbours
    * share one state; if a whole long bulk did, it would stop the writer for as long.
    */

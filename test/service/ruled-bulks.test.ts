@@ -1,7 +1,12 @@
 /** Bulks of environments with rules, a slice at a time: environments in turns, and what nobody waits for ends. */
 import { expect, test } from 'vitest'
+import { RuledBulk } from '#decisions/ruled-bulk.ts'
 import { RuledBulks } from '#decisions/ruled-bulks.ts'
+import type { Change } from '#model/change.ts'
+import { type Query, withoutAttributes } from '#model/decision.ts'
 import type { Resumable } from '#model/resumable.ts'
+import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const HERE = { isGone: false }
 const VERDICTS = Uint8Array.of(1)
@@ -34,6 +39,37 @@ test('one environment with many of them does not keep another from its turns', a
   expect(await answers.at(-1)).toBe(VERDICTS)
   for (const state of many) state.isDone = true
   expect(await Promise.all(answers)).toHaveLength(4)
+})
+
+test('a bulk decides few expensive questions in one go, however cheap those before them were', () => {
+  const engine = new SharedEngine()
+  const user = (key: string, length: number): Change => ({
+    kind: 'user-put',
+    user: key,
+    attributes: { text: 'a'.repeat(length) },
+  })
+  engine.apply([
+    resourceType('document', 'read'),
+    tenant('default'),
+    user('cheap', 1),
+    user('expensive', 6_000),
+    conditionSet('s', { 'user.text': { match: '*a*a*b' } }),
+    { kind: 'rule-put', userSet: 's', type: 'document', action: 'read', resourceSet: '__autogen_document' },
+  ])
+  const asked = ['cheap', 'expensive'].flatMap(key =>
+    Array.from({ length: 200 }, (): Query => ({
+      user: key,
+      action: 'read',
+      type: 'document',
+      key: null,
+      tenant: null,
+      circumstances: withoutAttributes(0),
+    })),
+  )
+  let stops = 0
+  const work = new RuledBulk(asked).decide(() => engine)
+  while (!work.next().done) stops += 1
+  expect(stops).toBeGreaterThan(150)
 })
 
 test('an environment has half of the places, and what is beyond them is refused until one is free', async () => {

@@ -36,15 +36,10 @@ function serviceWith(ms: number) {
   ])
   let now = 0
   const slow = engines.get('slow')!
-  const evaluate = slow.evaluate.bind(slow)
-  const evaluateFirst = slow.evaluateFirst.bind(slow)
-  slow.evaluate = query => {
+  const evaluateWithin = slow.evaluateWithin.bind(slow)
+  slow.evaluateWithin = (asked, stepsMax) => {
     now += ms
-    return evaluate(query)
-  }
-  slow.evaluateFirst = asked => {
-    now += ms
-    return evaluateFirst(asked)
+    return evaluateWithin(asked, stepsMax)
   }
   return new DecisionService(
     {

@@ -5,7 +5,8 @@
 import { readInstant } from '#conditions/instants.ts'
 import type { TruthName } from '#conditions/truth.ts'
 import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
-import { AskedRules, type Lookup, nameOf } from '#engine/shared-index/check/rule-values.ts'
+import { type Lookup, nameOf } from '#engine/shared-index/check/merged-values.ts'
+import { AskedRules } from '#engine/shared-index/check/rule-values.ts'
 import { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import { RowWriter } from '#engine/shared-index/memory/attribute-rows.ts'
 import { HEADER_WORDS } from '#engine/shared-index/memory/layout.ts'
@@ -91,6 +92,8 @@ class CompiledQuestion {
     asked.tenantBlock = this.#row(words, tenant)
     for (;;) {
       const outcome = this.#evaluation.decide(asked)
+      if (outcome === 'exceeded') return false
+      if (outcome === 'unread') continue
       if (typeof outcome === 'boolean') return outcome
       asked.lookups = [...asked.lookups, ...outcome.lookups]
       asked.found = new Map(asked.lookups.map(lookup => [nameOf(lookup), textOf(stored, lookup)]))

@@ -61,6 +61,14 @@ export class SharedEngine implements Engine {
     return this.reader.evaluateFirst(packed)
   }
 
+  evaluateWithin(asked: Query | PackedQueries, stepsMax: number) {
+    return this.reader.evaluateWithin(asked, stepsMax)
+  }
+
+  evaluateSome(asked: readonly Query[] | PackedQueries, stepsMax: number, verdicts: Uint8Array) {
+    return this.reader.evaluateSome(asked, stepsMax, verdicts)
+  }
+
   evaluateAll(queries: readonly Query[]) {
     return this.reader.evaluateAll(queries)
   }

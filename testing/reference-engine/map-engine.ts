@@ -27,7 +27,7 @@ import { InvariantError } from '#model/assert.ts'
 import type { Change, Permission } from '#model/change.ts'
 import { ValuesOfQuestion } from '#conditions/question-values.ts'
 import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
-import type { PackedQueries } from '#model/packed-queries.ts'
+import { PackedQueries } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import { holdsInTenant, holdsOnInstance } from './evaluate.ts'
@@ -75,6 +75,17 @@ export class MapEngine implements Engine {
 
   evaluateFirst(packed: PackedQueries): boolean {
     return this.#evaluate(packed.query(0), packed.asksRules)
+  }
+
+  /** Takes as many steps as it needs. */
+  evaluateWithin(asked: Query | PackedQueries): boolean {
+    return asked instanceof PackedQueries ? this.evaluateFirst(asked) : this.evaluate(asked)
+  }
+
+  evaluateSome(asked: readonly Query[] | PackedQueries, _: number, verdicts: Uint8Array): number {
+    if (asked instanceof PackedQueries) this.evaluatePacked(asked, verdicts)
+    else verdicts.set(this.evaluateAll(asked).map(Number))
+    return asked instanceof PackedQueries ? asked.count : asked.length
   }
 
   evaluateAll(queries: readonly Query[]): boolean[] {
@@ -249,9 +260,11 @@ export class MapEngine implements Engine {
         userAttributes: () => user?.attributes ?? null,
         instanceAttributes: () => instance?.attributes ?? null,
         tenantAttributes: () => tenant.attributes,
-        attributesOf: (otherType, otherKey) => {
+        attributesOf: (otherType, otherKey, budget) => {
           const other = this.#schema.types.get(otherType)?.instances.get(otherKey)
-          return other?.tenant === tenant ? (other.attributes ?? {}) : undefined
+          if (other?.tenant !== tenant) return undefined
+          const attributes = other.attributes ?? {}
+          return budget.spendParsing(JSON.stringify(attributes).length) ? attributes : undefined
         },
       },
     )

@@ -19,7 +19,7 @@ import type {
 } from '#engine/engine.ts'
 import type { Explanation, RuleDetail } from '#engine/explanation.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
-import { BatchCheck, UNKNOWN } from '#engine/shared-index/check/batch-check.ts'
+import { BatchCheck } from '#engine/shared-index/check/batch-check.ts'
 import {
   type BatchSource,
   PackedSource,
@@ -27,12 +27,11 @@ import {
   sourceOf,
 } from '#engine/shared-index/check/batch-source.ts'
 import { ALLOW, BUILD, DENY, InstanceCheck, type Verdict } from '#engine/shared-index/check/check.ts'
-import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
 import { Question } from '#engine/shared-index/check/question.ts'
 import { Gathering } from '#engine/shared-index/check/rule-check.ts'
 import { explainRules } from '#engine/shared-index/check/rule-explanation.ts'
-import { RuleQuestions } from '#engine/shared-index/check/rule-questions.ts'
-import { type AskedRules, type Lookup, NO_LOOKUPS } from '#engine/shared-index/check/rule-values.ts'
+import { type Attempt, QUESTION_STEPS, RuleQuestions } from '#engine/shared-index/check/rule-questions.ts'
+import { type AskedRules, NO_LOOKUPS } from '#engine/shared-index/check/rule-values.ts'
 import { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -59,14 +58,14 @@ import type { Query } from '#model/decision.ts'
 import { PackedQueries, type QueryTerms } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { ConsistentReads, type ReaderOptions } from './consistent-reads.ts'
+import { BatchReads } from './batch-reads.ts'
 import { MappedRequests } from './mapped-requests.ts'
+import { RuledReads } from './ruled-reads.ts'
 import { TenantReads } from './tenant-reads.ts'
 import { Searches } from './searches.ts'
 
 /** Optimistic attempts before a reader takes the lock. */
 const ATTEMPTS = 50
-/** The same for a batch, which takes longer. */
-const BATCH_ATTEMPTS = 3
 /** Attempts of a listing before a few slices with the lock are tried. */
 const LISTING_ATTEMPTS = 2
 
@@ -76,6 +75,7 @@ export class SharedIndexReader implements DecisionEngine {
   readonly #question: Question
   readonly #check: InstanceCheck
   readonly #batch: BatchCheck
+  readonly #batches: BatchReads
   readonly #builder: ClosureBuilder
   readonly #walk: ForwardWalk
   readonly #goals: BackwardWalk
@@ -89,6 +89,7 @@ export class SharedIndexReader implements DecisionEngine {
   #type: TypeView | undefined
   #action: ActionView | undefined
   readonly #ruled: RuleQuestions
+  readonly #ruledReads: RuledReads
   readonly #readRules = () => this.#schema.hasRules
 
   constructor(handle: IndexHandle, options: ReaderOptions) {
@@ -101,9 +102,22 @@ export class SharedIndexReader implements DecisionEngine {
     this.tenants = new TenantReads(this.#reads, this.#question, () => this.#schema)
     this.#mapped = new MappedRequests(this.#reads, () => this.#schema)
     this.#ruled = new RuleQuestions(regions, this.#question)
+    this.#ruledReads = new RuledReads(this.#reads, this.#ruled, (query, attempt, mayBuild) => {
+      const verdict = mayBuild ? this.#decideForSure(query, query) : this.#decideQuery(query)
+      if (verdict !== DENY) return verdict === ALLOW || BUILD
+      return this.#schema.hasRules && (this.#gather(query, attempt) ?? false)
+    })
     this.#builder = new ClosureBuilder(regions, schema)
     this.#walk = new ForwardWalk(regions, schema)
     this.#batch = new BatchCheck(regions, { schema, key, question: this.#question })
+    this.#batches = new BatchReads(
+      { reads: this.#reads, batch: this.#batch, ruled: this.#ruled, ruledReads: this.#ruledReads },
+      {
+        decide: (query, mayBuild) =>
+          mayBuild ? this.#decideForSure(query, query) : this.#decideQuery(query),
+        parts: () => this.#parts(),
+      },
+    )
     this.#goals = new BackwardWalk(regions, schema)
     this.#guardedGoals = new GuardedGoals(regions, { schema, walk: this.#goals })
     const search = { forward: this.#walk, backward: this.#goals, guardedGoals: this.#guardedGoals }
@@ -113,14 +127,19 @@ export class SharedIndexReader implements DecisionEngine {
       search: this.#search,
       key,
       schema: () => this.#schema,
-      decide: (queries, stepsMax) => this.#evaluateFirstOf(queries, stepsMax),
+      decide: (queries, stepsMax) => this.#batches.evaluateSearched(queries, stepsMax),
       steps: () => this.#ruled.steps,
     })
     this.#check = new InstanceCheck(regions, { schema, builder: this.#builder, walk: this.#walk })
   }
 
   evaluate(query: Query): boolean {
-    return this.#evaluate(query, query)
+    return this.#evaluateWhole(query, query)
+  }
+
+  evaluateWithin(asked: Query | PackedQueries, stepsMax: number): boolean | null {
+    const terms = asked instanceof PackedQueries ? asked.terms(0) : asked
+    return this.#evaluate(terms, asked, Math.min(stepsMax, QUESTION_STEPS))
   }
 
   hasRules(): boolean {
@@ -128,27 +147,21 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   evaluateFirst(packed: PackedQueries): boolean {
-    return this.#evaluate(packed.terms(0), packed)
+    return this.#evaluateWhole(packed.terms(0), packed)
   }
 
   evaluateAll(queries: readonly Query[]): boolean[] {
-    const verdicts = this.#evaluateInBatches(new QuerySource(queries), new Uint8Array(queries.length))
+    const verdicts = this.#batches.evaluate(new QuerySource(queries), new Uint8Array(queries.length))
     return queries.map((_, index) => verdicts[index] === ALLOW)
   }
 
-  /** As `evaluateAll` for up to `BATCH_MAX` questions: the first of them, at least one, until rules have cost so much. */
-  #evaluateFirstOf(queries: readonly Query[], stepsMax: number): boolean[] {
-    const verdicts = new Uint8Array(queries.length)
-    const count = this.#evaluateBatch(
-      new QuerySource(queries),
-      { from: 0, count: queries.length, stepsMax },
-      verdicts,
-    )
-    return Array.from(verdicts.subarray(0, count), verdict => verdict === ALLOW)
+  evaluateSome(asked: readonly Query[] | PackedQueries, stepsMax: number, verdicts: Uint8Array): number {
+    const source = asked instanceof PackedQueries ? new PackedSource(asked) : new QuerySource(asked)
+    return this.#batches.evaluateFirst(source, stepsMax, verdicts)
   }
 
   evaluatePacked(packed: PackedQueries, verdicts: Uint8Array = new Uint8Array(packed.count)): Uint8Array {
-    return this.#evaluateInBatches(new PackedSource(packed), verdicts)
+    return this.#batches.evaluate(new PackedSource(packed), verdicts)
   }
 
   searchResources(question: ResourceQuestion, page: PageRequest): Resumable<KeyPage> {
@@ -225,8 +238,8 @@ export class SharedIndexReader implements DecisionEngine {
     // Rules say what the decision costs: whoever asks for the first step only is not kept by it.
     if (this.#schema.hasRules) yield
     // Builds the closures that the decision needs, if there is room for them.
-    this.evaluate(query)
-    let lookups = NO_LOOKUPS
+    while (this.evaluateWithin(query, Infinity) === null) yield
+    let lookups: Attempt['lookups'] = NO_LOOKUPS
     for (;;) {
       const known = lookups
       const { byRoles, asked, parts } = yield* this.#reads.readSliced(LISTING_ATTEMPTS, () =>
@@ -243,7 +256,7 @@ export class SharedIndexReader implements DecisionEngine {
 
   *#explain(
     query: Query,
-    how: { readonly stepsMax: number; readonly detail: RuleDetail; readonly lookups: readonly Lookup[] },
+    how: { readonly stepsMax: number; readonly detail: RuleDetail; readonly lookups: Attempt['lookups'] },
   ): Resumable<{ byRoles: Explanation; asked: AskedRules | null; parts: ListingParts }> {
     let verdict = this.#decideQuery(query)
     if (verdict === BUILD) verdict = yield* this.#walkedInSlices()
@@ -254,14 +267,23 @@ export class SharedIndexReader implements DecisionEngine {
     const asksNearMisses = detail !== 'none'
     const names = { query, type, action, user, instance, tenant, isMismatch, asksNearMisses }
     // Kept apart, because others ask between the slices of an explanation.
-    const asked = this.#schema.rules?.hasTexts() ? this.#gather(query, lookups, new Gathering()) : null
+    const asked = this.#schema.rules?.hasTexts()
+      ? this.#gather(query, { lookups, stepsMax: QUESTION_STEPS }, new Gathering())
+      : null
     const parts = this.#parts()
     const byRoles = yield* explain(parts, { ...names, isAllowed: verdict === ALLOW }, stepsMax)
     return { byRoles, asked, parts }
   }
 
+  #evaluateWhole(terms: QueryTerms, names: Query | PackedQueries): boolean {
+    for (;;) {
+      const verdict = this.#evaluate(terms, names, QUESTION_STEPS)
+      if (verdict !== null) return verdict
+    }
+  }
+
   /** `names` has the keys of the question, in strings or packed. */
-  #evaluate(terms: QueryTerms, names: Query | PackedQueries): boolean {
+  #evaluate(terms: QueryTerms, names: Query | PackedQueries, stepsMax: number): boolean | null {
     const reads = this.#reads
     const attempts = reads.attempts(ATTEMPTS)
     try {
@@ -270,13 +292,14 @@ export class SharedIndexReader implements DecisionEngine {
         const verdict = this.#decide(terms, names, false)
         if (!reads.isValid()) continue
         if (verdict === BUILD) break
-        return verdict === ALLOW || (this.#schema.hasRules && this.#evaluateDenied(names))
+        return verdict === ALLOW || (this.#schema.hasRules && this.#evaluateDenied(names, stepsMax))
       }
     } catch (error) {
       // Torn data can cause any error; only an error at a consistent state is a fault.
       if (reads.isValid()) throw reads.faultOf(error)
     }
-    return this.#evaluateLocked(terms, names) || (this.#schema.hasRules && this.#evaluateRuled(names))
+    if (this.#evaluateLocked(terms, names)) return true
+    return this.#schema.hasRules && this.#ruledReads.evaluate(names, { stepsMax })
   }
 
   /** A function of its own, because each call of one with a closure allocates what it captures, used or not. */
@@ -285,60 +308,35 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   /** Decides by rules the question that roles have just denied, at the state at which they did, if that still lasts. */
-  #evaluateDenied(names: Query | PackedQueries): boolean {
+  #evaluateDenied(names: Query | PackedQueries, stepsMax: number): boolean | null {
     try {
-      const asked = this.#gatherFound(sourceOf(names))
-      if (this.#reads.isValid()) {
-        const outcome = asked !== null && this.#ruled.decide(asked)
-        return typeof outcome === 'boolean' ? outcome : this.#evaluateRuled(names, outcome.lookups)
-      }
+      const asked = this.#gatherFound(sourceOf(names), stepsMax)
+      if (this.#reads.isValid()) return asked !== null && this.#ruledReads.decide(names, asked, stepsMax)
     } catch (error) {
       if (this.#reads.isValid()) throw this.#reads.faultOf(error)
     }
-    return this.#evaluateRuled(names)
+    return this.#ruledReads.evaluate(names, { stepsMax })
   }
 
   /** As `#gather`, for the question that is current and was looked up already. */
-  #gatherFound(source: BatchSource): AskedRules | null {
+  #gatherFound(source: BatchSource, stepsMax: number): AskedRules | null {
     const terms = this.#terms
     if (terms === null || !this.#action || !source.asksRules) return null
     const { sequence } = this.#reads
     this.#question.resolve(this.#question.record, terms.tenant, sequence)
-    return this.#ruled.gather(this.#parts(), { terms, source, user: this.#question.user, sequence })
-  }
-
-  /** Decides a question that roles deny by roles and rules, of one state. */
-  #evaluateRuled(names: Query | PackedQueries, known: readonly Lookup[] = NO_LOOKUPS): boolean {
-    if (!sourceOf(names).asksRules) return false
-    const query = names instanceof PackedQueries ? names.query(0) : names
-    for (let lookups = known; ;) {
-      const wanted = lookups
-      let asked = this.#reads.read(ATTEMPTS, () => this.#askRules(query, wanted, false))
-      if (asked === BUILD) asked = this.#reads.locked(() => this.#askRules(query, wanted, true))
-      if (asked === BUILD || typeof asked === 'boolean') return asked === true
-      const outcome = this.#ruled.decide(asked)
-      if (typeof outcome === 'boolean') return outcome
-      // At one state with all of them: from what was gathered before nothing is taken over.
-      lookups = [...wanted, ...outcome.lookups]
-    }
-  }
-
-  /** What roles say; of a question that they deny what rules need, should there be any. */
-  #askRules(
-    query: Query,
-    lookups: readonly Lookup[],
-    mayBuild: boolean,
-  ): boolean | AskedRules | typeof BUILD {
-    const verdict = mayBuild ? this.#decideForSure(query, query) : this.#decideQuery(query)
-    if (verdict !== DENY) return verdict === ALLOW || BUILD
-    return this.#schema.hasRules && (this.#gather(query, lookups) ?? false)
+    const asked = { terms, source, user: this.#question.user, sequence, stepsMax }
+    return this.#ruled.gather(this.#parts(), asked)
   }
 
   /** What rules need of the question; `null`: there are none that could allow it. */
-  #gather(query: Query, lookups: readonly Lookup[], gathering?: Gathering): AskedRules | null {
+  #gather(
+    query: Query,
+    { lookups, stepsMax }: Pick<Attempt, 'lookups' | 'stepsMax'>,
+    gathering?: Gathering,
+  ): AskedRules | null {
     if (query.asksRules === false || !this.#resolved(query).actionView) return null
     const user = this.#question.findUser(query.user)
-    const asked = { terms: query, source: sourceOf(query), user, sequence: this.#reads.sequence }
+    const asked = { terms: query, source: sourceOf(query), user, sequence: this.#reads.sequence, stepsMax }
     return this.#ruled.gather(this.#parts(), asked, lookups, gathering)
   }
 
@@ -361,81 +359,6 @@ export class SharedIndexReader implements DecisionEngine {
     walk.begin(instance, this.#action!.roleIndexes, user, { endsAtHeld: true })
     yield* new StepBudget(Infinity).walk(walk)
     return walk.heldGoal < 0 ? DENY : ALLOW
-  }
-
-  /**
-   * Answers in order, `BATCH_MAX` questions at one state. A state shared by a long batch would have to last as
-   * long as the batch; under a thousand writes a second none does.
-   */
-  #evaluateInBatches(source: BatchSource, answers: Uint8Array): Uint8Array {
-    const { count } = source
-    for (let from = 0; from < count; from += BATCH_MAX) {
-      const part = { from, count: Math.min(BATCH_MAX, count - from), stepsMax: Infinity }
-      this.#evaluateBatch(source, part, answers)
-    }
-    return answers
-  }
-
-  /**
-   * Answers all at one state. If no state lasts long enough it takes the lock: one by one, the answers would
-   * belong to several states. Returns up to which question: all, or those until rules had cost more than `stepsMax`.
-   */
-  #evaluateBatch(
-    source: BatchSource,
-    { from, count, stepsMax }: { readonly from: number; readonly count: number; readonly stepsMax: number },
-    answers: Uint8Array,
-  ): number {
-    const reads = this.#reads
-    try {
-      for (let attempt = 0; attempt < reads.attempts(BATCH_ATTEMPTS); attempt++) {
-        reads.begin()
-        const isComplete = this.#decideBatch(source, from, count, answers, false)
-        if (!reads.isValid()) continue
-        if (isComplete) {
-          return this.#settleRuled(answers, from + count, stepsMax)
-        }
-        break
-      }
-    } catch (error) {
-      if (reads.isValid()) throw reads.faultOf(error)
-    }
-    reads.locked(() => this.#decideBatch(source, from, count, answers, true))
-    return this.#settleRuled(answers, from + count, stepsMax)
-  }
-
-  /** Answers what roles have denied in the batch and rules may allow. */
-  #settleRuled(answers: Uint8Array, end: number, stepsMax: number): number {
-    if (!this.#ruled.hasAsked) return end
-    const again = (query: Query, lookups: readonly Lookup[]) => this.#evaluateRuled(query, lookups)
-    return this.#ruled.settle(answers, again, stepsMax) ?? end
-  }
-
-  /** False if a closure must be built first. */
-  #decideBatch(
-    source: BatchSource,
-    from: number,
-    count: number,
-    answers: Uint8Array,
-    mayBuild: boolean,
-  ): boolean {
-    const { verdicts } = this.#batch
-    this.#batch.run(source, from, count, this.#reads.sequence)
-    for (let i = 0; i < count; i++) {
-      let verdict = verdicts[i]!
-      if (verdict === UNKNOWN) verdict = this.#decideQuery(source.query(from + i))
-      // Only for questions that need it: the lock keeps writers waiting.
-      if (verdict === BUILD && mayBuild) {
-        const query = source.query(from + i)
-        verdict = this.#decideForSure(query, query)
-      }
-      if (verdict === BUILD) return false
-      answers[from + i] = verdict
-    }
-    if (this.#schema.hasRules || this.#ruled.hasAsked) {
-      const batch = { source, lookup: this.#batch.lookup, from, count, sequence: this.#reads.sequence }
-      this.#ruled.gatherBatch(this.#parts(), batch, answers)
-    }
-    return true
   }
 
   #decideQuery(query: Query): Verdict {

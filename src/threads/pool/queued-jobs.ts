@@ -38,5 +38,5 @@ export type Job = Bulk | Search | Read
 
 /** Whether the answer of a read may be as large as a list may be. */
 export function isLarge({ kind }: SlicedJob): boolean {
-  return kind !== 'actions' && kind !== 'explain' && kind !== 'search'
+  return kind !== 'actions' && kind !== 'decide' && kind !== 'explain' && kind !== 'search'
 }

@@ -3,9 +3,16 @@
  * copied while the index is read, at the state at which roles denied it. Conditions are evaluated afterwards, of the copies: they may
  * take longer than any state lasts, and nobody who writes waits for them.
  */
+import { PARSED_BYTE_STEPS } from '#conditions/step-costs.ts'
 import { copyBlock } from '#engine/shared-index/memory/attribute-rows.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import { attributesBlock, attributesText, isDead, keyText } from '#engine/shared-index/memory/records.ts'
+import {
+  attributesBlock,
+  attributesBytes,
+  attributesText,
+  isDead,
+  keyText,
+} from '#engine/shared-index/memory/records.ts'
 import { ValueWords } from '#engine/shared-index/memory/values.ts'
 import {
   FLAG_READS_ROLES,
@@ -18,7 +25,8 @@ import { heldInTenant, tenantMasksOf } from '#engine/shared-index/search/explain
 import { assignmentsOf } from '#engine/shared-index/search/holdings.ts'
 import type { ListingParts } from '#engine/shared-index/search/listings.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
-import { AskedRules, type Lookup, nameOf, type QuestionSource } from './rule-values.ts'
+import { type Lookup, nameOf } from './merged-values.ts'
+import { AskedRules, type QuestionSource } from './rule-values.ts'
 
 /** Lines of what a question names; 0 where the name is unknown. The tenant is known. */
 export interface NamedLines {
@@ -130,18 +138,28 @@ class HeldByUser {
 
 const NOTHING_HELD = new HeldByUser()
 
-/** Gathers instances that were looked up in vain before. */
+/**
+ * Gathers instances that were looked up in vain before. Copies no more bytes of attributes than the question has steps for: the evaluation
+ * would refuse to parse the others.
+ */
 export function gatherLookups(
   asked: AskedRules,
   { regions }: ListingParts,
   tenant: number,
   { lookups, lookUp }: { readonly lookups: readonly Lookup[]; readonly lookUp: (lookup: Lookup) => number },
 ): void {
-  const found = new Map<string, string | null | undefined>()
+  const { graph } = regions
+  const found = new Map<string, string | null | undefined | false>()
+  let bytesLeft = asked.stepsMax / PARSED_BYTE_STEPS
   for (const lookup of lookups) {
     const line = lookUp(lookup)
-    const isThere = line !== 0 && regions.graph[(line << L.LINE_WORDS_LOG2) + L.I_TENANT] === tenant
-    found.set(nameOf(lookup), isThere ? attributesText(regions, line) : undefined)
+    if (line === 0 || graph[(line << L.LINE_WORDS_LOG2) + L.I_TENANT] !== tenant) {
+      found.set(nameOf(lookup), undefined)
+      continue
+    }
+    const text = attributesBytes(graph, line) <= bytesLeft && attributesText(regions, line)
+    if (typeof text === 'string') bytesLeft -= text.length
+    found.set(nameOf(lookup), text)
   }
   asked.lookups = lookups
   asked.found = found

@@ -7,11 +7,24 @@
  */
 import { evaluate } from '#conditions/evaluate.ts'
 import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
+import { INSTANT_LENGTH_MAX } from '#conditions/instants.ts'
 import { compareRanks, isInRelation, type Rank, rankOf } from '#conditions/nodes/ordering.ts'
+import {
+  comparisonSteps,
+  INSTANTS_STEPS,
+  NODE_STEPS,
+  rankSteps,
+  READ_BYTE_STEPS,
+  searchSteps,
+  STORED_ELEMENT_STEPS,
+  STORED_WORDS_A_STEP_LOG2,
+  textSteps,
+} from '#conditions/step-costs.ts'
 import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from '#conditions/truth.ts'
-import { isCompound, isEqual, weightOf } from '#conditions/values.ts'
+import { isCompound, isEqual } from '#conditions/values.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import {
+  HEAD_MASK,
   isSameScalar,
   JSON_TEXT,
   kindOf,
@@ -36,14 +49,14 @@ import {
   UNREADABLE,
 } from '#engine/shared-index/rules/rule-code.ts'
 import type { Plan, RulesView } from '#engine/shared-index/rules/rules-view.ts'
-import { type AskedRules, type Lookup, MISSING, RuleValues, STAMPS_MAX } from './rule-values.ts'
+import type { Lookup } from './merged-values.ts'
+import { type AskedRules, MISSING, RuleValues, STAMPS_MAX } from './rule-values.ts'
 
-/** What rules say of a question; or which instances have to be looked up before they can say it. */
-export type RuledOutcome = boolean | { readonly lookups: readonly Lookup[] }
-
-const INSTANT_BYTES_MAX = 255
-/** Bytes of a text that are read in a step of the budget. */
-const TEXT_STEP_LOG2 = 6
+/**
+ * Decision of the rules about a question; or the instances that have to be looked up before they can decide. `exceeded`: the steps were not
+ * enough. `unread`: the thread has to read more conditions first; the next evaluation continues with that.
+ */
+export type RuledOutcome = boolean | { readonly lookups: readonly Lookup[] } | 'exceeded' | 'unread'
 
 /** One for each thread. */
 export class RuleEvaluation {
@@ -75,7 +88,10 @@ export class RuleEvaluation {
     const isAllowed = this.#isAllowed(asked.plan)
     this.steps += this.#budget.spent
     // What was missing was taken for unknown, which allows nothing that it would not allow when it is known.
-    if (isAllowed || this.#values.missing.size === 0) return isAllowed
+    if (isAllowed) return true
+    if (this.#budget.isExceeded) return 'exceeded'
+    if (this.#budget.isUnread) return 'unread'
+    if (this.#values.missing.size === 0) return false
     return { lookups: [...this.#values.missing.values()] }
   }
 
@@ -84,9 +100,9 @@ export class RuleEvaluation {
     const { view } = asked.plan
     if (view !== this.#view || this.#stamp === STAMPS_MAX) this.#useView(view)
     this.#asked = asked
-    this.#budget = new EvaluationBudget()
+    this.#budget = new EvaluationBudget(asked.stepsMax)
     this.#stamp += 1
-    this.#values.begin(asked, view.paths)
+    this.#values.begin(asked, view.paths, this.#budget)
     return this.#values
   }
 
@@ -95,9 +111,9 @@ export class RuleEvaluation {
     return this.#budget.spent
   }
 
-  /** Whether something of the question was left unknown because it would cost too much. */
-  get isExceeded(): boolean {
-    return this.#budget.isExceeded
+  /** Whether something of the question was left unknown because it would cost too much, now or at all. */
+  get isIncomplete(): boolean {
+    return this.#budget.isExceeded || this.#budget.isUnread
   }
 
   /** Lets go of the question that was decided last. */
@@ -190,7 +206,7 @@ export class RuleEvaluation {
     if (word === UNREADABLE) return UNKNOWN
     const end = at + program[at + 1]!
     this.#next = end
-    if (!this.#budget.spend(1)) return UNKNOWN
+    if (!this.#budget.spend(NODE_STEPS)) return UNKNOWN
     let value: Truth
     if (word === ALL_OF) {
       value = TRUE
@@ -209,8 +225,10 @@ export class RuleEvaluation {
 
   #leaf(leaf: number): Truth {
     if (this.#leafStamps[leaf] === this.#stamp) return this.#leafTruths[leaf] as Truth
-    if (!this.#budget.spend(1)) return UNKNOWN
+    if (!this.#budget.spend(NODE_STEPS)) return UNKNOWN
     const truth = this.#test(leaf, this.#view!.leafFrom[leaf]!)
+    // A value that was too expensive to read counts as missing, and `exists` would take that for an answer.
+    if (this.#budget.isExceeded) return UNKNOWN
     this.#leafStamps[leaf] = this.#stamp
     this.#leafTruths[leaf] = truth
     return truth
@@ -220,7 +238,10 @@ export class RuleEvaluation {
     const program = this.#program
     const kind = program[at]!
     if (kind === LEAF.tree) {
-      return evaluate(this.#view!.tree(leaf, at + 2), this.#values.merged, this.#budget)
+      const view = this.#view!
+      // Bytes are the first word of the text.
+      const isRead = view.hasTree(leaf) || this.#budget.spendReading(program[at + 2]! * READ_BYTE_STEPS)
+      return isRead ? evaluate(view.tree(leaf, at + 2), this.#values.merged, this.#budget) : UNKNOWN
     }
     const path = program[at + 1]!
     const head = this.#values.head(path)
@@ -228,6 +249,7 @@ export class RuleEvaluation {
     if (head === MISSING) return UNKNOWN
     switch (kind) {
       case LEAF.equals: {
+        if (!this.#spendSame(head, program[at + 3]!)) return UNKNOWN
         const isSame = this.#isConstant(head, path, at + 3)
         return truthOf(isSame !== (program[at + 2] === 1))
       }
@@ -238,7 +260,7 @@ export class RuleEvaluation {
       case LEAF.ordered:
         return this.#ordered(path, program[at + 2]!, this.#rankOfConstant(leaf, at + 3))
       case LEAF.orderedRef:
-        return this.#ordered(path, program[at + 2]!, this.#rank(program[at + 3]!))
+        return this.#ordered(path, program[at + 2]!, this.#values.rank(program[at + 3]!))
       case LEAF.isIn:
         return truthOf(this.#isInList(head, path, at))
       case LEAF.isInRef:
@@ -267,6 +289,7 @@ export class RuleEvaluation {
     if (head === MISSING) return UNKNOWN
     const own = values.head(path)
     if (kindOf(own) < LIST && kindOf(head) < LIST) {
+      if (!this.#spendSame(own, head)) return UNKNOWN
       return truthOf(
         isSameScalar(own, values.words, values.ats[path]!, head, values.words, values.ats[other]!),
       )
@@ -275,33 +298,38 @@ export class RuleEvaluation {
     if (kindOf(own) < LIST || kindOf(head) < LIST) return FALSE
     const left = values.value(path)
     const right = values.value(other)
-    if (isCompound(left) && isCompound(right) && !this.#budget.spend(weightOf(left))) return UNKNOWN
+    if (isCompound(left) && isCompound(right) && !this.#budget.spend(comparisonSteps(left))) return UNKNOWN
     return truthOf(isEqual(left, right))
   }
 
   #ordered(path: number, relation: number, rank: Rank | null): Truth {
-    const order = compareRanks(this.#rank(path), rank)
+    if (typeof rank === 'object' && !this.#budget.spend(INSTANTS_STEPS)) return UNKNOWN
+    const order = compareRanks(this.#values.rank(path), rank)
     return order === null ? UNKNOWN : truthOf(isInRelation(order, RELATIONS[relation]!))
   }
 
-  #rank(path: number): Rank | null {
-    const values = this.#values
-    const head = values.head(path)
-    const kind = kindOf(head)
-    // No instant is longer: nobody reads a long text for each of a million tests.
-    if (kind === TEXT) return (head & PAYLOAD_MASK) > INSTANT_BYTES_MAX ? null : rankOf(values.value(path))
-    const number = numberIn(head, values.words, values.ats[path]!)
-    return Number.isNaN(number) ? null : number
-  }
-
+  /** Read once for all questions. */
   #rankOfConstant(leaf: number, constant: number): Rank | null {
-    const program = this.#program
-    return (this.#ranks[leaf] ??= rankOf(valueIn(program[constant]!, program, constant + 1)))
+    const known = this.#ranks[leaf]
+    if (known !== undefined) return known
+    const value = valueIn(this.#program[constant]!, this.#program, constant + 1)
+    const steps = rankSteps(value, INSTANT_LENGTH_MAX)
+    if (steps > 0 && !this.#budget.spendReading(steps)) return null
+    return (this.#ranks[leaf] = rankOf(value))
   }
 
-  /** For a text that is read as a whole; other scalars cost nothing. */
-  #spendText(head: number): boolean {
-    return kindOf(head) !== TEXT || this.#budget.spend((head & PAYLOAD_MASK) >>> TEXT_STEP_LOG2)
+  /** For texts of the same length, which are compared as a whole; other scalars cost nothing. */
+  #spendSame(head: number, other: number): boolean {
+    if (kindOf(head) !== TEXT || ((head ^ other) & HEAD_MASK) !== 0) return true
+    return this.#budget.spend(textSteps(head & PAYLOAD_MASK))
+  }
+
+  /** For comparing a scalar with the elements of a stored list. Those that are as long as it are no more than the list's words. */
+  #spendStored(list: number, at: number, head: number): boolean {
+    const count = list & PAYLOAD_MASK
+    const ownWords = kindOf(head) === TEXT ? ((head & PAYLOAD_MASK) + 3) >>> 2 : 0
+    const compared = Math.min(this.#values.words[at]!, count * ownWords)
+    return this.#budget.spend(count * STORED_ELEMENT_STEPS + (compared >>> STORED_WORDS_A_STEP_LOG2))
   }
 
   #isInList(head: number, path: number, leaf: number): boolean {
@@ -327,17 +355,17 @@ export class RuleEvaluation {
     const values = this.#values
     const head = values.head(list)
     if (kindOf(head) === LIST) {
-      if (!this.#budget.spend(head & PAYLOAD_MASK)) return UNKNOWN
       const own = values.head(path)
       if (kindOf(own) >= LIST) return FALSE
+      if (!this.#spendStored(head, values.ats[list]!, own)) return UNKNOWN
       return truthOf(this.#isInWords(head, values.ats[list]!, own, values.words, values.ats[path]!))
     }
     if (kindOf(head) < JSON_TEXT) return UNKNOWN
     const elements = values.value(list)
-    if (!Array.isArray(elements) || !this.#budget.spend(elements.length)) return UNKNOWN
-    if (!this.#spendText(values.head(path))) return UNKNOWN
+    if (!Array.isArray(elements)) return UNKNOWN
     const value = values.value(path)
-    if (isCompound(value) && !this.#budget.spend(weightOf(elements))) return UNKNOWN
+    const steps = isCompound(value) ? comparisonSteps(elements) : searchSteps(elements, value)
+    if (!this.#budget.spend(steps)) return UNKNOWN
     return truthOf(elements.some(element => isEqual(element, value)))
   }
 
@@ -346,14 +374,14 @@ export class RuleEvaluation {
     const program = this.#program
     const head = values.head(path)
     if (kindOf(head) === LIST) {
-      if (!this.#budget.spend(head & PAYLOAD_MASK)) return UNKNOWN
+      if (!this.#spendStored(head, values.ats[path]!, program[constant]!)) return UNKNOWN
       return truthOf(this.#isInWords(head, values.ats[path]!, program[constant]!, program, constant + 1))
     }
     if (kindOf(head) < JSON_TEXT) return UNKNOWN
     const elements = values.value(path)
-    if (!Array.isArray(elements) || !this.#budget.spend(elements.length)) return UNKNOWN
-    if (!this.#spendText(program[constant]!)) return UNKNOWN
+    if (!Array.isArray(elements)) return UNKNOWN
     const value = valueIn(program[constant]!, program, constant + 1)
+    if (!this.#budget.spend(searchSteps(elements, value))) return UNKNOWN
     return truthOf(elements.includes(value))
   }
 

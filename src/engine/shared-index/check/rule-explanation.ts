@@ -23,7 +23,8 @@ import { AuthzError } from '#model/errors.ts'
 import { FailsafeCircumstances } from '#model/failsafe-circumstances.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { RuledOutcome } from './rule-evaluation.ts'
-import { type AskedRules, type Lookup, mergedValues } from './rule-values.ts'
+import { type Lookup, mergedValues } from './merged-values.ts'
+import type { AskedRules } from './rule-values.ts'
 
 /** Nodes of whole trees; behind it no further rule is listed. */
 const NODES_MAX = 50_000
@@ -92,12 +93,15 @@ class RuleExplanation {
     this.#sent = query.circumstances && new FailsafeCircumstances(query.circumstances)
     this.#roleKeys = schema.tenant.roleKeys
     const readable = { ...query, circumstances: this.#sent }
-    this.#values = mergedValues(asked, readable, regions.attributeNames, this.#missing)
+    this.#values = mergedValues(asked, readable, regions.attributeNames, {
+      missing: this.#missing,
+      budget: null,
+    })
   }
 
   /** Rules that allow come first. Or which instances have to be looked up before. O(rules × their conditions). */
   *explain(detail: RuleDetail): Resumable<ExplainedByRules | { readonly lookups: readonly Lookup[] }> {
-    const decided = this.#decide()
+    const decided = yield* this.#decide()
     if (typeof decided !== 'boolean') return decided
     const rules = this.#rules()
     const allowing: RuleCode[] = []
@@ -137,9 +141,14 @@ class RuleExplanation {
    * As the decision has it: what is told of rules may be less, since as they are written they cost more of a budget. Throws what the
    * decision throws. One by roles asks for nothing that was sent, so it does not fail by that.
    */
-  #decide(): RuledOutcome {
+  *#decide(): Resumable<boolean | { readonly lookups: readonly Lookup[] }> {
     try {
-      return this.#decider.decide(this.#asked)
+      for (;;) {
+        const outcome = this.#decider.decide(this.#asked)
+        if (typeof outcome !== 'string') return outcome
+        if (outcome === 'exceeded') return false
+        yield
+      }
     } catch (error) {
       if (this.#isAllowedByRoles && error instanceof AuthzError) return false
       throw error

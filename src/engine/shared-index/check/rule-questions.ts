@@ -1,4 +1,5 @@
 /** The questions of a batch, or a single one, that roles have denied and rules may allow. */
+import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
 import type { ListingParts } from '#engine/shared-index/search/listings.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { attributesBlock } from '#engine/shared-index/memory/records.ts'
@@ -13,7 +14,8 @@ import { BATCH_MAX } from './key-column.ts'
 import type { Question } from './question.ts'
 import { Gathering, gatherLookups } from './rule-check.ts'
 import { RuleEvaluation, type RuledOutcome } from './rule-evaluation.ts'
-import { type AskedRules, type Lookup, NO_LOOKUPS, type QuestionSource } from './rule-values.ts'
+import type { Lookup } from './merged-values.ts'
+import { type AskedRules, NO_LOOKUPS, type QuestionSource } from './rule-values.ts'
 
 /** A part of a batch, as it was looked up. */
 export interface AskedBatch {
@@ -31,6 +33,30 @@ export interface AskedQuestion {
   readonly source: QuestionSource
   readonly user: number
   readonly sequence: number
+  /** Steps that its conditions may take. */
+  readonly stepsMax: number
+}
+
+/** Steps that the conditions of one question may take. */
+export const QUESTION_STEPS = STEPS_MAX
+
+/** How many steps a question may take now, what it has taken in evaluations before, and what these have to look up. */
+export interface Attempt {
+  readonly stepsMax: number
+  readonly spent: number
+  readonly lookups: readonly Lookup[]
+}
+
+/** How many steps the questions of a batch may take, and how many one of them may. */
+export interface BatchSteps {
+  readonly stepsMax: number
+  readonly ofOneMax: number
+}
+
+/** A decision; `null`: with more steps, or when the thread has read more conditions, there might be another. */
+export function settled(outcome: Exclude<RuledOutcome, object>, stepsMax: number): boolean | null {
+  if (typeof outcome === 'boolean') return outcome
+  return outcome === 'exceeded' && stepsMax >= STEPS_MAX ? false : null
 }
 
 export class RuleQuestions {
@@ -59,6 +85,11 @@ export class RuleQuestions {
     return this.#evaluation.steps
   }
 
+  /** Steps of the question that was decided last. */
+  get spent(): number {
+    return this.#evaluation.spent
+  }
+
   decide(asked: AskedRules): RuledOutcome {
     return this.#evaluation.decide(asked)
   }
@@ -66,7 +97,7 @@ export class RuleQuestions {
   /** Gathers for one question, which has been resolved and whose user is at that line. `null`: no rule can allow it. */
   gather(
     parts: ListingParts,
-    { terms, source, user, sequence }: AskedQuestion,
+    { terms, source, user, sequence, stepsMax }: AskedQuestion,
     lookups: readonly Lookup[] = NO_LOOKUPS,
     gathering = this.#single,
   ): AskedRules | null {
@@ -76,6 +107,7 @@ export class RuleQuestions {
     parts.regions.attributeNames.refresh()
     gathering.begin(sequence)
     const asked = gathering.next(plan, source, 0)
+    asked.stepsMax = stepsMax
     gathering.gather(asked, parts, user, question)
     if (lookups.length > 0) {
       const lookUp = ({ type, key }: Lookup): number => {
@@ -118,13 +150,14 @@ export class RuleQuestions {
   }
 
   /**
-   * Answers what was gathered of a batch. `again` asks a question anew, with what has to be looked up. Returns the first that is left
-   * unanswered, because those before it have cost more than `stepsMax`; `null`: none is.
+   * Answers what was gathered of a batch. `again` decides a question that has taken so many steps, with what has to be looked up; `null`:
+   * it takes more than it may now. Returns the first that is left unanswered, because those before it have cost more than `stepsMax`, or
+   * because it alone takes more than `ofOneMax`; `null`: none is.
    */
   settle(
     answers: Uint8Array,
-    again: (query: Query, lookups: readonly Lookup[]) => boolean,
-    stepsMax: number,
+    again: (query: Query, attempt: Attempt) => boolean | null,
+    { stepsMax, ofOneMax }: BatchSteps,
   ): number | null {
     const count = this.#askedCount
     const { steps } = this.#evaluation
@@ -134,8 +167,13 @@ export class RuleQuestions {
         const asked = this.#asked[n]!
         const { source, index } = asked
         if (this.#evaluation.steps - steps > stepsMax) return index
+        asked.stepsMax = ofOneMax
         const outcome = this.#evaluation.decide(asked)
-        const isAllowed = typeof outcome === 'boolean' ? outcome : again(source.query(index), outcome.lookups)
+        const isAllowed =
+          typeof outcome === 'object'
+            ? again(source.query(index), { stepsMax: ofOneMax, spent: this.spent, lookups: outcome.lookups })
+            : settled(outcome, ofOneMax)
+        if (isAllowed === null) return index
         if (isAllowed) answers[index] = ALLOW
       }
       return null

@@ -4,15 +4,13 @@
  * asked of `ValuesOfQuestion`, which is also what leaves ask that are kept as text.
  */
 import type { QuestionValues } from '#conditions/evaluate.ts'
-import { type QuestionInTenant, ValuesOfQuestion } from '#conditions/question-values.ts'
+import { type EvaluationBudget, STEPS_MAX } from '#conditions/evaluation-budget.ts'
+import { INSTANT_LENGTH_MAX } from '#conditions/instants.ts'
+import { type Rank, rankOf } from '#conditions/nodes/ordering.ts'
+import type { ValuesOfQuestion } from '#conditions/question-values.ts'
+import { pathSteps, rankSteps, textSteps } from '#conditions/step-costs.ts'
 import { isObject, type JsonObject, memberOf } from '#conditions/values.ts'
-import {
-  countInRow,
-  findInRow,
-  type Found,
-  isRow,
-  textOfBlock,
-} from '#engine/shared-index/memory/attribute-rows.ts'
+import { countInRow, findInRow, type Found, isRow } from '#engine/shared-index/memory/attribute-rows.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import {
   hashOfScalar,
@@ -23,6 +21,9 @@ import {
   kindOf,
   KIND_SHIFT,
   NO_FORM,
+  numberIn,
+  PAYLOAD_MASK,
+  TEXT,
   valueIn,
   type ValueWords,
   wordsBehind,
@@ -31,11 +32,7 @@ import { type PathView, type Plan, refreshPath, SOURCE } from '#engine/shared-in
 import { InvariantError } from '#model/assert.ts'
 import { type Circumstances, NOTHING_SENT, type Query, type SentAttributes } from '#model/decision.ts'
 
-/** An instance that conditions look up, by its names. */
-export interface Lookup {
-  readonly type: string
-  readonly key: string
-}
+import { type Lookup, mergedValues } from './merged-values.ts'
 
 /** Where a question stands. Most are decided without a string of it. */
 export interface QuestionSource {
@@ -69,10 +66,12 @@ export class AskedRules {
   roleMasks: Int32Array = NO_MASKS
   userRoles = NO_KEYS
   userTenants = NO_KEYS
+  /** Steps that are left for the question. */
+  stepsMax = STEPS_MAX
   /** Instances that were known to be looked up. */
   lookups = NO_LOOKUPS
-  /** What was found of them. `undefined`: no such instance in the tenant. */
-  found: ReadonlyMap<string, string | null | undefined> = NOTHING_FOUND
+  /** Attributes that were found of them. `undefined`: no such instance in the tenant. `false`: more bytes than the steps pay for. */
+  found: ReadonlyMap<string, string | null | undefined | false> = NOTHING_FOUND
 
   constructor(plan: Plan, source: QuestionSource, words: ValueWords) {
     this.plan = plan
@@ -87,6 +86,7 @@ export class AskedRules {
     this.index = index
     this.roleMasks = NO_MASKS
     this.userRoles = this.userTenants = NO_KEYS
+    this.stepsMax = STEPS_MAX
     this.lookups = NO_LOOKUPS
     this.found = NOTHING_FOUND
   }
@@ -106,6 +106,7 @@ const OBJECT = 10
 export const OBJECT_HEAD = OBJECT << KIND_SHIFT
 /** Questions told apart by their number, before the numbers begin anew. */
 export const STAMPS_MAX = 2 ** 31 - 1
+const WORD_BYTES = 4
 /** Attributes of a row that is read in place. */
 const ROW_ATTRIBUTES_MAX = 64
 /** Paths of rules beside which each row is read as a whole. */
@@ -130,6 +131,10 @@ export class RuleValues {
   /** Of scalars, by path: a thousand lists may be asked for one long text. */
   #hashes = new Int32Array(0)
   #hashStamps = new Int32Array(0)
+  /** By path, if an order is asked for: a thousand tests may compare one time. */
+  readonly #ranks: (Rank | null)[] = []
+  #rankStamps = new Int32Array(0)
+  #budget: EvaluationBudget | null = null
   readonly #found: Found = { head: 0, at: 0 }
   /** Objects in rows, by where they lie. */
   readonly #parsed = new Map<number, unknown>()
@@ -148,14 +153,16 @@ export class RuleValues {
     this.#circumstances = undefined
     this.#sent = null
     this.#merged = null
+    this.#budget = null
     this.missing.clear()
     this.#parsed.clear()
     if (this.#objects.length > 0) this.#objects = []
   }
 
   /** `paths`: how many its view has. */
-  begin(asked: AskedRules, paths: number): void {
+  begin(asked: AskedRules, paths: number, budget: EvaluationBudget): void {
     this.#asked = asked
+    this.#budget = budget
     this.#query = null
     this.#sent = null
     this.#merged = null
@@ -165,6 +172,7 @@ export class RuleValues {
       this.#stamps = new Int32Array(paths)
       this.#hashes = new Int32Array(paths)
       this.#hashStamps = new Int32Array(paths)
+      this.#rankStamps = new Int32Array(paths)
       this.heads = new Int32Array(paths)
       this.ats = new Int32Array(paths)
       this.#objects = []
@@ -215,7 +223,9 @@ export class RuleValues {
   head(path: number): number {
     if (this.#stamps[path] !== this.#stamp) {
       this.#stamps[path] = this.#stamp
-      this.#resolve(path, this.#asked!.plan.view.path(path))
+      const view = this.#asked!.plan.view.path(path)
+      this.#budget!.spend(pathSteps(view.names, 'all'))
+      this.#resolve(path, view)
     }
     return this.heads[path]!
   }
@@ -234,11 +244,37 @@ export class RuleValues {
     const head = this.head(path)
     if (head === MISSING) return undefined
     if (head === OBJECT_HEAD) return this.#objects[path]
-    const value = valueIn(head, this.words, this.ats[path]!)
-    if (kindOf(head) < LIST) return value
+    const { words } = this
+    const at = this.ats[path]!
+    if (kindOf(head) < LIST) {
+      const bytes = kindOf(head) === TEXT ? head & PAYLOAD_MASK : 0
+      return this.#budget!.spend(textSteps(bytes)) ? valueIn(head, words, at) : undefined
+    }
+    if (!this.#budget!.spendParsing(WORD_BYTES * wordsBehind(head, words, at))) return undefined
+    const value = valueIn(head, words, at)
     this.heads[path] = OBJECT_HEAD
     this.#objects[path] = value
     return value
+  }
+
+  /** What an order is asked of; `null`: it has none. */
+  rank(path: number): Rank | null {
+    if (this.#rankStamps[path] !== this.#stamp) {
+      this.#ranks[path] = this.#readRank(path)
+      this.#rankStamps[path] = this.#stamp
+    }
+    return this.#ranks[path]!
+  }
+
+  #readRank(path: number): Rank | null {
+    const head = this.head(path)
+    if (kindOf(head) !== TEXT) {
+      const number = numberIn(head, this.words, this.ats[path]!)
+      return Number.isNaN(number) ? null : number
+    }
+    if ((head & PAYLOAD_MASK) > INSTANT_LENGTH_MAX) return null
+    const value = valueIn(head, this.words, this.ats[path]!)
+    return this.#budget!.spend(rankSteps(value, INSTANT_LENGTH_MAX)) ? rankOf(value) : null
   }
 
   /** All there is to know, for leaves that are kept as text. */
@@ -246,7 +282,10 @@ export class RuleValues {
     if (this.#merged === null) {
       // What was sent is read once.
       const query = { ...this.query, circumstances: this.#circumstances }
-      this.#merged = mergedValues(this.#asked!, query, this.#names, this.missing)
+      this.#merged = mergedValues(this.#asked!, query, this.#names, {
+        missing: this.missing,
+        budget: this.#budget,
+      })
     }
     return this.#merged
   }
@@ -348,7 +387,11 @@ export class RuleValues {
   /** Parsed once a question, however many of its members are asked for. */
   #objectAt({ head, at }: Found): unknown {
     let object = this.#parsed.get(at)
-    if (object === undefined) this.#parsed.set(at, (object = valueIn(head, this.words, at)))
+    if (object === undefined) {
+      const { words } = this
+      if (!this.#budget!.spendParsing(WORD_BYTES * wordsBehind(head, words, at))) return undefined
+      this.#parsed.set(at, (object = valueIn(head, words, at)))
+    }
     return object
   }
 
@@ -385,41 +428,6 @@ export class RuleValues {
     }
     return this.#time
   }
-}
-
-/** The values of a question as the rules of conditions say them, one source after the other. */
-export function mergedValues(
-  asked: AskedRules,
-  query: Omit<QuestionInTenant, 'tenant'>,
-  names: AttributeNames,
-  missing: Map<string, Lookup>,
-): ValuesOfQuestion {
-  const { words, tenant, userRoles, userTenants, found } = asked
-  const parsed = (block: number): JsonObject | null =>
-    block === 0 ? null : (JSON.parse(textOfBlock(words.words, block, names)) as JsonObject)
-  return new ValuesOfQuestion(
-    { ...query, tenant },
-    {
-      userRoles: () => userRoles,
-      userTenants: () => userTenants,
-      userAttributes: () => parsed(asked.user),
-      instanceAttributes: () => parsed(asked.instance),
-      tenantAttributes: () => parsed(asked.tenantBlock),
-      attributesOf: (type, key) => {
-        const name = nameOf({ type, key })
-        if (!found.has(name)) {
-          missing.set(name, { type, key })
-          return undefined
-        }
-        const text = found.get(name)
-        return text === undefined ? undefined : ((JSON.parse(text ?? '{}') ?? {}) as JsonObject)
-      },
-    },
-  )
-}
-
-export function nameOf({ type, key }: Lookup): string {
-  return JSON.stringify([type, key])
 }
 
 function ownOf(sent: JsonObject | null, name: string): unknown {

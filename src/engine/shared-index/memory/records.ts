@@ -84,6 +84,12 @@ export function attributesBlock(graph: Int32Array, line: number): number {
   return (graph[record]! & L.FLAG_ATTRIBUTES) === 0 ? 0 : graph[attributesSlot(graph, record)]!
 }
 
+/** Bytes of the words in which the attributes are stored. */
+export function attributesBytes(graph: Int32Array, line: number): number {
+  const block = attributesBlock(graph, line)
+  return block === 0 ? 0 : Int32Array.BYTES_PER_ELEMENT * blockWords(graph[block] ?? 0)
+}
+
 /** The attributes as the JSON they were stored as. Allocates: for listings only. */
 export function attributesText({ graph, attributeNames }: Regions, line: number): string | null {
   const record = line << L.LINE_WORDS_LOG2

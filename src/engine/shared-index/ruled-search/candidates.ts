@@ -122,7 +122,7 @@ export class CandidateFinder {
         this.#looked += 1
         const ofRule = this.#sourcesOfRule(plan.view.program[at]!, plan.view.program[at + 1]!)
         // What was left unknown because the budget is spent may match where less is asked.
-        if (ofRule === null || this.#looked > LOOKED_MAX || this.#evaluation.isExceeded) return 'all'
+        if (ofRule === null || this.#looked > LOOKED_MAX || this.#evaluation.isIncomplete) return 'all'
         if (known.has(ofRule)) continue
         known.add(ofRule)
         for (const each of ofRule) sources.set(JSON.stringify(each), each)

@@ -133,6 +133,11 @@ export class RulesView {
     return (this.#paths[path] ??= this.#readPath(path))
   }
 
+  /** Whether `tree` has read the leaf before. */
+  hasTree(leaf: number): boolean {
+    return this.#trees[leaf] !== undefined
+  }
+
   /** A leaf that is kept as text. */
   tree(leaf: number, at: number): Condition {
     return (this.#trees[leaf] ??= this.#readTree(at))

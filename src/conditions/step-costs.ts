@@ -1,0 +1,94 @@
+/**
+ * Steps that parts of an evaluation cost, by measurement (`bench/engine/condition-costs.ts`; docs/conditions.md has the table). A step
+ * takes at most about ten nanoseconds of processor time, whichever operator takes it.
+ */
+import { isObject } from './values.ts'
+
+/** A test or a connective. */
+export const NODE_STEPS = 16
+/** Each way in which a path of several names might be divided into names of members, and each source that is searched for them. */
+const PATH_NAME_STEPS = 12
+const SOURCES_MAX = 4
+/** An element or a member that is compared with another value. */
+export const ELEMENT_STEPS = 8
+/** A member of which tests are evaluated, without these tests. */
+export const MEMBER_STEPS = 12
+/** An element that is put into a set, or is searched for in it. */
+const SET_ELEMENT_STEPS = 16
+/** The same for each value in an array or an object, which takes part as its text. */
+const SET_VALUE_STEPS = 64
+/** A text that is read as a time: a fixed part, and a part for each of its characters. */
+const INSTANT_STEPS = 128
+const INSTANT_CHARACTER_STEPS = 1
+/** Two times that were read before and are compared. */
+export const INSTANTS_STEPS = 48
+/** A state of a glob that is reached at a character, and a range of a class that is compared with the character. */
+export const GLOB_STATE_STEPS = 6
+export const GLOB_RANGE_STEPS = 1
+/** Characters of equally long texts that are compared in a step. */
+const COMPARED_A_STEP_LOG2 = 5
+/** An instance that is looked up, and a byte of stored attributes that is copied and parsed. */
+export const LOOKUP_STEPS = 128
+export const PARSED_BYTE_STEPS = 3
+/** A byte of a condition that a thread reads for the first time. */
+export const READ_BYTE_STEPS = 20
+/** An element of a stored list of scalars that is compared where it is stored, and words of such lists that are compared in a step. */
+export const STORED_ELEMENT_STEPS = 2
+export const STORED_WORDS_A_STEP_LOG2 = 3
+
+/** For following a path through one source of values, or through all that a question has. */
+export function pathSteps({ length }: readonly string[], sources: 'one' | 'all'): number {
+  return length * (length - 1) * PATH_NAME_STEPS * (sources === 'all' ? SOURCES_MAX : 1)
+}
+
+/** For comparing texts of this length. */
+export function textSteps(length: number): number {
+  return length >>> COMPARED_A_STEP_LOG2
+}
+
+/** For reading a value that might be a time; 0 for other values and for longer texts. */
+export function rankSteps(value: unknown, lengthMax: number): number {
+  if (typeof value !== 'string' || value.length > lengthMax) return 0
+  return INSTANT_STEPS + value.length * INSTANT_CHARACTER_STEPS
+}
+
+/** For comparing a value with an equal one. O(size of the value). */
+export function comparisonSteps(value: unknown): number {
+  if (typeof value === 'string') return ELEMENT_STEPS + textSteps(value.length)
+  if (Array.isArray(value)) {
+    return value.reduce<number>((sum, element) => sum + comparisonSteps(element), ELEMENT_STEPS)
+  }
+  if (!isObject(value)) return ELEMENT_STEPS
+  return Object.keys(value).reduce((sum, name) => sum + comparisonSteps(value[name]), ELEMENT_STEPS)
+}
+
+/** For comparing a scalar with each element. Only texts of the same length are compared character by character. O(elements). */
+export function searchSteps(elements: readonly unknown[], scalar: unknown): number {
+  const steps = elements.length * ELEMENT_STEPS
+  if (typeof scalar !== 'string') return steps
+  const { length } = scalar
+  const each = textSteps(length)
+  if (each === 0) return steps
+  const isAsLong = (element: unknown): boolean => typeof element === 'string' && element.length === length
+  return steps + each * elements.filter(isAsLong).length
+}
+
+/** For putting values into a `ValueSet`, or searching for them in it. O(size of the values). */
+export function setSteps(values: readonly unknown[]): number {
+  return values.reduce<number>((sum, value) => {
+    const isCompound = typeof value === 'object' && value !== null
+    return sum + SET_ELEMENT_STEPS + (isCompound ? canonicalSteps(value) : 0)
+  }, 0)
+}
+
+function canonicalSteps(value: unknown): number {
+  if (typeof value === 'string') return SET_VALUE_STEPS + value.length
+  if (Array.isArray(value)) {
+    return value.reduce<number>((sum, element) => sum + canonicalSteps(element), SET_VALUE_STEPS)
+  }
+  if (!isObject(value)) return SET_VALUE_STEPS
+  return Object.keys(value).reduce(
+    (sum, name) => sum + name.length + canonicalSteps(value[name]),
+    SET_VALUE_STEPS,
+  )
+}

@@ -1,0 +1,137 @@
+/** Decides many questions, each part of them at one state. */
+import type { Query } from '#model/decision.ts'
+import { type BatchCheck, UNKNOWN } from './check/batch-check.ts'
+import { type BatchSource, QuerySource } from './check/batch-source.ts'
+import { ALLOW, BUILD, type Verdict } from './check/check.ts'
+import { BATCH_MAX } from './check/key-column.ts'
+import { type Attempt, type BatchSteps, QUESTION_STEPS, type RuleQuestions } from './check/rule-questions.ts'
+import type { ConsistentReads } from './consistent-reads.ts'
+import type { RuledReads } from './ruled-reads.ts'
+import type { ListingParts } from './search/listings.ts'
+
+/** Optimistic attempts before a batch takes the lock. */
+const ATTEMPTS = 3
+
+interface BatchParts {
+  readonly reads: ConsistentReads
+  readonly batch: BatchCheck
+  readonly ruled: RuleQuestions
+  readonly ruledReads: RuledReads
+}
+
+interface BatchHost {
+  /** Decides one question by roles at the current state. */
+  decide(query: Query, mayBuild: boolean): Verdict
+  parts(): ListingParts
+}
+
+export class BatchReads {
+  readonly #reads: ConsistentReads
+  readonly #batch: BatchCheck
+  readonly #ruled: RuleQuestions
+  readonly #ruledReads: RuledReads
+  readonly #host: BatchHost
+
+  constructor({ reads, batch, ruled, ruledReads }: BatchParts, host: BatchHost) {
+    this.#reads = reads
+    this.#batch = batch
+    this.#ruled = ruled
+    this.#ruledReads = ruledReads
+    this.#host = host
+  }
+
+  /**
+   * Answers in order, `BATCH_MAX` questions at one state. A state shared by a long batch would have to last as
+   * long as the batch; under a thousand writes a second none does.
+   */
+  evaluate(source: BatchSource, answers: Uint8Array): Uint8Array {
+    const { count } = source
+    const steps = { stepsMax: Infinity, ofOneMax: QUESTION_STEPS }
+    // A part ends early where conditions were read for as long as one go may take.
+    for (let from = 0; from < count;) {
+      from = this.#evaluateBatch(
+        source,
+        { from, count: Math.min(BATCH_MAX, count - from), ...steps },
+        answers,
+      )
+    }
+    return answers
+  }
+
+  /** The first of at most `BATCH_MAX`, as many as take so many steps; see `DecisionEngine.evaluateSome`. */
+  evaluateFirst(source: BatchSource, stepsMax: number, verdicts: Uint8Array): number {
+    const count = Math.min(BATCH_MAX, source.count)
+    const ofOneMax = Math.min(stepsMax, QUESTION_STEPS)
+    return this.#evaluateBatch(source, { from: 0, count, stepsMax, ofOneMax }, verdicts)
+  }
+
+  /** As `evaluate` for up to `BATCH_MAX` questions: the first of them, at least one, until rules have cost so much. */
+  evaluateSearched(queries: readonly Query[], stepsMax: number): boolean[] {
+    const verdicts = new Uint8Array(queries.length)
+    const part = { from: 0, count: queries.length, stepsMax, ofOneMax: QUESTION_STEPS }
+    let count = 0
+    while (count === 0 && queries.length > 0)
+      count = this.#evaluateBatch(new QuerySource(queries), part, verdicts)
+    return Array.from(verdicts.subarray(0, count), verdict => verdict === ALLOW)
+  }
+
+  /**
+   * Answers all at one state. If no state lasts long enough it takes the lock: one by one, the answers would
+   * belong to several states. Returns up to which question: all, or those until rules had cost more than `stepsMax`.
+   */
+  #evaluateBatch(
+    source: BatchSource,
+    { from, count, ...steps }: { readonly from: number; readonly count: number } & BatchSteps,
+    answers: Uint8Array,
+  ): number {
+    const reads = this.#reads
+    try {
+      for (let attempt = 0; attempt < reads.attempts(ATTEMPTS); attempt++) {
+        reads.begin()
+        const isComplete = this.#decideBatch(source, from, count, answers, false)
+        if (!reads.isValid()) continue
+        if (isComplete) {
+          return this.#settleRuled(answers, from + count, steps)
+        }
+        break
+      }
+    } catch (error) {
+      if (reads.isValid()) throw reads.faultOf(error)
+    }
+    reads.locked(() => this.#decideBatch(source, from, count, answers, true))
+    return this.#settleRuled(answers, from + count, steps)
+  }
+
+  /** Answers what roles have denied in the batch and rules may allow. */
+  #settleRuled(answers: Uint8Array, end: number, steps: BatchSteps): number {
+    if (!this.#ruled.hasAsked) return end
+    const again = (query: Query, attempt: Attempt) => this.#ruledReads.evaluate(query, attempt)
+    return this.#ruled.settle(answers, again, steps) ?? end
+  }
+
+  /** False if a closure must be built first. */
+  #decideBatch(
+    source: BatchSource,
+    from: number,
+    count: number,
+    answers: Uint8Array,
+    mayBuild: boolean,
+  ): boolean {
+    const { verdicts } = this.#batch
+    this.#batch.run(source, from, count, this.#reads.sequence)
+    for (let i = 0; i < count; i++) {
+      let verdict = verdicts[i]!
+      if (verdict === UNKNOWN) verdict = this.#host.decide(source.query(from + i), false)
+      // Only for questions that need it: the lock keeps writers waiting.
+      if (verdict === BUILD && mayBuild) verdict = this.#host.decide(source.query(from + i), true)
+      if (verdict === BUILD) return false
+      answers[from + i] = verdict
+    }
+    const parts = this.#host.parts()
+    if (parts.schema.hasRules || this.#ruled.hasAsked) {
+      const batch = { source, lookup: this.#batch.lookup, from, count, sequence: this.#reads.sequence }
+      this.#ruled.gatherBatch(parts, batch, answers)
+    }
+    return true
+  }
+}

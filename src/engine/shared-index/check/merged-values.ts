@@ -1,0 +1,80 @@
+/** The values of a question for leaves that are kept as text, and for explanations: objects, parsed when a condition asks for them. */
+import type { EvaluationBudget } from '#conditions/evaluation-budget.ts'
+import { type QuestionInTenant, ValuesOfQuestion } from '#conditions/question-values.ts'
+import type { JsonObject } from '#conditions/values.ts'
+import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
+import { blockWords, textOfBlock } from '#engine/shared-index/memory/attribute-rows.ts'
+import type { ValueWords } from '#engine/shared-index/memory/values.ts'
+
+/** An instance that conditions look up, by its names. */
+export interface Lookup {
+  readonly type: string
+  readonly key: string
+}
+
+/** Attributes that were copied for a question: see `AskedRules`. */
+interface Gathered {
+  readonly words: ValueWords
+  readonly tenant: string
+  readonly user: number
+  readonly instance: number
+  readonly tenantBlock: number
+  readonly userRoles: readonly string[]
+  readonly userTenants: readonly string[]
+  readonly found: ReadonlyMap<string, string | null | undefined | false>
+}
+
+const WORD_BYTES = 4
+
+/**
+ * The values of a question as the rules of conditions say them, one source after the other. `budget`: pays for the attributes
+ * of user, instance and tenant before they are parsed; `null`: they are parsed without payment, once for an explanation.
+ */
+export function mergedValues(
+  asked: Gathered,
+  query: Omit<QuestionInTenant, 'tenant'>,
+  names: AttributeNames,
+  { missing, budget }: { readonly missing: Map<string, Lookup>; readonly budget: EvaluationBudget | null },
+): ValuesOfQuestion {
+  const { words, tenant, userRoles, userTenants, found } = asked
+  const parsed = (block: number): JsonObject | null => {
+    if (block === 0) return null
+    const bytes = WORD_BYTES * blockWords(words.words[block]!)
+    if (budget !== null && !budget.spendParsing(bytes)) return null
+    return JSON.parse(textOfBlock(words.words, block, names)) as JsonObject
+  }
+  const instances = new Map<string, JsonObject>()
+  return new ValuesOfQuestion(
+    { ...query, tenant },
+    {
+      userRoles: () => userRoles,
+      userTenants: () => userTenants,
+      userAttributes: () => parsed(asked.user),
+      instanceAttributes: () => parsed(asked.instance),
+      tenantAttributes: () => parsed(asked.tenantBlock),
+      attributesOf: (type, key, spent) => {
+        const name = nameOf({ type, key })
+        if (!found.has(name)) {
+          missing.set(name, { type, key })
+          return undefined
+        }
+        const known = instances.get(name)
+        if (known !== undefined) return known
+        const text = found.get(name)
+        if (text === undefined) return undefined
+        if (text === false) {
+          spent.refuse()
+          return undefined
+        }
+        if (!spent.spendParsing(text?.length ?? 0)) return undefined
+        const attributes = (JSON.parse(text ?? '{}') ?? {}) as JsonObject
+        instances.set(name, attributes)
+        return attributes
+      },
+    },
+  )
+}
+
+export function nameOf({ type, key }: Lookup): string {
+  return JSON.stringify([type, key])
+}

@@ -1,0 +1,138 @@
+/**
+ * Lookups of instances cost what their attributes weigh: bytes are paid for before they are parsed, and a question that needs more steps
+ * than a thread gives it in one go is not decided there. By the bytes that are parsed, and never by a clock.
+ */
+import { afterEach, expect, test, vi } from 'vitest'
+import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
+import { PARSED_BYTE_STEPS } from '#conditions/step-costs.ts'
+import type { Change } from '#model/change.ts'
+import { type Query, withoutAttributes } from '#model/decision.ts'
+import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
+
+const LONG = 'x'.repeat(30_000)
+const AT_ONCE = 100_000
+const QUERY: Query = {
+  user: 'ann',
+  action: 'read',
+  type: 'document',
+  key: null,
+  tenant: 'default',
+  circumstances: withoutAttributes(0),
+}
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** Bytes of JSON that are parsed during the call. */
+function parsedBytes(work: () => void): number {
+  const parse = JSON.parse
+  let bytes = 0
+  vi.spyOn(JSON, 'parse').mockImplementation((text: string) => {
+    bytes += text.length
+    return parse(text) as unknown
+  })
+  work()
+  vi.restoreAllMocks()
+  return bytes
+}
+
+const matching = (match: object) => ({ any_match: { fk_resource_type: 'document', match } })
+
+/** Ann names so many instances with long attributes, of which the last is open. */
+function engineWith(
+  count: number,
+  conditions: Readonly<Record<string, unknown>>,
+  more: object = {},
+): SharedEngine {
+  const engine = new SharedEngine()
+  const keys = Array.from({ length: count }, (_, n) => `d${n}`)
+  const instances = keys.map((key, n): Change => ({
+    kind: 'instance-put',
+    instance: { type: 'document', key },
+    tenant: 'default',
+    attributes: { long: LONG, next: [`d${n + 1}`], ...more, ...(n === count - 1 && { open: true }) },
+  }))
+  engine.apply([
+    resourceType('document', 'read'),
+    tenant('default'),
+    { kind: 'user-put', user: 'ann', attributes: { documents: keys, first: ['d0'] } },
+    ...instances,
+    conditionSet('open', conditions),
+    {
+      kind: 'rule-put',
+      userSet: 'open',
+      type: 'document',
+      action: 'read',
+      resourceSet: '__autogen_document',
+    },
+  ])
+  return engine
+}
+
+const OPEN = { 'user.documents': matching({ open: { equals: true } }) }
+
+test('instances whose attributes a question cannot pay for are neither copied nor parsed, and grant nothing', () => {
+  const few = engineWith(5, OPEN)
+  expect(few.evaluate(QUERY)).toBe(true)
+  const many = engineWith(200, OPEN)
+  let isAllowed = true
+  const bytes = parsedBytes(() => (isAllowed = many.evaluate(QUERY)))
+  expect(isAllowed).toBe(false)
+  expect(bytes).toBeLessThan(STEPS_MAX / PARSED_BYTE_STEPS + 100_000)
+  expect(many.evaluateAll([QUERY, QUERY])).toEqual([false, false])
+})
+
+test('an attribute that was too expensive to read is not absent', () => {
+  const absent = engineWith(200, { 'user.documents': matching({ none: { exists: true } }) })
+  const negated = engineWith(200, { not: { 'user.documents': matching({ none: { exists: true } }) } })
+  expect(absent.evaluate(QUERY)).toBe(false)
+  expect(negated.evaluate(QUERY)).toBe(false)
+})
+
+test('a chain of lookups has the steps of one question, though each link is evaluated again', () => {
+  let match: object = { none: { equals: true } }
+  for (let depth = 0; depth < 6; depth++) match = { next: matching(match) }
+  const engine = engineWith(12, { 'user.documents': matching(match) })
+  const bytes = parsedBytes(() => engine.evaluate(QUERY))
+  expect(bytes).toBeLessThan(STEPS_MAX / PARSED_BYTE_STEPS + 100_000)
+})
+
+test('a question that needs more steps than it is given is left undecided, alone and among others', () => {
+  const engine = engineWith(5, OPEN)
+  const bytes = parsedBytes(() => expect(engine.evaluateWithin(QUERY, AT_ONCE)).toBeNull())
+  expect(bytes).toBeLessThan(AT_ONCE / PARSED_BYTE_STEPS + LONG.length)
+  const other = { ...QUERY, action: 'none' }
+  const verdicts = new Uint8Array(3)
+  expect(engine.evaluateSome([other, QUERY, other], AT_ONCE, verdicts)).toBe(1)
+  expect(engine.evaluateSome([QUERY, other], AT_ONCE, verdicts)).toBe(0)
+  expect(engine.evaluateSome([QUERY, other], Infinity, verdicts)).toBe(2)
+  expect([...verdicts.subarray(0, 2)]).toEqual([1, 0])
+})
+
+test('conditions are read some at a time, and the decision is the same', () => {
+  const engine = new SharedEngine()
+  const sets = Array.from({ length: 400 }, (_, n) =>
+    conditionSet(`s${n}`, { 'user.mail': { match: `*@${n}.example` } }),
+  )
+  const rules = sets.map(({ set }): Change => ({
+    kind: 'rule-put',
+    userSet: set,
+    type: 'document',
+    action: 'read',
+    resourceSet: '__autogen_document',
+  }))
+  engine.apply([
+    resourceType('document', 'read'),
+    tenant('default'),
+    { kind: 'user-put', user: 'ann', attributes: { mail: 'a@399.example' } },
+    ...sets,
+    ...rules,
+  ])
+  let attempts = 1
+  while (engine.evaluateWithin(QUERY, AT_ONCE * 2) === null) attempts += 1
+  expect(attempts).toBeGreaterThan(1)
+  expect(engine.evaluateWithin(QUERY, AT_ONCE * 2)).toBe(true)
+  expect(engine.evaluate(QUERY)).toBe(true)
+})
