@@ -51,7 +51,8 @@ export const BENCHES: readonly Bench[] = [
   ofService('peers', '20 min', 'the same model and questions elsewhere; installs what it compares with'),
   {
     name: 'changes',
-    shows: '5,000 changes a second told to 100 connections, and single decisions beside them',
+    shows:
+      '5,000 changes a second told to 100 connections, and single decisions beside them; with `floods` large commits',
     takes: '1 min',
     program: 'http/changes.ts',
   },

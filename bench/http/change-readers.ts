@@ -1,7 +1,10 @@
-/** Many readers of changes in one process, which look at no more of an event than when it was made. See `changes.ts`. */
+/**
+ * Many readers of changes in one process, which look at no more of an event than when it was made. With a mode each has a
+ * separate filter, and reads everything (`read`) or nothing (`pause`). See `changes.ts` and `change-floods.ts`.
+ */
 import { connect } from 'node:net'
 
-const [, , port = '', key = '', count = ''] = process.argv
+const [, , port = '', key = '', count = '', mode = '', query = ''] = process.argv
 const TIME = Buffer.from('"time":"')
 const EVENT = Buffer.from('\nevent: ')
 const TIME_LENGTH = 24
@@ -16,9 +19,13 @@ let cpuSeconds = 0
 for (let n = 0; n < Number(count); n++) {
   const socket = connect(Number(port), '127.0.0.1')
   socket.write(
-    `GET /v2/facts/default/default/changes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    `GET /v2/facts/default/default/changes${mode && `?kinds=${kindsOf(n)}${query}`} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`,
   )
   let isOpen = false
+  if (mode === 'pause') {
+    socket.pause()
+    if (++open === Number(count)) process.send!('open')
+  }
   socket.on('data', packet => {
     if (!isOpen) {
       isOpen = true
@@ -38,6 +45,21 @@ for (let n = 0; n < Number(count); n++) {
   socket.on('close', () => {
     process.stderr.write('a reader was sent away\n')
   })
+}
+
+/** Users, and other kinds by the bits of the number: each reader has a different set. */
+function kindsOf(nth: number): string {
+  const others = [
+    'tenant',
+    'role',
+    'relation',
+    'resource',
+    'set_rule',
+    'condition_set',
+    'proxy_config',
+    'user.deleted',
+  ]
+  return ['user', ...others.filter((_, bit) => (nth >> bit) & 1)].join(',')
 }
 
 /** Nobody measures any more. */

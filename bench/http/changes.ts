@@ -3,6 +3,9 @@
  * have a process of their own. What they hear is compared with what was written before anything is timed.
  *
  *     npm run bench -- changes [changes a second] [connections]
+ *     npm run bench -- changes floods
+ *
+ * The second form measures large commits with many filters (`change-floods.ts`).
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,6 +17,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '#testing/processes/free-port.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 import { ChangeStream } from '#testing/requests/change-stream.ts'
+import { measureFloods } from './change-floods.ts'
 
 const [, , rateText = '5000', connectionsText = '100'] = process.argv
 const CHANGES_PER_SECOND = Number(rateText)
@@ -40,6 +44,10 @@ interface Heard {
   readonly cpuSeconds: number
 }
 
+if (rateText === 'floods') {
+  await measureFloods(say)
+  process.exit()
+}
 /** Of their own, so that a question does not wait for a write here. */
 const [writers, askers] = [1, 2].map(() => new Agent({ keepAlive: true, maxSockets: 64 }))
 const directory = mkdtempSync(join(tmpdir(), 'verdict-bench-changes-'))

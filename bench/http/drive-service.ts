@@ -29,6 +29,7 @@ const drive = process.argv[3] === 'rules' ? new RuledDrive('W6', scale) : new Dr
 const threads = new HttpThreads({
   entry: WORKER_URLS.http,
   count: config.httpThreads,
+  streamBytesMax: config.changeStreamsBytesMax / 4 / config.httpThreads,
   execute: () => Promise.reject(new AuthzError('NOT_READY', 'there is no management here')),
   tell: () => Promise.resolve(''),
   onKeyUsed: () => {},

@@ -96,6 +96,8 @@ export class HttpThread {
     )
     this.#streams = new LiveStreams(message => this.#outbox.send(message), {
       bytesMax: settings.changeStreamBytesMax,
+      // The threads together keep a quarter of it. Another is on its way to them, and readers that catch up have half.
+      heldMax: settings.changeStreamsBytesMax / 4 / settings.httpThreads,
       counters: telemetry.counters,
     })
     const queue = {

@@ -87,6 +87,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   const threads = new HttpThreads({
     entry: WORKER_URLS.http,
     count: config.httpThreads,
+    streamBytesMax: config.changeStreamsBytesMax / 4 / config.httpThreads,
     execute: (request, body, waiting) => entrance.execute(request, body, waiting),
     tell: question => account.tell(question),
     onKeyUsed: keyId => keyUses.note(keyId),

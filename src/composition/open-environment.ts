@@ -1,4 +1,5 @@
 /** How this node opens an environment, and what it does about a fault in one. */
+import type { CatchUps } from '#management/changes/catch-ups.ts'
 import type { ReadLanes } from '#management/commands/read-lanes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import type { FairTurns } from '#management/commands/fair-turns.ts'
@@ -21,6 +22,7 @@ export interface EnvironmentParts {
   readonly surroundings: Surroundings
   readonly turns: FairTurns
   readonly longReads: ReadLanes
+  readonly catchUps: CatchUps
   readonly auditRetentionMs: number
   readonly log: Logger
 }
@@ -36,6 +38,7 @@ export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts
     auditRetentionMs,
     turns: parts.turns.share(),
     longReads: parts.longReads.lane(),
+    catchUps: parts.catchUps,
     indexes,
     newAccessEngine: createAccessEngine,
     endedHoldMs: store.isShared ? SHARED_HOLD_MS * (1 + Math.random() / 2) : OWN_HOLD_MS,

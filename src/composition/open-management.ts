@@ -3,6 +3,7 @@ import type { Config } from '#config/config.ts'
 import { ReadLanes } from '#management/commands/read-lanes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import { FairTurns } from '#management/commands/fair-turns.ts'
+import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ChangeStreams } from '#management/changes/change-streams.ts'
 import { AuditRetention } from '#management/content/audit-retention.ts'
 import { ManagementService } from '#management/management-service.ts'
@@ -46,6 +47,7 @@ export function openManagement(parts: ManagementParts): OpenManagement {
   const { organization, secrets, credentialsFor } = open
   const turns = new FairTurns()
   const longReads = new ReadLanes()
+  const catchUps = new CatchUps(config.changeStreamsBytesMax / 2)
   const auditRetentionMs = config.auditRetentionDays * 86_400_000
   const environmentParts = {
     store,
@@ -54,6 +56,7 @@ export function openManagement(parts: ManagementParts): OpenManagement {
     surroundings,
     turns,
     longReads,
+    catchUps,
     auditRetentionMs,
     log,
   }

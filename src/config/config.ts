@@ -267,6 +267,14 @@ export const settings = {
       'most bytes kept for a reader of changes that does not keep up; beyond it the stream ends',
     ),
   ),
+  CHANGE_STREAMS_MEMORY_BYTES: setting(
+    'changeStreamsBytesMax',
+    integer(
+      134_217_728,
+      { min: 33_554_432, max: 1_099_511_627_776 },
+      'most memory for what readers of changes have yet to take; beyond it the streams end that need the oldest of it',
+    ),
+  ),
   BODY_TIMEOUT_MS: setting(
     'receiveMsMax',
     integer(

@@ -32,6 +32,8 @@ export const ACCESS_LIMITS: AccessLimits = { reached: 1_000, questions: 20_000, 
 const CHANGES_MAX = 1_000
 /** Questions between two stops. */
 const ASKED_AT_ONCE = 32
+/** Changes loaded between two stops. */
+const LOADED_AT_ONCE = 200
 const EVERYTHING: AccessScope = {}
 
 /** Whom a change touches. */
@@ -89,7 +91,10 @@ export class AccessChanges {
       yield
     }
     if (at < changes.length) {
-      this.load(changes.slice(at))
+      for (; at < changes.length; at += LOADED_AT_ONCE) {
+        this.load(changes.slice(at, at + LOADED_AT_ONCE))
+        yield
+      }
       for (const tally of tallies) tally.listAnew(EVERYTHING)
     }
     return tallies.flatMap(tally => tally.told() ?? [])

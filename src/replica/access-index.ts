@@ -91,13 +91,16 @@ export class AccessIndex {
     if (from.epoch === to.epoch && from.sequence >= to.sequence) return from
     let loaded = 0
     for await (const { changes, revision } of this.#store.ledger.replay(from)) {
-      engine.load(changes)
+      for (let at = 0; at < changes.length; at += LOADED_AT_ONCE) {
+        const part = changes.slice(at, at + LOADED_AT_ONCE)
+        engine.load(part)
+        loaded += part.length
+        if (loaded < LOADED_AT_ONCE) continue
+        loaded = 0
+        // Entries that have arrived are read without a turn of the loop.
+        await nextTurn()
+      }
       if (revision.sequence >= to.sequence) return revision
-      loaded += changes.length
-      if (loaded < LOADED_AT_ONCE) continue
-      loaded = 0
-      // Entries that are there already come without a turn of the loop.
-      await nextTurn()
     }
     throw new AuthzError('STORE_CLOSED', 'the store is closed')
   }

@@ -204,3 +204,16 @@ test('who catches up has each thing walked down from once a commit, and stops be
   }
   expect([walks, stops]).toEqual([['top'], 101])
 })
+
+test('a commit with more changes than are looked into is applied with stops on the way', () => {
+  const engine = new SharedEngine()
+  const reach = new Reach(engine.writer.handle, { threadId: 3 })
+  const access = new AccessChanges({ sink: engine, open: () => ({ engine, reach }) }, ACCESS_LIMITS)
+  access.load(model)
+  const changes = Array.from({ length: 2_000 }, (_, n) => user(`u${n}`))
+  const work = access.apply([...changes, assign('u1999', 'viewer', 'folder:top')], [READ])
+  let stops = 0
+  while (!work.next().done) stops += 1
+  expect(stops).toBeGreaterThanOrEqual(10)
+  expect(engine.evaluate({ user: 'u1999', ...READ, key: 'one', tenant: null })).toBe(true)
+})

@@ -4,7 +4,7 @@ import { AuthzError } from '#model/errors.ts'
 import { SOMEBODY } from '#decisions/decision-pool.ts'
 import { drive, type Resumable } from '#management/commands/resumable.ts'
 import { SLICE_MS } from '#model/resumable.ts'
-import { FairTurns } from '#management/commands/fair-turns.ts'
+import { FairTurns, Slices } from '#management/commands/fair-turns.ts'
 
 /** A clock that only work moves on, and what was worked, in order. */
 class Workshop {
@@ -117,4 +117,17 @@ test('work is not begun for who has left, and ends at the next stop for who leav
   // What it reads lists with is let go of.
   expect(work.isClosed).toBe(true)
   expect(await drive(() => 'short', { turns, waiting: SOMEBODY })).toBe('short')
+})
+
+test('small steps with awaits between them share a turn, and their time counts for their share', async () => {
+  const shop = new Workshop()
+  const [busy, other] = [shop.turns.share(), shop.turns.share()]
+  let taken = 0
+  const counted = { ...busy, take: <Result>(step: () => Result) => ((taken += 1), busy.take(step)) }
+  const slices = new Slices(counted, () => shop.nowMs)
+  for (let n = 0; n < 2 * SLICE_MS; n++) await slices.run(shop.step('small', 1))
+  expect(taken).toBe(2)
+  await other.take(shop.step('other', 1))
+  await Promise.all([busy.take(shop.step('busy', 1)), other.take(shop.step('other', 1))])
+  expect(shop.worked.slice(-2)).toEqual(['other', 'busy'])
 })

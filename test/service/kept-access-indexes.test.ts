@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createAccessEngine } from '#composition/access-engine.ts'
 import { SOMEBODY } from '#decisions/decision-pool.ts'
 import { AccessTeller } from '#management/changes/access-teller.ts'
+import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ChangeFilter } from '#management/changes/change-filter.ts'
 import { ChangeStreams } from '#management/changes/change-streams.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
@@ -38,7 +39,13 @@ async function open(effectiveEnvironmentsMax: number) {
           super.end()
         }
       }
-      const changes = new EnvironmentChanges(environment, new WatchedTeller(index), new FairTurns().share())
+      const changes = new EnvironmentChanges({
+        store: environment,
+        environmentId: id,
+        teller: new WatchedTeller(index),
+        turns: new FairTurns().share(),
+        catchUps: new CatchUps(),
+      })
       onTestFinished(() => changes.close())
       return () =>
         streams.open({ changes, environmentId: id, filter, since: null, keyId: null, waiting: SOMEBODY })

@@ -6,6 +6,7 @@ import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { AuthzError } from '#model/errors.ts'
 import { createAccessEngine } from '#composition/access-engine.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
+import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ReadLanes } from '#management/commands/read-lanes.ts'
 import { FairTurns } from '#management/commands/fair-turns.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
@@ -52,6 +53,7 @@ async function opened(
     surroundings: surroundingsWith(),
     turns: new FairTurns().share(),
     longReads: new ReadLanes().lane(),
+    catchUps: new CatchUps(),
     auditRetentionMs: 0,
     endedHoldMs: 0,
     newAccessEngine: createAccessEngine,

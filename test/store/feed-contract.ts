@@ -64,6 +64,30 @@ export function describeFeed(start: OpenLedger): void {
     await feed.return!()
   })
 
+  test('a replay delivers the same entries as a feed, whatever their sizes, and each later commit', async () => {
+    const { ledger, at } = await startAt(3)
+    const many = Object.fromEntries(Array.from({ length: 1_200 }, (_, n) => [`many-${n}`, 'ar']))
+    const changes = [{ kind: 'user-removed', user: 'ann' } as const]
+    await ledger.commit(commitOf({ put: many, changes }))
+    const attributes = { text: 'x'.repeat(200_000) }
+    await ledger.commit(commitOf({ changes: [{ kind: 'tenant-put', tenant: 'acme', attributes }] }))
+    for (let n = 0; n < 20; n++) await ledger.commit(commitOf({ put: { small: 'ar' } }))
+    const fed = await entriesAfter(ledger, at(0), 25)
+    for (const after of [0, 3, 4, 5]) {
+      const replay = ledger.replay(at(after))[Symbol.asyncIterator]()
+      for (const entry of fed.slice(after)) {
+        const { value } = await replay.next()
+        expect(readableEntry(value as Entry)).toEqual(readableEntry(entry))
+      }
+      await replay.return!()
+    }
+    const replay = ledger.replay(at(25))[Symbol.asyncIterator]()
+    const next = replay.next()
+    const { sequence } = await ledger.commit(commitOf({}))
+    expect((await next).value?.revision.sequence).toBe(sequence)
+    await replay.return!()
+  })
+
   test('going from the log to live loses and repeats nothing while commits go on', async () => {
     const { ledger, at } = await startAt(50)
     const writing = (async () => {

@@ -47,6 +47,7 @@ function startThreads(work: Partial<HttpThreadsOptions>, address = { host: '127.
   const threads = new HttpThreads({
     entry: WORKER_URLS.http,
     count: 1,
+    streamBytesMax: 1_000_000,
     execute: nothing,
     tell: nothing,
     onKeyUsed: () => {},

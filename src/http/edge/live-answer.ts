@@ -2,7 +2,7 @@
  * An answer that goes on until one side ends it. Bytes go to the socket while it takes them; the rest is kept by reference, since many
  * readers are sent the same.
  */
-import type { Outlet } from '#management/changes/live-bytes.ts'
+import type { EventBytes, Outlet } from '#management/changes/live-bytes.ts'
 import type { LiveTurns, Pouring } from './live-turns.ts'
 import { type Wire, writePiece } from './wire.ts'
 
@@ -10,14 +10,28 @@ import { type Wire, writePiece } from './wire.ts'
 const PIECE_BYTES = 65_536
 /** Ends an event, so an answer may end behind it. */
 const EVENT_END = '\n\n'
+const LINE_END = Buffer.from('\n')
+const NOTHING = new Uint8Array(0)
+
+/** Events that have not been given to the socket. */
+interface Kept {
+  readonly events: EventBytes
+  readonly whenGone: () => void
+  /** The range that comes next, and how much of it is gone. */
+  range: number
+  gone: number
+}
 
 export class LiveAnswer implements Outlet, Pouring {
   readonly #wire: Wire
   readonly #turns: LiveTurns
   readonly #onEnd: () => void
   readonly #listeners: (() => void)[] = []
-  #kept: Uint8Array[] = []
-  #isEnding = false
+  #kept: Kept[] = []
+  /** The last bytes, once they are known. */
+  #ending: Uint8Array | null = null
+  /** Whether an event has begun whose end has not been written. */
+  #isAmidEvent = false
   #waiting: (() => void) | null = null
   keptBytes = 0
   isFull = false
@@ -30,9 +44,10 @@ export class LiveAnswer implements Outlet, Pouring {
     this.#onEnd = onEnd
   }
 
-  send(bytes: Uint8Array): void {
-    if (this.isOver || this.#isEnding) return
-    this.#keep(bytes)
+  send(events: EventBytes, whenGone: () => void = () => {}): void {
+    if (this.isOver || this.#ending !== null || events.length === 0) return whenGone()
+    this.#kept.push({ events, whenGone, range: 0, gone: 0 })
+    this.keptBytes += events.length
     this.#pour()
   }
 
@@ -44,13 +59,9 @@ export class LiveAnswer implements Outlet, Pouring {
   }
 
   end(bytes: Uint8Array, { dropsKept }: { readonly dropsKept: boolean }): void {
-    if (this.isOver || this.#isEnding) return
-    if (dropsKept) {
-      this.#kept = []
-      this.keptBytes = 0
-    }
-    this.#keep(bytes)
-    this.#isEnding = true
+    if (this.isOver || (this.#ending !== null && !dropsKept)) return
+    if (dropsKept) this.#drop()
+    this.#ending = bytes
     // The library keeps the last bytes for a socket that is full, and ends the connection if it stays so.
     if (dropsKept) this.isFull = false
     this.#pour()
@@ -65,30 +76,22 @@ export class LiveAnswer implements Outlet, Pouring {
   stop(): void {
     if (this.isOver) return
     this.isOver = true
-    this.#kept = []
-    this.keptBytes = 0
+    this.#drop()
     this.#wake()
     for (const listener of this.#listeners) listener()
   }
 
-  /** Cut where events end. */
-  #keep(bytes: Uint8Array): void {
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    for (let from = 0; from < bytes.length;) {
-      const end = buffer.indexOf(EVENT_END, Math.min(from + PIECE_BYTES, bytes.length - EVENT_END.length))
-      const to = end < 0 ? bytes.length : end + EVENT_END.length
-      this.#kept.push(bytes.subarray(from, to))
-      from = to
-    }
-    this.keptBytes += bytes.length
+  #drop(): void {
+    const kept = this.#kept
+    this.#kept = []
+    this.keptBytes = 0
+    for (const { whenGone } of kept) whenGone()
   }
 
   pourPiece(): boolean {
     if (this.isOver || this.isFull) return false
-    const piece = this.#kept.shift()
-    if (piece === undefined) return false
-    this.keptBytes -= piece.length
-    if (!writePiece(this.#wire, piece)) {
+    const piece = this.#kept.length > 0 ? this.#takePiece() : this.#takeEnding()
+    if (piece.length > 0 && !writePiece(this.#wire, piece)) {
       this.isFull = true
       this.#wire.onWritable(() => {
         this.isFull = false
@@ -97,15 +100,50 @@ export class LiveAnswer implements Outlet, Pouring {
       })
     }
     if (this.#kept.length > 0) return !this.isFull
-    if (this.#isEnding) this.#finish()
-    else if (!this.isFull) this.#wake()
+    if (this.#ending === null && !this.isFull) this.#wake()
+    // A socket that is full gets the last bytes as well: no others follow.
+    else if (this.#ending?.length === 0) this.#finish()
+    else return !this.isFull
     return false
+  }
+
+  /** The next bytes of the oldest kept events, up to the end of the event in which a piece is full. */
+  #takePiece(): Uint8Array {
+    const kept = this.#kept[0]!
+    const { bytes, ranges } = kept.events
+    const taken: Uint8Array[] = []
+    let length = 0
+    while (kept.range < ranges.length && length < PIECE_BYTES) {
+      const from = ranges[kept.range]! + kept.gone
+      const to = ranges[kept.range + 1]!
+      const cut = endOfEvent(bytes, from + PIECE_BYTES - length, to)
+      taken.push(bytes.subarray(from, cut))
+      length += cut - from
+      kept.gone += cut - from
+      if (cut < to) continue
+      kept.range += 2
+      kept.gone = 0
+    }
+    this.keptBytes -= length
+    const piece = taken.length === 1 ? taken[0]! : Buffer.concat(taken)
+    this.#isAmidEvent = !isWhole(piece)
+    if (kept.range === ranges.length) {
+      this.#kept.shift()
+      kept.whenGone()
+    }
+    return piece
+  }
+
+  #takeEnding(): Uint8Array {
+    const ending = this.#ending ?? NOTHING
+    if (this.#ending !== null) this.#ending = NOTHING
+    return this.#isAmidEvent && ending.length > 0 ? Buffer.concat([LINE_END, ending]) : ending
   }
 
   #pour(): void {
     if (this.isFull) return
     // The last piece of a socket that was full: nothing is kept any more that would ask for it.
-    if (this.#kept.length === 0) this.#wake()
+    if (this.#kept.length === 0 && this.#ending === null) this.#wake()
     else this.#turns.take(this)
   }
 
@@ -121,4 +159,18 @@ export class LiveAnswer implements Outlet, Pouring {
     this.#waiting = null
     waiting?.()
   }
+}
+
+/** Where the first event ends behind `least`, or `to`. */
+function endOfEvent(bytes: Uint8Array, least: number, to: number): number {
+  if (least >= to) return to
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, to)
+  const end = buffer.indexOf(EVENT_END, least)
+  return end < 0 ? to : end + EVENT_END.length
+}
+
+/** Whether bytes end where an event does. */
+function isWhole(bytes: Uint8Array): boolean {
+  // The end of an event may come alone.
+  return bytes.at(-1) === LINE_END[0] && (bytes.length === 1 || bytes.at(-2) === LINE_END[0])
 }

@@ -7,7 +7,7 @@ import type { Permission } from '#model/change.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { AccessIndex } from '#replica/access-index.ts'
 import type { Entry } from '#store/ledger.ts'
-import { originOfEntry, type ToldChange } from './change-events.ts'
+import { originOfEntry } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
 import type { ChangeTeller, Telling } from './change-teller.ts'
 import type { StreamPosition } from './stream-position.ts'
@@ -18,6 +18,7 @@ const LINGER_MS = 30_000
 export class AccessTeller implements ChangeTeller {
   readonly lingerMs = LINGER_MS
   readonly seesAll = true
+  readonly isRepeatable = false
   readonly #index: AccessIndex
 
   constructor(index: AccessIndex) {
@@ -55,12 +56,12 @@ function* tellingOf(entry: Entry, work: Resumable<AccessChange[]>): Telling {
   }
 }
 
-function* toldOf(entry: Entry, changes: readonly AccessChange[]): Iterable<ToldChange> {
+function* toldOf(entry: Entry, changes: readonly AccessChange[]): Telling {
   if (changes.length === 0) return
-  const origin = originOfEntry(entry)
+  const origin = yield* originOfEntry(entry)
   for (const { permission, gained, lost, many } of changes) {
     const item = { ...permission, gained, lost, ...(many.length > 0 && { many }) }
-    const json = JSON.stringify({ kind: 'access.changed', ...origin, item })
+    const json = (): string => JSON.stringify({ kind: 'access.changed', ...origin, item })
     yield { noun: 'access', verb: 'changed', types: [permission.type], tenant: null, permission, json }
   }
 }

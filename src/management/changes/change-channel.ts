@@ -1,15 +1,19 @@
 /**
- * All readers with the same filter that have caught up. What a commit means is written out once for them, joined with what comes in the
- * same turn of the event loop, or in some milliseconds where much comes, and handed on as one piece of bytes.
+ * All readers with the same filter that have caught up. Their events are ranges of a block of text (`change-channels.ts`), so the channels
+ * share its bytes:
+ *
+ *     block   ┌ event ┐↵┌ event ┐↵┌ event ┐↵┌ id ┐
+ *     all      0───────────────────────27     28─40
+ *     another           9──────────18         28─40
  */
-import type { ResetReason } from '#model/wire/change-event.ts'
-import type { ToldChange } from './change-events.ts'
+import type { EventBytes } from './live-bytes.ts'
 import type { ChangeFilter } from './change-filter.ts'
-import { END_OF_EVENT, endOfCommit, endText, HEARTBEAT_TEXT, positionText, resetText } from './event-text.ts'
-import type { StreamPosition } from './stream-position.ts'
 
-export interface ChangeBatch {
-  readonly bytes: Uint8Array
+export interface ChangeBatch extends EventBytes {
+  /** The environment whose changes it tells. */
+  readonly owner: string
+  /** Equal for batches that are of the same block, so that they share its bytes. */
+  readonly block: number
   /** Events in it. */
   readonly events: number
   readonly resets: number
@@ -17,111 +21,114 @@ export interface ChangeBatch {
   readonly isLast: boolean
 }
 
-/** Between two pieces, while more and more comes: each costs every connection a write. */
-const PIECE_EVERY_MS = 8
-/** Text that is handed on before its time. */
-const TEXT_LENGTH_MAX = 262_144
+/** The block that all channels of an environment share, as one of them uses it. */
+export interface SharedBlock {
+  readonly owner: string
+  /** Where a lone end of a line is in the block. */
+  lineEnd(): number
+  /** Sends the present block to the readers. */
+  flush(): void
+}
 
-const encoder = new TextEncoder()
 let lastId = 0
 
 export class ChangeChannel {
   /** Among all of the process. */
   readonly id = ++lastId
   readonly filter: ChangeFilter
+  readonly #block: SharedBlock
   readonly #listeners = new Set<(batch: ChangeBatch) => void>()
-  #texts: string[] = []
+  /** Begin and end of each range, alternately. */
+  #ranges: number[] = []
   #length = 0
   #events = 0
   #resets = 0
-  #isPlanned = false
-  #handedAt = -Infinity
+  /** Whether the last event lacks its end: another one of the commit may follow, or the id. */
+  #isOpen = false
   /** Whether readers have an id of the newest commit, or one that came with the events of it. */
   #isTold = true
 
-  constructor(filter: ChangeFilter) {
+  constructor(filter: ChangeFilter, block: SharedBlock) {
     this.filter = filter
+    this.#block = block
   }
 
   get isHeard(): boolean {
     return this.#listeners.size > 0
   }
 
-  /** Hears what comes from now on. Returns how to stop that. */
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  get isTold(): boolean {
+    return this.#isTold
+  }
+
+  /** Calls the listener with each batch from now on. Returns a function that stops that. */
   listen(listener: (batch: ChangeBatch) => void): () => void {
     this.flush()
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** The events of a commit; `textOf` writes one out. */
-  tell(
-    changes: readonly ToldChange[],
-    textOf: (change: ToldChange) => string,
-    position: StreamPosition,
-  ): void {
-    const told = changes.filter(change => this.filter.lets(change))
-    this.#isTold = told.length > 0
-    for (const [place, change] of told.entries()) {
-      this.#add(textOf(change), 1)
-      this.#add(place === told.length - 1 ? endOfCommit(position) : END_OF_EVENT)
-    }
-  }
-
-  reset(position: StreamPosition, reason: ResetReason): void {
-    this.#resets += 1
-    this.#isTold = true
-    this.#add(resetText(position, reason), 1)
-  }
-
-  /** Says that the connection is alive, and how far everything has been told. */
-  beat(position: StreamPosition): void {
-    if (this.#isTold) this.#add(HEARTBEAT_TEXT)
-    else this.#add(positionText(position), 1)
-    this.#isTold = true
-  }
-
-  end(reason: string): void {
-    this.#add(endText('closing', reason), 1)
-    this.#hand(true)
-    this.#listeners.clear()
-  }
-
-  /** Hands on what has been told. */
+  /** Sends the present block to the readers of all channels of the environment. */
   flush(): void {
-    if (this.#texts.length > 0) this.#hand(false)
+    this.#block.flush()
   }
 
-  #add(text: string, events = 0): void {
-    this.#texts.push(text)
+  /** An event without its end, which the block has behind it. */
+  tell(from: number, to: number): void {
+    this.close()
+    this.#add(from, to)
+    this.#events += 1
+    this.#isOpen = true
+  }
+
+  /** Ends the last event within a commit. */
+  close(): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    const last = this.#ranges.at(-1)
+    const from = last ?? this.#block.lineEnd()
+    this.#add(from, from + 1)
+  }
+
+  /** Ends a commit. `id` is the range of its id; null: no channel has an event of it. */
+  endCommit(id: { readonly from: number; readonly to: number } | null): void {
+    this.#isTold = this.#isOpen
+    if (this.#isOpen && id) this.#add(id.from, id.to)
+    this.#isOpen = false
+  }
+
+  /** Text that is whole. */
+  say(from: number, to: number, { events = 0, resets = 0 } = {}): void {
+    this.close()
+    this.#add(from, to)
     this.#events += events
-    this.#length += text.length
-    if (this.#length >= TEXT_LENGTH_MAX) this.flush()
-    else if (!this.#isPlanned) {
-      this.#isPlanned = true
-      this.#plan()
-    }
+    this.#resets += resets
+    this.#isTold = true
   }
 
-  /** What comes alone goes at the end of the turn. */
-  #plan(): void {
-    const flush = (): void => {
-      this.#isPlanned = false
-      this.flush()
-    }
-    const waitMs = this.#handedAt + PIECE_EVERY_MS - performance.now()
-    if (waitMs > 0) setTimeout(flush, waitMs)
-    else setImmediate(flush)
+  #add(from: number, to: number): void {
+    const { length } = this.#ranges
+    if (this.#ranges[length - 1] === from && length > 0) this.#ranges[length - 1] = to
+    else this.#ranges.push(from, to)
+    this.#length += to - from
   }
 
-  #hand(isLast: boolean): void {
-    const bytes = encoder.encode(this.#texts.join(''))
-    const batch = { bytes, events: this.#events, resets: this.#resets, isLast }
-    this.#handedAt = performance.now()
-    this.#texts = []
+  /** Hands on its ranges of the block, whose bytes these are. */
+  hand(block: number, bytes: Uint8Array, isLast: boolean): void {
+    if (this.#ranges.length === 0 && !isLast) return
+    const ranges = Uint32Array.from(this.#ranges)
+    const [length, events, resets] = [this.#length, this.#events, this.#resets]
+    this.#ranges = []
     this.#length = 0
     this.#events = 0
     this.#resets = 0
-    for (const listener of this.#listeners) listener(batch)
+    const { owner } = this.#block
+    for (const listener of this.#listeners)
+      listener({ owner, block, bytes, ranges, length, events, resets, isLast })
+    if (isLast) this.#listeners.clear()
   }
 }

@@ -37,8 +37,8 @@ import {
   toldUser,
 } from './told-items.ts'
 
-/** One event before it is written out. */
-export interface ToldChange {
+/** The members of an event that filters examine. */
+export interface FilteredChange {
   readonly noun: ChangeNoun | 'access'
   readonly verb: ChangeVerb | 'changed'
   /** Whose holders changed; absent where a thing did. */
@@ -47,8 +47,12 @@ export interface ToldChange {
   readonly types: readonly string[]
   /** The tenant that it is about; null: of none. */
   readonly tenant: string | null
-  /** The `data:` of the event. */
-  readonly json: string
+}
+
+/** One event before it is written out. */
+export interface ToldChange extends FilteredChange {
+  /** Writes the `data:` of the event: a reader that resumes inside a commit skips what comes before without writing it. */
+  readonly json: () => string
 }
 
 /** An entry was written by a release that told less of its changes. */
@@ -65,6 +69,15 @@ interface Put {
   readonly isNew: boolean
 }
 
+/** The records that an entry put. */
+interface ReadPuts {
+  /** By their ids. */
+  readonly puts: ReadonlyMap<string, Put>
+  /** By their places in the entry. */
+  readonly rows: readonly (Put | undefined)[]
+  readonly audit: AuditRecord | null
+}
+
 /** What an event is about, and how that is told. */
 type Told = Pick<ToldChange, 'types' | 'tenant'> & { readonly noun: ChangeNoun; readonly item: unknown }
 
@@ -74,11 +87,16 @@ const QUIET_KINDS: ReadonlySet<number> = new Set([
   recordsBegin('schema-size'),
 ])
 const AUDIT_KIND = recordsBegin('audit')
+/** Rows decoded between two stops. */
+const ROWS_AT_ONCE = 32
 
-/** The events of a commit, in order. Throws `OlderReleaseError` at the first that cannot be told. */
-export function* changeEvents(entry: Entry, telling: TellingScope): Generator<ToldChange> {
+/**
+ * The events of a commit, in order, and null for each change and row without one. So the number of steps up to an event depends on the
+ * entry alone. Throws `OlderReleaseError` at the first change that lacks its id.
+ */
+export function* changeEvents(entry: Entry, telling: TellingScope): Generator<ToldChange | null> {
   if (entry.changes.length === 0 && !entry.put.some(isTold)) return
-  const { puts, rows, audit } = readPuts(entry)
+  const { puts, rows, audit } = yield* readPuts(entry)
   const time = audit?.createdAt ?? newestIn(puts)
   const origin = originOf(entry, audit, time)
   const told = new Set<string>()
@@ -91,7 +109,10 @@ export function* changeEvents(entry: Entry, telling: TellingScope): Generator<To
     const id = change.row === undefined ? change.id : rows[change.row]?.record.id
     if (id === undefined) {
       // An instance of an earlier generation, whose end was told of before.
-      if (change.kind === 'instance-removed' && put.has(formatInstanceReference(change.instance))) continue
+      if (change.kind === 'instance-removed' && put.has(formatInstanceReference(change.instance))) {
+        yield null
+        continue
+      }
       throw new OlderReleaseError()
     }
     if (isRemoval(change)) {
@@ -100,16 +121,15 @@ export function* changeEvents(entry: Entry, telling: TellingScope): Generator<To
     }
     const known = puts.get(id)
     // Made and removed by the same commit, or told of already.
-    if (!known || told.has(id)) continue
+    const about = known && !told.has(id) ? aboutPut(known.record, change, telling) : null
     told.add(id)
-    const about = aboutPut(known.record, change, telling)
-    if (about) yield finished(about, known.isNew ? 'created' : 'updated', origin)
+    yield about && finished(about, known?.isNew ? 'created' : 'updated', origin)
   }
   // What engines need not hear of.
   for (const [id, { record, isNew }] of puts) {
-    if (told.has(id) || !(isNew || updatedAtOf(record) === time)) continue
-    const about = aboutPut(record, null, telling)
-    if (about) yield finished(about, isNew ? 'created' : 'updated', origin)
+    const isSilent = told.has(id) || !(isNew || updatedAtOf(record) === time)
+    const about = isSilent ? null : aboutPut(record, null, telling)
+    yield about && finished(about, isNew ? 'created' : 'updated', origin)
   }
 }
 
@@ -118,12 +138,12 @@ function isTold({ key }: Row): boolean {
   return key[0] !== AUDIT_KIND && !QUIET_KINDS.has(key[0]!)
 }
 
-function readPuts(entry: Entry) {
+function* readPuts(entry: Entry): Generator<null, ReadPuts, void> {
   const puts = new Map<string, Put>()
-  /** The same by their place in the entry. */
   const rows: (Put | undefined)[] = []
   let audit: AuditRecord | null = null
   for (const [at, row] of entry.put.entries()) {
+    if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) yield null
     if (QUIET_KINDS.has(row.key[0]!)) continue
     const record = decodeRecord(row)
     if (record.kind === 'audit') audit = record
@@ -135,9 +155,9 @@ function readPuts(entry: Entry) {
   return { puts, rows, audit }
 }
 
-/** Who made a commit, and when. O(rows that it put). */
-export function originOfEntry(entry: Entry): ChangeOrigin {
-  const { puts, audit } = readPuts(entry)
+/** The author and the time of a commit. O(rows that it put), with stops on the way. */
+export function* originOfEntry(entry: Entry): Generator<null, ChangeOrigin, void> {
+  const { puts, audit } = yield* readPuts(entry)
   return originOf(entry, audit, audit?.createdAt ?? newestIn(puts))
 }
 
@@ -172,7 +192,7 @@ function finished(about: Told, verb: ChangeVerb, origin: ChangeOrigin, took?: Ta
   const { noun, types, tenant, item } = about
   const kind: ChangeKind = `${noun}.${verb}`
   const removedWith = took && { removed_with: removedWithOf(took) }
-  return { noun, verb, types, tenant, json: JSON.stringify({ kind, ...origin, item, ...removedWith }) }
+  return { noun, verb, types, tenant, json: () => JSON.stringify({ kind, ...origin, item, ...removedWith }) }
 }
 
 function removedWithOf({ instance, assignment, tuple, rule }: TakenAlong): RemovedWith {

@@ -5,7 +5,7 @@
 import type { Permission } from '#model/change.ts'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
 import { CHANGE_NOUNS, CHANGE_VERBS, type ChangeNoun, type ChangesQuery } from '#model/wire/change-event.ts'
-import type { ToldChange } from './change-events.ts'
+import type { FilteredChange } from './change-events.ts'
 
 /** Names in one parameter. */
 const NAMES_MAX = 100
@@ -32,7 +32,7 @@ const TAKES: Readonly<Partial<Record<ChangeNoun, readonly ChangeNoun[]>>> = {
 }
 
 /** Removals of these may take along what is of other resources than they are. */
-const REACHES_FAR: ReadonlySet<ToldChange['noun']> = new Set<ToldChange['noun']>([
+const REACHES_FAR: ReadonlySet<FilteredChange['noun']> = new Set<FilteredChange['noun']>([
   'resource_instance',
   'resource',
   'relation',
@@ -63,7 +63,7 @@ export class ChangeFilter {
     this.name = JSON.stringify([...sets, permissions].map(set => set && [...set].toSorted()))
   }
 
-  lets(change: ToldChange): boolean {
+  lets(change: FilteredChange): boolean {
     const { permission } = change
     if (permission) {
       return (
@@ -74,26 +74,26 @@ export class ChangeFilter {
     return this.#letsKind(change) && this.#letsType(change) && this.#letsTenant(change)
   }
 
-  #letsKind(change: ToldChange): boolean {
+  #letsKind(change: FilteredChange): boolean {
     const kinds = this.#kinds
     if (kinds === null || kinds.has(change.noun) || kinds.has(`${change.noun}.${change.verb}`)) return true
     return takenBy(change).some(noun => kinds.has(noun) || kinds.has(`${noun}.deleted`))
   }
 
-  #letsType(change: ToldChange): boolean {
+  #letsType(change: FilteredChange): boolean {
     const types = this.#types
     if (types === null || change.types.some(type => types.has(type))) return true
     return takenBy(change).length > 0 && (change.types.length === 0 || REACHES_FAR.has(change.noun))
   }
 
-  #letsTenant(change: ToldChange): boolean {
+  #letsTenant(change: FilteredChange): boolean {
     const tenants = this.#tenants
     if (tenants === null) return true
     return change.tenant === null ? takenBy(change).length > 0 : tenants.has(change.tenant)
   }
 }
 
-function takenBy({ noun, verb }: ToldChange): readonly ChangeNoun[] {
+function takenBy({ noun, verb }: FilteredChange): readonly ChangeNoun[] {
   if (noun === 'access') return []
   if (verb === 'deleted') return TAKES[noun] ?? []
   // With an action its rules go.

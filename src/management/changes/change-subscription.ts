@@ -4,19 +4,21 @@
  *
  *     since ──► snapshot ──► pieces of the log … ──► channel
  *       └ of another history, or behind the log: reset, and the channel at once
+ *
+ * Between two pieces it keeps only its place in a part of a commit, which readers share (`catch-ups.ts`).
  */
 import type { Waiting } from '#decisions/decision-pool.ts'
 import { abandoned } from '#management/commands/resumable.ts'
 import type { ResetReason } from '#model/wire/change-event.ts'
 import type { Entry } from '#store/ledger.ts'
+import type { CatchUpReader, CommitPart } from './catch-ups.ts'
 import type { ChangeChannel } from './change-channel.ts'
-import { OlderReleaseError } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
 import {
   type EnvironmentChanges,
+  HEARTBEAT_MS,
   isBehind,
   notReached,
-  positionOf,
   resetReasonOf,
 } from './environment-changes.ts'
 import {
@@ -26,9 +28,8 @@ import {
   positionText,
   resetText,
   snapshotText,
-  textOfChange,
 } from './event-text.ts'
-import type { StreamPosition } from './stream-position.ts'
+import { positionOf, type StreamPosition } from './stream-position.ts'
 
 /** What a reader is given next: bytes, and behind them the channel from which it hears the rest; null: it joins none yet. */
 export interface ChangePiece {
@@ -38,19 +39,10 @@ export interface ChangePiece {
   readonly channel: ChangeChannel | null
 }
 
-/** What is not divided. */
-interface Part {
-  readonly text: string
-  readonly events?: number
-  readonly resets?: number
-}
-
-/** Text in a piece, about. */
-const PIECE_LENGTH = 65_536
+/** Bytes in a piece, about. */
+const PIECE_BYTES = 65_536
 /** Commits that a piece goes through at most, told of or not: whoever filters all of them must hear something, too. */
 const PIECE_COMMITS = 1_024
-
-const encoder = new TextEncoder()
 
 export interface SubscriptionOptions {
   readonly changes: EnvironmentChanges
@@ -64,38 +56,66 @@ export interface SubscriptionOptions {
   readonly waiting: Waiting
 }
 
-export class ChangeSubscription {
+/** A part of the commit behind the position, and the place of the next event in it. */
+interface Reading {
+  readonly part: CommitPart
+  at: number
+}
+
+export class ChangeSubscription implements CatchUpReader {
   readonly #changes: EnvironmentChanges
   readonly #filter: ChangeFilter
   readonly #leaveChanges: () => void
   readonly #onOver: (() => void)[] = []
+  /** The last commit that the reader has as a whole. */
   #position: StreamPosition
-  /** What the next pieces are made of. */
-  readonly #told: Part[] = []
+  /** The history of the position. */
+  #history: number
+  #reading: Reading | null = null
+  /** The next one. */
+  #making: Promise<CommitPart> | null = null
+  /** The step of the commit at which the next part begins. */
+  #from = 0
+  /** Content of the next piece. */
+  #told: Uint8Array[] = []
+  #length = 0
+  #events = 0
+  #resets = 0
   #log: AsyncIterator<Entry> | null = null
+  /** Behind which sequence the log is read on. */
+  #logAt = -1
+  /** Whether the last event lacks its end: another one of the commit may follow, or the id. */
+  #isOpen = false
   /** Whether the reader has an id of the position. */
   #isTold = true
   #isOver = false
+  #onSlow: () => void = () => {}
 
   /** Throws `NOT_READY` where this node does not come to that commit in time, or the environment is being closed. */
   static async open(options: SubscriptionOptions): Promise<ChangeSubscription> {
     const leave = await options.changes.enter()
     try {
-      return new ChangeSubscription(options, leave, await startOf(options))
+      const { history } = options.changes
+      const start = await startOf(options)
+      return new ChangeSubscription(options, leave, { ...start, history })
     } catch (error) {
       leave()
       throw error
     }
   }
 
-  private constructor({ changes, filter }: SubscriptionOptions, leave: () => void, start: Start) {
+  private constructor(
+    { changes, filter }: SubscriptionOptions,
+    leave: () => void,
+    { position, reason, history }: Start & { readonly history: number },
+  ) {
     this.#changes = changes
     this.#filter = filter
     this.#leaveChanges = leave
-    const { position, reason } = start
     this.#position = position
-    this.#add({ text: snapshotText(position, reason !== null), events: 1 })
-    if (reason !== null) this.#addReset(reason)
+    this.#history = history
+    this.#tell(snapshotText(position, reason !== null), 1)
+    if (reason !== null) this.#tellReset(reason)
   }
 
   get position(): StreamPosition {
@@ -107,36 +127,29 @@ export class ChangeSubscription {
     this.#onOver.push(listener)
   }
 
-  /** The next piece. One call at a time; none after the one with the channel. */
-  async next(): Promise<ChangePiece> {
-    if (this.#told.length === 0 && !this.#isThere()) await this.#readOn()
-    // The channel tells how far it is only when it has gone on, and whoever filters everything hears something, too.
-    if (this.#told.length === 0) this.#tellPosition()
-    const { text, events, resets } = this.#take()
-    // Asked first: where the history was replaced meanwhile there is more to tell.
-    const isLevel = this.#isThere()
-    const isThere = isLevel && this.#told.length === 0 && this.#isTold
-    if (isThere) this.#endLog()
-    const channel = isThere ? this.#changes.channel(this.#filter) : null
-    return { bytes: encoder.encode(text), events, resets, channel }
+  /** Called when others need the room of what is kept for the reader, who has to be sent away. */
+  whenSlow(listener: () => void): void {
+    this.#onSlow = listener
   }
 
-  #tellPosition(): void {
-    if (this.#isTold) this.#add({ text: HEARTBEAT_TEXT })
-    else this.#add({ text: positionText(this.#position), events: 1 })
-    this.#isTold = true
+  endSlow(): void {
+    this.#onSlow()
   }
 
-  /** A piece of what is to be told. A commit may be much longer than one. */
-  #take() {
-    let [count, length] = [0, 0]
-    while (count < this.#told.length && length < PIECE_LENGTH) length += this.#told[count++]!.text.length
-    const taken = this.#told.splice(0, count)
-    return {
-      text: taken.map(({ text }) => text).join(''),
-      events: taken.reduce((sum, { events = 0 }) => sum + events, 0),
-      resets: taken.reduce((sum, { resets = 0 }) => sum + resets, 0),
-    }
+  /**
+   * Makes the next piece. `hand` is called with it at once: the batches of a channel must follow it. One call at a time; none after the
+   * piece with the channel.
+   */
+  async next(hand: (piece: ChangePiece) => void): Promise<void> {
+    if (this.#length === 0) await this.#readOn()
+    // A filter that lets nothing through gets a sign of life as well. The channel sends its position with the next commits only.
+    if (this.#length === 0) this.#tellPosition()
+    const piece = this.#take()
+    // A replaced history adds a reset. A channel cannot be joined within a commit: a part of that has been sent.
+    const isLevel = this.#isThere() && !this.#changes.isTelling
+    const isThere = isLevel && this.#length === 0 && this.#isTold
+    if (isThere) this.#endCatchUp()
+    hand({ ...piece, channel: isThere ? this.#changes.channel(this.#filter) : null })
   }
 
   /** Nobody hears the channel any more in the thread of this reader. */
@@ -148,28 +161,47 @@ export class ChangeSubscription {
   cancel(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#endLog()
+    this.#endCatchUp()
     this.#leaveChanges()
     for (const listener of this.#onOver) listener()
   }
 
+  #take(): Omit<ChangePiece, 'channel'> {
+    const piece = { bytes: joined(this.#told), events: this.#events, resets: this.#resets }
+    this.#told = []
+    this.#length = 0
+    this.#events = 0
+    this.#resets = 0
+    return piece
+  }
+
   #isThere(): boolean {
     if (this.#isOver) throw abandoned()
-    const { position } = this.#changes
-    if (position.epoch !== this.#position.epoch) this.#reset('history_replaced')
+    const { position, history } = this.#changes
+    if (position.epoch !== this.#position.epoch || history !== this.#history) this.#reset('history_replaced')
     return !isBehind(this.#position, position)
   }
 
+  /** Reads the log up to where the channels stand, or as much of it as a piece takes. */
   async #readOn(): Promise<void> {
-    let length = 0
     try {
-      this.#log ??= this.#changes.store.ledger.replay(this.#position)[Symbol.asyncIterator]()
-      for (let commits = 0; commits < PIECE_COMMITS && length < PIECE_LENGTH && !this.#isThere(); commits++) {
-        const next = await this.#log.next()
+      if (this.#isThere()) await this.#changes.settled(HEARTBEAT_MS)
+      for (
+        let commits = 0;
+        commits < PIECE_COMMITS && this.#length < PIECE_BYTES && !this.#isThere();
+        commits++
+      ) {
+        const reading = await this.#partInTime()
         if (this.#isOver) throw abandoned()
-        // The log has ended with its store.
-        if (next.done) throw new Error('the log of an environment ended while it was read')
-        length += await this.#tell(next.value)
+        // The connection needs a sign of life while parts for other readers are made.
+        if (reading === null) return
+        this.#tellEvents(reading)
+        const { next, position, events, isOlder } = reading.part
+        if (reading.at < events.length) return
+        this.#reading = null
+        this.#from = next ?? 0
+        if (next === null) this.#endCommit(position, isOlder)
+        else if (this.#length === 0) return
       }
     } catch (error) {
       const reason = resetReasonOf(error)
@@ -178,50 +210,142 @@ export class ChangeSubscription {
     }
   }
 
-  /** Returns the length of what is told. */
-  async #tell(entry: Entry): Promise<number> {
-    const position = positionOf(entry)
-    let changes
+  /** Null: it is still being made. */
+  async #partInTime(): Promise<Reading | null> {
+    if (this.#reading) return this.#reading
+    this.#making ??= this.#nextPart()
+    const making = this.#making
+    const part = await inTime(making, HEARTBEAT_MS)
+    if (part === null || this.#making !== making) return null
+    this.#making = null
+    this.#reading = { part, at: 0 }
+    return this.#reading
+  }
+
+  async #nextPart(): Promise<CommitPart> {
+    const [after, from, filter] = [this.#position, this.#from, this.#filter]
     try {
-      changes = await this.#changes.replayed(entry, this.#filter)
+      return await this.#changes.catchUps.part({
+        after,
+        from,
+        filter,
+        reader: this,
+        read: () => this.#nextEntry(),
+      })
     } catch (error) {
-      if (!(error instanceof OlderReleaseError)) throw error
-      this.#position = position
-      this.#addReset('older_release')
-      return 0
+      this.#making = null
+      throw error
     }
+  }
+
+  /** The entry behind the position. */
+  async #nextEntry(): Promise<Entry> {
+    if (this.#isOver) throw abandoned()
+    // Others may have read for this one, and a commit in parts is read again.
+    if (this.#logAt !== this.#position.sequence) this.#endLog()
+    this.#log ??= this.#changes.store.ledger.replay(this.#position)[Symbol.asyncIterator]()
+    const next = await this.#log.next()
+    if (this.#isOver) throw abandoned()
+    // The log has ended with its store.
+    if (next.done) throw new Error('the log of an environment ended while it was read')
+    this.#logAt = next.value.revision.sequence
+    return next.value
+  }
+
+  /** As many of the events as a piece takes. */
+  #tellEvents(reading: Reading): void {
+    const { events } = reading.part
+    while (reading.at < events.length && this.#length < PIECE_BYTES) {
+      const { about, bytes, from, to } = events[reading.at++]!
+      if (!this.#filter.lets(about)) continue
+      this.#closeEvent()
+      this.#add(bytes.subarray(from, to))
+      this.#events += 1
+      this.#isOpen = true
+    }
+  }
+
+  #endCommit(position: StreamPosition, isOlder: boolean): void {
     this.#position = position
-    const told = changes.filter(change => this.#filter.lets(change))
-    this.#isTold = told.length > 0
-    let length = 0
-    for (const [place, change] of told.entries()) {
-      const end = place === told.length - 1 ? endOfCommit(position) : END_OF_EVENT
-      const text = textOfChange(change) + end
-      length += text.length
-      this.#add({ text, events: 1 })
+    if (isOlder) return this.#tellReset('older_release')
+    this.#isTold = this.#isOpen
+    this.#isOpen = false
+    if (this.#isTold) this.#add(Buffer.from(endOfCommit(position)))
+  }
+
+  #tellPosition(): void {
+    // Within a commit there is no id to send.
+    if (this.#isTold || this.#from > 0) this.#tell(HEARTBEAT_TEXT)
+    else {
+      this.#tell(positionText(this.#position), 1)
+      this.#isTold = true
     }
-    return length
   }
 
   #reset(reason: ResetReason): void {
-    this.#endLog()
+    this.#endCatchUp()
     this.#position = this.#changes.position
-    this.#addReset(reason)
+    this.#history = this.#changes.history
+    this.#tellReset(reason)
   }
 
-  #addReset(reason: ResetReason): void {
+  #tellReset(reason: ResetReason): void {
     this.#isTold = true
-    this.#add({ text: resetText(this.#position, reason), events: 1, resets: 1 })
+    this.#resets += 1
+    this.#tell(resetText(this.#position, reason), 1)
   }
 
-  #add(part: Part): void {
-    this.#told.push(part)
+  /** Text that is whole. */
+  #tell(text: string, events = 0): void {
+    this.#closeEvent()
+    this.#events += events
+    this.#add(Buffer.from(text))
+  }
+
+  #closeEvent(): void {
+    if (this.#isOpen) this.#add(Buffer.from(END_OF_EVENT))
+    this.#isOpen = false
+  }
+
+  #add(bytes: Uint8Array): void {
+    this.#told.push(bytes)
+    this.#length += bytes.length
+  }
+
+  #endCatchUp(): void {
+    this.#endLog()
+    this.#reading = null
+    this.#making = null
+    this.#from = 0
+    this.#changes.catchUps.end(this)
   }
 
   #endLog(): void {
     void this.#log?.return?.()
     this.#log = null
   }
+}
+
+/** Null: it takes longer. */
+async function inTime<Answer>(answer: Promise<Answer>, ms: number): Promise<Answer | null> {
+  const { promise, resolve } = Promise.withResolvers<null>()
+  const timer = setTimeout(resolve, ms, null)
+  try {
+    return await Promise.race([answer, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** A copy: the parts can be dropped before it is sent. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
 }
 
 interface Start {

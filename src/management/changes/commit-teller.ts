@@ -11,6 +11,7 @@ import type { StreamPosition } from './stream-position.ts'
 export class CommitTeller implements ChangeTeller {
   readonly lingerMs = 0
   readonly seesAll = false
+  readonly isRepeatable = true
   readonly #store: EnvironmentStore
   readonly #telling: TellingScope
 

@@ -1,38 +1,50 @@
 /**
  * The stream of changes of one environment, for all who read it on this node:
  *
- *     log ──► entry ──► events ──► channels, one for each filter ──► HTTP threads ──► connections
- *              └ once a commit ┘    └ one piece of bytes a turn ┘
+ *     log ──► entry ──► events ──► one block of text ──► channels, one for each filter ──► HTTP threads ──► connections
+ *              └ once a commit, in slices ┘               └ ranges of the block ┘
  *
  * It follows the log only while somebody reads. A reader that has to catch up reads the log by itself (`change-subscription.ts`) up to
- * where this one stands, and then joins a channel. A history that cannot be followed on is a `reset` for all, and never a gap.
+ * where this one stands, and then joins a channel, but only between two commits: within one, the channel has sent a part of it. A history that cannot be followed on is a `reset` for all, and never a gap.
  */
-import type { Turns } from '#management/commands/fair-turns.ts'
+import { Slices, type Turns } from '#management/commands/fair-turns.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
-import { SLICE_MS } from '#model/resumable.ts'
 import type { ResetReason } from '#model/wire/change-event.ts'
 import type { Entry } from '#store/ledger.ts'
 import type { EnvironmentStore } from '#store/store.ts'
-import { ChangeChannel } from './change-channel.ts'
-import { OlderReleaseError, type ToldChange } from './change-events.ts'
+import { type CatchUps, EnvironmentCatchUps } from './catch-ups.ts'
+import type { ChangeChannel } from './change-channel.ts'
+import { ChangeChannels } from './change-channels.ts'
+import { OlderReleaseError } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
 import type { ChangeTeller, Telling } from './change-teller.ts'
-import { textOfChange } from './event-text.ts'
-import { markOf, type StreamPosition } from './stream-position.ts'
+import { positionOf, type StreamPosition } from './stream-position.ts'
 
 /** How often readers hear something at least. The HTTP library ends a connection on which nothing goes for 10 s. */
 export const HEARTBEAT_MS = 4_000
-/** Changes told between two looks at the clock. */
-const TOLD_AT_ONCE = 32
+/** Events, and evaluations of filters for them, between two looks at the clock. */
+const TOLD_AT_ONCE = 512
 
 const CLOSED = 'the environment is closed, removed or replaced here, or the service stops: connect again'
+
+export interface EnvironmentChangesOptions {
+  readonly store: EnvironmentStore
+  readonly environmentId: string
+  readonly teller: ChangeTeller
+  /** The environment's share of the thread. */
+  readonly turns: Turns
+  /** Shared by all environments. */
+  readonly catchUps: CatchUps
+}
 
 export class EnvironmentChanges {
   readonly store: EnvironmentStore
   readonly #teller: ChangeTeller
   readonly #turns: Turns
-  readonly #channels = new Map<string, ChangeChannel>()
+  readonly #slices: Slices
+  readonly #channels: ChangeChannels
+  readonly catchUps: EnvironmentCatchUps
   #readers = 0
   /** Null while nobody reads. */
   #position: StreamPosition | null = null
@@ -45,12 +57,19 @@ export class EnvironmentChanges {
   /** Grows with each history that is begun to be followed. */
   #run = 0
   #isClosed = false
+  /** Whether the channels have sent a part of the commit that follows the position. */
+  isTelling = false
+  /** Grows when the history is replaced: a reader that reads the log by itself must not continue then. */
+  history = 0
   readonly #moved = new Set<() => void>()
 
-  constructor(store: EnvironmentStore, teller: ChangeTeller, turns: Turns) {
+  constructor({ store, environmentId, teller, turns, catchUps }: EnvironmentChangesOptions) {
     this.store = store
     this.#teller = teller
     this.#turns = turns
+    this.#slices = new Slices(turns)
+    this.#channels = new ChangeChannels(environmentId)
+    this.catchUps = new EnvironmentCatchUps(catchUps, environmentId, teller, this.#slices)
   }
 
   get isClosed(): boolean {
@@ -97,21 +116,26 @@ export class EnvironmentChanges {
     this.#lingering.unref()
   }
 
-  /** The channel of that filter. It goes when nobody hears it any more (`forget`). */
+  /** The channel of that filter, which may be joined where nothing is being told. */
   channel(filter: ChangeFilter): ChangeChannel {
-    const known = this.#channels.get(filter.name) ?? new ChangeChannel(filter)
-    this.#channels.set(filter.name, known)
-    return known
+    return this.#channels.of(filter)
   }
 
   forget(channel: ChangeChannel): void {
-    if (!channel.isHeard && this.#channels.get(channel.filter.name) === channel)
-      this.#channels.delete(channel.filter.name)
+    this.#channels.forget(channel)
   }
 
   /** Resolves to true when the channels have come to that sequence, to false after so long. */
-  async reaches(sequence: number, withinMs: number): Promise<boolean> {
-    const isThere = (): boolean => this.#position === null || this.#position.sequence >= sequence
+  reaches(sequence: number, withinMs: number): Promise<boolean> {
+    return this.#until(() => this.#position === null || this.#position.sequence >= sequence, withinMs)
+  }
+
+  /** Resolves when no commit is being told, or after so long. */
+  async settled(withinMs: number): Promise<void> {
+    await this.#until(() => this.#position === null || !this.isTelling, withinMs)
+  }
+
+  async #until(isThere: () => boolean, withinMs: number): Promise<boolean> {
     if (isThere()) return true
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, withinMs)
@@ -125,35 +149,6 @@ export class EnvironmentChanges {
     return isThere()
   }
 
-  /** The events of an earlier entry, within the environment's share of the thread. Throws `OlderReleaseError`. */
-  replayed(entry: Entry, filter: ChangeFilter): Promise<ToldChange[]> {
-    return this.#all(this.#teller.replayed(entry, filter))
-  }
-
-  #told(telling: Telling): ToldChange[] {
-    return [...telling].filter(change => change !== null)
-  }
-
-  async #all(telling: Telling): Promise<ToldChange[]> {
-    const events = telling[Symbol.iterator]()
-    const told: ToldChange[] = []
-    const step = (): boolean => {
-      const until = performance.now() + SLICE_MS
-      do {
-        for (let count = 0; count < TOLD_AT_ONCE; count++) {
-          const next = events.next()
-          if (next.done) return true
-          if (next.value) told.push(next.value)
-        }
-      } while (performance.now() < until)
-      return false
-    }
-    // Most commits have few changes: they are not worth a turn of the loop each.
-    if (step()) return told
-    while (!(await this.#turns.take(step)));
-    return told
-  }
-
   close(): void {
     this.#isClosed = true
     this.#endAll()
@@ -164,7 +159,8 @@ export class EnvironmentChanges {
     await this.#begin()
     if (run !== this.#run) return
     this.#beating = setInterval(() => {
-      for (const channel of this.#channels.values()) channel.beat(this.position)
+      // During a commit its events are the sign of life.
+      if (!this.isTelling) this.#channels.beat(this.position)
     }, HEARTBEAT_MS)
     this.#beating.unref()
     void this.#follow(run)
@@ -179,20 +175,25 @@ export class EnvironmentChanges {
     void this.#following?.return?.()
     this.#following = null
     this.#position = null
+    this.isTelling = false
     this.#channels.clear()
+    this.catchUps.clear()
     for (const look of this.#moved) look()
   }
 
   #endAll(): void {
-    for (const channel of this.#channels.values()) channel.end(CLOSED)
+    this.#channels.end(CLOSED)
     this.#stop()
   }
 
-  async #begin(): Promise<void> {
+  /** `reason`: why it begins again; null: it begins for the first time. */
+  async #begin(reason: ResetReason | null = null): Promise<void> {
     const run = this.#run
     const position = await this.#teller.begin(() => this.#turns.take(() => {}))
     if (run !== this.#run) return
     this.#position = position
+    if (reason === 'history_replaced') this.history += 1
+    this.catchUps.clear()
     this.#following = this.store.ledger.replay(position)[Symbol.asyncIterator]()
   }
 
@@ -209,7 +210,7 @@ export class EnvironmentChanges {
           this.#endAll()
           return
         }
-        const isBegun = await this.#begin().then(
+        const isBegun = await this.#begin(reason).then(
           () => true,
           () => false,
         )
@@ -218,58 +219,59 @@ export class EnvironmentChanges {
           this.#endAll()
           return
         }
-        for (const channel of this.#channels.values()) channel.reset(this.position, reason)
+        this.isTelling = false
+        this.#channels.reset(this.position, reason)
       }
     }
   }
 
   async #tellAll(run: number): Promise<void> {
     const following = this.#following!
-    let until = performance.now() + SLICE_MS
     for (;;) {
       const next = await following.next()
       if (next.done || run !== this.#run) return
       await this.#tell(next.value, run)
-      if (performance.now() < until) continue
       // Others first: entries that are there already come without a turn of the loop.
-      await this.#turns.take(() => {})
-      until = performance.now() + SLICE_MS
+      await this.#slices.run(() => {})
     }
   }
 
+  /** Writes out a commit for all channels, in slices. */
   async #tell(entry: Entry, run: number): Promise<void> {
     const position = positionOf(entry)
-    let changes: ToldChange[] | null = null
     // While all readers catch up nothing is written out.
-    const filters = [...this.#channels.values()].map(({ filter }) => filter)
-    if (filters.length > 0 || this.#teller.seesAll) {
+    if (this.#channels.size > 0 || this.#teller.seesAll) {
+      this.isTelling = true
       try {
-        changes = await this.#all(this.#teller.live(entry, filters))
+        const filters = this.#channels.filters()
+        let telling: Telling | null = null
+        // Begun within a slice: that decodes the entry.
+        const step = (until: number): boolean =>
+          run !== this.#run || this.#tellSome((telling ??= this.#teller.live(entry, filters)), until)
+        while (!(await this.#slices.run(step)));
+        if (run !== this.#run) return
+        this.#channels.endCommit(position)
       } catch (error) {
-        if (!(error instanceof OlderReleaseError)) throw error
+        if (run !== this.#run || !(error instanceof OlderReleaseError)) throw error
+        this.#channels.reset(position, 'older_release')
       }
-      if (run !== this.#run) return
-    }
-    const texts = new Map<ToldChange, string>()
-    const textOf = (change: ToldChange): string => {
-      const known = texts.get(change) ?? textOfChange(change)
-      texts.set(change, known)
-      return known
-    }
-    for (const channel of this.#channels.values()) {
-      // Who has come meanwhile was not asked for when the entry was looked into.
-      const isNew = this.#teller.seesAll && !filters.includes(channel.filter)
-      if (isNew) channel.tell(this.#told(this.#teller.replayed(entry, channel.filter)), textOf, position)
-      else if (changes === null) channel.reset(position, 'older_release')
-      else channel.tell(changes, textOf, position)
+      this.isTelling = false
     }
     this.#position = position
     for (const look of this.#moved) look()
   }
-}
 
-export function positionOf({ revision, id }: Entry): StreamPosition {
-  return { ...revision, mark: markOf(id) }
+  /** Returns whether the commit has no more events. */
+  #tellSome(telling: Telling, until: number): boolean {
+    do {
+      for (let work = 0; work < TOLD_AT_ONCE; work += 1 + this.#channels.size) {
+        const { done, value } = telling.next()
+        if (done === true) return true
+        if (value) this.#channels.tell(value)
+      }
+    } while (performance.now() < until)
+    return false
+  }
 }
 
 /** Why a stream has to begin anew; null: it has to end. */

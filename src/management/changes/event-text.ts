@@ -9,9 +9,12 @@ const RETRY_MS = 1_000
 
 export const HEARTBEAT_TEXT = ': heartbeat\n\n'
 
-/** Without its end, which says whether it is the last of its commit. */
+/**
+ * Without its end, which says whether it is the last of its commit. That is known when the next event of the same reader comes, or the end
+ * of the commit: until then the reader has the event without its end.
+ */
 export function textOfChange({ noun, verb, json }: ToldChange): string {
-  return `event: ${noun}.${verb}\ndata: ${json}\n`
+  return `event: ${noun}.${verb}\ndata: ${json()}\n`
 }
 
 export const END_OF_EVENT = '\n'

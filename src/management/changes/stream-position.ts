@@ -5,6 +5,7 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision, parseRevision, type Revision } from '#model/revision.ts'
+import type { Entry } from '#store/ledger.ts'
 
 export interface StreamPosition extends Revision {
   /** Null: it is not known. */
@@ -14,8 +15,12 @@ export interface StreamPosition extends Revision {
 const MARK_BYTES = 4
 const FORM = /^([^.]+\.\d+)(?:\.([0-9a-f]{8}))?$/u
 
-export function markOf(commitId: Uint8Array): string {
+function markOf(commitId: Uint8Array): string {
   return Buffer.from(commitId.buffer, commitId.byteOffset, MARK_BYTES).toString('hex')
+}
+
+export function positionOf({ revision, id }: Entry): StreamPosition {
+  return { ...revision, mark: markOf(id) }
 }
 
 export function formatPosition(position: StreamPosition): string {

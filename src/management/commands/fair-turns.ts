@@ -18,6 +18,8 @@ export interface Turns {
    * rejects with what it returns or throws.
    */
   take<Result>(step: () => Result): Promise<Result>
+  /** Counts time that the share has had outside of its turns. */
+  charge(ms: number): void
 }
 
 /** The steps of one share that wait. */
@@ -43,6 +45,9 @@ export class FairTurns {
   share(): Turns {
     const share: Share = { steps: [], usedMs: 0 }
     return {
+      charge: ms => {
+        share.usedMs += ms
+      },
       take: step =>
         new Promise((resolve, reject) => {
           this.#add(share, () => {
@@ -94,5 +99,36 @@ export class FairTurns {
     let least = this.#waiting[0]!
     for (const share of this.#waiting) if (share.usedMs < least.usedMs) least = share
     return least
+  }
+}
+
+/**
+ * Small steps of one share, between which others are awaited. They follow one another without a turn of the loop each, for as long as the
+ * share's slice lasts.
+ */
+export class Slices {
+  readonly #turns: Turns
+  readonly #elapsedMs: () => number
+  #until = -Infinity
+
+  constructor(turns: Turns, elapsedMs: () => number = () => performance.now()) {
+    this.#turns = turns
+    this.#elapsedMs = elapsedMs
+  }
+
+  /** Calls `step`, which ends at that time: now, or where the slice is over, in the share's next turn. */
+  async run<Result>(step: (until: number) => Result): Promise<Result> {
+    const from = this.#elapsedMs()
+    if (from >= this.#until) {
+      return this.#turns.take(() => {
+        this.#until = this.#elapsedMs() + SLICE_MS
+        return step(this.#until)
+      })
+    }
+    try {
+      return step(this.#until)
+    } finally {
+      this.#turns.charge(this.#elapsedMs() - from)
+    }
   }
 }

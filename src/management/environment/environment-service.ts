@@ -17,6 +17,7 @@ import type { Surroundings } from '#management/commands/surroundings.ts'
 import type { GrantCondition } from '#management/commands/wanted-tags.ts'
 import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
 import { AccessTeller } from '#management/changes/access-teller.ts'
+import { CatchUps } from '#management/changes/catch-ups.ts'
 import { CommitTeller } from '#management/changes/commit-teller.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
 import { expireFacts, expireListed } from '#management/facts/expiry.ts'
@@ -91,6 +92,8 @@ export class EnvironmentService {
     readonly turns?: Turns
     /** Its lane for long reads; absent: they wait for each other and for nobody else's. */
     readonly longReads?: ReadLane
+    /** Shared by all environments, for readers of changes that catch up; absent: a separate one. */
+    readonly catchUps?: CatchUps
     /** How long entries of the audit log are kept; absent or 0: for ever. */
     readonly auditRetentionMs?: number
     /** Makes an empty engine for who asks whose access changes; absent: nobody may. */
@@ -113,9 +116,15 @@ export class EnvironmentService {
     this.#whenVisible = options.whenVisible
     this.#turns = options.turns ?? new FairTurns().share()
     const { store, scope } = options
-    this.changes = new EnvironmentChanges(store, new CommitTeller(store, scope), this.#turns)
     const accessIndex = new AccessIndex(store, options.newAccessEngine ?? noAccessEngine)
-    this.accessChanges = new EnvironmentChanges(store, new AccessTeller(accessIndex), this.#turns)
+    const told = {
+      store,
+      environmentId: scope.environmentId,
+      turns: this.#turns,
+      catchUps: options.catchUps ?? new CatchUps(),
+    }
+    this.changes = new EnvironmentChanges({ ...told, teller: new CommitTeller(store, scope) })
+    this.accessChanges = new EnvironmentChanges({ ...told, teller: new AccessTeller(accessIndex) })
     this.#longReads = options.longReads ?? new ReadLanes().lane()
     this.#retention = new AuditRetention(options.store, options.surroundings, options.auditRetentionMs ?? 0)
     this.#ceilings = options.ceilings ?? SCHEMA_CEILINGS

@@ -11,6 +11,7 @@
  * a pause that grows, and soon after a commit. Pauses keep attempts from taking most of the process.
  */
 import type { EnvironmentScope } from '#management/commands/context.ts'
+import type { CatchUps } from '#management/changes/catch-ups.ts'
 import type { ReadLane } from '#management/commands/read-lanes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import type { Turns } from '#management/commands/fair-turns.ts'
@@ -37,6 +38,7 @@ export interface LiveEnvironmentOptions {
   /** Its share of the thread. */
   readonly turns: Turns
   readonly longReads: ReadLane
+  readonly catchUps: CatchUps
   readonly auditRetentionMs: number
   /** Opens the environment's store, or creates it. `onUnreachable`: see `Store.environment`. */
   openStore(onUnreachable: (error: AuthzError) => void): Promise<EnvironmentStore>
@@ -159,7 +161,7 @@ export class LiveEnvironment {
   }
 
   async #openStore(): Promise<Opened> {
-    const { scope, surroundings, turns, longReads, indexes, openStore } = this.#options
+    const { scope, surroundings, turns, longReads, catchUps, indexes, openStore } = this.#options
     const { auditRetentionMs, endedHoldMs, newAccessEngine } = this.#options
     const store = await openStore(error => {
       this.#close(error)
@@ -172,6 +174,7 @@ export class LiveEnvironment {
       surroundings,
       turns,
       longReads,
+      catchUps,
       auditRetentionMs,
       endedHoldMs,
       newAccessEngine,

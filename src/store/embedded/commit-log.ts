@@ -52,17 +52,18 @@ export class CommitLog {
     if (!keepsAll) this.#trim(entry.revision.sequence - this.#entriesMax)
   }
 
-  /** Entries from `first` to `last`, both included. Returns as many of the first ones as fit one read, at least one. */
-  read(first: number, last: number): LoggedEntry[] {
+  /** Entries from `first` to `last`, both included. Returns as many of the first ones as fit one read of that size, at least one. */
+  read(first: number, last: number, bytesMax = READ_BYTES_MAX): LoggedEntry[] {
     const entries: LoggedEntry[] = []
     let sizeBytes = 0
     for (const { key, value } of this.#log.range({
       start: encodeUint48(first),
       end: encodeUint48(last + 1),
     })) {
-      entries.push({ sequence: decodeUint48(key), bytes: value })
       sizeBytes += value.length
-      if (entries.length === READ_ENTRIES_MAX || sizeBytes >= READ_BYTES_MAX) break
+      if (entries.length > 0 && sizeBytes > bytesMax) break
+      entries.push({ sequence: decodeUint48(key), bytes: value })
+      if (entries.length === READ_ENTRIES_MAX || sizeBytes >= bytesMax) break
     }
     return entries
   }

@@ -23,7 +23,7 @@ import { LostStoreError } from '#store/lost-store-error.ts'
 import type { Tables } from '#store/tables.ts'
 import { storeClosed } from '#store/store-closed-error.ts'
 import { CommitLog, LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
-import { DurableMark, HandedCommits, LogFeed, logReader, REPLAYED_AT_ONCE } from './log-feed.ts'
+import { DurableMark, HandedCommits, LogFeed, logReader } from './log-feed.ts'
 import { CREATED_PER_COMMIT, type TableView } from './table-view.ts'
 
 /** Raised when the stored form of anything in the tables changes. */
@@ -193,7 +193,7 @@ export class EmbeddedLedger implements Ledger {
   replay(after: Revision): AsyncIterable<Entry> {
     this.#assertOpen()
     const [log, durable, epoch] = [this.#log, this.#durable, this.#epoch]
-    const source = { log, durable, epoch, head: () => this.#view.sequence(), entriesMax: REPLAYED_AT_ONCE }
+    const source = { log, durable, epoch, head: () => this.#view.sequence(), isReplay: true }
     return new LogFeed({ read: logReader(source, after.epoch), durable, after })
   }
 

@@ -51,6 +51,25 @@ export function decodeEntry(revision: Revision, bytes: Uint8Array): Entry {
   }
 }
 
+/** The entry stored at `revision`. It is decoded when one of its members other than the id is read. */
+export function laterDecoded(revision: Revision, bytes: Uint8Array): Entry {
+  let decoded: Entry | null = null
+  const whole = (): Entry => (decoded ??= decodeEntry(revision, bytes))
+  return {
+    revision,
+    id: entryId(bytes),
+    get delete() {
+      return whole().delete
+    },
+    get put() {
+      return whole().put
+    },
+    get changes() {
+      return whole().changes
+    },
+  }
+}
+
 /** The commit id of an encoded entry. O(1). */
 export function entryId(bytes: Uint8Array): Uint8Array {
   return viewOf(bytes, 1, BODY_START)

@@ -9,7 +9,7 @@ import { AuthzError } from '#model/errors.ts'
 import { formatRevision, type Revision } from '#model/revision.ts'
 import type { Entry } from '#store/ledger.ts'
 import type { CommitLog } from './commit-log.ts'
-import { decodeEntry } from './entry-codec.ts'
+import { decodeEntry, laterDecoded } from './entry-codec.ts'
 
 /**
  * How far a history is readable, and the consumers that wait for more. A consumer may be woken for another reason than an
@@ -143,16 +143,17 @@ export interface LogReaderOptions {
   readonly handed?: HandedCommits
   /** The sequence of the newest commit that readers of the view may have seen. It may not be durable yet. */
   readonly head: () => number
-  /** Most entries in one piece; absent: as many as the log reads at once. */
-  readonly entriesMax?: number
+  /** Whether it is for a replay: it reads few bytes at a time, and decodes an entry when its content is read. */
+  readonly isReplay?: boolean
 }
 
-/** Entries that a replay reads at once: each is decoded whole, and nothing else happens meanwhile. */
-export const REPLAYED_AT_ONCE = 16
+/** Entries that a replay reads at once, and bytes of them beyond the first: each of many readers may keep as much. */
+const REPLAYED_AT_ONCE = 16
+const REPLAYED_BYTES_MAX = 65_536
 
 /** Reads a log in tables for one feed, which began in the history `epoch`. */
 export function logReader(
-  { log, durable, epoch, handed, head, entriesMax = Infinity }: LogReaderOptions,
+  { log, durable, epoch, handed, head, isReplay = false }: LogReaderOptions,
   startEpoch: string,
 ): LogReader {
   return after => {
@@ -161,9 +162,12 @@ export function logReader(
     const next = { epoch, sequence: after + 1 }
     const commit = handed?.take(next.sequence)
     if (commit) return [entryOf(commit, next, log)]
-    const batch = log.read(after + 1, Math.min(durable.sequence, after + entriesMax))
+    const batch = isReplay
+      ? log.read(after + 1, Math.min(durable.sequence, after + REPLAYED_AT_ONCE), REPLAYED_BYTES_MAX)
+      : log.read(after + 1, durable.sequence)
     if (batch[0]?.sequence !== after + 1) throw feedFailure('REVISION_TOO_OLD', startEpoch, after)
-    return batch.map(({ sequence, bytes }) => decodeEntry({ epoch, sequence }, bytes))
+    const decode = isReplay ? laterDecoded : decodeEntry
+    return batch.map(({ sequence, bytes }) => decode({ epoch, sequence }, bytes))
   }
 }
 

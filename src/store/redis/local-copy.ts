@@ -21,7 +21,7 @@ import { buildKeysAndLists } from '#store/bulk-load/list-build.ts'
 import type { StoredRow } from '#store/bulk-load/row-runs.ts'
 import { CommitLog } from '#store/embedded/commit-log.ts'
 import { decodeEntry } from '#store/embedded/entry-codec.ts'
-import { DurableMark, HandedCommits, LogFeed, logReader, REPLAYED_AT_ONCE } from '#store/embedded/log-feed.ts'
+import { DurableMark, HandedCommits, LogFeed, logReader } from '#store/embedded/log-feed.ts'
 import { writeInOrder } from '#store/embedded/ordered-write.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import { decodeUint48, encodeCreated, encodeUint48, keyOf } from '#store/keyspace/row-codec.ts'
@@ -309,7 +309,7 @@ export class LocalCopy {
   /** As `feed`, of the log that the copy has; see `Ledger.replay`. */
   replay(after: Revision): AsyncIterable<Entry> {
     const [log, durable, epoch] = [this.#log, this.mark, this.epoch]
-    const source = { log, durable, epoch, head: () => this.#sequence, entriesMax: REPLAYED_AT_ONCE }
+    const source = { log, durable, epoch, head: () => this.#sequence, isReplay: true }
     return new LogFeed({ read: logReader(source, after.epoch), durable, after })
   }
 

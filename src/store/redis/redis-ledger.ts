@@ -246,8 +246,12 @@ export class RedisLedger implements Ledger {
 
   /** The id of the commit at `after` shows also a history that was changed before that position: `STORE_RESET`. */
   feed(after: Position): LogFeed {
+    return this.#follow(after, { isReplay: false })
+  }
+
+  #follow(after: Position, { isReplay }: { readonly isReplay: boolean }): LogFeed {
     this.#assertOpen()
-    const log = new RedisLog(this.#link, this.#keys, after)
+    const log = new RedisLog(this.#link, this.#keys, after, { isReplay })
     let refusals = 0
     const read = async (): Promise<readonly Entry[]> => {
       try {
@@ -274,7 +278,7 @@ export class RedisLedger implements Ledger {
   }
 
   replay(after: Position): AsyncIterable<Entry> {
-    return this.feed(after)
+    return this.#follow(after, { isReplay: true })
   }
 
   /** Ends all feeds and refuses further commits. Resolves when the commits under way are done. The link stays open. */

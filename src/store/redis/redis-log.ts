@@ -20,6 +20,8 @@ import type { RedisLink, Reply } from './redis-link.ts'
 
 /** Stream entries in one reply: more than the parts of the largest commit. */
 const ENTRIES_PER_READ = 256
+/** The same for a replay, once its place is known: that entry, and the first one of the next commit. */
+const ENTRIES_PER_STEP = 2
 
 /** A revision, and the id of its commit where that is known. */
 export interface Position extends Revision {
@@ -30,15 +32,20 @@ export class RedisLog {
   readonly #link: RedisLink
   readonly #keys: RedisKeys
   readonly #epoch: string
+  readonly #isReplay: boolean
+  /** Whether a commit has been read, so that one entry is at the own position. */
+  #isPlaced = false
   #sequence: number
   /** The last part of the commit at the position, so that its other parts need not be read again. */
   #part = 0
   #id: Uint8Array | null
 
-  constructor(link: RedisLink, keys: RedisKeys, after: Position) {
+  /** A replay takes one commit at a time: each of many readers may keep as much. */
+  constructor(link: RedisLink, keys: RedisKeys, after: Position, { isReplay = false } = {}) {
     this.#link = link
     this.#keys = keys
     this.#epoch = after.epoch
+    this.#isReplay = isReplay
     this.#sequence = after.sequence
     this.#id = after.id ?? null
   }
@@ -50,7 +57,8 @@ export class RedisLog {
   async read(): Promise<readonly Entry[]> {
     // Read before the log: if the history is replaced afterwards, the log shows it.
     const meta = this.#link.send('HMGET', this.#keys.meta, 'epoch', 'sequence', 'id')
-    const log = this.#range(`${this.#sequence}-${this.#part}`)
+    const count = this.#isReplay && this.#isPlaced ? ENTRIES_PER_STEP : ENTRIES_PER_READ
+    const log = this.#range(`${this.#sequence}-${this.#part}`, count)
     const [[epoch, sequence, id], parts] = await Promise.all([
       meta as Promise<readonly (Buffer | null)[]>,
       log,
@@ -105,6 +113,7 @@ export class RedisLog {
         parts.push(part)
         if (!isLastPart(part)) continue
         entries.push(this.#advance(parts))
+        if (this.#isReplay) return entries
         parts = []
       }
       const cutOff = parts.at(-1)
@@ -121,18 +130,12 @@ export class RedisLog {
     this.#sequence = sequence
     this.#part = placeOf(parts.at(-1)!).part
     this.#id = entry.id
+    this.#isPlaced = true
     return entry
   }
 
-  async #range(start: string): Promise<readonly StreamEntry[]> {
-    const reply: Reply = await this.#link.send(
-      'XRANGE',
-      this.#keys.log,
-      start,
-      '+',
-      'COUNT',
-      ENTRIES_PER_READ,
-    )
+  async #range(start: string, count = ENTRIES_PER_READ): Promise<readonly StreamEntry[]> {
+    const reply: Reply = await this.#link.send('XRANGE', this.#keys.log, start, '+', 'COUNT', count)
     return reply as unknown as readonly StreamEntry[]
   }
 }

@@ -43,6 +43,8 @@ interface Pending {
 export interface HttpThreadsOptions {
   readonly entry: URL
   readonly count: number
+  /** Bytes of changes that may be on their way to one thread. */
+  readonly streamBytesMax: number
   /** `waiting` tells whether the caller still waits. */
   execute(request: ManagementRequest, body: PieceSource | null, waiting: Waiting): Promise<ManagementAnswer>
   /** What there is to say about the node, as text. */
@@ -278,7 +280,8 @@ export class HttpThreads {
       return
     }
     const known = this.#streamsOfThreads.get(thread)
-    const streams = known ?? new ThreadStreams(message => this.#outboxes.get(thread)?.send(message))
+    const send = (message: ToHttpThread): void => this.#outboxes.get(thread)?.send(message)
+    const streams = known ?? new ThreadStreams(send, this.#options.streamBytesMax)
     this.#streamsOfThreads.set(thread, streams)
     streams.keep(call, stream)
   }

@@ -1,11 +1,13 @@
 /**
- * The streams of changes of one HTTP thread. Each catches up piece by piece, as fast as its reader takes them. Then it is one of those that
- * hear a channel: what comes there is one piece of bytes for them all.
+ * The streams of changes of one HTTP thread. Each catches up piece by piece, as fast as its reader takes them. Then it
+ * joins a channel: its batches are sent to all of its readers, and share their bytes with those of the environment's other channels.
  *
- * A reader that does not keep up is told so and sent away: it comes again, and catches up at its own pace.
+ * The stream of a reader that does not keep up ends with `slow`: it connects again, and catches up at its own pace. Such a reader has too
+ * much before it, or needs the oldest block when the blocks that are kept reach their limit (`HeldBytes`).
  */
 import { endText } from '#management/changes/event-text.ts'
-import { LiveBytes, type Outlet } from '#management/changes/live-bytes.ts'
+import { type Held, HeldBytes } from '#management/changes/held-bytes.ts'
+import { LiveBytes, type Outlet, wholeBytes } from '#management/changes/live-bytes.ts'
 import type { StreamEnd } from '#model/wire/change-event.ts'
 import type { ThreadCounters } from '#telemetry/thread-counters.ts'
 import type { FromHttpThread, StreamPiece, ToHttpThread } from './messages.ts'
@@ -37,22 +39,32 @@ const ENDS: { readonly [Reason in Exclude<EndReason, 'left'>]: readonly [event: 
     closing: ['closing', 'this node stops or cannot go on: connect again with the last id'],
   }
 
+export interface LiveStreamsOptions {
+  readonly bytesMax: number
+  readonly heldMax: number
+  readonly counters: ThreadCounters | null
+}
+
 export class LiveStreams {
   readonly #send: (message: FromHttpThread) => void
   readonly #bytesMax: number
   readonly #counters: ThreadCounters | null
   readonly #streams = new Map<number, Stream>()
   readonly #channels = new Map<number, Set<Stream>>()
+  readonly #held: HeldBytes<Stream>
+  /** The blocks that are kept for readers. */
+  readonly #blocks = new Map<number, Held<Stream>>()
+  #lastTaken = 0
+  /** The block that streams are being sent. */
+  #handing: Held<Stream> | null = null
   readonly #looking: NodeJS.Timeout
   #isClosed = false
 
-  /** `bytesMax`: what is kept for one reader at most. */
-  constructor(
-    send: (message: FromHttpThread) => void,
-    { bytesMax, counters }: { readonly bytesMax: number; readonly counters: ThreadCounters | null },
-  ) {
+  /** `bytesMax`: limit of what one reader has before it. `heldMax`: limit of all blocks of this thread; half of it for an environment. */
+  constructor(send: (message: FromHttpThread) => void, { bytesMax, heldMax, counters }: LiveStreamsOptions) {
     this.#send = send
     this.#bytesMax = bytesMax
+    this.#held = new HeldBytes(heldMax, stream => this.#end(stream, 'slow'))
     this.#counters = counters
     this.#looking = setInterval(() => this.lookAtKeys(), KEYS_LOOK_MS)
     this.#looking.unref()
@@ -69,27 +81,54 @@ export class LiveStreams {
   receivePiece(call: number, piece: StreamPiece): void {
     const stream = this.#streams.get(call)
     if (!stream) return
-    if ('error' in piece) {
-      this.#end(stream, 'closing')
-      return
-    }
-    const { bytes, events, resets, channel } = piece
-    this.#count([stream], { bytes, events, resets })
-    stream.outlet.send(bytes)
+    if ('error' in piece) return this.#end(stream, 'closing')
+    if ('isSlow' in piece) return this.#end(stream, 'slow')
+    const { bytes, channel } = piece
+    this.#count(1, { ...piece, length: bytes.length })
+    stream.outlet.send(wholeBytes(bytes))
     if (channel === null) void this.#pullWhenTaken(stream)
     else this.#join(stream, channel)
   }
 
   receiveBatch(batch: Batch): void {
+    // Batches of a block come one after the other.
+    if (batch.block !== this.#lastTaken) this.#send({ kind: 'took-block', block: batch.block })
+    this.#lastTaken = batch.block
     const streams = this.#channels.get(batch.channel)
     if (!streams) return
-    this.#count(streams, batch)
+    this.#count(streams.size, batch)
+    const block = this.#blockOf(batch)
+    this.#handing = block
     for (const stream of streams) {
       const { outlet } = stream
-      if (this.#isTooMuch(outlet, batch.bytes.length)) this.#end(stream, 'slow')
-      else if (batch.isLast) this.#end(stream, 'closing', batch.bytes)
-      else outlet.send(batch.bytes)
+      if (this.#isTooMuch(outlet, batch.length)) {
+        this.#end(stream, 'slow')
+        continue
+      }
+      block.holders.add(stream)
+      outlet.send(batch, () => this.#letGo(block, stream))
+      if (batch.isLast) this.#end(stream, 'closing', NOTHING)
     }
+    this.#handing = null
+    if (block.holders.size === 0) this.#held.drop(block)
+  }
+
+  /** Bytes that are kept for readers of channels, each once. */
+  get heldBytes(): number {
+    return this.#held.bytes
+  }
+
+  #blockOf({ owner, block, bytes }: Batch): Held<Stream> {
+    const known = this.#blocks.get(block)
+    if (known) return known
+    const held = this.#held.add(owner, bytes.length, () => this.#blocks.delete(block))
+    this.#blocks.set(block, held)
+    return held
+  }
+
+  #letGo(block: Held<Stream>, stream: Stream): void {
+    if (block.holders.delete(stream) && block.holders.size === 0 && block !== this.#handing)
+      this.#held.drop(block)
   }
 
   /** What waits for its turn is shared by all readers, and nobody's fault: there may be more of it. */
@@ -154,22 +193,15 @@ export class LiveStreams {
     stream.channel = null
   }
 
-  #count(
-    streams: { readonly size: number } | readonly Stream[],
-    {
-      bytes,
-      events,
-      resets,
-    }: { readonly bytes: Uint8Array; readonly events: number; readonly resets: number },
-  ): void {
+  #count(readers: number, { length, events, resets }: Pick<Batch, 'length' | 'events' | 'resets'>): void {
     if (this.#counters === null) return
-    const readers = 'size' in streams ? streams.size : streams.length
     this.#counters.add('changeEvents', events * readers)
-    this.#counters.add('changeBytes', bytes.length * readers)
+    this.#counters.add('changeBytes', length * readers)
     if (resets > 0) this.#counters.add('changeResets', resets * readers)
   }
 }
 
+const NOTHING = new Uint8Array(0)
 const encoder = new TextEncoder()
 
 function bytesOfEnd(reason: Exclude<EndReason, 'left'>): Uint8Array {

@@ -5,6 +5,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { NodeQuestion } from '#decisions/node-question.ts'
 import type { NodeState } from '#decisions/node-state.ts'
+import type { ChangeBatch } from '#management/changes/change-channel.ts'
 import type { ManagementRequest } from '#management/management-service.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
@@ -56,7 +57,10 @@ export interface HttpThreadOptions<Settings> {
   readonly settings: Settings
 }
 
-/** The next part of a stream that catches up. With a channel it is the last: the rest comes from there. */
+/**
+ * The next part of a stream that catches up. With a channel it is the last: the rest comes from there. `isSlow`: it ends, since others need
+ * the room of what is kept for it.
+ */
 export type StreamPiece =
   | {
       readonly bytes: Uint8Array
@@ -64,6 +68,7 @@ export type StreamPiece =
       readonly resets: number
       readonly channel: number | null
     }
+  | { readonly isSlow: true }
   | { readonly error: ErrorData }
 
 export type ToHttpThread =
@@ -103,15 +108,8 @@ export type ToHttpThread =
   | { readonly kind: 'answer-piece'; readonly call: number; readonly piece: PieceAnswer }
   /** The next piece of that stream of changes, which the thread asked for. */
   | { readonly kind: 'stream-piece'; readonly call: number; readonly piece: StreamPiece }
-  /** What all streams that have joined the channel are sent. */
-  | {
-      readonly kind: 'stream-batch'
-      readonly channel: number
-      readonly bytes: Uint8Array
-      readonly events: number
-      readonly resets: number
-      readonly isLast: boolean
-    }
+  /** Events for all streams that have joined the channel. Batches of the same block share their bytes. */
+  | ({ readonly kind: 'stream-batch'; readonly channel: number } & ChangeBatch)
   /** Go on serving, and ask callers to send the next request elsewhere. */
   | { readonly kind: 'drain' }
   /** Take connections and requests, but answer those that come from now on only when `close` says so. Acknowledged. */
@@ -157,6 +155,8 @@ export type FromHttpThread =
   | { readonly kind: 'cancel-answer'; readonly call: number }
   | { readonly kind: 'pull-stream'; readonly call: number }
   | { readonly kind: 'leave-stream'; readonly call: number }
+  /** A batch of that block has come. */
+  | { readonly kind: 'took-block'; readonly block: number }
   /** Asks about the node; answered like a management request, with text in place of JSON. */
   | {
       readonly kind: 'ask-node'

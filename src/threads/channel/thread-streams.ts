@@ -1,16 +1,20 @@
 /**
  * The main thread's side of streams of changes to one HTTP thread. A reader that catches up asks for piece after piece; those that have
- * caught up share what their channel hands on, which goes to the thread once, however many they are.
+ * caught up share what their channel hands on, which goes to the thread once, however many they are. Blocks on their way to the
+ * thread have a limit: if the thread is too busy to take them, the streams end as slow.
  */
 import type { ChangeBatch, ChangeChannel } from '#management/changes/change-channel.ts'
 import { ChangeSubscription } from '#management/changes/change-subscription.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { FromHttpThread, ToHttpThread } from './messages.ts'
 
-export type StreamMessage = FromHttpThread & { readonly kind: 'pull-stream' | 'leave-stream' }
+export type StreamMessage = FromHttpThread & {
+  readonly kind: 'pull-stream' | 'leave-stream' | 'took-block'
+}
 
 export function isAboutStreams(message: FromHttpThread): message is StreamMessage {
-  return message.kind === 'pull-stream' || message.kind === 'leave-stream'
+  const { kind } = message
+  return kind === 'pull-stream' || kind === 'leave-stream' || kind === 'took-block'
 }
 
 interface KeptStream {
@@ -29,18 +33,29 @@ export class ThreadStreams {
   readonly #send: (message: ToHttpThread) => void
   readonly #streams = new Map<number, KeptStream>()
   readonly #heard = new Map<ChangeChannel, Heard>()
+  readonly #bytesMax: number
+  /** The bytes of blocks that the thread has not taken. */
+  readonly #underWay = new Map<number, number>()
+  #bytesUnderWay = 0
 
-  constructor(send: (message: ToHttpThread) => void) {
+  /** `bytesMax`: of what is on its way to the thread. */
+  constructor(send: (message: ToHttpThread) => void, bytesMax: number) {
     this.#send = send
+    this.#bytesMax = bytesMax
   }
 
   keep(call: number, stream: Pick<KeptStream, 'subscription' | 'dataOf'>): void {
     this.#streams.set(call, { ...stream, channel: null })
+    stream.subscription.whenSlow(() => this.#endSlow(call))
   }
 
-  receive({ kind, call }: StreamMessage): void {
-    if (kind === 'pull-stream') void this.#pull(call)
-    else this.#leave(call)
+  receive(message: StreamMessage): void {
+    if (message.kind === 'pull-stream') void this.#pull(message.call)
+    else if (message.kind === 'leave-stream') this.#leave(message.call)
+    else {
+      this.#bytesUnderWay -= this.#underWay.get(message.block) ?? 0
+      this.#underWay.delete(message.block)
+    }
   }
 
   /** The thread has ended. */
@@ -52,11 +67,10 @@ export class ThreadStreams {
     const stream = this.#streams.get(call)
     if (!stream) return
     try {
-      const { channel, ...told } = await stream.subscription.next()
-      // Left meanwhile.
-      if (!this.#streams.has(call)) return
-      if (channel !== null) this.#join(stream, channel)
-      this.#send({ kind: 'stream-piece', call, piece: { ...told, channel: channel && channel.id } })
+      await stream.subscription.next(({ channel, ...told }) => {
+        if (channel !== null) this.#join(stream, channel)
+        this.#send({ kind: 'stream-piece', call, piece: { ...told, channel: channel && channel.id } })
+      })
     } catch (error) {
       if (!this.#streams.has(call)) return
       this.#leave(call)
@@ -74,7 +88,21 @@ export class ThreadStreams {
   }
 
   #hand(channel: ChangeChannel, batch: ChangeBatch): void {
+    if (!this.#underWay.has(batch.block)) {
+      const { length } = batch.bytes
+      if (this.#underWay.size > 0 && this.#bytesUnderWay + length > this.#bytesMax) {
+        for (const [call, stream] of this.#streams) if (stream.channel === channel) this.#endSlow(call)
+        return
+      }
+      this.#underWay.set(batch.block, length)
+      this.#bytesUnderWay += length
+    }
     this.#send({ kind: 'stream-batch', channel: channel.id, ...batch })
+  }
+
+  #endSlow(call: number): void {
+    this.#leave(call)
+    this.#send({ kind: 'stream-piece', call, piece: { isSlow: true } })
   }
 
   #leave(call: number): void {

@@ -139,6 +139,26 @@ describe('a filter', () => {
     expect(await heard(kinds, change)).toEqual(['role_assignment.created', 'user.deleted'])
   })
 
+  test('lets all events of a large commit through on each of many streams, with one id on the last event', async () => {
+    const kinds = ['user', ...CHANGE_NOUNS.filter(noun => noun !== 'user').map(noun => `user,${noun}`)]
+    const opened = kinds.map(each => ChangeStream.opened(verdict.address, { query: `?kinds=${each}` }))
+    const streams = await Promise.all(opened)
+    for (const stream of streams) await stream.next()
+    const operations = Array.from({ length: 500 }, (_, n) => ({
+      key: `many-${n}`,
+      attributes: { text: 'ü'.repeat(700) },
+    }))
+    await verdict.send('POST', `${FACTS}/bulk/users`, { body: { operations } })
+    const revision = await verdict.revision()
+    for (const stream of streams) {
+      const told = await stream.upTo(revision)
+      expect(told.map(({ value }) => value.item.key)).toEqual(operations.map(({ key }) => key))
+      expect(told.filter(({ id }) => id !== undefined)).toEqual([told.at(-1)])
+      expect(told.at(-1)!.value.item.attributes).toEqual(operations[0]!.attributes)
+      stream.close()
+    }
+  })
+
   test('by type and by tenant', async () => {
     await verdict.resource({ key: 'room', actions: { enter: {} } })
     const change = async () => {

@@ -1,0 +1,153 @@
+/**
+ * The channels of an environment, one for each filter. An event is written once, into a block that all of them share. Events of the
+ * same turn of the event loop, or of some milliseconds if there are many, are sent together.
+ */
+import type { ResetReason } from '#model/wire/change-event.ts'
+import { ChangeChannel, type SharedBlock } from './change-channel.ts'
+import type { ToldChange } from './change-events.ts'
+import type { ChangeFilter } from './change-filter.ts'
+import {
+  END_OF_EVENT,
+  endOfCommit,
+  endText,
+  HEARTBEAT_TEXT,
+  positionText,
+  resetText,
+  textOfChange,
+} from './event-text.ts'
+import type { StreamPosition } from './stream-position.ts'
+import { TextBlock } from './text-block.ts'
+
+/** Between two blocks, while more and more comes: each costs every connection a write. */
+const BLOCK_EVERY_MS = 8
+/** A block of this size is sent at once. */
+const BLOCK_BYTES_MAX = 262_144
+
+let lastBlock = 0
+
+export class ChangeChannels implements SharedBlock {
+  readonly owner: string
+  readonly #channels = new Map<string, ChangeChannel>()
+  readonly #block = new TextBlock()
+  #lineEnd: number | null = null
+  #isPlanned = false
+  #handedAt = -Infinity
+
+  constructor(owner: string) {
+    this.owner = owner
+  }
+
+  get size(): number {
+    return this.#channels.size
+  }
+
+  filters(): ChangeFilter[] {
+    return [...this.#channels.values()].map(({ filter }) => filter)
+  }
+
+  /** The channel of that filter. It is removed with its last listener (`forget`). */
+  of(filter: ChangeFilter): ChangeChannel {
+    const known = this.#channels.get(filter.name) ?? new ChangeChannel(filter, this)
+    this.#channels.set(filter.name, known)
+    return known
+  }
+
+  forget(channel: ChangeChannel): void {
+    if (!channel.isHeard && this.#channels.get(channel.filter.name) === channel)
+      this.#channels.delete(channel.filter.name)
+  }
+
+  clear(): void {
+    this.flush()
+    this.#channels.clear()
+  }
+
+  /** One event of a commit that has not ended. O(channels). */
+  tell(change: ToldChange): void {
+    let event: { readonly from: number; readonly to: number } | null = null
+    for (const channel of this.#channels.values()) {
+      if (!channel.filter.lets(change)) continue
+      event ??= this.#write(textOfChange(change), END_OF_EVENT)
+      channel.tell(event.from, event.to)
+    }
+    this.#plan()
+  }
+
+  /** Ends the commit: it has no further events. */
+  endCommit(position: StreamPosition): void {
+    let id: { readonly from: number; readonly to: number } | null = null
+    for (const channel of this.#channels.values()) {
+      if (channel.isOpen) id ??= this.#write(endOfCommit(position))
+      channel.endCommit(id)
+    }
+    this.#plan()
+  }
+
+  reset(position: StreamPosition, reason: ResetReason): void {
+    if (this.#channels.size === 0) return
+    const { from, to } = this.#write(resetText(position, reason))
+    for (const channel of this.#channels.values()) channel.say(from, to, { events: 1, resets: 1 })
+    this.#plan()
+  }
+
+  /** Sends a heartbeat, or the position to channels that have no id of it. Not within a commit. */
+  beat(position: StreamPosition): void {
+    let [heartbeat, told]: ({ readonly from: number; readonly to: number } | null)[] = [null, null]
+    for (const channel of this.#channels.values()) {
+      if (channel.isTold) {
+        heartbeat ??= this.#write(HEARTBEAT_TEXT)
+        channel.say(heartbeat.from, heartbeat.to)
+      } else {
+        told ??= this.#write(positionText(position))
+        channel.say(told.from, told.to, { events: 1 })
+      }
+    }
+    this.#plan()
+  }
+
+  end(reason: string): void {
+    if (this.#channels.size === 0) return
+    const { from, to } = this.#write(endText('closing', reason))
+    for (const channel of this.#channels.values()) channel.say(from, to, { events: 1 })
+    this.#hand(true)
+  }
+
+  lineEnd(): number {
+    this.#lineEnd ??= this.#block.write('\n')
+    return this.#lineEnd
+  }
+
+  flush(): void {
+    if (this.#block.length > 0) this.#hand(false)
+  }
+
+  /** `end` follows the text in the block, but is not part of it. */
+  #write(text: string, end = '') {
+    const from = this.#block.write(text)
+    const to = this.#block.length
+    if (end !== '') this.#block.write(end)
+    return { from, to }
+  }
+
+  #hand(isLast: boolean): void {
+    this.#handedAt = performance.now()
+    this.#lineEnd = null
+    const bytes = this.#block.take()
+    lastBlock += 1
+    for (const channel of this.#channels.values()) channel.hand(lastBlock, bytes, isLast)
+  }
+
+  /** A single event is sent at the end of the turn. */
+  #plan(): void {
+    if (this.#block.length >= BLOCK_BYTES_MAX) return this.flush()
+    if (this.#isPlanned || this.#block.length === 0) return
+    this.#isPlanned = true
+    const flush = (): void => {
+      this.#isPlanned = false
+      this.flush()
+    }
+    const waitMs = this.#handedAt + BLOCK_EVERY_MS - performance.now()
+    if (waitMs > 0) setTimeout(flush, waitMs)
+    else setImmediate(flush)
+  }
+}

@@ -1,0 +1,279 @@
+/** Streams of changes with large commits and many readers: memory that is kept for them, and events without a gap. */
+import { randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { EventReader, type StreamEvent } from '#cli/event-stream.ts'
+import { SOMEBODY } from '#decisions/decision-pool.ts'
+import { CatchUps } from '#management/changes/catch-ups.ts'
+import type { ChangeBatch } from '#management/changes/change-channel.ts'
+import { ChangeFilter } from '#management/changes/change-filter.ts'
+import { ChangeSubscription } from '#management/changes/change-subscription.ts'
+import { CommitTeller } from '#management/changes/commit-teller.ts'
+import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
+import { parsePosition } from '#management/changes/stream-position.ts'
+import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
+import { EnvironmentService } from '#management/environment/environment-service.ts'
+import { CHANGE_NOUNS } from '#model/wire/change-event.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import { surroundingsWith } from '../support/surroundings.ts'
+
+/** Turns that the test gives. */
+class HeldTurns implements Turns {
+  readonly #waiting: (() => void)[] = []
+  #isHeld = true
+
+  take<Result>(step: () => Result): Promise<Result> {
+    if (!this.#isHeld) return Promise.resolve().then(step)
+    return new Promise(resolve => this.#waiting.push(() => resolve(step())))
+  }
+
+  charge(): void {}
+
+  /** Gives one turn to the first waiting step, and waits for the work that follows it. */
+  async give(): Promise<void> {
+    while (this.#waiting.length === 0) await new Promise(setImmediate)
+    this.#waiting.shift()!()
+    await new Promise(setImmediate)
+  }
+
+  giveAll(): void {
+    this.#isHeld = false
+    for (const step of this.#waiting.splice(0)) step()
+  }
+}
+
+async function open({ catchUps = new CatchUps(), turns = new FairTurns().share() as Turns } = {}) {
+  const store = await openStore('memory:', listRule)
+  const environmentId = randomUUID()
+  const environment = await store.environment(environmentId)
+  const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId, createdAt: 0 }
+  const surroundings = surroundingsWith({})
+  const service = new EnvironmentService({
+    store: environment,
+    scope,
+    surroundings,
+    whenVisible: () => Promise.resolve(),
+  })
+  const teller = new CommitTeller(environment, scope)
+  const changes = new EnvironmentChanges({ store: environment, environmentId, teller, turns, catchUps })
+  onTestFinished(() => changes.close())
+  let users = 0
+  const revision = async () => {
+    const { epoch, sequence } = await environment.ledger.head()
+    return `${epoch}.${sequence}`
+  }
+  return {
+    changes,
+    revision,
+    /** Users with so many bytes each, in one commit. */
+    commit: async (count: number, bytes: number) => {
+      const attributes = { text: 'x'.repeat(bytes) }
+      const operations = Array.from({ length: count }, () => ({ key: `u${users++}`, attributes }))
+      await service.execute('createUsers', { body: { operations } })
+    },
+    reader: (options: { readonly since?: string; readonly kinds?: string } = {}) =>
+      Reader.open(changes, options),
+  }
+}
+
+class Reader {
+  readonly batches: ChangeBatch[] = []
+  readonly events: StreamEvent[] = []
+  readonly pieces: number[] = []
+  isSlow = false
+  isJoined = false
+  readonly #subscription: ChangeSubscription
+  readonly #text = new EventReader()
+  #wake = (): void => {}
+
+  static async open(
+    changes: EnvironmentChanges,
+    { since, kinds = 'user' }: { readonly since?: string; readonly kinds?: string },
+  ): Promise<Reader> {
+    const subscription = await ChangeSubscription.open({
+      changes,
+      filter: new ChangeFilter({ kinds: [kinds] }),
+      since: since === undefined ? null : parsePosition(since, []),
+      waitMs: 0,
+      stalenessMs: () => 0,
+      waiting: SOMEBODY,
+    })
+    onTestFinished(() => subscription.cancel())
+    return new Reader(subscription)
+  }
+
+  private constructor(subscription: ChangeSubscription) {
+    this.#subscription = subscription
+    subscription.whenSlow(() => {
+      this.isSlow = true
+      subscription.cancel()
+    })
+  }
+
+  /** Takes the next piece. */
+  take(): Promise<void> {
+    return this.#subscription.next(({ bytes, channel }) => {
+      this.pieces.push(bytes.length)
+      this.#read(bytes)
+      if (channel === null) return
+      this.isJoined = true
+      channel.listen(batch => {
+        this.batches.push(batch)
+        for (let at = 0; at < batch.ranges.length; at += 2)
+          this.#read(batch.bytes.subarray(batch.ranges[at], batch.ranges[at + 1]))
+      })
+    })
+  }
+
+  /** Reads on to the commit of that revision. */
+  async upTo(revision: string): Promise<this> {
+    while (!this.#hasHeard(revision)) {
+      if (this.isJoined) await new Promise<void>(resolve => (this.#wake = resolve))
+      else await this.take()
+    }
+    return this
+  }
+
+  get users(): string[] {
+    return this.events.filter(({ event }) => event === 'user.created').map(({ data }) => keyIn(data))
+  }
+
+  /** The keys of users whose event has an id. */
+  get named(): string[] {
+    return this.events
+      .filter(({ event, id }) => event === 'user.created' && id)
+      .map(({ data }) => keyIn(data))
+  }
+
+  get lastId(): string | undefined {
+    return this.events.findLast(({ id }) => id !== undefined)?.id
+  }
+
+  #hasHeard(revision: string): boolean {
+    const { sequence } = parsePosition(revision, [])
+    return this.lastId !== undefined && parsePosition(this.lastId, []).sequence >= sequence
+  }
+
+  #read(bytes: Uint8Array): void {
+    this.events.push(...this.#text.read(bytes))
+    this.#wake()
+  }
+}
+
+function keyIn(data: string): string {
+  return (JSON.parse(data) as { item: { key: string } }).item.key
+}
+
+const keys = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, n) => `u${from + n}`)
+
+/** Different sets of kinds, each with users. */
+const setsOfKinds = (count: number): string[] => {
+  const others = CHANGE_NOUNS.filter(noun => noun !== 'user')
+  return Array.from({ length: count }, (_, nth) =>
+    ['user', ...others.filter((__, bit) => (nth >> bit) & 1)].join(','),
+  )
+}
+
+test('an event is written once, and readers with different filters share its bytes', async () => {
+  const { commit, reader, revision } = await open()
+  const readers = await Promise.all(setsOfKinds(40).map(kinds => reader({ kinds })))
+  await Promise.all(readers.map(each => each.take()))
+  await commit(500, 1_000)
+  const at = await revision()
+  await Promise.all(readers.map(each => each.upTo(at)))
+  for (const { users, named } of readers) {
+    expect(users).toEqual(keys(0, 500))
+    expect(named).toEqual(['u499'])
+  }
+  const blocks = new Set(readers.flatMap(({ batches }) => batches.map(({ bytes }) => bytes)))
+  const shared = [...blocks].reduce((sum, { length }) => sum + length, 0)
+  const ofOne = readers[0]!.batches.reduce((sum, { length }) => sum + length, 0)
+  expect(ofOne).toBeGreaterThan(500_000)
+  expect(shared).toBeLessThan(1.01 * ofOne)
+})
+
+test('a commit is written in slices, and a reader that connects in between receives all of it once', async () => {
+  const turns = new HeldTurns()
+  const { changes, commit, reader, revision } = await open({ turns })
+  const first = await reader()
+  await first.take()
+  await commit(4_000, 100)
+  const at = await revision()
+  await turns.give()
+  // One slice cannot be enough for so many.
+  expect(changes.isTelling).toBe(true)
+  const second = await reader()
+  await second.take()
+  expect(second.isJoined).toBe(false)
+  expect(second.users).toEqual([])
+  turns.giveAll()
+  for (const each of [await first.upTo(at), await second.upTo(at)]) {
+    expect(each.users).toEqual(keys(0, 4_000))
+    expect(each.named).toEqual(['u3999'])
+  }
+})
+
+test('a catch-up is cut inside a commit: pieces and what is kept stay small, and the id comes last', async () => {
+  const catchUps = new CatchUps(Infinity, 100_000)
+  const { commit, reader, revision } = await open({ catchUps })
+  const since = await revision()
+  await commit(1_000, 1_000)
+  await commit(1, 10)
+  const late = await reader({ since })
+  const kept: number[] = []
+  const at = await revision()
+  while (late.users.length < 1_001) {
+    await late.take()
+    kept.push(catchUps.held.bytes)
+  }
+  await late.upTo(at)
+  expect(late.users).toEqual(keys(0, 1_001))
+  expect(late.named).toEqual(['u999', 'u1000'])
+  expect(Math.max(...late.pieces)).toBeLessThan(65_536 + 2_000)
+  // Parts that were taken stay until the reader has caught up.
+  expect(catchUps.held.bytes).toBe(0)
+  expect(kept.length).toBeGreaterThan(10)
+})
+
+test('readers at the same place share what is kept for them', async () => {
+  const catchUps = new CatchUps(Infinity, 100_000)
+  const { commit, reader, revision } = await open({ catchUps })
+  const since = await revision()
+  await commit(1_000, 1_000)
+  const keptWith = async (count: number) => {
+    const readers = await Promise.all(Array.from({ length: count }, () => reader({ since })))
+    for (let n = 0; n < 2; n++) await Promise.all(readers.map(each => each.take()))
+    return catchUps.held.bytes
+  }
+  const one = await keptWith(1)
+  expect(one).toBeGreaterThan(100_000)
+  expect(await keptWith(50)).toBe(one)
+})
+
+test('readers that take nothing stay within the limit: those of the oldest part end as slow, and lose nothing', async () => {
+  const limit = 800_000
+  const catchUps = new CatchUps(limit, 100_000)
+  const { commit, reader, revision } = await open({ catchUps })
+  const since: string[] = []
+  for (let n = 0; n < 6; n++) {
+    since.push(await revision())
+    await commit(200, 1_000)
+  }
+  const readers: Reader[] = []
+  for (const each of since) {
+    const idle = await reader({ since: each })
+    await idle.take()
+    await idle.take()
+    readers.push(idle)
+    // Half of it is for one environment.
+    expect(catchUps.held.bytes).toBeLessThanOrEqual(limit / 2)
+  }
+  expect(readers.map(({ isSlow }) => isSlow)).toEqual([true, true, true, false, false, false])
+  const at = await revision()
+  const again = await reader({ since: readers[0]!.lastId ?? since[0]! })
+  await again.upTo(at)
+  expect(again.users).toEqual(keys(0, 1_200))
+  await readers[5]!.upTo(at)
+  expect(readers[5]!.users).toEqual(keys(1_000, 1_200))
+})
