@@ -19,7 +19,7 @@ import { partsOf, type SavedIndex, type SavedState } from '#engine/shared-index/
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
-import type { StoreLog } from '#store/redis/store-log.ts'
+import type { StoreLog } from '#store/store-log.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
 import type { KeptIndexes } from '#threads/indexes/shared-indexes.ts'
 import { CODE_DIRECTORY, SOURCES_NOTE } from './built-form.ts'

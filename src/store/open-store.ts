@@ -20,7 +20,7 @@ import { hasDataFile, requireDataFile } from '#store/lmdb/data-file.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
 import { isRedisUrl, parseRedisUrl, type RedisAddress, withPasswords } from '#store/redis/redis-url.ts'
-import { SILENT, type StoreLog } from '#store/redis/store-log.ts'
+import { SILENT, type StoreLog } from '#store/store-log.ts'
 import type { LargeWrites } from './large-writes.ts'
 import type { Row } from './ledger.ts'
 import type { Store } from './store.ts'
@@ -114,7 +114,7 @@ export async function openStore(
     const release = () => lock.release()
     // What a copy loses with the machine it has from Redis again.
     const openTables = (path: string) =>
-      JournaledTables.open(new LmdbTables(path), largeWrites, { isFlushed: false })
+      JournaledTables.open(new LmdbTables(path), largeWrites, { isFlushed: false, log })
     const rows = { isKeyedLater, isReadable, listedAtOnceMax, buildLists }
     const loading = { staleAfterMs, maxStaleMs, allowsEviction, ...rows }
     const events = { log, onDamage, onFault, release }
@@ -127,7 +127,8 @@ export async function openStore(
     if (name.startsWith(BACKUP_PREFIX)) rmSync(join(directory, name), { recursive: true, force: true })
   return new EmbeddedStore({
     ...embedded,
-    openTables: id => JournaledTables.open(new LmdbTables(join(directory, id)), largeWrites),
+    openTables: id =>
+      JournaledTables.open(new LmdbTables(join(directory, id)), largeWrites, { log: options.log ?? SILENT }),
     requireTables: id => requireDataFile(join(directory, id)),
     // Directories with a dot are copies of a shared store.
     keptIds: () =>

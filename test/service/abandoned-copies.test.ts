@@ -6,6 +6,8 @@ import { addEnvironment } from '#management/organization/environments.ts'
 import { Organization } from '#management/organization/organization.ts'
 import { OrganizationService } from '#management/organization/organization-service.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
+import type { Ledger } from '#store/ledger.ts'
+import { notWritten } from '#store/not-written-error.ts'
 import { openStore } from '#store/open-store.ts'
 import { surroundingsWith } from '../support/surroundings.ts'
 
@@ -22,7 +24,7 @@ async function twoNodes() {
   const surroundings = surroundingsWith({ now: () => now })
   const secrets = new ApiKeySecrets(null)
   const organizationStore = await store.environment('organization')
-  const open = () => new Organization(organizationStore, surroundings, secrets)
+  const open = (on = organizationStore) => new Organization(on, surroundings, secrets)
   const organization = open()
   await organization.bootstrap(KEYS, { isShared: true, isAlone: false })
   const whenInForce = () => Promise.resolve()
@@ -45,6 +47,18 @@ async function twoNodes() {
     id,
     startAnother: (node: { readonly isShared: boolean }) =>
       open().bootstrap(KEYS, { ...node, isAlone: false }),
+    startOnFullDisk: () => {
+      const { ledger } = organizationStore
+      const refusing: Ledger = {
+        head: () => ledger.head(),
+        rows: () => ledger.rows(),
+        feed: after => ledger.feed(after),
+        replay: after => ledger.replay(after),
+        commit: () => Promise.reject(notWritten('no space is left', null)),
+      }
+      const full = open({ ...organizationStore, ledger: refusing })
+      return full.bootstrap(KEYS, { isShared: false, isAlone: false })
+    },
     wait: (milliseconds: number) => (now += milliseconds),
     hidden: () =>
       organization.environments().flatMap(({ isHidden, scope }) => (isHidden ? [scope.environmentId] : [])),
@@ -64,6 +78,14 @@ test('one that another node may be making is left alone until it has taken longe
 
 test('one that nobody else can be making is removed by the next start', async () => {
   const nodes = await twoNodes()
+  await nodes.startAnother({ isShared: false })
+  expect([nodes.hidden(), nodes.removed()]).toEqual([[], [nodes.id]])
+})
+
+test('one that a start on a full disk cannot remove is left for the next start, and keeps no start from deciding', async () => {
+  const nodes = await twoNodes()
+  await nodes.startOnFullDisk()
+  expect([nodes.hidden(), nodes.removed()]).toEqual([[nodes.id], []])
   await nodes.startAnother({ isShared: false })
   expect([nodes.hidden(), nodes.removed()]).toEqual([[], [nodes.id]])
 })

@@ -9,7 +9,9 @@ import { JournaledTables } from '#store/journal/journaled-tables.ts'
 import { segmentPaths } from '#store/journal/replay.ts'
 import { WriteThread } from '#store/large-writes/write-thread.ts'
 import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
+import { cannotWrite } from '#store/lmdb/disk-errors.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+import { KeptLog } from '../support/kept-log.ts'
 import {
   checkpoint,
   directory,
@@ -21,11 +23,12 @@ import {
   openTables,
   put,
   refuse,
+  remove,
   shown,
   shownLater,
   stored,
 } from './journals.ts'
-import { bytes, commitOf, everyone, toyRule } from './toy-rows.ts'
+import { bytes, commitOf, everyone, text, toyRule } from './toy-rows.ts'
 
 const thread = new WriteThread(new URL('./toy-large-writes.ts', import.meta.url))
 afterAll(() => thread.close())
@@ -115,6 +118,87 @@ test('tables that close while checkpoints are refused leave their journal, from 
   await underWay
   expect(journalFiles(path)).not.toEqual([])
   expect(await shownLater(path)).toEqual({ a: '1', b: '2' })
+})
+
+/** Stored tables whose disk takes so many writes and is full then. */
+class OnFullDisk extends LmdbTables {
+  writesLeft = 0
+
+  override write<T>(...write: Parameters<LmdbTables['write']>): Promise<T> {
+    if (this.writesLeft === 0) return Promise.reject(cannotWrite(this.directory, diskError('ENOSPC')))
+    this.writesLeft -= 1
+    return super.write(...write) as Promise<T>
+  }
+}
+
+/** A directory with a journal of two segments, none of which the stored tables have. */
+async function leftJournal(): Promise<string> {
+  const path = directory()
+  const checkpoints = new LetCheckpoints(thread)
+  checkpoints.before = refuse
+  const tables = await openTables(path, checkpoints)
+  await put(tables, 'a', 'old')
+  await put(tables, 'b', 'old')
+  await expect(checkpoint(tables)).rejects.toMatchObject({ code: 'STORE_REFUSED' })
+  await put(tables, 'b', 'new')
+  await remove(tables, 'a')
+  await put(tables, 'c', 'new')
+  await tables.close()
+  return path
+}
+
+test.each([
+  { writes: 0, level: {} },
+  { writes: 1, level: { a: 'old', b: 'old' } },
+])(
+  'tables with a journal open on a disk that takes $writes writes: they show all, refuse changes, and make them when there is room',
+  async ({ writes, level }) => {
+    const path = await leftJournal()
+    const all = { b: 'new', c: 'new' }
+    const open = async (writesLeft: number, log = new KeptLog()) => {
+      const disk = new OnFullDisk(path)
+      disk.writesLeft = writesLeft
+      const tables = await JournaledTables.open(disk, null, { log })
+      return { disk, tables, log }
+    }
+    const { tables: first } = await open(writes)
+    expect(shown(first)).toEqual(all)
+    const snapshot = first.snapshot()
+    expect(text(snapshot.table('one').get(bytes('b'))!)).toBe('new')
+    snapshot.release()
+    const refused = { code: 'STORE_REFUSED', message: expect.stringContaining('not made') as string }
+    await expect(put(first, 'd', '1')).rejects.toMatchObject(refused)
+    await expect(checkpoint(first)).rejects.toMatchObject(refused)
+    await expect(first.backUp(directory())).rejects.toMatchObject(refused)
+    expect(shown(first)).toEqual(all)
+    await first.close()
+    expect(await stored(path)).toEqual(level)
+    expect(journalFiles(path)).toHaveLength(2)
+
+    const { disk, tables, log } = await open(0)
+    expect(shown(tables)).toEqual(all)
+    await expect(put(tables, 'd', '1')).rejects.toMatchObject(refused)
+    disk.writesLeft = Number.POSITIVE_INFINITY
+    // It is tried again without another opening.
+    await log.has(({ level: severity }) => severity === 'info')
+    await put(tables, 'd', '1')
+    expect(shown(tables)).toEqual({ ...all, d: '1' })
+    await tables.close()
+    expect(journalFiles(path)).toEqual([])
+    expect(await stored(path)).toEqual({ ...all, d: '1' })
+  },
+)
+
+test('an error of a replay that is not the disk refusing it keeps the tables from opening, and the journal where it is', async () => {
+  const path = await leftJournal()
+  class Broken extends LmdbTables {
+    override write<T>(): Promise<T> {
+      return Promise.reject(new TypeError('on purpose'))
+    }
+  }
+  await expect(JournaledTables.open(new Broken(path), null)).rejects.toThrow('on purpose')
+  expect(journalFiles(path)).toHaveLength(2)
+  expect(await shownLater(path)).toEqual({ b: 'new', c: 'new' })
 })
 
 test('a disk that refuses a write that had room: nobody is told that it was made, it is made again, in order, and all goes on', async () => {

@@ -135,19 +135,9 @@ test('a store goes on from the records before a torn one, which was answered to 
   expect(Object.keys(await shownLater(path))).toEqual(['a', 'b'])
 })
 
-test('files that are no segments, or of another release, are no journal', async () => {
-  const { path, segment } = await threeRecords()
-  const whole = readFileSync(segment)
-  const otherFormat = Buffer.from(whole)
-  otherFormat[4]! += 1
-  const otherFile = Buffer.from(whole).fill(0, 0, 4)
-  for (const content of [
-    Buffer.alloc(0),
-    Buffer.alloc(100_000),
-    Buffer.from('VJNL'),
-    otherFormat,
-    otherFile,
-  ]) {
+test('files that are no segments are no journal', async () => {
+  const { path } = await threeRecords()
+  for (const content of [Buffer.alloc(0), Buffer.alloc(100_000), Buffer.from('VJNL')]) {
     const copy = directory()
     cpSync(path, copy, { recursive: true })
     writeFileSync(segmentPaths(copy)[1], content)
@@ -190,7 +180,7 @@ test('the journal that an earlier run left changes nothing once a later run has 
   expect(Object.keys(await shownLater(path))).toEqual(['b', 'c'])
 })
 
-test('a store whose tables are older than its journal gets what follows them, and nothing beyond a gap', async () => {
+test('a store whose tables are older than its journal gets what follows them, and stays closed if that is not all', async () => {
   const path = directory()
   const { tables, die } = await openUntilRefused(path)
   /** Copies of the stored tables as they were at each generation, with nothing under way. */
@@ -209,7 +199,7 @@ test('a store whose tables are older than its journal gets what follows them, an
   for (const copy of copies)
     for (const file of journalFiles(path)) cpSync(file, join(copy, file.slice(path.length + 1)))
   const [first, second, third] = copies
-  expect(Object.keys(await shownLater(first!))).toEqual(['1'])
+  await expect(shownLater(first!)).rejects.toMatchObject({ code: 'STORE_DAMAGED' })
   expect(Object.keys(await shownLater(second!))).toEqual(['1', '2', '3', '4'])
   expect(Object.keys(await shownLater(third!))).toEqual(['1', '2', '3', '4'])
 })

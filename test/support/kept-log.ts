@@ -1,5 +1,5 @@
 /** A store's log that keeps its lines, and tells whoever waits for one. */
-import type { StoreLog } from '#store/redis/store-log.ts'
+import type { StoreLog } from '#store/store-log.ts'
 
 export interface KeptLine {
   readonly level: 'info' | 'warn'

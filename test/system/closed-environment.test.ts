@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { KIND_BYTES } from '#store/keyspace/record-codec.ts'
-import { replayJournal } from '#store/journal/replay.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { decodeRow, encodeRow } from '#store/keyspace/row-codec.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { replayJournal } from '#testing/processes/store-look.ts'
 import { brokenAt, KEYS, ThreeEnvironments, withoutRoomFor } from './three-environments.ts'
 
 const REASON = /closed on this node: the index holds no more users/
@@ -39,7 +39,7 @@ const startNarrow = () => start({ NODE_OPTIONS: withoutRoomFor('too many') })
 async function damageUser(environmentId: string): Promise<void> {
   const tables = new LmdbTables(join(cwd, 'data', environmentId))
   // What a killed process had in its journal alone would take the place of what is damaged.
-  await replayJournal(tables, tables.directory)
+  await replayJournal(tables)
   const rows = tables.table('rows')
   await tables.write(() => {
     for (const { key: created, value } of rows.range({ start: Uint8Array.of(0) })) {

@@ -1,10 +1,21 @@
 /** A disk that takes no more, and directories that belong to somebody else: what callers and the operator are told. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { segmentPaths } from '#store/journal/replay.ts'
 import { API_KEY, Client, FACTS, storeDirectory } from '#testing/processes/running-service.ts'
+import { pause } from '#testing/processes/pause.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const IS_ROOT = process.getuid?.() === 0
@@ -58,6 +69,52 @@ test.skipIf(!IS_ROOT)(
     rmSync(ballast)
     expect((await put(made)).status).toBe(201)
     expect((await client.get<{ changes?: string }>('/ready')).body).toEqual({ status: 'ready' })
+    expect(await service.end('SIGTERM')).toBe(0)
+  },
+)
+
+test.skipIf(!IS_ROOT)(
+  'a service that was killed on a full disk starts again, decides, and refuses changes until there is room',
+  async () => {
+    const disk = smallDisk()
+    const env = { API_KEY, STORE_URL: `lmdb:${join(disk, 'data')}`, HTTP_THREADS: '1' }
+    const killed = new ServiceProcess({ cwd: storeDirectory(), env })
+    const first = Client.at(await killed.address())
+    await first.createDocumentModel()
+    await first.user('alice')
+    await first.assign('alice', 'viewer', 'document:plan')
+    const put = (client: Client, index: number | string, text = 'x'.repeat(30_000)) =>
+      client.put<{ message?: string }>(`${FACTS}/users/user-${index}`, {
+        key: `user-${index}`,
+        attributes: { text },
+      })
+    const data = join(disk, 'data')
+    const [id] = readdirSync(data).filter(name => !/verdict|organization/.test(name))
+    const files = segmentPaths(join(data, id!))
+    // Both files of the journal have room for what comes on the full disk.
+    for (let count = 0; !files.every(file => existsSync(file)); count += 1)
+      await put(first, 'room', `${count}`).then(pause)
+    const ballast = join(disk, 'ballast')
+    expect(() => writeFileSync(ballast, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC')
+    let made = 0
+    while ((await put(first, made)).status === 201) made += 1
+    expect(made).toBeGreaterThan(0)
+    await killed.end('SIGKILL')
+
+    const service = new ServiceProcess({ cwd: storeDirectory(), env })
+    const client = Client.at(await service.address())
+    expect(await client.allows('alice', 'read', 'document:plan')).toBe(true)
+    for (let index = 0; index < made; index += 1)
+      expect((await client.get(`${FACTS}/users/user-${index}`)).status, `user-${index}`).toBe(200)
+    // The start can have made room for a few: it writes into free pages of its files and removes the journal.
+    let refused = await put(client, made)
+    for (; refused.status === 201; refused = await put(client, made)) made += 1
+    expect(refused.status).toBe(503)
+    expect(refused.body.message).toContain('no space is left on the disk of the data directory')
+
+    rmSync(ballast)
+    while ((await put(client, made)).status === 503) await pause()
+    expect((await client.get(`${FACTS}/users/user-${made}`)).status).toBe(200)
     expect(await service.end('SIGTERM')).toBe(0)
   },
 )

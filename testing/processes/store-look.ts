@@ -6,9 +6,15 @@ import { join } from 'node:path'
 import type { RecordKind } from '#model/records.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import { listRule, lists } from '#store/keyspace/keyspace.ts'
-import { replayJournal } from '#store/journal/replay.ts'
+import { applySegment, findJournal } from '#store/journal/replay.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { pause } from './pause.ts'
+
+/** Brings tables that no process has open level with their journal. */
+export async function replayJournal(tables: LmdbTables): Promise<void> {
+  const { segments } = await findJournal(tables, tables.directory)
+  for (const segment of segments) await applySegment(tables, tables.directory, segment)
+}
 
 export class StoreLook {
   readonly #tables: LmdbTables
@@ -32,7 +38,7 @@ export class StoreLook {
 
   /** After the death of the process: brings the tables level with its journal. */
   replay(): Promise<void> {
-    return replayJournal(this.#tables, this.#tables.directory)
+    return replayJournal(this.#tables)
   }
 
   close(): Promise<void> {

@@ -62,9 +62,9 @@ export class Organization {
   /**
    * Brings in the settings, in one commit: makes the organization with its default environment at the first start, and the
    * key in `API_KEY` the only one of the operator's, the one made at the first start included. Without `API_KEY` the
-   * key that was configured last is gone. Copies that nobody makes any more are removed: all that are half-made, or, where
+   * key that was configured last is gone. Then copies that nobody makes any more are removed: all that are half-made, or, where
    * other nodes have the store open (`isShared`) and may be at it, those that are older than a copy may take; without the
-   * store (`isAlone`) they are left, which nobody can name.
+   * store (`isAlone`), or if it refuses changes, they are left, which nobody can name.
    *
    * Throws `INVALID_INPUT` when a configured key is the secret of another key.
    */
@@ -75,12 +75,6 @@ export class Organization {
     await this.commits.run(records => {
       const context = this.#context(records)
       this.#ensureOrganization(records)
-      const environments = [...records.list('environment', lists.all('environment'))]
-      for (const environment of environments) {
-        const isHalfMade =
-          !isAlone && environment.isBeingCopied && (!isShared || isAbandonedCopy(context, environment))
-        if (isHalfMade) removeEnvironment(context, environment)
-      }
       this.#replaceOperatorsKey(context, apiKey)
       for (const [name, secret] of [
         ['API_KEY', apiKey],
@@ -89,6 +83,23 @@ export class Organization {
         if (secret !== null) this.#requireUnused(records, name, secret)
       }
     })
+    if (!isAlone) await this.#removeHalfMade(isShared)
+  }
+
+  async #removeHalfMade(isShared: boolean): Promise<void> {
+    try {
+      await this.commits.run(records => {
+        const context = this.#context(records)
+        const environments = [...records.list('environment', lists.all('environment'))]
+        for (const environment of environments) {
+          const isLeft = environment.isBeingCopied && (!isShared || isAbandonedCopy(context, environment))
+          if (isLeft) removeEnvironment(context, environment)
+        }
+      })
+    } catch (error) {
+      // A full disk keeps no start from deciding. The next start removes them.
+      if (!(error instanceof AuthzError) || error.code !== 'STORE_REFUSED') throw error
+    }
   }
 
   /** False in a history that another node has begun and not yet filled. */

@@ -1,14 +1,19 @@
 /**
- * What the journal holds: for each write one record, with the entries that it changed.
+ * Format of the journal: one record per write, with the entries that the write changed.
  *
  *     segment   [magic 4 bytes][format u8][generation u48][lineage, 16 bytes][record]…
  *     record    [payload length u32][CRC-32 of the payload u32][payload]
  *     payload   [generation u48][change]…
  *     change    [table u8][key length u16][value length u32, or all ones for a removal][key][value]
  *               [255][table u8][name length u8][name]     what a table's number stands for in this segment
+ *               [255][254][16][lineage]            the record begins a batch: all records before it were on disk at that time
+ *               [255][254][22][lineage][end u48]   the same, in the first record of a segment: where the segment before it ends
  *
  * Segments are used again. A record that was left behind by an earlier use of the file has another generation, so a reader stops
  * there, as it does where the record was cut short.
+ *
+ * A note on a batch proves that a damaged record before it was acknowledged. Releases that do not write these notes read them as the
+ * name of a table that has no changes. The notes are found by the lineage, which is random: no value contains it by chance or on purpose.
  */
 import { crc32 } from 'node:zlib'
 import { textOf } from '#model/byte-text.ts'
@@ -24,6 +29,10 @@ export const RECORD_HEAD_BYTES = 4 + 4
 export const CHANGE_HEAD_BYTES = 1 + 2 + 4
 export const REMOVED = 0xffff_ffff
 export const TABLE_NAME = 255
+/** Number that no table has: a note on a batch has it. */
+export const BATCH = 254
+/** Bytes of the note at the beginning of a segment. */
+export const NOTE_BYTES_MAX = 3 + LINEAGE_BYTES + 6
 
 /** Entries of one table by their keys as text; null: removed. */
 export type ChangedEntries = Map<string, Uint8Array | null>
@@ -37,35 +46,115 @@ export function encodeSegmentHead(generation: number, lineage: Uint8Array): Uint
   return bytes
 }
 
+/**
+ * The note of a record that begins a batch. `previousEndBytes` is the end of the segment before this one if the record is the first
+ * one of its segment, otherwise null.
+ */
+export function encodeBatchNote(lineage: Uint8Array, previousEndBytes: number | null): Uint8Array {
+  const bytes = Buffer.alloc(NOTE_BYTES_MAX)
+  bytes.set(lineage, 3)
+  if (previousEndBytes !== null) bytes.writeUIntBE(previousEndBytes, 3 + LINEAGE_BYTES, 6)
+  const note = previousEndBytes === null ? bytes.subarray(0, 3 + LINEAGE_BYTES) : bytes
+  note.set([TABLE_NAME, BATCH, note.length - 3])
+  return note
+}
+
 export interface ReadSegment {
   readonly generation: number
   readonly lineage: Uint8Array
+  /** End of the segment before; null if no whole record contains it, or a release without these notes wrote the segment. */
+  readonly previousEndBytes: number | null
   /** Where the last whole record ends. */
   readonly endBytes: number
+  /** Number of whole records after the first damaged one. */
+  readonly recordsBeyond: number
   /** What the whole records of the segment leave of each entry, by table. */
   readonly changes: ReadonlyMap<string, ChangedEntries>
 }
 
-/** Reads a segment up to the first record that is not whole. Null where the bytes are no segment. O(bytes). */
+/** Reads a segment up to the first record that is not whole. Null if the bytes are not a segment. O(bytes). */
 export function readSegment(bytes: Buffer): ReadSegment | null {
+  const first = payloadAt(bytes, SEGMENT_HEAD_BYTES)
+  const note = first && noteIn(first)
+  // The first record repeats what the head contains, and has a checksum.
+  const about = note ? { ...note, generation: generationOf(first) } : readHead(bytes)
+  if (about === null) return null
+  const { generation, lineage, previousEndBytes } = about
+  const names: string[] = []
+  const changes = new Map<string, ChangedEntries>()
+  let at = SEGMENT_HEAD_BYTES
+  for (let payload = first; isOf(payload, generation); payload = payloadAt(bytes, at)) {
+    readChanges(payload, names, changes)
+    at += RECORD_HEAD_BYTES + payload.length
+  }
+  const recordsBeyond = countBeyond(bytes, at, generation)
+  return { generation, lineage, previousEndBytes, endBytes: at, recordsBeyond, changes }
+}
+
+/** A whole record that begins a batch: the generation of its segment, and where it is. */
+export interface BatchStart {
+  readonly generation: number
+  readonly at: number
+}
+
+/** The whole records of that lineage that begin a batch, including those after damaged records. O(bytes). */
+export function* batchStartsIn(bytes: Buffer, lineage: Uint8Array): Iterable<BatchStart> {
+  const beforeLineage = RECORD_HEAD_BYTES + GENERATION_BYTES + 3
+  for (let found = bytes.indexOf(lineage); found >= 0; found = bytes.indexOf(lineage, found + 1)) {
+    const at = found - beforeLineage
+    const payload = at < SEGMENT_HEAD_BYTES ? null : payloadAt(bytes, at)
+    if (payload !== null && noteIn(payload)) yield { generation: generationOf(payload), at }
+  }
+}
+
+function readHead(bytes: Buffer) {
   if (bytes.length < SEGMENT_HEAD_BYTES || !MAGIC.equals(bytes.subarray(0, MAGIC.length))) return null
   if (bytes[MAGIC.length] !== FORMAT) return null
   const generation = bytes.readUIntBE(MAGIC.length + 1, GENERATION_BYTES)
   const lineage = Uint8Array.from(bytes.subarray(LINEAGE_AT, SEGMENT_HEAD_BYTES))
-  const names: string[] = []
-  const changes = new Map<string, ChangedEntries>()
-  let at = SEGMENT_HEAD_BYTES
-  while (at + RECORD_HEAD_BYTES <= bytes.length) {
-    const start = at + RECORD_HEAD_BYTES
-    const length = bytes.readUInt32BE(at)
-    if (length < GENERATION_BYTES || length > bytes.length - start) break
-    const payload = bytes.subarray(start, start + length)
-    if (payload.readUIntBE(0, GENERATION_BYTES) !== generation) break
-    if (crc32(payload) !== bytes.readUInt32BE(at + 4)) break
-    readChanges(payload, names, changes)
-    at = start + length
+  return { generation, lineage, previousEndBytes: null }
+}
+
+/** The payload of the record at that position; null if there is no whole record. */
+function payloadAt(bytes: Buffer, at: number): Buffer | null {
+  const end = recordEnd(bytes, at)
+  if (end === null) return null
+  const payload = bytes.subarray(at + RECORD_HEAD_BYTES, end)
+  return crc32(payload) === bytes.readUInt32BE(at + 4) ? payload : null
+}
+
+/** Where the record at that position ends according to its length; null if it cannot have that length. */
+function recordEnd(bytes: Buffer, at: number): number | null {
+  const start = at + RECORD_HEAD_BYTES
+  if (start > bytes.length) return null
+  const length = bytes.readUInt32BE(at)
+  return length < GENERATION_BYTES || length > bytes.length - start ? null : start + length
+}
+
+function generationOf(payload: Buffer): number {
+  return payload.readUIntBE(0, GENERATION_BYTES)
+}
+
+function isOf(payload: Buffer | null, generation: number): payload is Buffer {
+  return payload !== null && generationOf(payload) === generation
+}
+
+/** The note with which a payload begins; null if it begins with something else. */
+function noteIn(payload: Buffer) {
+  const note = payload.subarray(GENERATION_BYTES)
+  if (note[0] !== TABLE_NAME || note[1] !== BATCH) return null
+  const lineage = Uint8Array.from(note.subarray(3, 3 + LINEAGE_BYTES))
+  const isFirst = note[2] === NOTE_BYTES_MAX - 3
+  return { lineage, previousEndBytes: isFirst ? note.readUIntBE(3 + LINEAGE_BYTES, 6) : null }
+}
+
+/** Number of whole records that follow the damaged one at that position, by the lengths that records have. */
+function countBeyond(bytes: Buffer, damagedAt: number, generation: number): number {
+  let count = 0
+  for (let at = recordEnd(bytes, damagedAt); at !== null; at = recordEnd(bytes, at)) {
+    if (isOf(payloadAt(bytes, at), generation)) count += 1
   }
-  return { generation, lineage, endBytes: at, changes }
+  return count
 }
 
 function readChanges(payload: Buffer, names: string[], changes: Map<string, ChangedEntries>): void {

@@ -49,12 +49,17 @@ export class Journal {
   constructor(files: readonly [SegmentFile, SegmentFile], tableNames: readonly string[]) {
     this.#files = files
     this.#tableNames = tableNames
-    this.#segment = this.#begin(1)
+    this.#segment = this.#begin(1, 0)
   }
 
   /** What is in the present segment. Records are written into it, and then appended. */
   get memtable(): Memtable {
     return this.#segment.memtable
+  }
+
+  /** Whether the next record begins a batch: it is written after all records before it are on disk. */
+  get beginsBatch(): boolean {
+    return this.#open === null
   }
 
   /** Why nothing is taken at present; null: something is. */
@@ -106,7 +111,8 @@ export class Journal {
   /** Lets further records go into the other segment, of which nothing is needed any more. */
   rotate(): void {
     this.#open = null
-    this.#segment = this.#begin(this.#segment.memtable.generation + 1)
+    const { generation, endBytes } = this.#segment.memtable
+    this.#segment = this.#begin(generation + 1, endBytes)
   }
 
   /** Mends the segment before the present one if it is not what was written to it. All of it was on disk. */
@@ -127,8 +133,9 @@ export class Journal {
     for (const file of this.#files) await file.remove()
   }
 
-  #begin(generation: number): Segment {
-    const memtable = new Memtable(generation, this.lineage, this.#tableNames)
+  #begin(generation: number, previousEndBytes: number): Segment {
+    const { lineage } = this
+    const memtable = new Memtable({ generation, lineage, previousEndBytes, tableNames: this.#tableNames })
     return { file: this.#files[generation % 2]!, memtable }
   }
 

@@ -11,23 +11,20 @@
  * their entries say what is there, and not what changed, so it does no harm if the stored tables have some of it already.
  */
 import { assert } from '#model/assert.ts'
+import { bytesOf } from '#model/byte-text.ts'
+import { AuthzError } from '#model/errors.ts'
 import { type LargeWrites, type SegmentEnd, ThreadLostError } from '#store/large-writes.ts'
 import { cannotWrite } from '#store/lmdb/disk-errors.ts'
 import type { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { storeClosed } from '#store/store-closed-error.ts'
-import {
-  TABLE_KEY_BYTES_MAX,
-  tableOfSnapshot,
-  type RangeOptions,
-  type Table,
-  type TableEntry,
-  type Tables,
-  type TablesSnapshot,
-} from '#store/tables.ts'
+import { SILENT, type StoreLog } from '#store/store-log.ts'
+import { tableOfSnapshot, type Table, type Tables, type TablesSnapshot } from '#store/tables.ts'
 import { Journal } from './journal.ts'
+import { JournaledTable } from './journaled-table.ts'
 import { type Layer, LayeredTable } from './layered-table.ts'
-import type { Change, Memtable } from './memtable.ts'
-import { applySegment, beginLineage, removeSegments, replayJournal, segmentPaths } from './replay.ts'
+import type { ReadSegment } from './journal-format.ts'
+import { type Change, Memtable } from './memtable.ts'
+import { applySegment, beginLineage, findJournal, removeSegments, segmentPaths } from './replay.ts'
 import { SegmentFile } from './segment-file.ts'
 
 /** A checkpoint begins when the journal has so many bytes, or when its oldest record is so old. */
@@ -58,7 +55,13 @@ interface WaitingElsewhere {
   readonly make: () => Promise<void>
 }
 
+/** A memtable that takes no more changes, and the segment that has the same. */
+interface Frozen extends SegmentEnd {
+  readonly memtable: Memtable
+}
+
 export interface JournalOptions {
+  readonly log?: StoreLog
   /** Whether a write is on the disk when it resolves; absent: it is. Else it outlives the process, but not the machine. */
   readonly isFlushed?: boolean
   /** For tests, as what follows. */
@@ -77,14 +80,15 @@ export class JournaledTables implements Tables {
   readonly #journal: Journal
   /** Whether the stored tables know of this journal. */
   #isBegun = false
+  readonly #log: StoreLog
   readonly #waiting: Waiting[] = []
   #running: Promise<void> | null = null
   /** Whether a write is running. */
   #isWriting = false
-  /** Memtables over the stored tables, the newest first: one more than the present one during a checkpoint. */
-  #layers: readonly Layer[]
-  /** What is to be written into the stored tables; null: nothing is. */
-  #frozen: Memtable | null = null
+  /** Memtables over the stored tables, the newest first: the present one, and the frozen ones. */
+  #layers: readonly Layer[] = []
+  /** Memtables that are to be written into the stored tables, the older first: one during a checkpoint, or all that an opening could not write. */
+  #frozen: readonly Frozen[] = []
   #checkpointing: Promise<void> | null = null
   /** Why the last attempt at a checkpoint failed; null: it did not. */
   #refusal: unknown = null
@@ -93,8 +97,10 @@ export class JournaledTables implements Tables {
   #closed: Promise<void> | null = null
 
   /**
-   * Opens the tables over stored ones, with what the journal of an earlier process has that they lack. `largeWrites` writes the
-   * journal into the tables; null: this thread does. Closes the stored tables if it throws.
+   * Opens the tables over stored ones, with what the journal of an earlier process has that they lack. If the disk refuses to take that,
+   * it is read from memory, and writes are refused until the disk takes it. `largeWrites` writes the journal into the tables; null: this
+   * thread does. Throws `STORE_DAMAGED` when the journal has lost acknowledged records, unless they may be lost (`isFlushed`). Closes
+   * the stored tables if it throws.
    */
   static async open(
     stored: LmdbTables,
@@ -102,9 +108,18 @@ export class JournaledTables implements Tables {
     options: JournalOptions = {},
   ): Promise<JournaledTables> {
     try {
-      await replayJournal(stored, stored.directory)
-      await removeSegments(stored.directory)
-      return new JournaledTables(stored, largeWrites, options)
+      const { segments, gap, recordsBeyond } = await findJournal(stored, stored.directory)
+      const { isFlushed = true, log = SILENT } = options
+      const { directory } = stored
+      if (gap !== null && isFlushed) throw damagedJournal(directory, gap)
+      if (gap !== null || recordsBeyond > 0)
+        log.warn(
+          { directory, gap, recordsBeyond },
+          'the journal has records after a damaged one, which are left out',
+        )
+      const tables = new JournaledTables(stored, largeWrites, options)
+      await tables.#recover(segments)
+      return tables
     } catch (error) {
       await stored.close()
       throw error
@@ -114,8 +129,9 @@ export class JournaledTables implements Tables {
   private constructor(
     stored: LmdbTables,
     largeWrites: Pick<LargeWrites, 'checkpoint'> | null,
-    { isFlushed = true, checkpointBytes = CHECKPOINT_BYTES, segmentFile }: JournalOptions,
+    { isFlushed = true, checkpointBytes = CHECKPOINT_BYTES, segmentFile, log = SILENT }: JournalOptions,
   ) {
+    this.#log = log
     this.#stored = stored
     this.directory = stored.directory
     this.#largeWrites = largeWrites
@@ -123,7 +139,7 @@ export class JournaledTables implements Tables {
     const fileAt = segmentFile ?? (path => new SegmentFile(path, { isFlushed }))
     const [first, second] = segmentPaths(stored.directory)
     this.#journal = new Journal([fileAt(first), fileAt(second)], this.#names)
-    this.#layers = [present(this.#journal.memtable)]
+    this.#showLayers()
   }
 
   table(name: string): Table {
@@ -247,9 +263,8 @@ export class JournaledTables implements Tables {
       }
       try {
         if (this.#journal.failure) throw this.#journal.failure
-        const recorded = this.#record(next.run)
-        const start = recorded instanceof Promise ? await recorded : recorded
-        next.applied(start === null ? this.#journal.flushed() : this.#append(start))
+        const made = this.#make(next)
+        if (made !== null) await made
       } catch (error) {
         next.refuse(error)
       }
@@ -260,19 +275,26 @@ export class JournaledTables implements Tables {
   }
 
   /**
-   * Runs an action that writes a record into the memtable, for which there is room in the journal. Returns where the record begins,
-   * or null when nothing was changed. Leaves nothing behind if it throws.
+   * Makes a write: a record in the memtable, for which there is room in the journal, and nothing when nothing was changed. Returns null
+   * when it is made. Leaves nothing behind if it throws.
    */
-  #record(run: () => void): number | null | Promise<number> {
+  #make({ run, applied }: WaitingWrite): Promise<void> | null {
     const { memtable } = this.#journal
     const { count } = memtable
     const start = this.#writeRecord(run)
-    if (start === null || this.#journal.hasRoom(memtable.endBytes)) return start
-    // Readers must not see what may be refused yet. Nothing else is written meanwhile.
-    return this.#recordLater(start, memtable.takeBack(start, count))
+    if (start !== null && !this.#journal.hasRoom(memtable.endBytes)) {
+      // Readers must not see what may be refused yet. Nothing else is written in the meantime.
+      return this.#makeLater(start, memtable.takeBack(start, count), applied)
+    }
+    applied(start === null ? this.#journal.flushed() : this.#append(start))
+    return null
   }
 
-  async #recordLater(start: number, changes: readonly Change[]): Promise<number> {
+  async #makeLater(
+    start: number,
+    changes: readonly Change[],
+    applied: WaitingWrite['applied'],
+  ): Promise<void> {
     const bytes = changes.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0)
     const sizeMax = bytes + changes.length * CHANGE_BYTES_MAX + RECORD_BYTES_MAX
     if (!this.#journal.mayTake(start, start + sizeMax)) await this.#beginSegment()
@@ -283,12 +305,12 @@ export class JournaledTables implements Tables {
       for (const { table, key, value } of changes) this.#journal.memtable.put(table, key, value)
     })
     assert(begun !== null, 'what was changed is changed again')
-    return begun
+    applied(this.#append(begun))
   }
 
   #writeRecord(run: () => void): number | null {
     const { memtable } = this.#journal
-    memtable.beginRecord()
+    memtable.beginRecord(this.#journal.beginsBatch)
     this.#isWriting = true
     try {
       run()
@@ -316,12 +338,16 @@ export class JournaledTables implements Tables {
   /** Waits for the checkpoint under way. Throws what has kept the last one from being made. */
   async #settled(): Promise<void> {
     while (this.#checkpointing !== null) await this.#checkpointing
-    if (this.#frozen !== null) throw this.#refusal
+    if (this.#frozen.length > 0) throw this.#refusal
   }
 
   /** Throws when there is none on the disk. */
   async #makeRoom(bytes: number): Promise<void> {
-    if (!this.#isBegun) await beginLineage(this.#stored, this.#journal.lineage)
+    if (!this.#isBegun) {
+      // Its files, and the mark in the stored tables, are those of the journal that an opening could not write.
+      await this.#settled()
+      await beginLineage(this.#stored, this.#journal.lineage)
+    }
     this.#isBegun = true
     try {
       await this.#journal.makeRoom(bytes)
@@ -333,7 +359,7 @@ export class JournaledTables implements Tables {
   /** Brings the stored tables level. Throws what keeps them from it. */
   async #drain(): Promise<void> {
     while (this.#checkpointing !== null) await this.#checkpointing
-    while (this.#frozen !== null || !this.#journal.memtable.isEmpty) {
+    while (this.#frozen.length > 0 || !this.#journal.memtable.isEmpty) {
       this.#startCheckpoint()
       await this.#settled()
     }
@@ -341,7 +367,7 @@ export class JournaledTables implements Tables {
 
   /** Lets a checkpoint begin when it is due, unless there is one: that plans the next when it is done. */
   #planCheckpoint(): void {
-    if (this.#frozen !== null || this.#journal.memtable.isEmpty) return
+    if (this.#frozen.length > 0 || this.#journal.memtable.isEmpty) return
     if (this.#journal.memtable.endBytes >= this.#checkpointBytes) this.#startCheckpoint()
     else this.#timer ??= setTimeout(() => this.#startCheckpoint(), CHECKPOINT_MS).unref()
   }
@@ -351,32 +377,74 @@ export class JournaledTables implements Tables {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
     if (this.#checkpointing !== null) return
-    if (this.#frozen === null) {
-      if (this.#journal.memtable.isEmpty) return
-      this.#frozen = this.#journal.memtable
+    if (this.#frozen.length === 0) {
+      const { memtable } = this.#journal
+      if (memtable.isEmpty) return
+      this.#frozen = [{ memtable, generation: memtable.generation, endBytes: memtable.endBytes }]
       this.#journal.rotate()
-      this.#layers = [present(this.#journal.memtable), present(this.#frozen)]
+      this.#showLayers()
     }
-    this.#checkpointing = this.#checkpoint(this.#frozen).finally(() => {
+    this.#checkpointing = this.#checkpoint(segment => this.#writeStored(segment)).finally(() => {
       this.#checkpointing = null
       this.#planCheckpoint()
     })
   }
 
   /** Never rejects: `#refusal` says why it failed. */
-  async #checkpoint(segment: Memtable): Promise<void> {
+  async #checkpoint(writeStored: (segment: SegmentEnd) => Promise<void>): Promise<void> {
+    // Before the stored tables know of this journal, what is frozen is in the segments of an earlier process.
+    const isRecovery = !this.#isBegun
     try {
       await this.#journal.flushed()
-      if (this.#refusal !== null) await this.#journal.mend(segment)
-      await this.#writeStored(segment)
+      for (const segment of this.#frozen) {
+        if (this.#refusal !== null && !isRecovery) await this.#journal.mend(segment.memtable)
+        await writeStored(segment)
+      }
+      if (isRecovery) await removeSegments(this.directory)
+      if (isRecovery && this.#refusal !== null)
+        this.#log.info({ directory: this.directory }, 'the journal is in the tables: changes are made again')
       this.#stored.refresh()
-      this.#frozen = null
+      this.#frozen = []
       this.#refusal = null
-      this.#layers = [present(this.#journal.memtable)]
+      this.#showLayers()
     } catch (error) {
       this.#refusal = error
       if (this.#state === 'open') this.#timer ??= setTimeout(() => this.#startCheckpoint(), RETRY_MS).unref()
     }
+  }
+
+  /**
+   * Brings the stored tables level with the segments of an earlier process. If the disk refuses that, their changes stay in memory, and a
+   * timer tries again. Throws every other error.
+   */
+  async #recover(segments: readonly ReadSegment[]): Promise<void> {
+    this.#frozen = segments.map(segment => this.#frozenOf(segment))
+    this.#showLayers()
+    await this.#checkpoint(segment => applySegment(this.#stored, this.directory, segment))
+    const refusal = this.#refusal
+    if (refusal === null) return
+    if (!(refusal instanceof AuthzError) || refusal.code !== 'STORE_REFUSED') {
+      await this.close()
+      throw refusal
+    }
+    const message =
+      'the journal is not in the tables yet: decisions continue, changes are refused until the disk takes it'
+    this.#log.warn({ directory: this.directory, err: refusal }, message)
+  }
+
+  #frozenOf({ generation, lineage, endBytes, changes }: ReadSegment): Frozen {
+    const memtable = new Memtable({ generation, lineage, previousEndBytes: 0, tableNames: this.#names })
+    for (const [name, entries] of changes) {
+      this.table(name)
+      const number = this.#names.indexOf(name)
+      for (const [key, value] of entries) memtable.put(number, bytesOf(key), value)
+    }
+    return { memtable, generation, endBytes }
+  }
+
+  #showLayers(): void {
+    const frozen = this.#frozen.map(({ memtable }) => present(memtable))
+    this.#layers = [present(this.#journal.memtable), ...frozen.toReversed()]
   }
 
   async #writeStored({ generation, endBytes }: SegmentEnd): Promise<void> {
@@ -406,42 +474,11 @@ export class JournaledTables implements Tables {
   }
 }
 
-interface TableHooks {
-  /** What lies over the stored table. Throws when the tables are closed. */
-  readonly layers: () => readonly Layer[]
-  /** Writes a change. Throws outside of a write. */
-  readonly change: (key: Uint8Array, value: Uint8Array | null) => void
-}
-
-class JournaledTable implements Table {
-  readonly #layered: LayeredTable
-  readonly #hooks: TableHooks
-
-  constructor(layered: LayeredTable, hooks: TableHooks) {
-    this.#layered = layered
-    this.#hooks = hooks
-  }
-
-  get(key: Uint8Array): Uint8Array | undefined {
-    return this.#layered.get(this.#hooks.layers(), key)
-  }
-
-  *range(options: RangeOptions): Iterable<TableEntry> {
-    for (const entry of this.#layered.range(this.#hooks.layers(), options)) {
-      yield entry
-      this.#hooks.layers()
-    }
-  }
-
-  put(key: Uint8Array, value: Uint8Array): void {
-    assert(key.length >= 1 && key.length <= TABLE_KEY_BYTES_MAX, () => `a key of ${key.length} bytes`)
-    this.#hooks.change(key, value)
-  }
-
-  remove(key: Uint8Array): void {
-    assert(key.length >= 1 && key.length <= TABLE_KEY_BYTES_MAX, () => `a key of ${key.length} bytes`)
-    this.#hooks.change(key, null)
-  }
+/** The message is for the operator. */
+function damagedJournal(directory: string, gap: string): AuthzError {
+  const what = `acknowledged changes in ${directory} are lost: ${gap}`
+  const message = `${what}. Put a backup of that directory in its place, or delete journal-0 and journal-1 there to open it without the changes in them`
+  return new AuthzError('STORE_DAMAGED', message)
 }
 
 /** All that is in a memtable, and what comes. */

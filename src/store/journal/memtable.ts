@@ -10,9 +10,12 @@
 import { crc32 } from 'node:zlib'
 import { assert } from '#model/assert.ts'
 import {
+  BATCH,
   CHANGE_HEAD_BYTES,
+  encodeBatchNote,
   encodeSegmentHead,
   GENERATION_BYTES,
+  NOTE_BYTES_MAX,
   RECORD_HEAD_BYTES,
   REMOVED,
   SEGMENT_HEAD_BYTES,
@@ -31,8 +34,19 @@ export interface Change {
   readonly value: Uint8Array | null
 }
 
+export interface MemtableOptions {
+  readonly generation: number
+  readonly lineage: Uint8Array
+  /** End of the segment before the one that these changes are in. */
+  readonly previousEndBytes: number
+  /** The names of tables by their numbers. It may grow. */
+  readonly tableNames: readonly string[]
+}
+
 export class Memtable {
   readonly generation: number
+  readonly #lineage: Uint8Array
+  readonly #previousEndBytes: number
   readonly #tableNames: readonly string[]
   #bytes = Buffer.allocUnsafeSlow(ARENA_BYTES_MIN)
   #end = SEGMENT_HEAD_BYTES
@@ -50,9 +64,10 @@ export class Memtable {
   /** Where the record begins that is being written, and the number of changes before it; null while none is. */
   #record: { readonly start: number; readonly count: number } | null = null
 
-  /** `tableNames` has the names of tables by their numbers, and may grow. */
-  constructor(generation: number, lineage: Uint8Array, tableNames: readonly string[]) {
+  constructor({ generation, lineage, previousEndBytes, tableNames }: MemtableOptions) {
     this.generation = generation
+    this.#lineage = lineage
+    this.#previousEndBytes = previousEndBytes
     this.#tableNames = tableNames
     this.#bytes.set(encodeSegmentHead(generation, lineage))
   }
@@ -71,12 +86,18 @@ export class Memtable {
     return this.#count === 0
   }
 
-  beginRecord(): void {
+  /** `beginsBatch`: all records before it are on disk before this one is written. The first record begins a batch. */
+  beginRecord(beginsBatch: boolean): void {
     assert(this.#record === null, 'one record is written at a time')
-    this.#record = { start: this.#end, count: this.#count }
-    this.#reserve(RECORD_HEAD_BYTES + GENERATION_BYTES)
-    this.#bytes.writeUIntBE(this.generation, this.#end + RECORD_HEAD_BYTES, GENERATION_BYTES)
+    const start = this.#end
+    this.#record = { start, count: this.#count }
+    this.#reserve(RECORD_HEAD_BYTES + GENERATION_BYTES + NOTE_BYTES_MAX)
+    this.#bytes.writeUIntBE(this.generation, start + RECORD_HEAD_BYTES, GENERATION_BYTES)
     this.#end += RECORD_HEAD_BYTES + GENERATION_BYTES
+    if (!beginsBatch) return
+    const note = encodeBatchNote(this.#lineage, start === SEGMENT_HEAD_BYTES ? this.#previousEndBytes : null)
+    this.#bytes.set(note, this.#end)
+    this.#end += note.length
   }
 
   /** Ends the record. Returns where it begins; null when nothing was changed, and then there is none. */
@@ -174,7 +195,7 @@ export class Memtable {
   #nameTable(table: number): void {
     if (this.#namedAt[table] !== undefined) return
     const name = this.#tableNames[table]!
-    assert(table < TABLE_NAME && name.length < 256, 'a table has a short name, and a number of a byte')
+    assert(table < BATCH && name.length < 256, 'a table has a short name, and a number of a byte')
     this.#reserve(3 + name.length)
     this.#namedAt[table] = this.#end
     this.#bytes[this.#end] = TABLE_NAME

@@ -1,6 +1,8 @@
 /**
  * Brings tables level with their journal: what a checkpoint does while the store is open, and an opening after a crash.
  *
+ * An opening finds out first what of the journal was acknowledged. If a part of that is damaged or missing, nothing is applied.
+ *
  *     journal  'level'  →  [lineage, 16 bytes][generation u48]: the segment up to which the tables are level
  *
  * A segment is applied as a whole and in one write, together with that mark, so one that is read again changes nothing.
@@ -12,7 +14,13 @@ import { bytesOf } from '#model/byte-text.ts'
 import type { SegmentEnd } from '#store/large-writes.ts'
 import { notWritten } from '#store/not-written-error.ts'
 import { putLast, type Table, type Tables } from '#store/tables.ts'
-import { LINEAGE_BYTES, readSegment, type ReadSegment } from './journal-format.ts'
+import {
+  batchStartsIn,
+  LINEAGE_BYTES,
+  readSegment,
+  type ReadSegment,
+  SEGMENT_HEAD_BYTES,
+} from './journal-format.ts'
 
 const TABLE = 'journal'
 const MARK = new TextEncoder().encode('level')
@@ -42,19 +50,65 @@ export function levelOf(tables: Tables): Level | null {
   return { lineage: mark.subarray(0, LINEAGE_BYTES), generation: decodeUint48(mark, LINEAGE_BYTES) }
 }
 
+export interface FoundJournal {
+  /** The segments that the tables lack, up to the first damaged record, the older one first. */
+  readonly segments: readonly ReadSegment[]
+  /** Where acknowledged records are damaged or missing after `segments`, and what proves it; null: none are. */
+  readonly gap: string | null
+  /** Number of whole records after a damaged one that was not acknowledged. */
+  readonly recordsBeyond: number
+}
+
 /**
- * Applies what the segments in the directory have and the tables lack. Segments that do not go on from where the tables stand are of
- * no meaning for them. Resolves when all is on disk. O(bytes of the segments).
+ * Finds what the segments in the directory have and the tables lack. Segments of another lineage are of no meaning for the tables.
+ * O(bytes of the segments).
  */
-export async function replayJournal(tables: Tables, directory: string): Promise<void> {
-  const found: ReadSegment[] = []
+export async function findJournal(tables: Tables, directory: string): Promise<FoundJournal> {
+  const level = levelOf(tables)
+  if (level === null) return { segments: [], gap: null, recordsBeyond: 0 }
+  const [own, starts]: [ReadSegment[], Place[]] = [[], []]
   for (const path of segmentPaths(directory)) {
-    const segment = await readSegmentAt(path)
-    if (segment) found.push(segment)
+    const bytes = await bytesAt(path)
+    if (bytes === null) continue
+    starts.push(...batchStartsIn(bytes, level.lineage))
+    const segment = readSegment(bytes)
+    if (segment && isSame(segment.lineage, level.lineage) && segment.generation > level.generation)
+      own.push(segment)
   }
-  for (const segment of found.toSorted((one, other) => one.generation - other.generation)) {
-    if (isNext(tables, segment)) await apply(tables, segment)
+  const segments: ReadSegment[] = []
+  for (const segment of own.toSorted((one, other) => one.generation - other.generation)) {
+    if (segment.generation !== level.generation + segments.length + 1) break
+    const before = segments.at(-1)
+    if (before && !isFollowedBy(before, segment)) break
+    segments.push(segment)
   }
+  const last = segments.at(-1)
+  const end: Place = last
+    ? { generation: last.generation, at: last.endBytes }
+    : { generation: level.generation + 1, at: SEGMENT_HEAD_BYTES }
+  // A release without notes on batches wrote segments that none of them names.
+  const unreached = own.filter(each => !segments.includes(each) && each.endBytes > SEGMENT_HEAD_BYTES)
+  starts.push(...unreached.map(({ generation }) => ({ generation, at: SEGMENT_HEAD_BYTES })))
+  const later = starts.find(start => isAtOrAfter(start, end))
+  const gap = later
+    ? `segment ${end.generation} of its journal is damaged or missing from byte ${end.at} on. Segment ${later.generation} has a record at byte ${later.at} that was written after those`
+    : null
+  return { segments, gap, recordsBeyond: last?.recordsBeyond ?? 0 }
+}
+
+/** A place in a journal. */
+interface Place {
+  readonly generation: number
+  readonly at: number
+}
+
+function isAtOrAfter(one: Place, other: Place): boolean {
+  return one.generation === other.generation ? one.at >= other.at : one.generation > other.generation
+}
+
+/** Whether the whole records of a segment are all that it had when the next one began. */
+function isFollowedBy({ endBytes, recordsBeyond }: ReadSegment, { previousEndBytes }: ReadSegment): boolean {
+  return previousEndBytes === null ? recordsBeyond === 0 : previousEndBytes === endBytes
 }
 
 /**
@@ -67,7 +121,8 @@ export async function applySegment(
   { generation, endBytes }: SegmentEnd,
 ): Promise<void> {
   const path = segmentPaths(directory)[generation % 2]!
-  const segment = await readSegmentAt(path)
+  const bytes = await bytesAt(path)
+  const segment = bytes && readSegment(bytes)
   const isWhole = segment?.generation === generation && segment.endBytes === endBytes
   if (!isWhole) throw notWritten('the journal does not hold what was written to it', path)
   if (isNext(tables, segment)) return apply(tables, segment)
@@ -81,9 +136,9 @@ export async function removeSegments(directory: string): Promise<void> {
   for (const path of segmentPaths(directory)) await rm(path, { force: true })
 }
 
-async function readSegmentAt(path: string): Promise<ReadSegment | null> {
+async function bytesAt(path: string): Promise<Buffer | null> {
   try {
-    return readSegment(await readFile(path))
+    return await readFile(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error

@@ -11,7 +11,7 @@ import type { LocalCopy } from './local-copy.ts'
 import type { RedisLedger } from './redis-ledger.ts'
 import { RowTally } from './row-tally.ts'
 import { withChanges } from './scanned-rows.ts'
-import type { StoreLog } from './store-log.ts'
+import type { StoreLog } from '#store/store-log.ts'
 
 export interface LoadOptions {
   readonly source: RedisLedger

@@ -6,7 +6,7 @@
 import { Cluster } from 'ioredis'
 import { AuthzError } from '#model/errors.ts'
 import type { RedisClient } from './redis-client.ts'
-import type { StoreLog } from './store-log.ts'
+import type { StoreLog } from '#store/store-log.ts'
 
 /** The policy of a server that keeps everything and refuses writes when it is full. */
 const KEEPS_ALL = 'noeviction'

@@ -26,7 +26,7 @@ import { isReply } from './redis-link.ts'
 import { pauseMs } from './retry-pause.ts'
 import { StandingFailure } from './standing-failure.ts'
 import { DamagedStoreError } from './damaged-store-error.ts'
-import type { StoreLog } from './store-log.ts'
+import type { StoreLog } from '#store/store-log.ts'
 
 /** Commits that may be on their way into the copy at once. */
 const WRITES_UNDER_WAY_MAX = 128

@@ -7,7 +7,7 @@ import { Cluster } from 'ioredis'
 import type { RedisClient } from './redis-client.ts'
 import { failure, isReply } from './redis-link.ts'
 import { StandingFailure } from './standing-failure.ts'
-import type { StoreLog } from './store-log.ts'
+import type { StoreLog } from '#store/store-log.ts'
 
 export interface HeadListener {
   /** The environment has a new commit. */

@@ -1,5 +1,5 @@
 /** Logs how far a load is: a line every few seconds, and one at the end of a long load. */
-import type { StoreLog } from './store-log.ts'
+import type { StoreLog } from '#store/store-log.ts'
 
 const EVERY_MS = 2_000
 

@@ -21,7 +21,7 @@ import type { RowTally } from './row-tally.ts'
 import { OPEN, VERIFY } from './scripts.ts'
 import { StandingFailure } from './standing-failure.ts'
 import { DamagedStoreError } from './damaged-store-error.ts'
-import { SILENT, type StoreLog } from './store-log.ts'
+import { SILENT, type StoreLog } from '#store/store-log.ts'
 import { decodeStoredRow } from './stored-row.ts'
 
 /** The version of everything that the keys hold. Raised when an earlier release could no longer read what this one writes. */

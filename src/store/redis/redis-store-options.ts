@@ -5,7 +5,7 @@ import type { Row } from '#store/ledger.ts'
 import type { Tables } from '#store/tables.ts'
 import type { ListRule } from '#store/view.ts'
 import type { RedisAddress } from './redis-url.ts'
-import type { StoreLog } from './store-log.ts'
+import type { StoreLog } from '#store/store-log.ts'
 
 export interface RedisStoreOptions {
   readonly address: RedisAddress

@@ -5,7 +5,7 @@
 import { AuthzError } from '#model/errors.ts'
 import type { RedisClient } from './redis-client.ts'
 import { failure, isReply, UnansweredError } from './redis-link.ts'
-import type { StoreLog } from './store-log.ts'
+import type { StoreLog } from '#store/store-log.ts'
 
 export interface StandingFailureOptions {
   readonly log: StoreLog

@@ -1,0 +1,261 @@
+/** A journal with damaged records: a part that was acknowledged closes the tables, and a part that was not is left out and reported. */
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { afterAll, expect, test } from 'vitest'
+import { encodeSegmentHead, RECORD_HEAD_BYTES, SEGMENT_HEAD_BYTES } from '#store/journal/journal-format.ts'
+import { JournaledTables } from '#store/journal/journaled-tables.ts'
+import { levelOf, segmentPaths } from '#store/journal/replay.ts'
+import { WriteThread } from '#store/large-writes/write-thread.ts'
+import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+import { openStore } from '#store/open-store.ts'
+import { KeptLog } from '../support/kept-log.ts'
+import {
+  checkpoint,
+  directory,
+  type Disk,
+  LetCheckpoints,
+  on,
+  openTables,
+  put,
+  refuse,
+  shown,
+  shownLater,
+} from './journals.ts'
+import { commitOf, everyone, scannedKeys, toyRule } from './toy-rows.ts'
+
+const thread = new WriteThread(new URL('./toy-large-writes.ts', import.meta.url))
+afterAll(() => thread.close())
+
+const damaged = (path: string) => ({
+  code: 'STORE_DAMAGED',
+  message: expect.stringMatching(
+    new RegExp(
+      `^acknowledged changes in ${path} are lost: segment \\d of its journal is damaged or missing from byte \\d+ on\\..+ delete journal-0 and journal-1`,
+    ),
+  ) as string,
+})
+
+/** Tables whose checkpoints are refused, and the journal that they leave when they close. */
+async function leave(path: string, write: (tables: JournaledTables) => Promise<void>): Promise<void> {
+  const checkpoints = new LetCheckpoints(thread)
+  checkpoints.before = refuse
+  const tables = await openTables(path, checkpoints)
+  await write(tables)
+  await tables.close()
+}
+
+/** A directory with two segments of three records each, none of which the stored tables have. */
+async function twoSegments(): Promise<{
+  readonly path: string
+  readonly older: string
+  readonly newer: string
+}> {
+  const path = directory()
+  await leave(path, async tables => {
+    for (const key of ['a', 'b', 'c']) await put(tables, key, key.repeat(20))
+    await expect(checkpoint(tables)).rejects.toMatchObject({ code: 'STORE_REFUSED' })
+    for (const key of ['d', 'e', 'f']) await put(tables, key, key.repeat(20))
+  })
+  const [newer, older] = segmentPaths(path)
+  return { path, older, newer }
+}
+
+/** Where each record begins, and where the last one ends. */
+function places(segment: Buffer): number[] {
+  const found = [SEGMENT_HEAD_BYTES]
+  for (let length = segment.readUInt32BE(found[0]!); length > 0; length = segment.readUInt32BE(found.at(-1)!))
+    found.push(found.at(-1)! + RECORD_HEAD_BYTES + length)
+  return found
+}
+
+/** Flips the lowest bit of a byte of the file. */
+function flip(file: string, at: number): void {
+  const bytes = readFileSync(file)
+  bytes[at]! ^= 1
+  writeFileSync(file, bytes)
+}
+
+/** Keys that the next opening shows. The directory does not change. */
+async function shownIn(path: string): Promise<string[]> {
+  const copy = directory()
+  cpSync(path, copy, { recursive: true })
+  return Object.keys(
+    await shownLater(copy).catch((error: Error) => {
+      error.message = error.message.replaceAll(copy, path)
+      throw error
+    }),
+  )
+}
+
+test('a damaged record of the older segment closes the tables, wherever it is, and leaves all files as they are', async () => {
+  const { path, older, newer } = await twoSegments()
+  const whole = readFileSync(older)
+  for (const [index, place] of places(whole).slice(0, 3).entries()) {
+    // The length, the checksum and the content.
+    for (const offset of [3, 5, RECORD_HEAD_BYTES + 30]) {
+      writeFileSync(older, whole)
+      flip(older, place + offset)
+      const before = [readFileSync(older), readFileSync(newer)]
+      await expect(shownLater(path), `record ${index}`).rejects.toMatchObject(damaged(path))
+      expect([readFileSync(older), readFileSync(newer)]).toEqual(before)
+    }
+  }
+  writeFileSync(older, whole)
+  expect(Object.keys(await shownLater(path))).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+})
+
+test('an older segment that is missing, empty or cut closes the tables', async () => {
+  const { path, older } = await twoSegments()
+  const whole = readFileSync(older)
+  rmSync(older)
+  await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
+  for (const content of [Buffer.alloc(0), Buffer.alloc(100_000), whole.subarray(0, places(whole)[2])]) {
+    writeFileSync(older, content)
+    await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
+  }
+})
+
+test('a damaged record of the newest segment closes the tables if a later write proves that it was acknowledged', async () => {
+  const { path, newer } = await twoSegments()
+  const whole = readFileSync(newer)
+  const [first, second, third] = places(whole)
+  for (const place of [first!, second!]) {
+    for (const offset of [3, 5, RECORD_HEAD_BYTES + 30]) {
+      writeFileSync(newer, whole)
+      flip(newer, place + offset)
+      await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
+    }
+  }
+  writeFileSync(newer, whole)
+  flip(newer, third! + 5)
+  expect(await shownIn(path)).toEqual(['a', 'b', 'c', 'd', 'e'])
+})
+
+test('two damaged segments close the tables, even if no head is whole', async () => {
+  const { path, older, newer } = await twoSegments()
+  for (const file of [older, newer]) flip(file, SEGMENT_HEAD_BYTES + 5)
+  await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
+  for (const file of [older, newer]) flip(file, 20)
+  await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
+})
+
+test('a head with a bit that has changed loses nothing, wherever the bit is', async () => {
+  const { path, older, newer } = await twoSegments()
+  for (const file of [older, newer]) {
+    for (let at = 0; at < SEGMENT_HEAD_BYTES; at += 1) {
+      flip(file, at)
+      expect(await shownIn(path), `byte ${at}`).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+      flip(file, at)
+    }
+  }
+})
+
+test('a torn batch was not acknowledged: it is left out, and its whole records are reported', async () => {
+  const path = directory()
+  const checkpoints = new LetCheckpoints(thread)
+  checkpoints.before = refuse
+  const disk: Disk = {}
+  const tables = await openTables(path, checkpoints, on(disk))
+  await put(tables, 'a', '1')
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  disk.beforeWrite = () => {
+    begun.resolve()
+    return gate.promise
+  }
+  const writes = [put(tables, 'b', '2')]
+  await begun.promise
+  // One batch has all that come while the disk writes.
+  writes.push(put(tables, 'c', '3'), put(tables, 'd', '4'))
+  while (Object.keys(shown(tables)).length < 4) await new Promise(setImmediate)
+  gate.resolve()
+  await Promise.all(writes)
+  await tables.close()
+  const file = segmentPaths(path)[1]
+  flip(file, places(readFileSync(file))[2]! + 5)
+  const log = new KeptLog()
+  const later = await JournaledTables.open(new LmdbTables(path), null, { log })
+  expect(shown(later)).toEqual({ a: '1', b: '2' })
+  const message = 'the journal has records after a damaged one, which are left out'
+  expect(log.lines).toEqual([
+    { level: 'warn', message, fields: { directory: path, gap: null, recordsBeyond: 1 } },
+  ])
+  await later.close()
+})
+
+test('a copy that can be loaded again keeps what is before the damage, and reports it', async () => {
+  const { path, older } = await twoSegments()
+  flip(older, places(readFileSync(older))[1]! + 5)
+  const log = new KeptLog()
+  const tables = await JournaledTables.open(new LmdbTables(path), null, { isFlushed: false, log })
+  expect(Object.keys(shown(tables))).toEqual(['a'])
+  expect(log.lines).toMatchObject([
+    { level: 'warn', fields: { gap: expect.stringContaining('segment 1') as string } },
+  ])
+  await tables.close()
+})
+
+test('an environment whose journal is damaged is refused alone, and opens without its journal', async () => {
+  const path = directory()
+  const largeWrites = new LetCheckpoints(thread)
+  largeWrites.before = refuse
+  const never = { isLarge: () => false, commit: refuse, apply: refuse }
+  const store = await openStore(`lmdb:${path}`, toyRule, {
+    largeWrites: { ...never, checkpoint: (...args) => largeWrites.checkpoint(...args) },
+  })
+  for (const id of ['one', 'two']) {
+    const { ledger } = await store.environment(id)
+    for (const user of ['alice', 'bob', 'carol']) await ledger.commit(commitOf({ put: { [user]: 'ar' } }))
+  }
+  await store.close()
+  flip(segmentPaths(join(path, 'one'))[1], SEGMENT_HEAD_BYTES + 5)
+  const later = await openStore(`lmdb:${path}`, toyRule)
+  await expect(later.environment('one')).rejects.toMatchObject(damaged(join(path, 'one')))
+  const { view } = await later.environment('two')
+  expect(scannedKeys(view, everyone)).toEqual(['alice', 'bob', 'carol'])
+  for (const file of segmentPaths(join(path, 'one'))) rmSync(file, { force: true })
+  expect((await later.environment('one')).view.count(everyone)).toBe(0)
+  await later.close()
+})
+
+/** A segment as releases wrote it before there were notes on batches. */
+function earlierSegment(
+  path: string,
+  generation: number,
+  keys: readonly string[],
+  lineage: Uint8Array,
+): Buffer {
+  const records = keys.map((key, index) => {
+    const gen = Buffer.alloc(6)
+    gen.writeUIntBE(generation, 0, 6)
+    const name = index === 0 ? Buffer.from('\xff\x00\x03one', 'latin1') : Buffer.alloc(0)
+    const change = Buffer.from([0, 0, key.length, 0, 0, 0, 1, ...Buffer.from(key), 0x31])
+    const payload = Buffer.concat([gen, name, change])
+    const head = Buffer.alloc(RECORD_HEAD_BYTES)
+    head.writeUInt32BE(payload.length)
+    head.writeUInt32BE(crc32(payload), 4)
+    return Buffer.concat([head, payload])
+  })
+  const segment = Buffer.concat([encodeSegmentHead(generation, lineage), ...records, Buffer.alloc(1_000)])
+  writeFileSync(segmentPaths(path)[generation % 2]!, segment)
+  return segment
+}
+
+test('a journal that an earlier release left is read; a gap in it closes the tables if that shows', async () => {
+  const { path } = await twoSegments()
+  const stored = new LmdbTables(path)
+  const { lineage } = levelOf(stored)!
+  await stored.close()
+  const older = earlierSegment(path, 1, ['a', 'b', 'c'], lineage)
+  earlierSegment(path, 2, ['d', 'e'], lineage)
+  expect(await shownIn(path)).toEqual(['a', 'b', 'c', 'd', 'e'])
+  flip(segmentPaths(path)[1], places(older)[1]! + 5)
+  await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
+  rmSync(segmentPaths(path)[1])
+  await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
+  // Where only the newest segment is damaged, nothing shows whether that record was acknowledged.
+  earlierSegment(path, 1, ['a', 'b', 'c'], lineage)
+  rmSync(segmentPaths(path)[0])
+  flip(segmentPaths(path)[1], places(older)[1]! + 5)
+  expect(await shownIn(path)).toEqual(['a'])
+})
