@@ -35,9 +35,10 @@ if (own === null) {
   const { spawn } = await import('node:child_process')
   const args = [FLAG, fileURLToPath(import.meta.url), ...process.argv.slice(2)]
   const child = spawn(own, args, { stdio: 'inherit' })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2']
+  for (const signal of signals) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
-    for (const each of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(each)
+    for (const each of signals) process.removeAllListeners(each)
     if (signal === null) process.exitCode = code
     else process.kill(process.pid, signal)
   })

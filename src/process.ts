@@ -1,6 +1,6 @@
 /**
  * The process: reads the settings, starts the service, says hello to the operator, and ends as it should: exit code 0
- * after SIGTERM or SIGINT with everything answered, 1 after a fault that is in the log, or as by SIGKILL where an exit would wait
+ * after SIGTERM, SIGINT, SIGHUP or SIGQUIT with everything answered, 1 after a fault that is in the log, or as by SIGKILL where an exit would wait
  * for ever (`composition/process-end.ts`). Nothing imports this file.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -65,6 +65,8 @@ Object.assign(console, {
   error: (...parts: unknown[]) => log.error(format(...parts)),
   warn: (...parts: unknown[]) => log.warn(format(...parts)),
 })
+// The terminal was closed, or the disk is full: that must not end the process.
+process.stdout.on('error', () => {})
 let abandonThreads: (withinMs: number) => Promise<boolean> = () => Promise.resolve(true)
 let ending: Promise<never> | null = null
 let isReady = false
@@ -77,8 +79,7 @@ const starting = startService(config, log, {
   onThreads: abandon => (abandonThreads = abandon),
 })
 // Before the first line is printed: whoever reads it may stop the service at once.
-process.on('SIGTERM', stop)
-process.on('SIGINT', stop)
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, stop)
 const running = await starting.catch(failStarting)
 isReady = true
 greet(running)

@@ -61,10 +61,12 @@ startAgain()
  * Until `src/process.ts` listens, too, there is nothing to close. By itself a signal would end the process as well, but with another
  * exit code, and not at all where it is the first one of a container.
  */
-for (const signal of ['SIGTERM', 'SIGINT']) {
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) {
   process.on(signal, () => {
     if (process.listenerCount(signal) === 1) process.exit(0)
   })
 }
+// By default SIGUSR2 ends the process, and SIGUSR1 opens Node's debugger to every user of the machine.
+for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => {})
 const { entryOf } = await import('#composition/quick-entry.js')
 await import(await entryOf('main', 'src/main.ts'))

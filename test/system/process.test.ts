@@ -13,6 +13,7 @@ import { freePort } from '#testing/processes/free-port.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const API_KEY = 'a-configured-key-for-tests'
+const START = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 let cwd: string
 let started: ServiceProcess[]
 
@@ -455,6 +456,31 @@ function putUser(address: string, key: string): Promise<Response> {
     body: JSON.stringify({ key }),
   })
 }
+
+test('a service whose log cannot be written decides, and stops in order', async () => {
+  const words = [process.execPath, '--disable-warning=ExperimentalWarning', START]
+  const command = ['sh', '-c', 'exec "$0" "$@" 2>/dev/full', ...words] as const
+  const service = new ServiceProcess({ cwd, env: { DECISION_LOG: 'decisions.log', API_KEY }, command })
+  started.push(service)
+  await allowed(await service.address(), API_KEY)
+  expect(await service.end('SIGHUP')).toBe(0)
+  expect(readFileSync(join(cwd, 'decisions.log'), 'utf8')).toContain('"user":"alice"')
+})
+
+test.each(['SIGHUP', 'SIGQUIT'] as const)(
+  '%s stops the service in order and loses no record of a decision; SIGUSR1 and SIGUSR2 are ignored',
+  async signal => {
+    const service = start({ DECISION_LOG: 'decisions.log', HTTP_THREADS: '1', STOP_DELAY_MS: '0' })
+    const address = await service.address()
+    const [, key] = await service.stdoutMatch(/API key, shown this once: (\S+)/)
+    for (const ignored of ['SIGUSR1', 'SIGUSR2'] as const) process.kill(service.pid, ignored)
+    expect(await allowed(address, key!)).toBe(true)
+    expect(await service.end(signal)).toBe(0)
+    expect(service.stderr).toContain(`"signal":"${signal}"`)
+    expect(service.stderr).not.toContain('Debugger')
+    expect(readFileSync(join(cwd, 'decisions.log'), 'utf8')).toContain('"user":"alice"')
+  },
+)
 
 test('SIGTERM under load: no request fails, and the exit code is 0', async () => {
   // Until a delay is long enough for a balancer to hear of it, on a machine that may stand still.
