@@ -33,6 +33,11 @@ test('URLs as long as they may be, made to be hard, cost little among as many ru
     filled('https://a.org/q?', 'z&'),
     filled('https://a.org/q?', 'a=1&'),
     filled('https://a.org/q?', '%61=%31&'),
+    filled('https://a.org/', '%25252561'),
+    filled('https://a.org/', 'a%2F'),
+    filled('https://a.org/', '%EF%B7%BA'),
+    filled('https://a.org/', `a${'\u0315\u0300'.repeat(15)}`),
+    filled('https://a.org/q?', 'a=1;'),
   ]
   const rounds = 40
   for (const url of hostile) engine.mapped('get', url)

@@ -3,12 +3,11 @@
  * path says, in the default tenant?
  */
 import { DEFAULT_TENANT } from '#model/decision.ts'
-import { hasDotSegments } from '#model/dot-segments.ts'
+import { readRequestUrl } from '#model/mapping-urls.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 import type { KongQuery } from '#model/wire/kong.ts'
 
-const TYPE_BEHIND_VERSION = /^\/v\d+\/([^/]+)/
-const TYPE_IN_FRONT = /^\/([^/]+)/
+const VERSION = /^v\d+$/
 /** The type of the path `/`. */
 const INDEX_TYPE = 'index'
 
@@ -23,8 +22,10 @@ export function questionAtGateway({ input }: KongQuery): AllowedQuery | null {
 
 /** O(path). */
 function typeOfPath(path: string): string | null {
-  const [plain] = path.split('?', 1) as [string]
-  if (plain === '/') return INDEX_TYPE
-  if (hasDotSegments(plain)) return null
-  return TYPE_BEHIND_VERSION.exec(plain)?.[1] ?? TYPE_IN_FRONT.exec(plain)?.[1] ?? null
+  // The path of a gateway can have more segments than a mapping rule.
+  const url = path.startsWith('/') ? readRequestUrl(path, Number.POSITIVE_INFINITY) : null
+  if (url === null) return null
+  const [, first, second] = url.segments
+  if (first === undefined) return INDEX_TYPE
+  return (VERSION.test(first) && second !== undefined ? second : first) || null
 }

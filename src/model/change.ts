@@ -108,6 +108,10 @@ export interface MappingRule {
   readonly action: string | null
   /** The highest counts. */
   readonly priority: number
+  /** Whether other cases of its letters are other URLs. Absent: they are spellings of its URL. */
+  readonly caseSensitive?: boolean
+  /** `literal`: an encoded slash never parts the path of a request to it. Absent: it can. */
+  readonly encodedSlashes?: 'literal'
 }
 
 /** Where a role is held: in a whole tenant, or on one instance. */

@@ -3,12 +3,19 @@
  * segments, scheme and host included, and the query at `&` into members. A part is percent-decoded once, behind that, so that a decoded
  * `%2F` stays within its segment.
  *
- * What two programs could read differently fits no rule, since whoever is behind the gateway may read it the other way: segments that
- * lead elsewhere (`.`, `..`), parameters of segments (`;`), `\`, fragments, escapes that are none, control characters. In the query `+` is
- * a space, as servers read it.
+ * A URL that has several meanings to servers fits no rule: segments that lead elsewhere (`.`, `..`), parameters of segments (`;`), `\`,
+ * fragments, malformed escapes, control characters. Other spellings (`url-spellings.ts`) are compared with all rules. In the query `+` is a
+ * space, as servers read it.
  */
-import { hasDotSegments } from './dot-segments.ts'
 import { ASKED_QUERY_MEMBERS_MAX, MAPPING_QUERY_MEMBERS_MAX, MAPPING_SEGMENTS_MAX } from './limits.ts'
+import {
+  decodedWhole,
+  nameSpelling,
+  type PathPiece,
+  piecesOf,
+  type Spelling,
+  valueSpelling,
+} from './url-spellings.ts'
 
 /** The methods that a mapping rule may be about. */
 export const MAPPING_METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const
@@ -19,30 +26,57 @@ export type MappingPart = { readonly text: string } | { readonly name: string }
 
 export interface MappingUrl {
   readonly segments: readonly MappingPart[]
+  /** The same for every spelling: the key of each piece (`spellingKey`), or `null` for a placeholder. */
+  readonly pieces: readonly (string | null)[]
   /** Each of another name. */
-  readonly query: readonly { readonly member: string; readonly value: MappingPart }[]
+  readonly query: readonly MappingMember[]
+}
+
+export interface MappingMember {
+  readonly member: string
+  readonly value: MappingPart
+  /** The keys of name and value (`spellingKey`); `null` for a placeholder. */
+  readonly spelledMember: string
+  readonly spelledValue: string | null
 }
 
 export interface RequestUrl {
   readonly segments: readonly string[]
-  /** The text behind `?`, in which all escapes are good. */
+  /** The pieces that all spellings of the path share. */
+  readonly pieces: readonly PathPiece[]
+  /** The text after `?`, in which all escapes are good. */
   readonly query: string
+  /** Members after an encoded `?`, decoded: a query for servers that decode before they search for it. */
+  readonly queryInPath: string
 }
 
 // oxlint-disable-next-line no-control-regex
 const NO_PART_OF_URLS = /[\u0000-\u0020\u007f]|%00/
 /** What others take for the end of a segment, or leave out. */
 const READ_IN_TWO_WAYS = /[;\\]|%[01][0-9a-f]|%7f/i
+/** The members of a query that some servers part further. */
+const OTHER_MEMBERS = /[%;]/
+/** Members in all spellings: each as written, and once more. */
+const SPELLED_MEMBERS_MAX = 2 * ASKED_QUERY_MEMBERS_MAX
+/** The segment that is the host, where there is one. */
+const HOST = 2
+/** By scheme: its default port, or an empty one, at the end of a host. */
+const DEFAULT_PORTS: ReadonlyMap<string, RegExp> = new Map([
+  ['https:', /:(?:443)?$/],
+  ['http:', /:(?:80)?$/],
+])
 const PLACEHOLDER = /^\{([^{}]+)\}$/
 const BRACE = /[{}]/
 
-/** The URL of a rule; a text says what is wrong with it. O(length). */
-export function readMappingUrl(url: string): MappingUrl | string {
+/**
+ * The URL of a rule; a text says what is wrong with it. `isCaseSensitive`: the rule distinguishes the case of letters in all spellings of
+ * a URL. O(length).
+ */
+export function readMappingUrl(url: string, isCaseSensitive = false): MappingUrl | string {
   if (url.includes('#')) return 'must have no fragment (#…), which no request has'
   if (NO_PART_OF_URLS.test(url)) return 'must have no control characters and no spaces: a space is %20'
   if (!hasGoodEscapes(url)) return 'must have % only before two hexadecimal digits, which are UTF-8 together'
   const [path, query] = partedAtQuery(url)
-  if (hasDotSegments(path)) return 'must have no segments . and .., which fit no request'
   if (READ_IN_TWO_WAYS.test(path)) {
     return String.raw`must have no ;, no \ and no control characters in its path, which fit no request`
   }
@@ -50,26 +84,51 @@ export function readMappingUrl(url: string): MappingUrl | string {
   if (raw === null) return `must have at most ${MAPPING_SEGMENTS_MAX} segments`
   const names = new Set<string>()
   const segments: MappingPart[] = []
+  const pieces: (string | null)[] = []
+  const hostAt = hostIn(raw)
   for (const [index, part] of raw.entries()) {
     const read = readPart(part, names, decoded)
     if (typeof read === 'string') return read
-    segments.push('text' in read && isAnyCase(raw, index) ? { text: read.text.toLowerCase() } : read)
+    if ('name' in read) {
+      segments.push(read)
+      pieces.push(null)
+      continue
+    }
+    segments.push({ text: ofAuthority(raw, index, read.text) })
+    const spelled = piecesOf([part], index === hostAt ? 0 : -1)
+    if (spelled === null) {
+      return 'must have no segments . and .., no user name before its host and no segment of slashes alone, which fit no request'
+    }
+    const isFolded = !isCaseSensitive || isAnyCase(raw, index)
+    for (const piece of spelled) pieces.push(spellingKey(piece, !isFolded))
   }
-  const members = new Map<string, MappingPart>()
+  const members = new Map<string, MappingMember>()
   for (const part of query.split('&')) {
     if (part === '') continue
-    const [name, value] = partedAtEquals(part)
-    const read = readPart(value, names, decodedOfQuery)
-    if (typeof read === 'string') return read
+    const [name, rawValue] = partedAtEquals(part)
+    const value = readPart(rawValue, names, decodedOfQuery)
+    if (typeof value === 'string') return value
     if (name === '' || BRACE.test(name)) return 'must name each member of its query'
     const member = decodedOfQuery(name)
     if (members.has(member)) return `must have the query member ${JSON.stringify(member)} once`
-    members.set(member, read)
+    // A request in which the spelling is not known fits no rule with members.
+    const keyOf = (spelling: Spelling | null) => (spelling ? spellingKey(spelling, isCaseSensitive) : '')
+    members.set(member, {
+      member,
+      value,
+      spelledMember: keyOf(nameSpelling(name)),
+      spelledValue: 'name' in value ? null : keyOf(valueSpelling(rawValue)),
+    })
     if (members.size > MAPPING_QUERY_MEMBERS_MAX) {
       return `must have at most ${MAPPING_QUERY_MEMBERS_MAX} query members`
     }
   }
-  return { segments, query: Array.from(members, ([member, value]) => ({ member, value })) }
+  return { segments, pieces, query: [...members.values()] }
+}
+
+/** The text by which spellings are compared. Those that are compared in their exact case begin with a character that no URL has. */
+export function spellingKey({ exact, folded }: Spelling, isExact: boolean): string {
+  return isExact ? `\0${exact}` : folded
 }
 
 /** Notes the name of a placeholder in `names`. */
@@ -83,21 +142,21 @@ function readPart(raw: string, names: Set<string>, decode: (raw: string) => stri
 }
 
 /**
- * The URL of a request; null: it fits no rule, whatever rules there are. O(length) in a few searches of the runtime's own, and O(1) of
- * ours: no rule has more segments than are looked at.
+ * The URL of a request; null: two servers could read it differently, or it has more segments than `segmentsMax`, so it fits no rule,
+ * whatever rules there are. The one reader for all gateways. O(length).
  */
-export function readRequestUrl(url: string): RequestUrl | null {
+export function readRequestUrl(url: string, segmentsMax = MAPPING_SEGMENTS_MAX): RequestUrl | null {
   // Some servers leave a fragment out, and others have it for a part of the path.
   if (url.includes('#') || NO_PART_OF_URLS.test(url) || !hasGoodEscapes(url)) return null
   const [path, query] = partedAtQuery(url)
-  if (hasDotSegments(path) || READ_IN_TWO_WAYS.test(path)) return null
-  const raw = segmentsIn(path, MAPPING_SEGMENTS_MAX)
-  if (raw === null) return null
-  const segments = raw.map((part, index) => {
-    const text = decoded(part)
-    return isAnyCase(raw, index) ? text.toLowerCase() : text
-  })
-  return { segments, query }
+  if (READ_IN_TWO_WAYS.test(path)) return null
+  const raw = segmentsIn(path, segmentsMax)
+  const pieces = raw && piecesOf(raw, hostIn(raw))
+  if (raw === null || pieces === null) return null
+  const segments = raw.map((part, index) => ofAuthority(raw, index, decoded(part)))
+  const hasEndInside = pieces.some(({ endsPath }) => endsPath)
+  const queryInPath = hasEndInside ? (decodedWhole(path) ?? '').split('?').slice(1).join('&') : ''
+  return { segments, pieces, query, queryInPath }
 }
 
 /**
@@ -119,9 +178,47 @@ export function visitMembers(query: string, visit: (name: string, rawValue: stri
   return true
 }
 
+/**
+ * Visits the same members in all spellings: as written, and as servers find them that decode before they part, and that part at `;`. Values
+ * are raw. False as of `visitMembers`, and where a name is still changing after several rounds of decoding.
+ */
+export function visitSpelledMembers(
+  { query, queryInPath }: RequestUrl,
+  visit: (name: Spelling, rawValue: string, isAsWritten: boolean) => boolean,
+): boolean {
+  const decodedQuery = OTHER_MEMBERS.test(query) ? decodedWhole(query) : ''
+  if (decodedQuery === null) return false
+  let count = 0
+  for (const [members, isAsWritten] of [
+    [query.split('&'), true],
+    [`${decodedQuery}&${queryInPath}`.split(/[&;]/), false],
+  ] as const) {
+    for (const member of members) {
+      if (member === '') continue
+      const [rawName, rawValue] = partedAtEquals(member)
+      const name = nameSpelling(rawName)
+      if (name === null || ++count > SPELLED_MEMBERS_MAX || !visit(name, rawValue, isAsWritten)) return false
+    }
+  }
+  return true
+}
+
+/** Where the host stands among raw segments: after the first `//`; -1: there is none. */
+function hostIn(segments: readonly string[]): number {
+  return segments[1] === '' ? HOST : -1
+}
+
 /** Scheme and host, which mean the same in any case (RFC 3986, section 6.2.2.1): what stands around the first `//`. */
 function isAnyCase(segments: readonly string[], index: number): boolean {
-  return segments[1] === '' && (index === 0 || index === 2)
+  return segments[1] === '' && (index === 0 || index === HOST)
+}
+
+/** A decoded segment; scheme and host in lower case, and without the default port of the scheme (RFC 3986, section 6.2.3). */
+function ofAuthority(segments: readonly string[], index: number, text: string): string {
+  if (!isAnyCase(segments, index)) return text
+  const lower = text.toLowerCase()
+  const port = index === HOST ? DEFAULT_PORTS.get(decoded(segments[0]!).toLowerCase()) : undefined
+  return port === undefined ? lower : lower.replace(port, '')
 }
 
 function hasGoodEscapes(text: string): boolean {

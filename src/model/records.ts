@@ -214,6 +214,10 @@ export interface MappingRuleRecord {
   /** Null: 0. */
   readonly priority: number | null
   readonly headers: Readonly<Record<string, string>>
+  /** Only where it is true. */
+  readonly caseSensitive?: boolean
+  /** Only where the rule declares it. */
+  readonly encodedSlashes?: 'literal'
 }
 
 /**

@@ -35,7 +35,16 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     ['https://a.org/users', 'https://a.org/Users', null],
     ['https://a.org/users', 'http://a.org/users', null],
     ['https://a.org/users', 'https://b.org/users', null],
-    ['https://a.org/users', 'https://a.org:443/users', null],
+    // The default port equals no port.
+    ['https://a.org/users', 'https://a.org:443/users', {}],
+    ['https://a.org/users', 'https://a.org:/users', {}],
+    ['https://A.org:443/users', 'HTTPS://a.org/users', {}],
+    ['http://a.org/users', 'http://a.org:80/users', {}],
+    ['https://{host}/users', 'https://a.org:443/users', { host: 'a.org' }],
+    ['https://a.org/users', 'https://a.org:80/users', null],
+    ['https://a.org/users', 'https://a.org:8443/users', null],
+    ['https://a.org:8443/users', 'https://a.org:8443/users', {}],
+    ['https://{host}/users', 'https://eve@a.org/users', null],
     ['https://a.org/users', '/users', null],
     ['https://a.org/users', '', null],
     // Scheme and host are the same in any case.
@@ -158,11 +167,26 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
       expect(first({ ...wide, priority: -1 }, exact)).toBe('page')
     })
 
-    test('of equal priority the longer URL counts, and of equal length the older one', () => {
+    test('of equal priority a literal segment precedes a placeholder, whatever their lengths', () => {
       const [long, short] = [rule('https://a.org/{long}/1', 'long'), rule('https://a.org/x/1', 'short')]
-      expect([first(long, short), first(short, long)]).toEqual(['long', 'long'])
-      const [one, other] = [rule('https://a.org/{a}/1', 'one'), rule('https://a.org/x/{b}', 'other')]
+      expect([first(long, short), first(short, long)]).toEqual(['short', 'short'])
+      const [any, known] = [rule('https://a.org/{a}/1?a={long}', 'any'), rule('https://a.org/x/1', 'known')]
+      expect([first(any, known), first(known, any)]).toEqual(['known', 'known'])
+    })
+
+    test('of equal segments the one with more query members counts, and a literal value precedes a placeholder', () => {
+      const [none, any, known] = ['', '?a={placeholder}', '?a=1'].map((query, index) =>
+        rule(`https://a.org/x/1${query}`, ['none', 'any', 'known'][index]!),
+      ) as [MappingRule, MappingRule, MappingRule]
+      expect([first(none, any), first(any, none)]).toEqual(['any', 'any'])
+      expect([first(any, known), first(known, any)]).toEqual(['known', 'known'])
+    })
+
+    test('of as many literal segments the longer text outside of placeholders counts, and of equal length the older one', () => {
+      const [one, other] = [rule('https://a.org/{a}/1', 'one'), rule('https://a.org/x/{longer}', 'other')]
       expect([first(one, other), first(other, one)]).toEqual(['one', 'other'])
+      const long = rule('https://a.org/{a}/1?a=1', 'long', { priority: 0 })
+      expect([first(long, other), first(other, long)]).toEqual(['long', 'long'])
     })
 
     test('the config that was made first counts, whichever came first', () => {

@@ -202,6 +202,40 @@ test('what placeholders stand for are attributes of the resource, which conditio
   expect(await patch('https://a.org/alice/d1?as=z', 'z')).toEqual(DENY)
 })
 
+test('a spelling of a URL that a narrower rule is about is denied, unless that rule declares what its server distinguishes', async () => {
+  const client = await startedService()
+  await fill(client)
+  await client.resource({ key: 'secret', actions: { get: {} } })
+  const narrow = (more: object = {}) =>
+    ['https://a.org/admin', 'https://a.org/admin/{rest}'].map(url =>
+      rule(url, { resource: 'secret', ...more }),
+    )
+  await config(client, [rule('https://a.org/{page}'), ...narrow()])
+  const paths = [
+    'admin/users',
+    'admin%2Fusers',
+    'Admin',
+    'admin%5Cusers',
+    'admin.',
+    '%2561dmin',
+    'users',
+    'Users',
+  ]
+  const allowed = async () => {
+    const found: string[] = []
+    for (const path of paths) {
+      const [, body] = await ask(asked(`https://a.org:443/${path}`), client)
+      if ((body as typeof ALLOW).allow) found.push(path)
+    }
+    return found
+  }
+  expect(await allowed()).toEqual(['users', 'Users'])
+  const declared = { case_sensitive: true, encoded_slashes: 'literal' }
+  const mapping_rules = [rule('https://a.org/{page}'), ...narrow(declared)]
+  expect((await client.patch(`${CONFIGS}/gateway`, { mapping_rules })).status).toBe(200)
+  expect(await allowed()).toEqual(['admin%2Fusers', 'Admin', 'admin%5Cusers', 'users', 'Users'])
+})
+
 describe('with DEBUG_DECISIONS', () => {
   test('the answer says what the request stands for and why, or that no rule fits', async () => {
     const client = await startedService({ hasDebug: true })

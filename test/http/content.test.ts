@@ -81,7 +81,16 @@ async function fill(verdict: Client): Promise<void> {
     name: 'A',
     secret: { not: 'not-told' },
     auth_mechanism: 'Headers',
-    mapping_rules: [{ ...rule, action: 'read', priority: 2, headers: { __proto__: 'x', 'X-A': 'b' } }],
+    mapping_rules: [
+      {
+        ...rule,
+        action: 'read',
+        priority: 2,
+        headers: { __proto__: 'x', 'X-A': 'b' },
+        case_sensitive: true,
+        encoded_slashes: 'literal',
+      },
+    ],
   })
   await made('PATCH', `${configs}/z`, { mapping_rules: [rule, { ...rule, resource: 'gone-type' }] })
   await made('DELETE', `${schema}/resources/gone-type`, undefined)

@@ -74,7 +74,12 @@ for (const [user_set, permission, resource_set] of [
 const CONFIGS = '/v2/facts/default/default/proxy_configs'
 for (const [key, ...resources] of [['z', 'document'], ['a', 'folder', 'document'], ['m']]) {
   const rule = { url: 'https://a.org/{id}', http_method: 'get', action: 'read' }
-  const mapping_rules = resources.map(resource => ({ ...rule, resource }))
+  const mapping_rules = resources.map(resource => ({
+    ...rule,
+    resource,
+    case_sensitive: true,
+    encoded_slashes: 'literal',
+  }))
   await verdict.post(CONFIGS, { key, name: key, secret: 'not-told', mapping_rules })
 }
 // Facts, which are not copied, and what the groups API makes for them.

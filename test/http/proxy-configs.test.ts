@@ -116,6 +116,23 @@ describe('a proxy config', () => {
     expect((await verdict.patch<ProxyConfig>(path, { mapping_rules: [] })).body.mapping_rules).toEqual([])
   })
 
+  test('keeps what its rules declare of the server, and has no such member where they declare nothing', async () => {
+    const config = await made({
+      mapping_rules: [
+        { ...RULE, case_sensitive: true, encoded_slashes: 'literal' },
+        { ...RULE, http_method: 'put', case_sensitive: false, encoded_slashes: null },
+        { ...RULE, http_method: 'post', case_sensitive: null },
+      ],
+    })
+    const read = { ...RULE, action: null, priority: null, headers: {} }
+    expect(config.mapping_rules).toEqual([
+      { ...read, case_sensitive: true, encoded_slashes: 'literal' },
+      { ...read, http_method: 'put' },
+      { ...read, http_method: 'post' },
+    ])
+    expect((await verdict.get(`${CONFIGS}/${config.key}`)).body).toEqual(config)
+  })
+
   test('is gone when it was deleted', async () => {
     const { key } = await made()
     expect((await verdict.delete(`${CONFIGS}/${key}`)).status).toBe(204)
@@ -173,6 +190,46 @@ describe('a proxy config', () => {
   })
 })
 
+describe('a rule that can never decide is reported with a Warning', () => {
+  const [key] = fresh('warned')
+  const ruled = (url: string, more: object = {}) => ({ ...RULE, url: `https://${key}.org${url}`, ...more })
+  const wide = ruled('/{page}')
+
+  test.each([
+    ['one of a lower priority', [ruled('/{p}', { priority: 1 }), ruled('/admin')], ['1 because of 0']],
+    ['the younger of two that are alike', [wide, ruled('/{other}')], ['1 because of 0']],
+    ['one in another case', [ruled('/Admin'), ruled('/admin')], ['1 because of 0']],
+    ['one whose query says more', [ruled('/a', { priority: 1 }), ruled('/a?x=1')], ['1 because of 0']],
+    ['none: a literal segment precedes', [wide, ruled('/admin'), ruled('/admin/{rest}')], []],
+    ['none: its case is another URL', [ruled('/Admin', { case_sensitive: true }), ruled('/admin')], []],
+    ['none: the query says less', [ruled('/a?x=1', { priority: 1 }), ruled('/a')], []],
+    ['none: another method', [ruled('/{p}', { priority: 1, http_method: 'put' }), ruled('/admin')], []],
+  ])('%s', async (_what, mapping_rules, named) => {
+    const answer = await post({ mapping_rules })
+    expect(answer.status).toBe(200)
+    const warning = answer.headers.get('warning')
+    if (named.length === 0) expect(warning).toBeNull()
+    else expect(warning).toMatch(/^299 - "mapping rules that never decide, .*"$/u)
+    const found = [...(warning ?? '').matchAll(/_rules\.(\d+) of (\S+) because of mapping_rules\.(\d+)/gu)]
+    expect(found.map(([, rule, of, because]) => [of, `${rule} because of ${because}`])).toEqual(
+      named.map(text => [answer.body.key, text]),
+    )
+    expect((await verdict.delete(`${CONFIGS}/${answer.body.key}`)).status).toBe(204)
+  })
+
+  test('also of another config, when a change of rules makes it so, and not when a name is changed', async () => {
+    const narrow = await made({ mapping_rules: [ruled('/admin')] })
+    const other = await made({ mapping_rules: [] })
+    const mapping_rules = [ruled('/{p}', { priority: 1 })]
+    const changed = await verdict.patch<ProxyConfig>(`${CONFIGS}/${other.key}`, { mapping_rules })
+    expect(changed.headers.get('warning')).toContain(
+      `mapping_rules.0 of ${narrow.key} because of mapping_rules.0 of ${other.key};`,
+    )
+    const renamed = await verdict.patch<ProxyConfig>(`${CONFIGS}/${other.key}`, { name: 'Other' })
+    expect(renamed.headers.get('warning')).toBeNull()
+  })
+})
+
 describe('refused with its place', () => {
   test.each([
     ['url_type', 'regex', /regular expressions/u],
@@ -184,6 +241,10 @@ describe('refused with its place', () => {
     ['priority', '1', /integer/u],
     ['resource', '', /./u],
     ['headers', { a: 1 }, /string/u],
+    ['case_sensitive', 'true', /boolean/u],
+    ['encoded_slashes', 'separator', /literal/u],
+    ['url', 'https://eve@a.org/', /user name/u],
+    ['url', 'https://a.org/%252e%252e/a', /\. and \.\./u],
     ['headers', [], /object/u],
     ['url', '', /./u],
     ['url', 'https://a.org/#top', /fragment/u],

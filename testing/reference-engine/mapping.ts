@@ -1,60 +1,87 @@
 /**
- * Mapping rules, literally as the contract has them (conditions, section 10.3): each rule is held against the URL, one after the other,
- * both split anew for each.
+ * Mapping rules, literally as the contract has them (conditions, section 10.3): each rule is held against the URL, one after the other.
+ * The form that spellings of a text share is taken from the model; which pieces a rule can stand for is tried one after the other.
  */
 import type { MappedRequest } from '#engine/engine.ts'
 import type { MappingPut, MappingRule } from '#model/change.ts'
 import { ASKED_QUERY_MEMBERS_MAX } from '#model/limits.ts'
-import { MAPPING_METHODS, readMappingUrl } from '#model/mapping-urls.ts'
+import {
+  MAPPING_METHODS,
+  type MappingUrl,
+  readMappingUrl,
+  readRequestUrl,
+  type RequestUrl,
+  spellingKey,
+  visitSpelledMembers,
+} from '#model/mapping-urls.ts'
+import { type Spelling, valueSpelling } from '#model/url-spellings.ts'
 
 interface Parts {
   readonly segments: readonly string[]
   readonly query: readonly (readonly [name: string, value: string])[]
 }
 
+/** How a rule fits a spelling of a URL: with its segments as written, if an encoded slash parts the path, if the path ends before. */
+type Way = 'alike' | 'parted' | 'ended'
+
 export class Mapping {
   readonly #configs = new Map<string, MappingPut>()
+  #rules: MappingRule[] | null = null
 
   put(put: MappingPut): void {
     this.#configs.set(put.config, put)
+    this.#rules = null
   }
 
   remove(config: string): void {
     this.#configs.delete(config)
+    this.#rules = null
   }
 
   find(method: string, url: string): MappedRequest | null {
-    const oldestFirst = [...this.#configs.values()].toSorted(
-      (one, other) => one.createdAt - other.createdAt || (one.config < other.config ? -1 : 1),
-    )
-    const rules = oldestFirst
+    const asked = readRequestUrl(url)
+    if (asked === null) return null
+    const rules = (this.#rules ??= this.#inOrder()).filter(rule => rule.method === method.toLowerCase())
+    const fits = rules.map(rule => ({ rule, written: fitOf(rule, partsOf(url)), ways: waysOf(rule, asked) }))
+    const first = fits.find(({ written, ways }) => written !== null || ways.has('alike') || ways.has('ended'))
+    if (first === undefined || first.written === null || first.written === 'ambiguous') return null
+    if (isSpelledTwice(first.rule, asked)) return null
+    if (fits.some(({ written, ways }) => written === null && ways.has('parted'))) return null
+    const { type, action, method: ruled } = first.rule
+    return { type, action: action ?? ruled, attributes: first.written }
+  }
+
+  #inOrder(): MappingRule[] {
+    return [...this.#configs.values()]
+      .toSorted((one, other) => one.createdAt - other.createdAt || (one.config < other.config ? -1 : 1))
       .flatMap(config => config.rules)
-      .filter(rule => MAPPING_METHODS.includes(rule.method) && rule.method === method.toLowerCase())
+      .filter(rule => MAPPING_METHODS.includes(rule.method))
       .filter(({ url: ruled }) => typeof readMappingUrl(ruled) !== 'string')
-      .toSorted((one, other) => other.priority - one.priority || other.url.length - one.url.length)
-    for (const rule of rules) {
-      const fit = fitOf(rule, url)
-      if (fit === 'ambiguous') return null
-      if (fit !== null) return { type: rule.type, action: rule.action ?? rule.method, attributes: fit }
-    }
-    return null
+      .toSorted(narrowerFirst)
   }
 }
 
-/** What the placeholders stand for; null: it does not fit. */
-function fitOf(rule: MappingRule, url: string): Record<string, string> | 'ambiguous' | null {
-  const wanted = partsOf(rule.url)!
-  const asked = partsOf(url)
-  if (asked === null || asked.segments.length !== wanted.segments.length) return null
+function narrowerFirst(one: MappingRule, other: MappingRule): number {
+  const [ones, others] = [one, other].map(rule => {
+    const { segments, query } = partsOf(rule.url)
+    const texts = segments.filter(raw => placeholderIn(raw) === null).map(decodeURIComponent)
+    const values = query.filter(([, raw]) => placeholderIn(raw) === null).map(([, raw]) => fromForm(raw))
+    const length = [...texts, ...values, ...query.map(([name]) => fromForm(name))].join('').length
+    return [rule.priority, texts.length, segments.length, values.length, query.length, length]
+  }) as [number[], number[]]
+  return others.map((number, index) => number - ones[index]!).find(difference => difference !== 0) ?? 0
+}
+
+/** What the placeholders stand for; null: it does not fit as it is written. */
+function fitOf(rule: MappingRule, asked: Parts): Record<string, string> | 'ambiguous' | null {
+  const wanted = partsOf(rule.url)
+  if (asked.segments.length !== wanted.segments.length) return null
   const captured: [string, string][] = []
   for (const [index, raw] of wanted.segments.entries()) {
-    const segment = asked.segments[index]!
-    const anyCase = index !== 1 && index < 3 && wanted.segments[1] === '' && asked.segments[1] === ''
-    const value = anyCase ? decodeURIComponent(segment).toLowerCase() : decodeURIComponent(segment)
+    const value = writtenOf(asked.segments, index)
     const name = placeholderIn(raw)
     if (name === null) {
-      const text = anyCase ? decodeURIComponent(raw).toLowerCase() : decodeURIComponent(raw)
-      if (text !== value) return null
+      if (writtenOf(wanted.segments, index) !== value) return null
     } else if (value === '') return null
     else captured.push([name, value])
   }
@@ -73,6 +100,81 @@ function fitOf(rule: MappingRule, url: string): Record<string, string> | 'ambigu
   return isAmbiguous ? 'ambiguous' : Object.fromEntries(captured)
 }
 
+/** A segment as it is compared: decoded once, scheme and host in lower case and without the default port. */
+function writtenOf(segments: readonly string[], index: number): string {
+  const text = decodeURIComponent(segments[index]!)
+  if (segments[1] !== '' || (index !== 0 && index !== 2)) return text
+  const scheme = decodeURIComponent(segments[0]!).toLowerCase()
+  const port = { 'https:': '443', 'http:': '80' }[scheme]
+  const [, host, asked] = /^(.*?)(?::(\d*))?$/u.exec(text.toLowerCase())!
+  const isDefault = index === 2 && port !== undefined && (asked === '' || asked === port)
+  return isDefault ? host! : text.toLowerCase()
+}
+
+/** In which ways a rule fits spellings of the URL. */
+function waysOf(rule: MappingRule, asked: RequestUrl): Set<Way> {
+  const wanted = readMappingUrl(rule.url, rule.caseSensitive) as MappingUrl
+  const ways = new Set<Way>()
+  if (!hasSpelledMembers(wanted, asked)) return ways
+  const keysAt = asked.pieces.map(piece => new Set([piece, piece.cut].flatMap(keysOf)))
+  const isFilled = (text: unknown) => text !== ''
+  const [ofRule, ofUrl] = [wanted.segments.map(part => ('text' in part ? part.text : null)), asked.segments]
+  const isLiteral = rule.encodedSlashes === 'literal'
+  const hasOtherCount = ofRule.filter(isFilled).length !== ofUrl.filter(isFilled).length
+  const visit = (piece: number, at: number, isParted: boolean): void => {
+    const isWhole = at === asked.pieces.length
+    if (piece === wanted.pieces.length) {
+      const hasEnded = at > 0 && asked.pieces[at - 1]!.endsPath
+      if (!isWhole && !hasEnded) return
+      if (isLiteral && hasOtherCount && (isParted || isWhole)) return
+      ways.add(isParted ? 'parted' : isWhole ? 'alike' : 'ended')
+      return
+    }
+    if (isWhole) return
+    const key = wanted.pieces[piece]!
+    const isPartedHere = isParted || asked.pieces[at]!.isBehindEncoded
+    if (key === null) {
+      let end = at + 1
+      visit(piece + 1, end, isPartedHere)
+      while (asked.pieces[end]?.isBehindEncoded) visit(piece + 1, ++end, isPartedHere)
+    } else if (keysAt[at]!.has(key)) visit(piece + 1, at + 1, isPartedHere)
+  }
+  visit(0, 0, false)
+  return ways
+}
+
+function hasSpelledMembers(wanted: MappingUrl, asked: RequestUrl): boolean {
+  if (wanted.query.length === 0) return true
+  const members: [name: string, value: string][] = []
+  const isWhole = visitSpelledMembers(asked, (name, rawValue) => {
+    for (const key of keysOf(name))
+      for (const said of keysOf(valueSpelling(rawValue))) members.push([key, said])
+    return true
+  })
+  const count = asked.query.split('&').filter(member => member !== '').length
+  if (!isWhole || count > ASKED_QUERY_MEMBERS_MAX) return true
+  return wanted.query.every(({ spelledMember, spelledValue }) =>
+    members.some(([name, value]) => name === spelledMember && (spelledValue ?? value) === value),
+  )
+}
+
+/** Whether a member that the rule names comes with several values under names that are spellings of its name. */
+function isSpelledTwice(rule: MappingRule, asked: RequestUrl): boolean {
+  const { query } = readMappingUrl(rule.url, rule.caseSensitive) as MappingUrl
+  return query.some(({ spelledMember }) => {
+    const values = new Set<string>()
+    visitSpelledMembers(asked, (name, rawValue, isAsWritten) => {
+      if (isAsWritten && keysOf(name).includes(spelledMember)) values.add(valueSpelling(rawValue)!.exact)
+      return true
+    })
+    return values.size > 1
+  })
+}
+
+function keysOf(spelling: Spelling | null): string[] {
+  return spelling ? [false, true].map(isExact => spellingKey(spelling, isExact)) : []
+}
+
 /** A name or a value in a query, as forms send it. */
 function fromForm(raw: string): string {
   return decodeURIComponent(raw.replaceAll('+', ' '))
@@ -82,21 +184,9 @@ function placeholderIn(raw: string): string | null {
   return raw.startsWith('{') ? raw.slice(1, -1) : null
 }
 
-/** Not decoded yet; null: two programs could read it differently. */
-function partsOf(url: string): Parts | null {
-  if (/[#\s]/.test(url) || /%00/.test(url)) return null
-  try {
-    decodeURIComponent(url)
-  } catch {
-    return null
-  }
+/** Not decoded yet. */
+function partsOf(url: string): Parts {
   const [path = '', ...more] = url.split('?')
-  if ([...decodeURIComponent(path)].some(character => character < ' ' || character === '\u007f')) return null
-  if (path.includes(';') || path.includes('\\')) return null
-  const isElsewhere = path
-    .split(/\/|%(?:25)*(?:2f|5c)/i)
-    .some(part => /^(\.|%(?:25)*2e){1,2}(%(?:25)*(3b|00).*)?$/i.test(part))
-  if (isElsewhere) return null
   const members = more
     .join('?')
     .split('&')

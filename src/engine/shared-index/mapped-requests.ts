@@ -1,5 +1,6 @@
 /** Which question a request at a gateway stands for. Every answer belongs to one state of the index. */
 import type { MappedRequest } from '#engine/engine.ts'
+import { mappedBy } from '#engine/shared-index/mapping/mapping-match.ts'
 import type { MappingView } from '#engine/shared-index/mapping/mapping-view.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 import type { ConsistentReads } from './consistent-reads.ts'
@@ -26,9 +27,10 @@ export class MappedRequests {
     this.#schema = schema
   }
 
-  /** O(compiled rules) where they have changed, else as `MappingView.find`. */
+  /** O(compiled rules) where they have changed, else as `mappedBy`. */
   find(method: string, url: string): MappedRequest | null {
     // A copy of the rules, so that nothing that is written meanwhile is read.
-    return this.#reads.read(ATTEMPTS, this.#readRules).view?.find(method, url) ?? null
+    const { view } = this.#reads.read(ATTEMPTS, this.#readRules)
+    return view && mappedBy(view, method, url)
   }
 }

@@ -1,5 +1,5 @@
 /** Proxy configs and the mapping rules in them on the wire (conditions, sections 10.3 and 10.4). */
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { jsonBytes } from '#model/json-text.ts'
 import {
   MAPPING_RULE_BYTES_MAX,
@@ -55,6 +55,10 @@ const Headers = Type.Unsafe<Record<string, string>>({
 })
 
 const ruleFields = {
+  url: MappingRuleUrl,
+  url_type: optional(NoRegularExpression),
+  /** By key or id. */
+  resource: Reference,
   http_method: MappingMethodName,
   headers: optional(Headers),
   /** Of the resource. Absent: the method in lower case. */
@@ -66,25 +70,39 @@ const ruleFields = {
       description: 'Of several rules that fit the highest counts. Absent: 0.',
     }),
   ),
+  case_sensitive: optional(
+    Type.Boolean({
+      description:
+        'Whether the server distinguishes the case of letters in this URL. Absent or `false`: a request whose URL differs from this one in ' +
+        'case alone is denied where a wider rule fits it.',
+    }),
+  ),
+  encoded_slashes: optional(
+    Type.Enum(['literal'], {
+      description:
+        '`literal`: the server takes `%2F` and `%5C` for a part of a segment. Absent: a request whose URL is like this one after these are ' +
+        'decoded is denied where another rule fits it.',
+    }),
+  ),
 }
 
 /**
  * What is kept as it was sent counts. The rest is short, and is shown and exported in another form: keys in place of ids, null in place
  * of nothing. So a rule that was taken once is taken again as it is shown.
  */
-export const MappingRuleCreate = Type.Refine(
-  Type.Object({
-    url: MappingRuleUrl,
-    url_type: optional(NoRegularExpression),
-    /** By key or id. */
-    resource: Reference,
-    ...ruleFields,
-  }),
-  ({ url, headers }) =>
-    jsonBytes({ url, headers: headers ?? {} }, MAPPING_RULE_BYTES_MAX) <= MAPPING_RULE_BYTES_MAX,
-  () => `must have at most ${MAPPING_RULE_BYTES_MAX} bytes of url and headers as JSON`,
-)
+export const MappingRuleCreate = ofRuleSize(Type.Object(ruleFields))
 export type MappingRuleCreate = Static<typeof MappingRuleCreate>
+
+function ofRuleSize<Rule extends TSchema>(schema: Rule) {
+  return Type.Refine(
+    schema,
+    rule => {
+      const { url, headers } = rule as { readonly url: string; readonly headers?: unknown }
+      return jsonBytes({ url, headers: headers ?? {} }, MAPPING_RULE_BYTES_MAX) <= MAPPING_RULE_BYTES_MAX
+    },
+    () => `must have at most ${MAPPING_RULE_BYTES_MAX} bytes of url and headers as JSON`,
+  )
+}
 
 /** As it is kept: the resource and the action by their keys. */
 export const MappingRuleRead = Type.Object({
@@ -94,6 +112,8 @@ export const MappingRuleRead = Type.Object({
   headers: Headers,
   action: nullable(Type.String()),
   priority: nullable(Type.Integer()),
+  case_sensitive: Type.Optional(Type.Boolean({ description: 'Only where it is `true`.' })),
+  encoded_slashes: Type.Optional(Type.Enum(['literal'], { description: 'Only where the rule declares it.' })),
 })
 export type MappingRuleRead = Static<typeof MappingRuleRead>
 

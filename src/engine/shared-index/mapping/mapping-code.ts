@@ -4,9 +4,10 @@
  *
  *   method ─► node ─ segment ─► node ─ segment ─► … ─► node ─► rules whose path ends here
  *
- * It is a tree of segments. A node has an edge for each text that a rule has in that place, and at most one for any text. Texts are
- * *atoms*: numbered in the order of the texts, so that a segment is looked up once and compared as a number from then on. Rules are
- * numbered in the order in which they count, so the smallest number that fits is the answer.
+ * It is a tree of the pieces of paths, by the keys that all spellings share (`url-spellings.ts`). A node has an edge for each key that a
+ * rule has in that place, and at most one for a placeholder. Texts are *atoms*: numbered in the order of the texts, so that a piece is
+ * looked up once and compared as a number from then on. Rules are numbered in the order in which they count (`mapping-order.ts`). The
+ * smallest number that fits in any spelling decides; whether the rule fits the URL as written is compared with its segments.
  */
 
 /** The arrays of the unit. */
@@ -26,8 +27,8 @@ export const UNIT = {
   /** By rule: where it begins among the words of rules. */
   ruleFrom: 6,
   /**
-   * Rules: type and action, as atoms; the count of captures, each its name as an atom and its place; the count of query members, each its
-   * name and its value, as atoms, or `ANY`.
+   * Rules: type and action, as atoms; the count of its segments if encoded slashes are literal, otherwise 0; the count of captures, each its name as an atom and its place;
+   * the count of segments, each an atom or `ANY`; the count of query members, each as `MEMBER` says.
    */
   rules: 7,
 } as const
@@ -36,7 +37,13 @@ export const UNIT_ARRAYS = 8
 /** The words of a node. `best`: the smallest number of the rules that end in it or below it. */
 export const NODE = { edgesFrom: 0, any: 1, endsFrom: 2, best: 3, words: 4 } as const
 
-/** In place of the value of a query member: any. */
+/** The words of a rule before its captures. */
+export const RULE = { type: 0, action: 1, literalSegments: 2, captures: 3 } as const
+
+/** The words of a query member, all of them atoms: as written, and in all spellings. */
+export const MEMBER = { name: 0, value: 1, spelledName: 2, spelledValue: 3, words: 4 } as const
+
+/** In place of the text of a segment, or of the value of a query member: any. */
 export const ANY = -1
 /** In place of a node: none. Node 0 is where the rules of a method begin, to which no edge leads. */
 export const NO_NODE = 0

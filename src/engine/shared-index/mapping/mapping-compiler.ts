@@ -1,7 +1,8 @@
 /** Compiles mapping rules into the unit that readers use (`mapping-code.ts`), in steps. The writer's. */
 import { packArrays } from '#engine/shared-index/memory/packed-arrays.ts'
-import type { MappingPut, MappingRule } from '#model/change.ts'
-import { MAPPING_METHODS, type MappingMethod, type MappingUrl, readMappingUrl } from '#model/mapping-urls.ts'
+import type { MappingPut } from '#model/change.ts'
+import { compareRules, type ReadRule, readRule } from '#model/mapping-order.ts'
+import { MAPPING_METHODS, type MappingMethod, type MappingPart } from '#model/mapping-urls.ts'
 import { ANY, NO_NODE, NODE, placeOfMember, UNIT, UNIT_ARRAYS } from './mapping-code.ts'
 import { sortedInSteps } from './sorting.ts'
 
@@ -12,11 +13,6 @@ const WORDS_A_STEP = 8_192
 /** More than there are atoms: an edge is known by a node and an atom in one number. */
 const ATOMS_MAX = 2 ** 24
 
-interface ReadRule {
-  readonly rule: MappingRule
-  readonly url: MappingUrl
-}
-
 /**
  * Nothing where there are no rules. `stamp`: another one for each unit that is published. O(length of all URLs × log of their parts), in
  * steps of some tenths of a millisecond.
@@ -25,8 +21,8 @@ export function* compileMapping(configs: readonly MappingPut[], stamp: number): 
   const rules = yield* inOrder(configs)
   if (rules.length === 0) return new Int32Array(0)
   const tree = new Tree()
-  for (const [number, { rule, url }] of rules.entries()) {
-    tree.add(rule, url)
+  for (const [number, rule] of rules.entries()) {
+    tree.add(rule)
     if (number % RULES_A_STEP === 0) yield
   }
   const arrays = yield* tree.arrays()
@@ -34,10 +30,7 @@ export function* compileMapping(configs: readonly MappingPut[], stamp: number): 
   return packArrays(arrays)
 }
 
-/**
- * The rules in the order in which they count (conditions, section 10.3): the highest priority, then the longer URL, then the older one.
- * One that another release wrote, and which cannot be read, is left out.
- */
+/** The rules in the order in which they count. One that another release wrote, and which cannot be read, is left out. */
 function* inOrder(configs: readonly MappingPut[]): Generator<void, ReadRule[]> {
   const byAge = configs.toSorted(
     (one, other) => one.createdAt - other.createdAt || (one.config < other.config ? -1 : 1),
@@ -45,15 +38,12 @@ function* inOrder(configs: readonly MappingPut[]): Generator<void, ReadRule[]> {
   const read: ReadRule[] = []
   let seen = 0
   for (const rule of byAge.flatMap(({ rules }) => rules)) {
-    const url = readMappingUrl(rule.url)
-    if (typeof url !== 'string' && MAPPING_METHODS.includes(rule.method)) read.push({ rule, url })
+    const readable = readRule(rule)
+    if (readable !== null) read.push(readable)
     if (++seen % RULES_A_STEP === 0) yield
   }
   // Equal ones keep their order, which is that of their age.
-  return yield* sortedInSteps(
-    read,
-    ({ rule: one }, { rule: other }) => other.priority - one.priority || other.url.length - one.url.length,
-  )
+  return yield* sortedInSteps(read, compareRules)
 }
 
 /** Grows rule by rule, in the order of their numbers. */
@@ -74,43 +64,55 @@ class Tree {
     for (const _ of MAPPING_METHODS) this.#newNode()
   }
 
-  add(rule: MappingRule, { segments, query }: MappingUrl): void {
+  add({ rule, url: { segments, pieces, query } }: ReadRule): void {
     const number = this.#rules.length
-    const captures: [name: string, place: number][] = []
     let node = rootOf(rule.method)
     this.#note(node, number)
-    for (const [index, part] of segments.entries()) {
-      if ('name' in part) {
-        captures.push([part.name, index])
+    for (const key of pieces) {
+      if (key === null) {
         if (this.#any[node] === NO_NODE) this.#any[node] = this.#newNode()
         node = this.#any[node]!
-      } else node = this.#follow(node, this.#atomOf(part.text))
+      } else node = this.#follow(node, this.#atomOf(key))
       this.#note(node, number)
     }
     const ends = this.#endsOf[node]
     if (ends === undefined) this.#endsOf[node] = [number]
     else ends.push(number)
-    for (const [index, { value }] of query.entries()) {
-      if ('name' in value) captures.push([value.name, placeOfMember(index)])
-    }
     const words: number[] = []
     const isAtom: boolean[] = []
-    const put = (word: number, ofAtom: boolean): void => {
+    const put = (word: number): void => {
       words.push(word)
-      isAtom.push(ofAtom)
+      isAtom.push(false)
     }
-    put(this.#atomOf(rule.type), true)
-    put(this.#atomOf(rule.action ?? rule.method), true)
-    put(captures.length, false)
-    for (const [name, place] of captures) {
-      put(this.#atomOf(name), true)
-      put(place, false)
+    const putAtom = (text: string): void => {
+      words.push(this.#atomOf(text))
+      isAtom.push(true)
     }
-    put(query.length, false)
-    for (const { member, value } of query) {
-      put(this.#atomOf(member), true)
-      if ('name' in value) put(ANY, false)
-      else put(this.#atomOf(value.text), true)
+    const putPart = (part: MappingPart): void => ('name' in part ? put(ANY) : putAtom(part.text))
+    putAtom(rule.type)
+    putAtom(rule.action ?? rule.method)
+    put(rule.encodedSlashes === 'literal' ? segments.filter(isNotEmpty).length : 0)
+    const captures = [
+      ...segments.map((part, index) => ({ part, place: index })),
+      ...query.map(({ value }, index) => ({ part: value, place: placeOfMember(index) })),
+    ]
+    const captureCountAt = words.length
+    put(0)
+    for (const { part, place } of captures) {
+      if (!('name' in part)) continue
+      words[captureCountAt]! += 1
+      putAtom(part.name)
+      put(place)
+    }
+    put(segments.length)
+    for (const part of segments) putPart(part)
+    put(query.length)
+    for (const { member, value, spelledMember, spelledValue } of query) {
+      putAtom(member)
+      putPart(value)
+      putAtom(spelledMember)
+      if (spelledValue === null) put(ANY)
+      else putAtom(spelledValue)
     }
     this.#rules.push({ words, isAtom })
   }
@@ -208,6 +210,10 @@ class Tree {
     if (atom === undefined) this.#atoms.set(text, (atom = this.#atoms.size))
     return atom
   }
+}
+
+function isNotEmpty(part: MappingPart): boolean {
+  return 'name' in part || part.text !== ''
 }
 
 function* putTexts(arrays: Int32Array[], texts: readonly string[]): Generator<void> {

@@ -32,6 +32,7 @@ export function proxyConfigRoutes(manage: Manage): Route[] {
       summary: 'Create a proxy config, with the rules that say which questions requests stand for',
       params: ProxyConfigsPath,
       body: ProxyConfigCreate,
+      mayWarn: true,
       answer: ProxyConfig,
     }),
     manage({
@@ -51,6 +52,7 @@ export function proxyConfigRoutes(manage: Manage): Route[] {
       params: ProxyConfigPath,
       thing: 'getProxyConfig',
       body: ProxyConfigUpdate,
+      mayWarn: true,
       answer: ProxyConfig,
     }),
     manage({

@@ -9,6 +9,7 @@ import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
 import type { ProxyConfigRecord } from '#model/records.ts'
 import type { AuthMechanism, MappingRuleCreate } from '#model/wire/proxy-config.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { declared, presentMappingRule } from './mapping-rules.ts'
 import { putProxyConfig } from './proxy-configs.ts'
 
 export interface ExportedProxyConfig {
@@ -28,14 +29,7 @@ export function* exportedProxyConfigs(records: RecordReader): Iterable<ExportedP
       key: config.key,
       name: config.name,
       auth_mechanism: config.authMechanism,
-      mapping_rules: config.mappingRules.map(({ url, method, type, action, priority, headers }) => ({
-        url,
-        http_method: method,
-        resource: type,
-        action,
-        priority,
-        headers,
-      })),
+      mapping_rules: config.mappingRules.map(presentMappingRule),
       created_at: presentInstant(config.createdAt),
       updated_at: presentInstant(config.updatedAt),
     }
@@ -51,9 +45,10 @@ export function* putProxyConfigs(
   for (const { key, name, auth_mechanism, mapping_rules, created_at, updated_at } of configs) {
     const standing = records.get('proxy-config', rowKeys.proxyConfig(key))
     const mappingRules: ProxyConfigRecord['mappingRules'][number][] = []
-    for (const { url, http_method, resource, action, priority, headers } of mapping_rules) {
+    for (const rule of mapping_rules) {
+      const { url, http_method, resource, action, priority, headers } = rule
       const rest = { action: action ?? null, priority: priority ?? null, headers: headers ?? {} }
-      mappingRules.push({ url, method: http_method, type: resource, ...rest })
+      mappingRules.push({ url, method: http_method, type: resource, ...rest, ...declared(rule) })
       if (mappingRules.length % YIELD_ROWS === 0) yield
     }
     putProxyConfig(context, {

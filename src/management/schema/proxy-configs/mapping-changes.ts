@@ -7,12 +7,14 @@ export function mappingChange({ id, createdAt, mappingRules }: ProxyConfigRecord
     kind: 'mapping-put',
     config: id,
     createdAt,
-    rules: mappingRules.map(({ url, method, type, action, priority }) => ({
+    rules: mappingRules.map(({ url, method, type, action, priority, caseSensitive, encodedSlashes }) => ({
       url,
       method,
       type,
       action,
       priority: priority ?? 0,
+      ...(caseSensitive && { caseSensitive }),
+      ...(encodedSlashes && { encodedSlashes }),
     })),
   }
 }

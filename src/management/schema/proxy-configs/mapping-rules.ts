@@ -17,26 +17,47 @@ export function* namedRules(
   for (const rule of rules) {
     const type = requireType(records, rule.resource)
     const action = rule.action ?? null
-    const declared =
+    const known =
       action === null
         ? null
         : (type.actions.find(({ key }) => key === action) ??
           type.actions.find(({ id }) => id === action.toLowerCase()))
-    if (declared === undefined) throw notFound('action', `${type.key}:${action}`)
+    if (known === undefined) throw notFound('action', `${type.key}:${action}`)
     named.push({
       url: rule.url,
       method: rule.http_method,
       type: type.key,
-      action: declared?.key ?? null,
+      action: known?.key ?? null,
       priority: rule.priority ?? null,
       headers: rule.headers ?? {},
+      ...declared(rule),
     })
     if (named.length % YIELD_ROWS === 0) yield
   }
   return named
 }
 
+/** Declarations of a rule about its server, as they are kept. */
+export function declared({
+  case_sensitive,
+  encoded_slashes,
+}: MappingRuleCreate): Pick<MappingRuleRecord, 'caseSensitive' | 'encodedSlashes'> {
+  return {
+    ...(case_sensitive && { caseSensitive: true }),
+    ...(encoded_slashes && { encodedSlashes: encoded_slashes }),
+  }
+}
+
 export function presentMappingRule(rule: MappingRuleRecord): MappingRuleRead {
-  const { url, method, type, action, priority, headers } = rule
-  return { url, http_method: method, resource: type, headers, action, priority }
+  const { url, method, type, action, priority, headers, caseSensitive, encodedSlashes } = rule
+  return {
+    url,
+    http_method: method,
+    resource: type,
+    headers,
+    action,
+    priority,
+    ...(caseSensitive && { case_sensitive: true }),
+    ...(encodedSlashes && { encoded_slashes: encodedSlashes }),
+  }
 }

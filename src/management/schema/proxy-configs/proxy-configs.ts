@@ -2,6 +2,7 @@
  * Proxy configs (conditions, section 10.4): mapping rules, and a secret with which a proxy would call what is behind it. The proxy itself
  * is not offered, so the secret is kept sealed and told to nobody.
  */
+import { Warned } from '#management/commands/answer-marks.ts'
 import {
   presentScope,
   presentTimes,
@@ -26,6 +27,7 @@ import type {
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { mappingChange } from './mapping-changes.ts'
 import { namedRules, presentMappingRule } from './mapping-rules.ts'
+import { warningOfRules } from './rules-without-effect.ts'
 
 interface ConfigParams {
   readonly proxy_config_id: string
@@ -50,7 +52,7 @@ export function* listProxyConfigs(
 export function* createProxyConfig(
   context: SealingContext,
   input: { readonly body: ProxyConfigCreate },
-): Resumable<ProxyConfig> {
+): Resumable<ProxyConfig | Warned<ProxyConfig>> {
   const { records } = context
   const { key, name, secret, auth_mechanism, mapping_rules = [] } = input.body
   const mappingRules = yield* namedRules(records, mapping_rules)
@@ -70,7 +72,7 @@ export function* createProxyConfig(
     updatedAt: context.now,
   }
   putProxyConfig(context, config)
-  return presentProxyConfig(context, config)
+  return yield* answerAbout(context, config)
 }
 
 export function getProxyConfig(context: ReadContext, input: { readonly params: ConfigParams }): ProxyConfig {
@@ -81,7 +83,7 @@ export function getProxyConfig(context: ReadContext, input: { readonly params: C
 export function* updateProxyConfig(
   context: SealingContext,
   input: { readonly params: ConfigParams; readonly body: ProxyConfigUpdate },
-): Resumable<ProxyConfig> {
+): Resumable<ProxyConfig | Warned<ProxyConfig>> {
   const { records } = context
   const { name, secret, auth_mechanism, mapping_rules } = input.body
   const config = requireProxyConfig(records, input.params.proxy_config_id)
@@ -94,7 +96,17 @@ export function* updateProxyConfig(
     updatedAt: context.now,
   }
   putProxyConfig(context, updated)
-  return presentProxyConfig(context, updated)
+  return mapping_rules ? yield* answerAbout(context, updated) : presentProxyConfig(context, updated)
+}
+
+/** A config whose rules were written. */
+function* answerAbout(
+  context: WriteContext,
+  config: ProxyConfigRecord,
+): Resumable<ProxyConfig | Warned<ProxyConfig>> {
+  const warning = yield* warningOfRules(context.records, config)
+  const body = presentProxyConfig(context, config)
+  return warning === null ? body : new Warned(body, warning)
 }
 
 export function deleteProxyConfig(context: WriteContext, input: { readonly params: ConfigParams }): void {

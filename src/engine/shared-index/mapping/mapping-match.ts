@@ -1,0 +1,311 @@
+/**
+ * One URL that is held against compiled mapping rules.
+ *
+ * The URL leads along the tree of pieces, at each node by the keys of its piece and by the edge for placeholders. So it meets only nodes
+ * whose rules fit one of its spellings so far. The first rule that fits in any spelling decides. If that rule does not fit the URL as
+ * written, servers can disagree about which rule applies, and no rule fits. A part of the tree whose best rule counts less than the rule
+ * that was found is left out.
+ *
+ * In a URL with an encoded slash or an encoded end of the path, servers can also disagree about where a segment ends. There the match
+ * visits all nodes that fit, each once for each piece, to find rules that fit only for such a server.
+ */
+import type { MappedRequest } from '#engine/engine.ts'
+import {
+  decodedOfQuery,
+  MAPPING_METHODS,
+  readRequestUrl,
+  type RequestUrl,
+  spellingKey,
+  visitMembers,
+  visitSpelledMembers,
+} from '#model/mapping-urls.ts'
+import { type Spelling, valueSpelling } from '#model/url-spellings.ts'
+import { ANY, MEMBER, NO_NODE, NODE, RULE } from './mapping-code.ts'
+import type { MappingView } from './mapping-view.ts'
+
+const NOT_FOUND = -1
+/** In place of the value of a member under a name that no rule has. */
+const NO_VALUE: Spelling = { exact: '', folded: '' }
+/** Nodes that a URL with encoded slashes visits. Beyond it no rule fits: only hostile URLs and thousands of rules together need more. */
+const VISITS_MAX = 16_384
+
+/** How a rule fits by a path that is segmented otherwise than as written. */
+const PARTED = 1
+const ENDED = 2
+
+/** Members of a request's query under names that some rule knows. */
+interface SaidQuery {
+  /** By the atom of the name, as written. */
+  readonly written: ReadonlyMap<number, SaidMember>
+  /** By the atom of the key of the name, in all spellings; atoms are those of the keys of values. */
+  readonly spelled: ReadonlyMap<number, SaidMember>
+  /** Whether all of it was read. */
+  readonly isWhole: boolean
+}
+
+interface SaidMember {
+  /** The first one. */
+  value: string | null
+  /** The atoms of its values, of each that is one. */
+  readonly atoms: Set<number>
+  /** Whether it comes with several values: servers can read any of them. */
+  isAmbiguous: boolean
+}
+
+/** `null`: no rule fits, or not in all spellings of the URL. O(parts of the URL × log of all texts + nodes and rules that fit it). */
+export function mappedBy(view: MappingView, method: string, url: string): MappedRequest | null {
+  const root = (MAPPING_METHODS as readonly string[]).indexOf(method.toLowerCase())
+  const read = root < 0 ? null : readRequestUrl(url)
+  return read && new Match(view, read).from(root)
+}
+
+class Match {
+  readonly #view: MappingView
+  readonly #url: RequestUrl
+  /** By piece, once they were looked up: the atoms of its keys. */
+  readonly #atoms: (readonly number[] | undefined)[] = []
+  #query: SaidQuery | null = null
+  /** Without empty ones. */
+  readonly #segmentCount: number
+  readonly #hasOtherSegments: boolean
+  /** Nodes that were visited, each with the piece and the way. */
+  readonly #visited = new Set<number>()
+  #found = Number.POSITIVE_INFINITY
+  /** The first rule that fits the URL as written. */
+  #written = Number.POSITIVE_INFINITY
+  /** Whether another rule fits for a server that ends segments elsewhere. */
+  #hasOther = false
+
+  constructor(view: MappingView, url: RequestUrl) {
+    this.#view = view
+    this.#url = url
+    this.#segmentCount = url.segments.filter(text => text !== '').length
+    this.#hasOtherSegments = url.pieces.some(piece => piece.isBehindEncoded || piece.endsPath)
+  }
+
+  from(root: number): MappedRequest | null {
+    this.#visit(root, 0, 0)
+    const isSure = this.#written === this.#found && !this.#hasOther
+    return isSure && this.#found !== Number.POSITIVE_INFINITY ? this.#request(this.#found) : null
+  }
+
+  #visit(node: number, index: number, otherwise: number): void {
+    const { pieces } = this.#url
+    if (this.#hasOtherSegments && !this.#isNew(node, index, otherwise)) return
+    if (index === pieces.length) {
+      this.#tryEnds(node, otherwise)
+      return
+    }
+    const piece = pieces[index]!
+    const how = piece.isBehindEncoded ? otherwise | PARTED : otherwise
+    const hasMore = index + 1 < pieces.length
+    for (const next of this.#nextOf(node, index)) {
+      if (!this.#hasOtherSegments && this.#bestOf(next) >= this.#found) continue
+      this.#visit(next, index + 1, how)
+      if (piece.endsPath && hasMore) this.#tryEnds(next, how | ENDED)
+    }
+    if (!this.#hasOtherSegments) return
+    // A placeholder stands for all pieces of its segment.
+    const any = this.#view.nodes[node * NODE.words + NODE.any]!
+    if (any === NO_NODE) return
+    for (let end = index + 1; end < pieces.length && pieces[end]!.isBehindEncoded; end++) {
+      this.#visit(any, end + 1, how)
+      if (pieces[end]!.endsPath && end + 1 < pieces.length) this.#tryEnds(any, how | ENDED)
+    }
+  }
+
+  #isNew(node: number, index: number, otherwise: number): boolean {
+    const visit = (node * (this.#url.pieces.length + 1) + index) * 4 + otherwise
+    if (this.#visited.has(visit)) return false
+    this.#hasOther ||= this.#visited.size >= VISITS_MAX
+    // Where it is known that servers disagree, the rest does not matter.
+    if (!this.#hasOther) this.#visited.add(visit)
+    return !this.#hasOther
+  }
+
+  /** The nodes to which a piece leads, the one with the better rule first, so that the others may be left out. */
+  #nextOf(node: number, index: number): readonly number[] {
+    const { nodes } = this.#view
+    const at = node * NODE.words
+    const next: number[] = []
+    const any = nodes[at + NODE.any]!
+    if (any !== NO_NODE) next.push(any)
+    const edgesFrom = nodes[at + NODE.edgesFrom]!
+    const edgesTo = nodes[at + NODE.words + NODE.edgesFrom]!
+    if (edgesFrom < edgesTo) {
+      for (const atom of (this.#atoms[index] ??= this.#atomsOf(index))) {
+        const to = this.#edge(edgesFrom, edgesTo, atom)
+        if (to !== NO_NODE) next.push(to)
+      }
+    }
+    return next.length > 1 ? next.toSorted((one, other) => this.#bestOf(one) - this.#bestOf(other)) : next
+  }
+
+  #atomsOf(index: number): readonly number[] {
+    const piece = this.#url.pieces[index]!
+    return piece.cut === null
+      ? this.#atomsOfSpelling(piece)
+      : [piece, piece.cut].flatMap(this.#atomsOfSpelling)
+  }
+
+  /** The atoms of a text for rules that do not distinguish the case of letters, and for those that do. */
+  readonly #atomsOfSpelling = (spelling: Spelling): number[] =>
+    (this.#view.hasExactKeys ? [false, true] : [false])
+      .map(isExact => this.#view.atomOf(spellingKey(spelling, isExact)))
+      .filter(atom => atom !== NOT_FOUND)
+
+  #bestOf(node: number): number {
+    return this.#view.nodes[node * NODE.words + NODE.best]!
+  }
+
+  /** Where the edge of an atom leads. */
+  #edge(edgesFrom: number, edgesTo: number, atom: number): number {
+    const { edges } = this.#view
+    let from = edgesFrom
+    for (let to = edgesTo; from < to;) {
+      const middle = (from + to) >>> 1
+      if (edges[2 * middle]! < atom) from = middle + 1
+      else to = middle
+    }
+    return from < edgesTo && edges[2 * from] === atom ? edges[2 * from + 1]! : NO_NODE
+  }
+
+  /** Tries the rules that end in a node. */
+  #tryEnds(node: number, otherwise: number): void {
+    const { nodes, ends } = this.#view
+    const at = node * NODE.words
+    const to = nodes[at + NODE.words + NODE.endsFrom]!
+    for (let end = nodes[at + NODE.endsFrom]!; end < to; end++) {
+      const rule = ends[end]!
+      // Rules that are parted otherwise and count less also matter: where they fit, the one that was found does not.
+      if ((otherwise & PARTED) === 0 && rule >= this.#found) return
+      if (!this.#isLikeLiteral(rule, otherwise) || !this.#fitsSpelled(rule)) continue
+      if (this.#fitsWritten(rule)) this.#written = Math.min(this.#written, rule)
+      else if ((otherwise & PARTED) !== 0) this.#hasOther = true
+      this.#found = Math.min(this.#found, rule)
+      if ((otherwise & PARTED) === 0) return
+    }
+  }
+
+  /** Whether a path has as many segments as a rule for which encoded slashes are literal. */
+  #isLikeLiteral(rule: number, otherwise: number): boolean {
+    const count = this.#view.rules[this.#view.ruleFrom[rule]! + RULE.literalSegments]!
+    return count === 0 || otherwise === ENDED || count === this.#segmentCount
+  }
+
+  /** Whether the query fits a rule in any spelling. */
+  #fitsSpelled(rule: number): boolean {
+    const { rules } = this.#view
+    const from = this.#membersFrom(rule)
+    const count = rules[from]!
+    if (count === 0) return true
+    const { spelled, isWhole } = this.#said()
+    if (!isWhole) return true
+    for (let member = 0; member < count; member++) {
+      const at = from + 1 + member * MEMBER.words
+      const values = spelled.get(rules[at + MEMBER.spelledName]!)
+      const value = rules[at + MEMBER.spelledValue]!
+      if (values === undefined || (value !== ANY && !values.atoms.has(value))) return false
+    }
+    return true
+  }
+
+  /** Whether the URL as written fits a rule, and for sure. */
+  #fitsWritten(rule: number): boolean {
+    const { rules } = this.#view
+    const { segments } = this.#url
+    const segmentsFrom = this.#segmentsFrom(rule)
+    if (rules[segmentsFrom] !== segments.length) return false
+    for (const [index, text] of segments.entries()) {
+      const wanted = rules[segmentsFrom + 1 + index]!
+      if (wanted === ANY ? text === '' : this.#view.compare(wanted, text) !== 0) return false
+    }
+    const from = this.#membersFrom(rule)
+    const count = rules[from]!
+    if (count === 0) return true
+    const { written, spelled, isWhole } = this.#said()
+    if (!isWhole) return false
+    for (let member = 0; member < count; member++) {
+      const at = from + 1 + member * MEMBER.words
+      const said = written.get(rules[at + MEMBER.name]!)
+      const value = rules[at + MEMBER.value]!
+      if (said === undefined || said.isAmbiguous || (value !== ANY && !said.atoms.has(value))) return false
+      if (spelled.get(rules[at + MEMBER.spelledName]!)!.isAmbiguous) return false
+    }
+    return true
+  }
+
+  /** Where the count of a rule's segments is. */
+  #segmentsFrom(rule: number): number {
+    const { ruleFrom, rules } = this.#view
+    const at = ruleFrom[rule]! + RULE.captures
+    return at + 1 + 2 * rules[at]!
+  }
+
+  /** Where the count of a rule's query members is. */
+  #membersFrom(rule: number): number {
+    const at = this.#segmentsFrom(rule)
+    return at + 1 + this.#view.rules[at]!
+  }
+
+  /** Read when a rule first needs it. */
+  #said(): SaidQuery {
+    if (this.#query !== null) return this.#query
+    const written = new Map<number, SaidMember>()
+    const isRead = visitMembers(this.#url.query, (name, rawValue) => {
+      const atom = this.#view.atomOf(name)
+      if (atom === NOT_FOUND) return
+      const value = decodedOfQuery(rawValue)
+      const known = written.get(atom)
+      const said = known ?? { value, atoms: new Set<number>(), isAmbiguous: false }
+      if (known === undefined) written.set(atom, said)
+      else if (known.value === value) return
+      else known.isAmbiguous = true
+      const valueAtom = this.#view.atomOf(value)
+      if (valueAtom !== NOT_FOUND) said.atoms.add(valueAtom)
+    })
+    const spelled = new Map<number, SaidMember>()
+    const isSpelled =
+      isRead &&
+      visitSpelledMembers(this.#url, (name, rawValue, isAsWritten) => {
+        const atoms = this.#atomsOfSpelling(name)
+        const value = atoms.length === 0 ? NO_VALUE : valueSpelling(rawValue)
+        if (value === null) return false
+        for (const atom of atoms) {
+          let said = spelled.get(atom)
+          // Members that are found only by parting further make nothing ambiguous: any text can have a `;`.
+          if (isAsWritten && said && said.value !== null && said.value !== value.exact)
+            said.isAmbiguous = true
+          if (!said) spelled.set(atom, (said = { value: null, atoms: new Set(), isAmbiguous: false }))
+          if (isAsWritten) said.value ??= value.exact
+          for (const valueAtom of this.#atomsOfSpelling(value)) said.atoms.add(valueAtom)
+        }
+        return true
+      })
+    this.#query = { written, spelled, isWhole: isSpelled }
+    return this.#query
+  }
+
+  #request(rule: number): MappedRequest {
+    const { ruleFrom, rules } = this.#view
+    const from = ruleFrom[rule]!
+    const captures = rules[from + RULE.captures]!
+    const members = this.#membersFrom(rule)
+    const attributes: [name: string, value: string][] = []
+    for (let capture = 0; capture < captures; capture++) {
+      const at = from + RULE.captures + 1 + 2 * capture
+      const place = rules[at + 1]!
+      const value =
+        place < 0
+          ? this.#said().written.get(rules[members + 1 + MEMBER.words * ~place + MEMBER.name]!)!.value!
+          : this.#url.segments[place]!
+      attributes.push([this.#view.textOf(rules[at]!), value])
+    }
+    // `fromEntries` makes a member of `__proto__`, where an assignment would not.
+    return {
+      type: this.#view.textOf(rules[from + RULE.type]!),
+      action: this.#view.textOf(rules[from + RULE.action]!),
+      attributes: Object.fromEntries(attributes),
+    }
+  }
+}

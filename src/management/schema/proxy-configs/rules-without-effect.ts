@@ -1,0 +1,45 @@
+/** The `Warning` for mapping rules that can never decide, since another one precedes them and fits all of their URLs. */
+import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
+import { type PlacedRule, rulesThatNeverDecide } from '#model/mapping-order.ts'
+import type { ProxyConfigRecord } from '#model/records.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { mappingChange } from './mapping-changes.ts'
+
+/** Rules that one warning names. */
+const RULES_NAMED_MAX = 5
+
+interface Place {
+  readonly config: string
+  readonly index: number
+}
+
+/** Null: there is no such rule in a config after its change, and no rule of the environment became one because of the config. */
+export function* warningOfRules(records: RecordReader, changed: ProxyConfigRecord): Resumable<string | null> {
+  const configs = [
+    changed,
+    ...[...records.list('proxy-config', lists.all('proxy-config'))].filter(({ id }) => id !== changed.id),
+  ].toSorted((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1))
+  const rules = configs.flatMap(config =>
+    mappingChange(config).rules.map((rule, index): PlacedRule<Place> => ({
+      rule,
+      place: { config: config.key, index },
+    })),
+  )
+  const isOfChanged = ({ config }: Place) => config === changed.key
+  const all = yield* rulesThatNeverDecide(rules)
+  const told = all.filter(({ rule, because }) => isOfChanged(rule) || isOfChanged(because))
+  if (told.length === 0) return null
+  const named = told
+    .slice(0, RULES_NAMED_MAX)
+    .map(({ rule, because }) => `${nameOf(rule)} because of ${nameOf(because)}`)
+  const more = told.length > named.length ? `, and ${told.length - named.length} more` : ''
+  return (
+    `mapping rules that never decide, since another one precedes them and fits all of their URLs: ${named.join(', ')}${more}; ` +
+    'remove them, or give them a higher priority'
+  )
+}
+
+function nameOf({ config, index }: Place): string {
+  return `mapping_rules.${index} of ${config}`
+}

@@ -1,0 +1,140 @@
+/** The order in which mapping rules count (conditions, section 10.3), and rules that can never decide because of it. */
+import type { MappingRule } from './change.ts'
+import { MAPPING_METHODS, type MappingUrl, readMappingUrl } from './mapping-urls.ts'
+
+export interface ReadRule {
+  readonly rule: MappingRule
+  readonly url: MappingUrl
+  /** Numbers by which it is compared with rules of the same priority: at the first one that differs, the greater precedes. */
+  readonly narrowness: readonly number[]
+}
+
+/** Null: another release wrote the rule, and it cannot be read. O(length of its URL). */
+export function readRule(rule: MappingRule): ReadRule | null {
+  const url = MAPPING_METHODS.includes(rule.method) ? readMappingUrl(rule.url, rule.caseSensitive) : ''
+  return typeof url === 'string' ? null : { rule, url, narrowness: narrownessOf(url) }
+}
+
+/**
+ * Negative: the first one precedes. The highest priority precedes, then the most literal segments, the most segments, the most literal
+ * query members, the most query members, the longest text outside of placeholders. The older of two equal rules precedes.
+ */
+export function compareRules(one: ReadRule, other: ReadRule): number {
+  if (one.rule.priority !== other.rule.priority) return other.rule.priority - one.rule.priority
+  const at = one.narrowness.findIndex((number, index) => number !== other.narrowness[index])
+  return at < 0 ? 0 : other.narrowness[at]! - one.narrowness[at]!
+}
+
+function narrownessOf({ segments, query }: MappingUrl): readonly number[] {
+  const texts = segments.flatMap(part => ('text' in part ? [part.text] : []))
+  const values = query.flatMap(({ value }) => ('text' in value ? [value.text] : []))
+  const written = [...texts, ...values, ...query.map(({ member }) => member)].join('').length
+  return [texts.length, segments.length, values.length, query.length, written]
+}
+
+/** A rule with what distinguishes it among all rules of an environment. */
+export interface PlacedRule<Place> {
+  readonly rule: MappingRule
+  readonly place: Place
+}
+
+interface CoveringNode<Place> {
+  any: CoveringNode<Place> | null
+  readonly edges: Map<string, CoveringNode<Place>>
+  readonly ends: Covering<Place>[]
+}
+
+interface Covering<Place> extends ReadRule {
+  readonly place: Place
+  readonly age: number
+}
+
+/**
+ * Rules that can never decide, each with a rule that precedes it and fits all of its URLs. `rules`: all of an environment, the oldest
+ * first. O(rules × nodes that fit them), in steps of some rules.
+ */
+export function* rulesThatNeverDecide<Place>(
+  rules: readonly PlacedRule<Place>[],
+): Generator<void, { readonly rule: Place; readonly because: Place }[]> {
+  const roots = new Map<string, CoveringNode<Place>>()
+  const read: Covering<Place>[] = []
+  for (const [age, { rule, place }] of rules.entries()) {
+    const readable = readRule(rule)
+    if (readable === null) continue
+    const covering = { ...readable, place, age }
+    read.push(covering)
+    let node = roots.get(rule.method)
+    if (node === undefined) roots.set(rule.method, (node = newNode()))
+    for (const key of covering.url.pieces) node = key === null ? (node.any ??= newNode()) : edgeOf(node, key)
+    node.ends.push(covering)
+    if (age % RULES_A_STEP === 0) yield
+  }
+  const hasExactKeys = read.some(({ rule }) => rule.caseSensitive)
+  const found: { readonly rule: Place; readonly because: Place }[] = []
+  for (const [index, covered] of read.entries()) {
+    const because = coveringOf(roots.get(covered.rule.method)!, covered, hasExactKeys)
+    if (because !== null) found.push({ rule: covered.place, because: because.place })
+    if (index % RULES_A_STEP === 0) yield
+  }
+  return found
+}
+
+const RULES_A_STEP = 64
+
+function newNode<Place>(): CoveringNode<Place> {
+  return { any: null, edges: new Map(), ends: [] }
+}
+
+function edgeOf<Place>(node: CoveringNode<Place>, key: string): CoveringNode<Place> {
+  let next = node.edges.get(key)
+  if (next === undefined) node.edges.set(key, (next = newNode()))
+  return next
+}
+
+/** A rule that precedes this one and fits all of its URLs. */
+function coveringOf<Place>(
+  root: CoveringNode<Place>,
+  covered: Covering<Place>,
+  hasExactKeys: boolean,
+): Covering<Place> | null {
+  const forms = formsOf(covered, hasExactKeys)
+  let nodes = [root]
+  for (const [index, key] of covered.url.pieces.entries()) {
+    const next: CoveringNode<Place>[] = []
+    for (const { any, edges } of nodes) {
+      if (any !== null) next.push(any)
+      if (key === null) continue
+      for (const form of forms) {
+        const edge = edges.get(form.pieces[index]!)
+        if (edge !== undefined) next.push(edge)
+      }
+    }
+    nodes = next
+  }
+  for (const { ends } of nodes) {
+    for (const one of ends) {
+      const order = compareRules(one, covered) || one.age - covered.age
+      if (order < 0 && hasNoFurtherMembers(one.url, forms)) return one
+    }
+  }
+  return null
+}
+
+/** A URL of a rule with the keys of rules that do not distinguish the case of letters, and of those that do where there are any. */
+function formsOf({ rule, url }: ReadRule, hasExactKeys: boolean): readonly MappingUrl[] {
+  if (!hasExactKeys) return [url]
+  return [url, readMappingUrl(rule.url, rule.caseSensitive !== true) as MappingUrl]
+}
+
+/** Whether each query member that the URL wants is one that all URLs of a rule have, in one of its forms. */
+function hasNoFurtherMembers({ query }: MappingUrl, forms: readonly MappingUrl[]): boolean {
+  return query.every(wanted =>
+    forms.some(form =>
+      form.query.some(
+        ({ spelledMember, spelledValue }) =>
+          spelledMember === wanted.spelledMember &&
+          (wanted.spelledValue === null || spelledValue === wanted.spelledValue),
+      ),
+    ),
+  )
+}

@@ -1,0 +1,171 @@
+/**
+ * Spellings of one URL (conditions, section 10.3). A server that receives a request can decode escapes several times, part the path at
+ * encoded slashes and at backslashes, compare letters without regard to case, normalize Unicode, and drop trailing dots, empty segments
+ * and parameters. This file computes, for each part of a URL, the text that all these spellings share.
+ */
+
+/** Rounds of decoding after which a text must not change any more. */
+const ROUNDS_MAX = 4
+/** Some characters have a normal form of 18 characters. A longer text than this is refused. */
+const GROWTH_MAX = 4
+const GROWTH_ALLOWANCE = 64
+
+const NEEDS_DECODING = /\P{ASCII}|%/u
+const NOT_ASCII = /\P{ASCII}/u
+const PLAIN_NAME = /^[\w-]+$/
+const ESCAPES = /(?:%[0-9a-f]{2})+|%u[0-9a-f]{4}/gi
+const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu
+/** More marks than any language puts on a letter (UAX #15, stream-safe text): normalization takes quadratic time for them. */
+const MANY_MARKS = /(?<!\p{M})\p{M}{31}/u
+const CONTROL = /\p{Cc}/u
+const DOT_SEGMENT = /^\s*\.{1,2}\s*(?:[;?#]|$)/
+const DROPPED_END = /[.\s]+$/
+const SEPARATOR = /[/\\]/
+/** Where some servers end a segment, and where some end the whole path. */
+const CUT = /[;?#]/
+const PATH_END = /[?#]/
+
+/** A text in the form that all its spellings share: `exact` with the case of its letters, `folded` without. */
+export interface Spelling {
+  readonly exact: string
+  readonly folded: string
+}
+
+/** A part of a path between two separators, encoded ones included. */
+export interface PathPiece extends Spelling {
+  /** Whether the separator in front of it is an encoded slash or a backslash. */
+  readonly isBehindEncoded: boolean
+  /** Without its parameters; null: it has none. */
+  readonly cut: Spelling | null
+  /** Whether the path ends in it for a server that decodes before it searches for the query. */
+  readonly endsPath: boolean
+}
+
+/**
+ * The pieces of a path whose raw segments are these, without empty ones; null: no server can be relied on to read it. `hostAt`: the
+ * segment that is the host, or -1. O(length).
+ */
+export function piecesOf(rawSegments: readonly string[], hostAt: number): PathPiece[] | null {
+  const pieces: PathPiece[] = []
+  for (const [index, raw] of rawSegments.entries()) {
+    if (raw === '') continue
+    const text = decodedWhole(raw)
+    if (text === null || CONTROL.test(text)) return null
+    let isBehindEncoded = false
+    let isHost = index === hostAt
+    const parts = text.split(SEPARATOR)
+    for (const part of parts) {
+      if (DOT_SEGMENT.test(part) || (isHost && part.includes('@'))) return null
+      if (part === '') continue
+      pieces.push(pieceOf(part, isBehindEncoded, isHost))
+      isBehindEncoded = true
+      isHost = false
+    }
+    // A segment of separators alone, which a server can drop or keep.
+    if (!isBehindEncoded) return null
+  }
+  return pieces
+}
+
+function pieceOf(text: string, isBehindEncoded: boolean, isHost: boolean): PathPiece {
+  const whole = isHost ? hostSpelling(text) : spellingOf(text)
+  const cutAt = text.search(CUT)
+  const cut = cutAt > 0 && !isHost ? spellingOf(text.slice(0, cutAt)) : null
+  return { ...whole, isBehindEncoded, cut, endsPath: cutAt >= 0 && PATH_END.test(text) }
+}
+
+/** The spelling of a decoded text. */
+function spellingOf(text: string): Spelling {
+  const visible = text.trim().replace(DROPPED_END, '')
+  const exact = visible === '' ? text : visible
+  return { exact, folded: folded(exact) }
+}
+
+/**
+ * The spelling of a name in a query; null as of `piecesOf`. Servers cut names at brackets (`mode[]`), and take dots and spaces in them for
+ * underscores.
+ */
+export function nameSpelling(raw: string): Spelling | null {
+  if (PLAIN_NAME.test(raw)) return { exact: raw, folded: raw.toUpperCase() }
+  const text = decodedWhole(raw.replaceAll('+', ' '))
+  if (text === null) return null
+  const bracketAt = text.indexOf('[')
+  const name = (bracketAt > 0 ? text.slice(0, bracketAt) : text).trim()
+  const exact = (name === '' ? text : name).replaceAll(/[. ]/g, '_')
+  return { exact, folded: folded(exact) }
+}
+
+/** The spelling of a value in a query; null as of `piecesOf`. */
+export function valueSpelling(raw: string): Spelling | null {
+  const text = decodedWhole(raw.replaceAll('+', ' '))
+  if (text === null) return null
+  const exact = text.trim()
+  return { exact, folded: folded(exact) }
+}
+
+/** The text after all rounds of decoding, normalized, without invisible characters; null: it is still changing, or too long. */
+export function decodedWhole(raw: string): string | null {
+  if (!NEEDS_DECODING.test(raw)) return raw
+  const lengthMax = raw.length * GROWTH_MAX + GROWTH_ALLOWANCE
+  let text = raw
+  for (let round = 0; round <= ROUNDS_MAX; round++) {
+    const decoded = text.includes('%') ? decodedOnce(text) : text
+    if (MANY_MARKS.test(decoded)) return null
+    const next = NOT_ASCII.test(decoded) ? decoded.normalize('NFKC').replaceAll(IGNORABLE, '') : decoded
+    if (next.length > lengthMax) return null
+    if (next === text) return next
+    text = next
+  }
+  return null
+}
+
+function decodedOnce(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text.replaceAll(ESCAPES, decodedRun)
+  }
+}
+
+/**
+ * Escapes as lenient servers decode them. Bytes that are not valid UTF-8 stay as they are, except overlong forms of a character, which are that
+ * character to such servers.
+ */
+function decodedRun(run: string): string {
+  if (run.startsWith('%u') || run.startsWith('%U'))
+    return String.fromCharCode(Number.parseInt(run.slice(2), 16))
+  const bytes = Array.from({ length: run.length / 3 }, (_, index) =>
+    Number.parseInt(run.slice(3 * index + 1, 3 * index + 3), 16),
+  )
+  let text = ''
+  for (let at = 0; at < bytes.length;) {
+    const first = bytes[at]!
+    const more =
+      first < 0x80 ? 0 : first >= 0xc0 && first < 0xf8 ? (first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3) : -1
+    let code = more <= 0 ? first : first & (0x3f >> more)
+    let index = 1
+    for (; index <= more; index++) {
+      const next = bytes[at + index]
+      if (next === undefined || (next & 0xc0) !== 0x80) break
+      code = (code << 6) | (next & 0x3f)
+    }
+    const isCharacter = more >= 0 && index > more && code <= 0x10_ffff && (code < 0xd800 || code > 0xdfff)
+    text += isCharacter ? String.fromCodePoint(code) : run.slice(3 * at, 3 * at + 3).toUpperCase()
+    at += isCharacter ? more + 1 : 1
+  }
+  return text
+}
+
+/** The text without regard to case, in any language: `ß` is `ss`, `ſ` is `s`, and `ı` and `İ` are `i`. */
+function folded(text: string): string {
+  if (!NOT_ASCII.test(text)) return text.toUpperCase()
+  return text.toLowerCase().replaceAll('i\u0307', 'i').toUpperCase().normalize('NFKC')
+}
+
+/** A host in the form to which browsers and proxies bring it, without the default port of any scheme and without the dot at its end. */
+function hostSpelling(text: string): Spelling {
+  const url = `http://${text}`
+  const host = URL.canParse(url) ? new URL(url).host : folded(text).toLowerCase()
+  const name = host.replace(/:443$/, '').replace(/\.+(?=:\d*$|$)/, '')
+  return { exact: name, folded: name }
+}
