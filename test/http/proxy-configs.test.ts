@@ -133,6 +133,35 @@ describe('a proxy config', () => {
     expect((await verdict.get(`${CONFIGS}/${config.key}`)).body).toEqual(config)
   })
 
+  test('loses the rules that a change marks with should_delete, also those whose resource is gone', async () => {
+    const [gone] = fresh('gone')
+    await verdict.resource({ key: gone, actions: { read: {} } })
+    const [a, b, c] = ['a', 'b', 'c'].map(path => ({ ...RULE, url: `https://a.org/${path}` }))
+    const config = await made({ mapping_rules: [a, { ...b, resource: gone, action: 'read' }, c] })
+    expect((await verdict.delete(`${RESOURCES}/${gone}`)).status).toBe(204)
+    const urlsAfter = async (mapping_rules: readonly object[]) => {
+      const answer = await verdict.patch<ProxyConfig>(`${CONFIGS}/${config.key}`, { mapping_rules })
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+      expect((await verdict.get(`${CONFIGS}/${config.key}`)).body).toEqual(answer.body)
+      return answer.body.mapping_rules.map(({ url }) => url.at(-1))
+    }
+    const should_delete = true
+    expect(await urlsAfter([{ ...b, resource: gone, should_delete }])).toEqual(['a', 'c'])
+    // Another method, resource or action is another rule, and a rule that does not exist is removed already.
+    for (const other of [{ http_method: 'put' }, { resource: gone }, { action: 'read' }]) {
+      expect(await urlsAfter([{ ...a, ...other, should_delete }])).toEqual(['a', 'c'])
+    }
+    expect(await urlsAfter([{ ...a, resource: pageId, should_delete }])).toEqual(['c'])
+    // Next to other rules, which replace all.
+    expect(await urlsAfter([a!, { ...b, should_delete: false }, { ...c, should_delete }])).toEqual(['a', 'b'])
+    expect(
+      await urlsAfter([
+        { ...a, should_delete },
+        { ...b, should_delete },
+      ]),
+    ).toEqual([])
+  })
+
   test('is gone when it was deleted', async () => {
     const { key } = await made()
     expect((await verdict.delete(`${CONFIGS}/${key}`)).status).toBe(204)

@@ -93,6 +93,21 @@ const ruleFields = {
 export const MappingRuleCreate = ofRuleSize(Type.Object(ruleFields))
 export type MappingRuleCreate = Static<typeof MappingRuleCreate>
 
+/** A rule in a change of a config. */
+const MappingRuleUpdate = ofRuleSize(
+  Type.Object({
+    ...ruleFields,
+    should_delete: optional(
+      Type.Boolean({
+        description:
+          'Whether to remove this rule. A list in which all rules are marked removes these and keeps the others; any other list replaces ' +
+          'all rules, without those that are marked.',
+      }),
+    ),
+  }),
+)
+export type MappingRuleUpdate = Static<typeof MappingRuleUpdate>
+
 function ofRuleSize<Rule extends TSchema>(schema: Rule) {
   return Type.Refine(
     schema,
@@ -152,7 +167,7 @@ export const ProxyConfigUpdate = Type.Object({
   name: Type.Optional(Name),
   secret: Type.Optional(ProxySecret),
   auth_mechanism: Type.Optional(AuthMechanism),
-  mapping_rules: Type.Optional(MappingRules),
+  mapping_rules: Type.Optional(Type.Array(MappingRuleUpdate, { maxItems: MAPPING_RULES_PER_CONFIG_MAX })),
 })
 export type ProxyConfigUpdate = Static<typeof ProxyConfigUpdate>
 

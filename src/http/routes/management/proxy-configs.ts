@@ -48,7 +48,8 @@ export function proxyConfigRoutes(manage: Manage): Route[] {
       operation: 'updateProxyConfig',
       method: 'PATCH',
       path: CONFIG,
-      summary: 'Change a proxy config; each given field replaces the old value whole',
+      summary:
+        'Change a proxy config; each given field replaces the old value whole, and rules that are marked are removed',
       params: ProxyConfigPath,
       thing: 'getProxyConfig',
       body: ProxyConfigUpdate,

@@ -1,9 +1,9 @@
 /** Mapping rules as they are kept and shown (conditions, section 10.4). */
-import { notFound, requireType } from '#management/commands/lookups.ts'
+import { findType, notFound, requireType } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
 import type { MappingRuleRecord } from '#model/records.ts'
-import type { MappingRuleCreate, MappingRuleRead } from '#model/wire/proxy-config.ts'
+import type { MappingRuleCreate, MappingRuleRead, MappingRuleUpdate } from '#model/wire/proxy-config.ts'
 
 /**
  * Rules with their resources and actions by key. Throws `NOT_FOUND` for what is not there. They name them, and do not depend on them:
@@ -60,4 +60,30 @@ export function presentMappingRule(rule: MappingRuleRecord): MappingRuleRead {
     ...(caseSensitive && { case_sensitive: true }),
     ...(encodedSlashes && { encoded_slashes: encodedSlashes }),
   }
+}
+
+/**
+ * The rules of a config after a change (`MappingRuleUpdate`). A rule that is marked is found by its URL, method and resource, and by its
+ * action where it names one; what it names can be gone.
+ */
+export function* changedRules(
+  records: RecordReader,
+  rules: readonly MappingRuleRecord[],
+  update: readonly MappingRuleUpdate[],
+): Resumable<MappingRuleRecord[]> {
+  const marked = update.filter(({ should_delete }) => should_delete === true)
+  if (marked.length === 0 || marked.length < update.length) {
+    return yield* namedRules(
+      records,
+      update.filter(({ should_delete }) => should_delete !== true),
+    )
+  }
+  const markedOf = Map.groupBy(marked, ({ url }) => url)
+  return rules.filter(
+    ({ url, method, type, action }) =>
+      !markedOf.get(url)?.some(rule => {
+        const key = findType(records, rule.resource)?.key ?? rule.resource
+        return rule.http_method === method && key === type && (rule.action ?? action) === action
+      }),
+  )
 }

@@ -26,7 +26,7 @@ import type {
 } from '#model/wire/proxy-config.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { mappingChange } from './mapping-changes.ts'
-import { namedRules, presentMappingRule } from './mapping-rules.ts'
+import { changedRules, namedRules, presentMappingRule } from './mapping-rules.ts'
 import { warningOfRules } from './rules-without-effect.ts'
 
 interface ConfigParams {
@@ -79,7 +79,7 @@ export function getProxyConfig(context: ReadContext, input: { readonly params: C
   return presentProxyConfig(context, requireProxyConfig(context.records, input.params.proxy_config_id))
 }
 
-/** Each given field replaces the old value whole. */
+/** Each given field replaces the old value whole; of mapping rules some can be removed alone. */
 export function* updateProxyConfig(
   context: SealingContext,
   input: { readonly params: ConfigParams; readonly body: ProxyConfigUpdate },
@@ -92,7 +92,9 @@ export function* updateProxyConfig(
     name: name ?? config.name,
     authMechanism: auth_mechanism ?? config.authMechanism,
     sealedSecret: secret === undefined ? config.sealedSecret : sealed(context, config.id, secret),
-    mappingRules: mapping_rules ? yield* namedRules(records, mapping_rules) : config.mappingRules,
+    mappingRules: mapping_rules
+      ? yield* changedRules(records, config.mappingRules, mapping_rules)
+      : config.mappingRules,
     updatedAt: context.now,
   }
   putProxyConfig(context, updated)
