@@ -19,7 +19,7 @@ function run(args: readonly string[]) {
 }
 
 interface Shown {
-  readonly expires_at: string | null
+  readonly expires_at?: string
 }
 
 /** The ends of all that the file grants, in its order. */
@@ -30,7 +30,7 @@ async function ends(): Promise<(string | null)[]> {
   for (const path of lists) found.push(...(await service.get<{ data: Shown[] }>(path)).body.data)
   const assigned = await service.get<Shown[]>(`${FACTS}/role_assignments?user=ann&role=auditor&role=writer`)
   const related = await service.get<Shown[]>(`${FACTS}/relationship_tuples?relation=parent`)
-  return [...found, ...assigned.body, ...related.body].map(({ expires_at: end }) => end)
+  return [...found, ...assigned.body, ...related.body].map(({ expires_at: end = null }) => end)
 }
 
 describe('a model file', () => {
@@ -184,11 +184,15 @@ describe('verdict grant and verdict revoke', () => {
     const { body } = await service.get<
       (Shown & { role: string; tenant: string; resource_instance: string })[]
     >(`${FACTS}/role_assignments?user=anna`)
-    return body.map(({ role, tenant, resource_instance: on, expires_at: end }) => [role, on ?? tenant, end])
+    return body.map(({ role, tenant, resource_instance: on, expires_at: end = null }) => [
+      role,
+      on ?? tenant,
+      end,
+    ])
   }
   const ofGroup = async () => {
     const { body } = await service.get<{ data: (Shown & { key: string })[] }>(`${groupPath('staff')}/roles`)
-    return body.data.map(({ key, expires_at: end }) => [key, end])
+    return body.data.map(({ key, expires_at: end = null }) => [key, end])
   }
   const done = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(args)

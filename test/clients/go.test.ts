@@ -33,6 +33,16 @@ test('works with every method, the OPA listener included', async context => {
   expectReport({ name, suite: 'Go', file: 'go.test.ts', known: KNOWN }, report)
 })
 
+test('reads role assignments with the decoders of versions up to 1.2.6, which refuse unknown members', async context => {
+  const program = await build(context)
+  const service = await startedService()
+  const report = await run(program, ['strict', service.address, API_KEY])
+  expect(JSON.parse(report)).toMatchObject({
+    RoleAssignmentRead: 'works',
+    RoleAssignmentDetailedRead: 'works',
+  })
+})
+
 test('carries what the Terraform provider does of each kind: apply, plan, change, import, drift, destroy', async context => {
   const program = await build(context)
   const service = await startedService()

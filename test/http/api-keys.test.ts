@@ -255,14 +255,14 @@ describe('a rotation', () => {
     expect(await statuses(key.secret)).toEqual(new Set([401]))
     expect(await statuses(rotated.body.secret!)).toEqual(new Set([200]))
     const read = await admin<ApiKey>('GET', `${KEYS}/${key.id}`)
-    expect(read.body.former_secret_valid_until).toBe(null)
+    expect(read.body.former_secret_valid_until).toBe(undefined)
     return lastGoodAt > 0
   }
 
   test('without an overlap ends the old secret on every thread with its answer', async () => {
     const key = await created(OF_DEFAULT)
     const rotated = await admin<ApiKey>('POST', `${KEYS}/${key.id}/rotate-secret`, { overlap_seconds: 0 })
-    expect(rotated.body.former_secret_valid_until).toBe(null)
+    expect(rotated.body.former_secret_valid_until).toBe(undefined)
     expect(await statuses(key.secret)).toEqual(new Set([401]))
     expect(await statuses(rotated.body.secret!)).toEqual(new Set([200]))
   })

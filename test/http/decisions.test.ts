@@ -190,7 +190,7 @@ describe('the body of a question', () => {
       attributes: { level: 3 },
       role_assignments: [{ role: 'reader', tenant: 'default' }],
     })
-    expect(user.roles).toEqual([{ role: 'reader', tenant: 'default', expires_at: null }])
+    expect(user.roles).toEqual([{ role: 'reader', tenant: 'default' }])
     const answer = await ask({
       user: { ...user, firstName: 'A', lastName: 'B', more: [1, { two: null }] },
       action: 'read',

@@ -155,9 +155,7 @@ describe('users', () => {
       tenant: 'acme',
       roles: [],
       status: 'active',
-      resource_instance_roles: [
-        { resource: 'document', resource_instance: 'd1', role: 'editor', expires_at: null },
-      ],
+      resource_instance_roles: [{ resource: 'document', resource_instance: 'd1', role: 'editor' }],
     })
   })
 

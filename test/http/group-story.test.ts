@@ -649,14 +649,13 @@ describe('the answers of the groups API', () => {
           key: 'editor',
           resource: { id: expect.any(String), key: 'document' },
           resource_instance: { id: expect.any(String), key: d1 },
-          expires_at: null,
         },
       ],
       total_count: 1,
       page_count: 1,
     })
     const users = await verdict.get<Envelope<GroupUser>>(`${groupPath(support)}/users`)
-    const member = { id: user.id, key: alice, expires_at: null }
+    const member = { id: user.id, key: alice }
     expect(users.body).toEqual({ data: [member], total_count: 1, page_count: 1 })
 
     expect((await verdict.get(groupPath(support))).body).toEqual(joined)

@@ -140,7 +140,7 @@ describe('the groups of a user', () => {
     await verdict.assign(user, 'member', `group:${b}`, tenant)
     expect(await listed(`user=${user}`)).toMatchObject({
       data: [
-        { group_instance_key: e, group_resource_type_key: 'squad', expires_at: null },
+        { group_instance_key: e, group_resource_type_key: 'squad' },
         { group_instance_key: d, expires_at: end, has_children: true },
         { group_instance_key: b, users_count: 1 },
       ],

@@ -58,7 +58,7 @@ export function Grants({
               const object = objectOf(role)
               const granted = {
                 what: texts.roleOn(role.key, object),
-                end: role.expires_at,
+                end: role.expires_at ?? null,
                 grant: calls.granted(group, grantedOf(role)),
               }
               return (

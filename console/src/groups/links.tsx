@@ -83,7 +83,7 @@ function LinksTable({
           cell: link => {
             const nested = nesting(referenceOf(link))
             const { child, parent } = nested
-            const end = link.expires_at
+            const end = link.expires_at ?? null
             const granted = { what: texts.placeIn(child, parent), end, grant: calls.nesting(nested) }
             return (
               <>

@@ -48,7 +48,7 @@ export function Members({ group, heading, onGone, pages }: PartOfGroup & { reado
             id: 'actions',
             header: texts.actions,
             isActions: true,
-            cell: ({ key, expires_at: end }) => {
+            cell: ({ key, expires_at: end = null }) => {
               const granted = { what: texts.membership(key), end, grant: calls.membership(group, key) }
               return (
                 <>

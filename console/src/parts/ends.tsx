@@ -64,9 +64,9 @@ export function EndInput({
 }
 
 /** Nothing where the grant lasts. */
-export function EndText({ end }: { readonly end: string | null | undefined }) {
+export function EndText({ end }: { readonly end: string | undefined }) {
   const { texts, moment } = useSpoken()
-  if (end === null || end === undefined) return <span className="soft">{texts.parts.lasts}</span>
+  if (end === undefined) return <span className="soft">{texts.parts.lasts}</span>
   const isSoon = new Date(end).getTime() - Date.now() < SPANS.day
   return <Badge {...(isSoon ? { kind: 'warn' as const } : {})}>{texts.parts.until(moment(end))}</Badge>
 }

@@ -69,7 +69,7 @@ function VerdictTold({ explanation, way }: { readonly explanation: Explanation; 
         {allow && way !== null ? (
           <div>
             <dt>{texts.ends}</dt>
-            <dd>{endOfWay(way) === null ? texts.lasts : <EndText end={endOfWay(way)} />}</dd>
+            <dd>{endOfWay(way) === null ? texts.lasts : <EndText end={endOfWay(way) ?? undefined} />}</dd>
           </div>
         ) : null}
         <div>

@@ -115,9 +115,9 @@ function opens({ object_type, project_id, environment_id, project, environment }
     : `${environment ?? environment_id} of project ${ofProject}`
 }
 
-/** Null: the service itself, or nobody knows. */
+/** Null: the service created the key, or did not record who did. */
 function maker({ created_by: by }: ApiKey): string | null {
-  return by && (by.name ?? by.api_key_id ?? 'ADMIN_API_KEY')
+  return by ? (by.name ?? by.api_key_id ?? 'ADMIN_API_KEY') : null
 }
 
 /** Asks for nothing more before the secret is shown, which would be lost with an error. */

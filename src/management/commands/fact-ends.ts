@@ -43,7 +43,7 @@ export function checkEnd(
 }
 
 export function presentEnd({ expiresAt }: Ends) {
-  return { expires_at: expiresAt === null ? null : presentInstant(expiresAt) }
+  return expiresAt === null ? {} : { expires_at: presentInstant(expiresAt) }
 }
 
 export function endingOf({ expiresAt }: Ends): Ending {

@@ -9,7 +9,7 @@ import { changedMeanwhile, type GrantCondition, isAmong, thereMeanwhile } from '
 
 /** `"2030-01-01T00:00:00.000Z"`, and `"null"` for what lasts. */
 function tagOfGrant(granted: Ends): string {
-  return `"${presentEnd(granted).expires_at}"`
+  return `"${presentEnd(granted).expires_at ?? null}"`
 }
 
 /** Throws `PRECONDITION_FAILED` unless what is held is as the condition, if there is one, has it; null: nothing is held. */

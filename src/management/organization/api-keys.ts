@@ -252,10 +252,10 @@ function presentApiKey(context: OrganizationReadContext, key: ApiKeyRecord, secr
     owner_type: key.ownerType ?? 'member',
     name: key.name,
     secret,
-    former_secret_valid_until:
-      former && former.validUntil > context.now ? presentInstant(former.validUntil) : null,
+    ...(former &&
+      former.validUntil > context.now && { former_secret_valid_until: presentInstant(former.validUntil) }),
     created_at: presentInstant(key.createdAt),
-    created_by: createdBy && { api_key_id: createdBy.keyId, name: createdBy.name },
+    ...(createdBy && { created_by: { api_key_id: createdBy.keyId, name: createdBy.name } }),
     // The ten minutes may have begun before there was the key.
     last_used_at: lastUsedAt === 0 ? null : presentInstant(Math.max(lastUsedAt, key.createdAt)),
   }

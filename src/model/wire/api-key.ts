@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { KEY_OVERLAP_SECONDS_MAX } from '#model/limits.ts'
 import {
   envelope,
+  moment,
   Name,
   nullable,
   optional,
@@ -73,11 +74,12 @@ export const ApiKey = Type.Object({
   name: nullable(Name),
   /** Given when the key is made or rotated, and when an environment's key is fetched; null otherwise. */
   secret: nullable(Type.String()),
-  /** Until when the secret before the last rotation is good; null: it is not. */
-  former_secret_valid_until: nullable(Timestamp),
+  former_secret_valid_until: Type.Optional(
+    moment('When the secret from before the last rotation stops being valid. Absent: it is not valid.'),
+  ),
   created_at: Timestamp,
-  /** Null: the service made it at a start, or a release that did not note who did. */
-  created_by: nullable(ApiKeyMaker),
+  /** Absent: the service created the key at a start, or with a release that did not record this. */
+  created_by: Type.Optional(ApiKeyMaker),
   /** To ten minutes: when those began, or when the key was made. Null: not since it was made, or not since that is noted. */
   last_used_at: nullable(Timestamp),
 })

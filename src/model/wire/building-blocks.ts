@@ -140,9 +140,9 @@ export const endField = {
   ),
 }
 
-/** Of what an answer shows. */
+/** Of what an answer shows. Absent rather than null: the published records are closed, and their clients refuse a further member. */
 export const shownEnd = {
-  expires_at: nullable(Timestamp, 'When it ends; null: it lasts.'),
+  expires_at: Type.Optional(moment('When it expires. Absent: it does not expire.')),
 }
 
 /** A parameter of lists. */

@@ -12,7 +12,6 @@ import {
   SearchText,
   shownEnd,
   ShortKey,
-  Timestamp,
   TotalCountFlag,
   Uuid,
 } from './building-blocks.ts'
@@ -133,10 +132,7 @@ export const PageQuery = Type.Object(pagingQuery)
 
 export const ListedGroup = Type.Object({
   ...GroupRecord.properties,
-  expires_at: optional(
-    Timestamp,
-    'Of a list of the groups of a user: when its membership ends; null: it lasts.',
-  ),
+  ...shownEnd,
 })
 export type ListedGroup = Static<typeof ListedGroup>
 

@@ -1,7 +1,7 @@
 // Calls every method of the published Go client against a running service, and tells as JSON what became of each. Or does by it
 // what the Terraform provider does, which stands on that client.
 //
-// Arguments: `methods` or `terraform`, the address, the key of an environment; for methods also the key of the organization and
+// Arguments: `methods`, `terraform` or `strict`, the address, the key of an environment; for methods also the key of the organization and
 // the address of the OPA listener.
 package main
 
@@ -326,9 +326,12 @@ func methods(address, key, adminKey, opa string) {
 }
 
 func main() {
-	if os.Args[1] == "terraform" {
+	switch os.Args[1] {
+	case "terraform":
 		terraform(client(os.Args[2], os.Args[3], plain))
-	} else {
+	case "strict":
+		strict(os.Args[2], os.Args[3])
+	default:
 		methods(os.Args[2], os.Args[3], os.Args[4], os.Args[5])
 	}
 	printOutcomes()

@@ -94,7 +94,7 @@ function KeyList({ ownProject }: { readonly ownProject: string | null }) {
             id: 'former',
             header: said.former,
             cell: ({ former_secret_valid_until: until }) =>
-              until === null ? (
+              until === undefined ? (
                 <span className="soft">{said.formerOver}</span>
               ) : (
                 <Badge kind="warn">{said.formerUntil(moment(until))}</Badge>
@@ -135,7 +135,7 @@ function Made({ apiKey: { created_at: at, created_by: by } }: { readonly apiKey:
   return (
     <span className="stack tight">
       <span>{moment(at)}</span>
-      {by === null ? null : (
+      {by === undefined ? null : (
         <span className="soft small" title={id ?? undefined}>
           {said.madeBy(id === null ? said.operatorsKey : (by.name ?? said.keyNumber(id.slice(-8))))}
         </span>

@@ -30,7 +30,7 @@ export function RotateKey({ apiKey }: { readonly apiKey: ApiKey }) {
       sentence={
         <>
           {overlap === 0 ? said.rotateAtOnce(name) : said.rotateSentence(name, said.overlaps[overlap])}
-          {former === null ? null : ` ${said.formerEnds(moment(former))}`}
+          {former === undefined ? null : ` ${said.formerEnds(moment(former))}`}
         </>
       }
       submit={said.rotate}

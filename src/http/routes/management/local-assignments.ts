@@ -54,5 +54,5 @@ function assignmentsIn({ body }: Reply): RoleAssignment[] {
 
 function inFewWords({ user, role, tenant, resource_instance: instance, expires_at: end }: RoleAssignment) {
   const where = instance !== null && { resource_instance: instance }
-  return { user, role, tenant, ...where, ...(end !== null && { expires_at: end }) }
+  return { user, role, tenant, ...where, ...(end !== undefined && { expires_at: end }) }
 }
