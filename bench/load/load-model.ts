@@ -151,7 +151,8 @@ async function placeFor(
   }
   // With a key of the organization a project of one's own: which of those there are would be a guess.
   const project = scope.project_id ?? name
-  if (scope.project_id === null) await owner.send('POST', '/v2/projects', { key: name, name })
+  if (scope.project_id === null)
+    await owner.send('POST', '/v2/projects', { key: name, name, initial_environments: [] })
   const removal = () =>
     owner.send(
       'DELETE',

@@ -120,6 +120,8 @@ export const KEPT_REQUEST_ID_LENGTH_MAX = 128
 export const AUDIT_INPUT_BYTES_MAX = 2_048
 /** Environments of an organization, those being copied included: each has an index in memory and files of its own. */
 export const ENVIRONMENTS_MAX = 1_000
+/** Environments that a project is created with: all of them are opened before the response. */
+export const INITIAL_ENVIRONMENTS_MAX = 100
 /** How long making a copy of an environment may take before others hold it to be abandoned, and remove it. */
 export const COPY_MS_MAX = 600_000
 export const PROJECTS_MAX = 1_000

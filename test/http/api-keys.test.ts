@@ -69,7 +69,7 @@ describe('a new key', () => {
 
   test('of a project manages its environments, their keys and itself, and decides nothing', async () => {
     const [project] = fresh('project')
-    await admin('POST', '/v2/projects', { key: project, name: 'P' })
+    await admin('POST', '/v2/projects', { key: project, name: 'P', initial_environments: [] })
     await admin('POST', `/v2/projects/${project}/envs`, { key: 'one', name: 'One' })
     const { secret, ...key } = await created({ project_id: project })
     expect(key).toMatchObject({ object_type: 'project', environment_id: null })
@@ -151,7 +151,7 @@ describe('a new key', () => {
 describe('keys', () => {
   test('are listed in pages, narrowed by kind and project, without secrets', async () => {
     const [project] = fresh('listed')
-    await admin('POST', '/v2/projects', { key: project, name: 'P' })
+    await admin('POST', '/v2/projects', { key: project, name: 'P', initial_environments: [] })
     await admin('POST', `/v2/projects/${project}/envs`, { key: 'one', name: 'One' })
     await created({ project_id: project })
     const list = async (query: string) => {

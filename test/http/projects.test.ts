@@ -62,6 +62,50 @@ describe('a project', () => {
     }
   })
 
+  test.each([
+    ['dev and production without the member', {}, ['dev Development', 'production Production']],
+    [
+      'dev and production if it is null',
+      { initial_environments: null },
+      ['dev Development', 'production Production'],
+    ],
+    ['none of an empty list', { initial_environments: [] }, []],
+    [
+      'those of the list',
+      {
+        initial_environments: [
+          { key: 'one', name: 'One', description: 'First' },
+          { key: 'two', name: 'Two' },
+        ],
+      },
+      ['one One', 'two Two'],
+    ],
+  ])('is created together with its initial environments: %s', async (_, initial, expected) => {
+    const [key] = fresh('furnished')
+    await done('createProject', admin<Project>('POST', PROJECTS, { key, name: 'F', ...initial }))
+    const { body } = await admin<Environment[]>('GET', `${PROJECTS}/${key}/envs`)
+    expect(body.map(environment => `${environment.key} ${environment.name}`)).toEqual(expected)
+    for (const environment of body) {
+      const { secret } = (await admin<ApiKey>('GET', `/v2/api-key/${key}/${environment.key}`)).body
+      expect((await asks(secret!)).status).toBe(200)
+    }
+  })
+
+  test('is created with at most 100 environments', async () => {
+    const [key] = fresh('many')
+    const initial_environments = Array.from({ length: 101 }, (_, index) => ({ key: `e${index}`, name: 'E' }))
+    const refused = await admin('POST', PROJECTS, { key, name: 'M', initial_environments })
+    expect(refusal(refused)).toEqual([422, 'INVALID_INPUT'])
+  })
+
+  test('is not created if one of its initial environments cannot be created', async () => {
+    const [key] = fresh('twice')
+    const same = { key: 'same', name: 'Same' }
+    const body = { key, name: 'T', initial_environments: [same, same] }
+    expect(refusal(await admin('POST', PROJECTS, body))).toEqual([409, 'DUPLICATE_ENTITY'])
+    expect((await admin('GET', `${PROJECTS}/${key}`)).status).toBe(404)
+  })
+
   test('takes its environments and all keys to them along', async () => {
     const [key] = fresh('whole')
     await admin('POST', PROJECTS, { key, name: key })
@@ -83,6 +127,10 @@ describe('a project', () => {
     [{ key: '', name: 'D' }, 422],
     [{ key: 'nameless' }, 422],
     [{ key: 'settings', name: 'D', settings: [] }, 422],
+    [{ key: 'environments', name: 'D', initial_environments: {} }, 422],
+    [{ key: 'environments', name: 'D', initial_environments: 'dev' }, 422],
+    [{ key: 'environments', name: 'D', initial_environments: ['dev'] }, 422],
+    [{ key: 'environments', name: 'D', initial_environments: [{ key: 'dev' }] }, 422],
   ])('is not made of %j: %i', async (body, status) => {
     expect(refusal(await admin('POST', PROJECTS, body))[0]).toBe(status)
   })
@@ -94,13 +142,14 @@ describe('an environment', () => {
     const body = { key, name: 'An environment', custom_branch_name: 'main', jwks: { keys: [] } }
     const environment = await done('createEnvironment', admin<Environment>('POST', ENVS, body))
     expect(environment).toMatchObject({ ...body, description: null, settings: null })
+    const read = { ...environment, email_configuration: null }
     for (const name of [key, environment.id, environment.id.toUpperCase()]) {
-      expect(await done('getEnvironment', admin('GET', `${ENVS}/${name}`))).toEqual(environment)
+      expect(await done('getEnvironment', admin('GET', `${ENVS}/${name}`))).toEqual(read)
     }
     const all = await done('listEnvironments', admin<Environment[]>('GET', `${ENVS}?per_page=100`))
     expect(all[0]!.key).toBe('default')
-    expect(all).toContainEqual(environment)
-    expect((await admin('GET', `${ENVS}?search=${key}`)).body).toEqual([environment])
+    expect(all).toContainEqual(read)
+    expect((await admin('GET', `${ENVS}?search=${key}`)).body).toEqual([read])
     const change = { name: 'Renamed', description: 'D', jwks: null, settings: { a: 1 } }
     const changed = await done('updateEnvironment', admin<Environment>('PATCH', `${ENVS}/${key}`, change))
     expect(changed).toEqual({ ...environment, ...change, updated_at: changed.updated_at })

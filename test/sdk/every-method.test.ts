@@ -338,8 +338,12 @@ async function driveProjects({ api }: Permit): Promise<void> {
   expect((await projects.list()).map(({ key }) => key)).toEqual(['default', 'shop'])
   expect(await projects.list({ page: 2, perPage: 1 })).toEqual([shop])
 
+  const initial = await environments.list({ projectKey: 'shop' })
+  expect(initial.map(({ key }) => key)).toEqual(['dev', 'production'])
+  for (const { key } of initial) await environments.delete('shop', key)
   await environments.create('shop', { key: 'staging', name: 'Staging' })
-  const staging = await environments.update('shop', 'staging', { custom_branch_name: 'next' })
+  const updated = await environments.update('shop', 'staging', { custom_branch_name: 'next' })
+  const staging = { ...updated, email_configuration: null }
   expect(staging).toMatchObject({ project_id: shop.id, custom_branch_name: 'next' })
   expect(await environments.get('shop', 'staging')).toEqual(staging)
   expect(await environments.getByKey('shop', 'staging')).toEqual(staging)
@@ -347,8 +351,9 @@ async function driveProjects({ api }: Permit): Promise<void> {
   const copied = await environments.copy('shop', 'staging', {
     target_env: { new: { key: 'live', name: 'Live' } },
   })
-  expect(await environments.list({ projectKey: 'shop' })).toEqual([staging, copied])
-  expect(await environments.list({ projectKey: 'shop', page: 2, perPage: 1 })).toEqual([copied])
+  const live = { ...copied, email_configuration: null }
+  expect(await environments.list({ projectKey: 'shop' })).toEqual([staging, live])
+  expect(await environments.list({ projectKey: 'shop', page: 2, perPage: 1 })).toEqual([live])
   expect(await environments.getStats('shop', 'live')).toMatchObject({
     ...copied,
     stats: { roles: 0, users: 0, policies: 0, resources: 0, tenants: 1 },

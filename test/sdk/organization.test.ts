@@ -118,6 +118,8 @@ describe("a project's key", () => {
     const live = { existing: 'live' }
     await api.environments.copy('shop', 'staging', { target_env: live, conflict_strategy: 'overwrite' })
     expect((await api.environments.list({ projectKey: 'shop' })).map(({ key }) => key)).toEqual([
+      'dev',
+      'production',
       'staging',
       'live',
     ])

@@ -52,7 +52,7 @@ describe.each([
       const keys = () =>
         [...new RecordReader(organization.store.view).list('api-key', lists.all('api-key'))] as ApiKeyRecord[]
       const before = keys()
-      await execute('createProject', { body: { key: 'shop', name: 'Shop' } })
+      await execute('createProject', { body: { key: 'shop', name: 'Shop', initial_environments: [] } })
       await execute('createEnvironment', { params: onProject, body: { key: 'staging', name: 'Staging' } })
       const remove = () => settled(execute(removal, { params }))
       const create = () => settled(execute('createApiKey', { body }))

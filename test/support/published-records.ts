@@ -102,7 +102,8 @@ export const PUBLISHED_RECORDS: Readonly<Record<string, readonly string[]>> = {
   DetailedRoleAssignment: ['id', ...SCOPE, 'created_at', 'user', 'role', 'tenant', 'resource_instance'],
   DetailedRoleAssignmentRole: ['id', 'key', 'name', 'permissions'],
   DetailedRoleAssignmentUser: ['id', 'key', 'email', 'first_name', 'last_name', 'attributes'],
-  Environment: [...ENVIRONMENT, 'email_configuration'],
+  Environment: ENVIRONMENT,
+  EnvironmentWithEmail: [...ENVIRONMENT, 'email_configuration'],
   EnvironmentStats: [...ENVIRONMENT, 'pdp_configs', 'stats'],
   EnvironmentStatsStats: [
     'roles',

@@ -26,7 +26,8 @@ export const projectCommand: Command = ({ usage, description }, parser, run) =>
             .option('name', { type: 'string', describe: 'what people call it; its key unless said' })
             .example('$0 project create shop --name "The shop"', 'with a key of the organization'),
         run(async (session, { project: key, name = key }) => {
-          show(session, await ask(session.api, Project, 'POST', '/v2/projects', { key, name }))
+          const body = { key, name, initial_environments: [] }
+          show(session, await ask(session.api, Project, 'POST', '/v2/projects', body))
         }),
       )
       .command(

@@ -15,6 +15,7 @@ import type {
   EnvironmentPath,
   EnvironmentsQuery,
   EnvironmentUpdate,
+  EnvironmentWithEmail,
 } from '#model/wire/environment.ts'
 import type { ProjectPath } from '#model/wire/project.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
@@ -33,7 +34,7 @@ import {
 export function* listEnvironments(
   context: OrganizationReadContext,
   input: { readonly params: ProjectPath; readonly query: EnvironmentsQuery },
-): Resumable<Environment[]> {
+): Resumable<EnvironmentWithEmail[]> {
   const { id } = requireProject(context, input.params.proj_id)
   const search = searchFilter(input.query.search, ({ key, name }: EnvironmentRecord) => [key, name])
   const page = yield* pageOfLists(context.records, {
@@ -42,7 +43,7 @@ export function* listEnvironments(
     paging: input.query,
     matches: environment =>
       environment.projectId === id && !environment.isBeingCopied && (search?.matches(environment) ?? true),
-    present: environment => presentEnvironment(context, environment),
+    present: environment => withEmail(presentEnvironment(context, environment)),
   })
   return page.data
 }
@@ -97,8 +98,8 @@ export function addEnvironment(
 export function getEnvironment(
   context: OrganizationReadContext,
   input: { readonly params: EnvironmentPath },
-): Environment {
-  return presentEnvironment(context, environmentAt(context, input.params))
+): EnvironmentWithEmail {
+  return withEmail(presentEnvironment(context, environmentAt(context, input.params)))
 }
 
 /** Each given field replaces the old value whole; null clears it. */
@@ -142,6 +143,10 @@ export function removeEnvironment(context: OrganizationWriteContext, environment
   records.delete(environment)
   removeApiKeys(context, key => key.environmentId === environment.id)
   records.put({ kind: 'removed-environment', id: environment.id })
+}
+
+function withEmail(environment: Environment): EnvironmentWithEmail {
+  return { ...environment, email_configuration: null }
 }
 
 /** The environment a path names. */

@@ -6,6 +6,7 @@ import { searchFilter } from '#management/commands/selection.ts'
 import { AuthzError } from '#model/errors.ts'
 import { PROJECTS_MAX } from '#model/limits.ts'
 import type { ProjectRecord } from '#model/records.ts'
+import type { EnvironmentCreate } from '#model/wire/environment.ts'
 import type {
   Project,
   ProjectCreate,
@@ -15,7 +16,7 @@ import type {
 } from '#model/wire/project.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { removeApiKeys } from './api-key-removal.ts'
-import { removeEnvironment } from './environments.ts'
+import { addEnvironment, removeEnvironment } from './environments.ts'
 import {
   mayTouch,
   type OrganizationReadContext,
@@ -24,6 +25,11 @@ import {
   requireProject,
   requireRoom,
 } from './organization-context.ts'
+
+const INITIAL_ENVIRONMENTS: readonly EnvironmentCreate[] = [
+  { key: 'dev', name: 'Development' },
+  { key: 'production', name: 'Production' },
+]
 
 /** The projects that the caller may see, always as a bare array. */
 export function* listProjects(
@@ -41,6 +47,7 @@ export function* listProjects(
   return page.data
 }
 
+/** Creates a project with its initial environments, all or nothing. */
 export function createProject(
   context: OrganizationWriteContext,
   input: { readonly body: ProjectCreate },
@@ -64,6 +71,9 @@ export function createProject(
     updatedAt: now,
   }
   records.put(project)
+  for (const environment of body.initial_environments ?? INITIAL_ENVIRONMENTS) {
+    addEnvironment(context, { params: { proj_id: project.key }, body: environment }, { isBeingCopied: false })
+  }
   return presentProject(context, project)
 }
 

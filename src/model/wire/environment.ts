@@ -52,8 +52,15 @@ const environmentFields = {
 export const Environment = Type.Object(environmentFields)
 export type Environment = Static<typeof Environment>
 
+/** As the two reads show it; the published records of the changes have no member for e-mail. */
+export const EnvironmentWithEmail = Type.Object({
+  ...environmentFields,
+  email_configuration: nullable(AttributeMap, 'Always null: the service sends no e-mail.'),
+})
+export type EnvironmentWithEmail = Static<typeof EnvironmentWithEmail>
+
 /** Always a bare array (contract B.1). */
-export const EnvironmentList = Type.Array(Environment)
+export const EnvironmentList = Type.Array(EnvironmentWithEmail)
 
 const Count = Type.Integer({ minimum: 0 })
 

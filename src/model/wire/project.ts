@@ -1,5 +1,6 @@
 /** Projects on the wire (contract B.13). */
 import { type Static, Type } from 'typebox'
+import { INITIAL_ENVIRONMENTS_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
   Name,
@@ -13,6 +14,7 @@ import {
   timeFields,
   Uuid,
 } from './building-blocks.ts'
+import { EnvironmentCreate } from './environment.ts'
 
 /** What a project says of itself besides its key and name; kept for the callers, without effect here. */
 const describingFields = {
@@ -26,6 +28,10 @@ export const ProjectCreate = Type.Object({
   name: Name,
   urn_namespace: optional(Text),
   ...describingFields,
+  initial_environments: optional(
+    Type.Array(EnvironmentCreate, { maxItems: INITIAL_ENVIRONMENTS_MAX }),
+    'Environments that are created with the project. Absent or null: `dev` and `production`. `[]` creates none.',
+  ),
 })
 export type ProjectCreate = Static<typeof ProjectCreate>
 

@@ -293,7 +293,7 @@ func organization(permits *api.PermitApiClient) {
 	method("Environments.Get").got(environments.Get(ctx, "staging")).key("staging")
 	method("Environments.GetByKey").got(environments.GetByKey(ctx, "staging")).key("staging")
 	method("Environments.GetById").got(environments.GetById(ctx, idOf(staging))).key("staging")
-	method("Environments.List").got(environments.List(ctx, 1, 100)).count(1)
+	method("Environments.List").got(environments.List(ctx, 1, 100)).count(3)
 	method("Environments.Update").got(environments.Update(ctx, "staging", models.EnvironmentUpdate{Name: pointer("Stage")})).has("Stage")
 	method("Environments.Delete").did(environments.Delete(ctx, "staging"))
 	method("Projects.Delete").did(projects.Delete(ctx, "shop"))

@@ -312,7 +312,7 @@ class Drive {
     got("environments.get", () -> api.environments.get("shop", "staging")).key("staging");
     got("environments.getByKey", () -> api.environments.getByKey("shop", "staging")).key("staging");
     got("environments.getById", () -> api.environments.getById(project, environment)).key("staging");
-    got("environments.list", () -> api.environments.list("shop")).count(1);
+    got("environments.list", () -> api.environments.list("shop")).count(3);
     got("environments.update", () -> api.environments.update("shop", "staging", new EnvironmentUpdate().withName("Stage"))).has("Stage");
     EnvironmentCopyTarget target = new EnvironmentCopyTarget().withNew(new EnvironmentCreate("copy", "Copy"));
     got("environments.copy", () -> api.environments.copy("shop", "staging", new EnvironmentCopy(target))).key("copy");

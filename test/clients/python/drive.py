@@ -191,7 +191,7 @@ async def undo(api):
 
 
 async def organization(api):
-    made = await call(api.projects, "projects", "create", {"key": "shop", "name": "Shop"})
+    made = await call(api.projects, "projects", "create", {"key": "shop", "name": "Shop", "initial_environments": []})
     await read(api.projects, "projects", "shop", of=made)
     await call(api.projects, "projects", "list", expect=lambda all: len(all) == 2)
     await call(api.projects, "projects", "update", "shop", {"name": "Store"})

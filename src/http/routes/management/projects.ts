@@ -9,6 +9,7 @@ import {
   EnvironmentsQuery,
   EnvironmentStats,
   EnvironmentUpdate,
+  EnvironmentWithEmail,
 } from '#model/wire/environment.ts'
 import {
   Project,
@@ -40,7 +41,7 @@ export function projectRoutes(manage: ManageOrganization): Route[] {
       operation: 'createProject',
       method: 'POST',
       path: PROJECTS,
-      summary: 'Create a project',
+      summary: 'Create a project with its initial environments, all or nothing',
       access: 'organization',
       body: ProjectCreate,
       answer: Project,
@@ -106,7 +107,7 @@ export function environmentRoutes(manage: ManageOrganization): Route[] {
       summary: 'Read an environment',
       access: 'project',
       params: EnvironmentPath,
-      answer: Environment,
+      answer: EnvironmentWithEmail,
     }),
     manage({
       operation: 'updateEnvironment',
