@@ -36,7 +36,7 @@ describe.each([
   ['any of them', ',;\t'],
 ])('read with %s between cells', (_name, separators) => {
   test.each([['x;=2+3'], ['=2+3'], ['x;"=2+3'], ['x\n=2+3'], ['x;;@a'], ['x; +1'], ['a,b;'], ['x\t=2']])(
-    'the key %j is no formula, alone and between others',
+    'the key %j does not become a formula, alone and between others',
     key => {
       for (const line of [[key], [key, 'b', 1], ['a', key, key], [null, 'a,b', key]])
         expect(cellsIn(csvLine(line) + csvLine(['next', 'a']), separators).filter(isFormula)).toEqual([])
@@ -51,7 +51,7 @@ describe.each([
   })
 })
 
-test('read with a comma between cells, a text is as it was but for apostrophes before formulas', () => {
+test('read with a comma between cells, a text is unchanged except for apostrophes before formulas', () => {
   for (const text of TEXTS) {
     const [cell] = cellsIn(csvLine([text, 'b']), ',')
     expect(cell!.replaceAll("'", ''), JSON.stringify(text)).toBe(text)

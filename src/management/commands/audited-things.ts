@@ -8,7 +8,7 @@ import type { AuditedThing } from '#model/wire/audit.ts'
 import { type AuditSubject, has, type Members, namesSubject, subjectOfNames } from './audit-subjects.ts'
 import type { Draft } from './draft.ts'
 
-/** Kinds of records whose keys are names of their own. */
+/** Kinds of records with a key that names one record of the kind. */
 const PLAIN = {
   user: 'user',
   tenant: 'tenant',
@@ -40,7 +40,7 @@ export function auditedThings(records: Draft, operation: string, said: Members):
   return [...things.values()]
 }
 
-/** What the draft met, each with the names by which a call can mean it. */
+/** The things that the draft met, each with the names by which a call can mean it. */
 function* candidates(records: Draft): Iterable<readonly [AuditedThing, AuditSubject]> {
   for (const kind of PLAIN_KINDS)
     for (const { id, key } of records.met(kind)) yield plain({ kind: PLAIN[kind], key, id })
@@ -92,7 +92,7 @@ function namesOf({ key, id }: TypeRecord): ReadonlySet<string> {
   return new Set([key, id])
 }
 
-/** Several types have roles of one key: the members beside the name tell which type is meant. */
+/** Several types can have roles of one key: the members next to the name state which type is meant. */
 function roleThing(
   { id, key }: RoleRecord,
   type: TypeRecord | null,
