@@ -4,6 +4,7 @@
  * would make an outage of it.
  */
 import { defineRoute, type Route } from '#http/routing/route.ts'
+import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { VERSION } from '#model/version.ts'
 import { Health } from '#model/wire/health.ts'
@@ -18,6 +19,24 @@ export interface HealthSource {
 }
 
 export function healthRoutes(source: HealthSource): Route[] {
+  const probes = probeRoutes(source)
+  return [...probes, ...CONTAINER_PROBES.map(([path, standsFor]) => aliasOf(probes, path, standsFor))]
+}
+
+/** Probes of the commercial service's container, each with the one here that means the same. */
+const CONTAINER_PROBES = [
+  ['/healthchecks/opa/healthy', '/healthy'],
+  ['/healthchecks/opa/ready', '/ready'],
+  ['/healthchecks/opa/system', '/ready'],
+] as const
+
+function aliasOf(probes: readonly Route[], path: string, standsFor: string): Route {
+  const probe = probes.find(route => route.path === standsFor)
+  assert(probe, `there is a probe ${standsFor}`)
+  return { ...probe, path, standsFor, isDescribed: false }
+}
+
+function probeRoutes(source: HealthSource): Route[] {
   return [
     defineRoute({
       method: 'GET',

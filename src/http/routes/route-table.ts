@@ -22,7 +22,9 @@ import { auditRoutes } from '#http/routes/management/audit.ts'
 import { backupRoute } from '#http/routes/management/backup.ts'
 import { changesRoute } from '#http/routes/management/changes.ts'
 import { conditionSetRoutes } from '#http/routes/management/condition-sets.ts'
+import { containerAliasRoutes } from '#http/routes/management/container-aliases.ts'
 import { contentRoutes } from '#http/routes/management/content.ts'
+import { copyTaskRoutes } from '#http/routes/management/copy-tasks.ts'
 import { factsMount } from '#http/routes/management/facts-mount.ts'
 import { factRoutes } from '#http/routes/management/facts.ts'
 import { groupRoutes } from '#http/routes/management/groups.ts'
@@ -109,6 +111,7 @@ export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route
 
 export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const manageOrganization = managedByOrganization(parts.management)
+  const environments = environmentRoutes(manageOrganization)
   const facts = [...factRoutes(parts.management), changesRoute(parts.management, parts.authenticate)]
   const defined: Route[] = [
     ...decisionRoutes({ options, ...parts }),
@@ -122,7 +125,9 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...apiKeyRoutes(manageOrganization),
     ...organizationRoutes(manageOrganization),
     ...projectRoutes(manageOrganization),
-    ...environmentRoutes(manageOrganization),
+    ...environments,
+    ...copyTaskRoutes(environments),
+    ...containerAliasRoutes(parts.management),
     ...contentRoutes(parts.management),
     backupRoute(parts.management),
     ...resourceRoutes(parts.management),

@@ -113,6 +113,23 @@ export const EnvironmentCopy = Type.Object({
 })
 export type EnvironmentCopy = Static<typeof EnvironmentCopy>
 
+/** A copy that was submitted as a task. It is done when it is answered. */
+export const CopyTask = Type.Object({
+  task_id: Type.String({ description: 'The id of the environment that was copied into.' }),
+  status: Type.Literal('success'),
+  result: Environment,
+  error: Type.Null(),
+})
+
+/** `wait`: seconds for which a client would wait for the result. No result is ever missing. */
+export const CopyTaskQuery = Type.Object({
+  wait: Type.Optional(
+    Type.Number({ minimum: 0, description: 'Accepted, without effect: the copy is done.' }),
+  ),
+})
+
+export const CopyTaskPath = Type.Object({ ...environmentPath, task_id: Reference })
+
 export const EnvironmentsQuery = Type.Object({ ...pagingQuery, search: Type.Optional(SearchText) })
 export type EnvironmentsQuery = Static<typeof EnvironmentsQuery>
 

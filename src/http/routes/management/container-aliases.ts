@@ -1,0 +1,67 @@
+/**
+ * Paths that scripts and charts of the commercial service's container call, to make it fetch data or policies. Facts and policies are
+ * in force when the response to their change arrives, so there is nothing to fetch: the calls are answered immediately.
+ */
+import { Type } from 'typebox'
+import { StandingReply } from '#http/message/answer.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import { EnvironmentPath } from '#model/wire/environment.ts'
+import { TenantList, TenantsPath, TenantsQuery } from '#model/wire/tenant.ts'
+import { UpdateTriggered } from '#model/wire/update-triggered.ts'
+import { FACTS_BASE, managed, type ManagementGateway } from './managed.ts'
+
+const UP_TO_DATE = new StandingReply(200, { status: 'ok', triggered: false })
+const RESPONSES = { 200: { description: 'Everything is up to date.', schema: UpdateTriggered } }
+
+export function containerAliasRoutes(gateway: ManagementGateway): Route[] {
+  return [
+    triggerRoute('/data-updater/trigger', 'triggerDataUpdate'),
+    triggerRoute('/policy-updater/trigger', 'triggerPolicyUpdate'),
+    refreshRoute(gateway),
+  ]
+}
+
+function triggerRoute(path: string, operationId: string): Route {
+  return defineRoute({
+    method: 'POST',
+    path,
+    operationId,
+    summary: 'Update the data of a decision point: it is always up to date',
+    family: 'native',
+    access: 'environment',
+    isRead: true,
+    isDescribed: false,
+    responses: RESPONSES,
+    handle: () => UP_TO_DATE,
+  })
+}
+
+function refreshRoute(gateway: ManagementGateway): Route {
+  const listing = managed(gateway)({
+    operation: 'listTenants',
+    method: 'GET',
+    path: `${FACTS_BASE}/tenants`,
+    summary: 'List tenants',
+    params: TenantsPath,
+    query: TenantsQuery,
+    answer: TenantList,
+  })
+  return defineRoute({
+    method: 'POST',
+    path: '/v2/pdps/{proj_id}/{env_id}/refresh',
+    operationId: 'refreshDecisionPoints',
+    summary: 'Update the decision points of an environment: they are always up to date',
+    family: 'management',
+    access: 'any-key',
+    isRead: true,
+    isDescribed: false,
+    params: EnvironmentPath,
+    query: Type.Object({}),
+    responses: RESPONSES,
+    handle: async call => {
+      // The read finds out whether the environment exists.
+      await listing.handle({ ...call, query: { per_page: 1 } })
+      return UP_TO_DATE
+    },
+  })
+}

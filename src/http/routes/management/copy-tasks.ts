@@ -1,0 +1,73 @@
+/**
+ * Copies of environments for clients that submit them as a task and ask for its result. The copy is made before the response, so
+ * its task is done. The id of the task is that of the environment which the copy was made into.
+ */
+import { RawBytes, RawJson, type Reply } from '#http/message/request-reply.ts'
+import { defineRoute, type Route } from '#http/routing/route.ts'
+import { assert } from '#model/assert.ts'
+import {
+  CopyTask,
+  CopyTaskPath,
+  CopyTaskQuery,
+  type Environment,
+  EnvironmentCopy,
+  EnvironmentPath,
+} from '#model/wire/environment.ts'
+
+const TASKS = '/v2/projects/{proj_id}/envs/{env_id}/copy/async'
+
+/** `environments`: the routes of environments, two of which do the work. */
+export function copyTaskRoutes(environments: readonly Route[]): Route[] {
+  const [copy, get] = ['copyEnvironment', 'getEnvironment'].map(name => {
+    const route = environments.find(({ operationId }) => operationId === name)
+    assert(route, `there is a route ${name}`)
+    return route
+  }) as [Route, Route]
+  const common = {
+    family: 'management',
+    access: 'project',
+    query: CopyTaskQuery,
+    isDescribed: false,
+  } as const
+  return [
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: TASKS,
+      operationId: 'copyEnvironmentAsync',
+      summary: 'Copy an environment, as a task that is done when it is answered',
+      params: EnvironmentPath,
+      body: EnvironmentCopy,
+      refusals: [...copy.refusals],
+      responses: {
+        202: { description: 'Copied.', schema: CopyTask, headers: copy.responses[201]!.headers! },
+      },
+      handle: async call => taskOf(await copy.handle(call), 202),
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: `${TASKS}/{task_id}/result`,
+      operationId: 'getCopyEnvironmentResult',
+      summary: 'Read the result of a copy that was submitted as a task',
+      params: CopyTaskPath,
+      refusals: [...get.refusals],
+      responses: { 200: { description: 'Copied.', schema: CopyTask, headers: get.responses[200]!.headers! } },
+      handle: async call => {
+        const { proj_id, task_id } = call.params
+        return taskOf(await get.handle({ ...call, params: { proj_id, env_id: task_id }, query: {} }), 200)
+      },
+    }),
+  ]
+}
+
+function taskOf({ body, headers }: Reply, status: number): Reply {
+  assert(body instanceof RawJson || body instanceof RawBytes, 'an environment is answered with JSON')
+  const text = body instanceof RawJson ? body.text : Buffer.from(body.bytes).toString()
+  const result = JSON.parse(text) as Environment
+  return {
+    status,
+    body: { task_id: result.id, status: 'success', result, error: null },
+    ...(headers && { headers }),
+  }
+}

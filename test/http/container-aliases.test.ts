@@ -1,0 +1,70 @@
+/** Paths that scripts and charts of the commercial service's container call, and copies that are submitted as tasks. */
+import { expect, test } from 'vitest'
+import type { Environment } from '#model/wire/environment.ts'
+import { ADMIN_KEY, neighbourOf, refusal, sharedService } from '#testing/processes/running-service.ts'
+
+const verdict = await sharedService()
+const UP_TO_DATE = { status: 'ok', triggered: false }
+
+test.each(['/data-updater/trigger', '/policy-updater/trigger'])(
+  'POST %s takes the key of an environment, with and without a body, and has nothing to update',
+  async path => {
+    for (const body of [undefined, {}]) {
+      const answer = await verdict.send('POST', path, body ? { body } : {})
+      expect([answer.status, answer.body]).toEqual([200, UP_TO_DATE])
+    }
+    expect((await verdict.send('POST', path, { key: null })).status).toBe(401)
+    expect((await verdict.send('POST', path, { key: ADMIN_KEY })).status).toBe(403)
+  },
+)
+
+test.each([
+  ['/healthchecks/opa/healthy', '/healthy'],
+  ['/healthchecks/opa/ready', '/ready'],
+  ['/healthchecks/opa/system', '/ready'],
+])('GET %s is answered as %s, without a key', async (path, own) => {
+  const [alias, probe] = [
+    await verdict.send('GET', path, { key: null }),
+    await verdict.send('GET', own, { key: null }),
+  ]
+  expect([alias.status, alias.body]).toEqual([200, probe.body])
+})
+
+test('the refresh of the decision points of an environment is answered, if the environment exists and is that of the key', async () => {
+  const answer = await verdict.post('/v2/pdps/default/default/refresh', {})
+  expect([answer.status, answer.body]).toEqual([200, UP_TO_DATE])
+  const ofNothing = await verdict.send('POST', '/v2/pdps/default/nothing/refresh', { key: ADMIN_KEY })
+  expect(refusal(ofNothing)).toEqual([404, 'NOT_FOUND'])
+  await neighbourOf(verdict, 'other')
+  expect(refusal(await verdict.post('/v2/pdps/default/other/refresh', {}))).toEqual([403, 'FORBIDDEN_ACCESS'])
+})
+
+test('a copy that is submitted as a task is done when it is answered, and its result can be read again', async () => {
+  await verdict.resource({ key: 'page', actions: { read: {} } })
+  const tasks = '/v2/projects/default/envs/default/copy/async'
+  const submit = (target_env: object, query = '') =>
+    verdict.send<{ task_id: string; result: Environment }>('POST', `${tasks}${query}`, {
+      key: ADMIN_KEY,
+      body: { target_env, conflict_strategy: 'overwrite' },
+    })
+  const made = await submit({ new: { key: 'staging', name: 'Staging' } }, '?wait=0.25')
+  expect([made.status, made.body]).toEqual([
+    202,
+    { task_id: made.body.result.id, status: 'success', result: made.body.result, error: null },
+  ])
+  expect(made.body.result).toMatchObject({ key: 'staging', name: 'Staging' })
+  expect(made.headers.get('x-revision')).not.toBeNull()
+  const copied = await verdict.send('GET', '/v2/schema/default/staging/resources/page', { key: ADMIN_KEY })
+  expect(copied.status).toBe(200)
+
+  const result = (id: string) => verdict.send('GET', `${tasks}/${id}/result?wait=60`, { key: ADMIN_KEY })
+  const read = await result(made.body.task_id)
+  expect([read.status, read.body]).toEqual([200, made.body])
+  const again = await submit({ existing: 'staging' })
+  expect([again.status, again.body.task_id]).toEqual([202, made.body.task_id])
+  // A refused copy gets its error instead of a task.
+  expect(refusal(await submit({ existing: 'nothing' }))).toEqual([404, 'NOT_FOUND'])
+  expect(refusal(await result('0197d6b4-0000-7000-8000-000000000000'))).toEqual([404, 'NOT_FOUND'])
+  // Keys of environments copy nothing.
+  expect((await verdict.get(`${tasks}/${made.body.task_id}/result`)).status).toBe(403)
+})
