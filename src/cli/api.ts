@@ -1,6 +1,7 @@
 /** The service as the commands see it: requests in its own words, wherever it runs. */
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
+import { parsedJson } from '#model/json-numbers.ts'
 import { ApiError, RefusedError } from './exit-codes.ts'
 
 export interface ApiAnswer {
@@ -84,7 +85,7 @@ export function messageOf({ status, body }: ApiAnswer): string {
 export function bodyOf(text: string): unknown {
   if (text === '') return undefined
   try {
-    return JSON.parse(text)
+    return parsedJson(text)
   } catch {
     return text
   }

@@ -1,5 +1,6 @@
 /** Reads lines of an export and checks their form. */
 import { Compile } from 'typebox/schema'
+import { parsedJson } from '#model/json-numbers.ts'
 import { CONTENT_LINES, type ContentKind, type ContentLine } from '#model/wire/environment-content.ts'
 
 /** The line is not one of an export; the message says why. */
@@ -28,7 +29,7 @@ export function contentLineOf(text: string): ContentLine {
 
 function parsed(text: string): { readonly kind?: unknown } | null {
   try {
-    return JSON.parse(text) as { readonly kind?: unknown } | null
+    return parsedJson(text) as { readonly kind?: unknown } | null
   } catch (error) {
     throw new ContentLineError((error as Error).message)
   }

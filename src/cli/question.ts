@@ -1,6 +1,7 @@
 /** A question as people ask it, and as `/allowed` takes it. */
 import type { Argv } from 'yargs'
 import { parseInstanceReference } from '#model/instance-reference.ts'
+import { parsedJson } from '#model/json-numbers.ts'
 import { UsageError } from './exit-codes.ts'
 
 export interface SingleQuestion {
@@ -83,7 +84,7 @@ function objectOf(option: string, text: string | undefined): JsonObject | undefi
   if (text === undefined) return undefined
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parsedJson(text)
   } catch (error) {
     throw new UsageError(`--${option}: ${(error as Error).message}`)
   }

@@ -20,7 +20,15 @@ import {
   setSteps,
   textSteps,
 } from './step-costs.ts'
-import { isCompound, isEqual, isObject, type JsonObject, ValueSet } from './values.ts'
+import {
+  amongTruth,
+  equality,
+  isCompound,
+  isObject,
+  isUnreadable,
+  type JsonObject,
+  ValueSet,
+} from './values.ts'
 
 /** What there is to know of a question. `undefined` stands for what is missing. */
 export interface QuestionValues {
@@ -74,7 +82,7 @@ class Evaluation {
 
   #test(test: Test, attribute: unknown): Truth {
     if (test.kind === 'existence') return truthOf((attribute !== undefined) === test.isWanted)
-    if (attribute === undefined) return UNKNOWN
+    if (attribute === undefined || isUnreadable(attribute)) return UNKNOWN
     switch (test.kind) {
       case 'equality': {
         const operand = this.#operand(test.operand)
@@ -129,7 +137,7 @@ class Evaluation {
   #equal(attribute: unknown, operand: unknown): Truth {
     if (operand === undefined) return UNKNOWN
     if (!this.#budget.spend(equalitySteps(attribute, operand))) return UNKNOWN
-    return truthOf(isEqual(attribute, operand))
+    return equality(attribute, operand)
   }
 
   #ordered(attribute: unknown, relation: Relation, operand: unknown): Truth {
@@ -143,7 +151,7 @@ class Evaluation {
     if (!Array.isArray(list)) return UNKNOWN
     const steps = isCompound(value) ? comparisonSteps(list) : searchSteps(list, value)
     if (!this.#budget.spend(steps)) return UNKNOWN
-    return truthOf(list.some(element => isEqual(element, value)))
+    return amongTruth(list, value)
   }
 
   #compared(attribute: unknown, relation: SetRelation, operand: unknown): Truth {
@@ -151,12 +159,12 @@ class Evaluation {
     if (!this.#budget.spend(setSteps(attribute) + setSteps(operand))) return UNKNOWN
     switch (relation) {
       case 'subset':
-        return truthOf(isWithin(attribute, operand))
+        return isWithin(attribute, operand)
       case 'superset':
-        return truthOf(isWithin(operand, attribute))
+        return isWithin(operand, attribute)
       case 'intersecting': {
         const operands = new ValueSet(operand)
-        return truthOf(attribute.some(element => operands.has(element)))
+        return greatest(attribute, element => operands.truthOf(element))
       }
     }
   }
@@ -215,7 +223,7 @@ function lengthCompared(attribute: unknown, relation: LengthRelation, operand: u
   }
 }
 
-function isWithin(elements: readonly unknown[], whole: readonly unknown[]): boolean {
+function isWithin(elements: readonly unknown[], whole: readonly unknown[]): Truth {
   const set = new ValueSet(whole)
-  return elements.every(element => set.has(element))
+  return least(elements, element => set.truthOf(element))
 }

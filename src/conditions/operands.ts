@@ -61,6 +61,7 @@ function readItem(raw: unknown, at: Place, findings: Findings): Literal | Refere
 export function kindName(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'bigint') return 'a number'
   const type = typeof value
   return type === 'object' ? 'an object' : `a ${type === 'boolean' ? 'bool' : type}`
 }

@@ -3,6 +3,7 @@
  * may, is refused where it is written, with the place of each finding.
  */
 import type { ErrorDetail } from '#model/errors.ts'
+import { inexactIntegerIn } from '#model/json-numbers.ts'
 import { CONDITION_BYTES_MAX } from '#model/limits.ts'
 import type { Condition } from './condition.ts'
 import { Findings, type Place } from './findings.ts'
@@ -112,6 +113,13 @@ class ConditionReader {
       return this.findings.add(
         at,
         `${operator}: expected a list of at most ${OPERAND_ELEMENTS_MAX} elements, got ${operand.length}`,
+      )
+    }
+    const inexact = 'read' in known ? inexactIntegerIn(operand) : null
+    if (inexact !== null) {
+      return this.findings.add(
+        at,
+        `${operator}: expected numbers that a double represents exactly, got ${inexact}: write integers beyond 2^53 as strings`,
       )
     }
     const { isReference } = known

@@ -1,5 +1,6 @@
 /** What a question says beside its keys and terms, read from its text, which was checked (`http/bytes`). */
 import type { SentAttributes } from '#model/decision.ts'
+import { parsedJson } from '#model/json-numbers.ts'
 import { SENT_ATTRIBUTES_BYTES_MAX } from '#model/limits.ts'
 import type { EvaluationRequest, EvaluationsRequest } from '#model/wire/access.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
@@ -15,11 +16,11 @@ export const SENT_TEXT_BYTES_MAX = Math.floor(SENT_ATTRIBUTES_BYTES_MAX / REWRIT
 export type SaidReader = (text: string, body: Buffer) => SentAttributes
 
 export function nativeSent(text: string): SentAttributes {
-  return new NativeCircumstances(JSON.parse(text) as AllowedQuery, 0).sent()
+  return new NativeCircumstances(parsedJson(text) as AllowedQuery, 0).sent()
 }
 
 export function accessSent(text: string): SentAttributes {
-  return new AccessCircumstances(JSON.parse(text) as EvaluationRequest, 0).sent()
+  return new AccessCircumstances(parsedJson(text) as EvaluationRequest, 0).sent()
 }
 
 /** Where the items of a batch stand in its body, and where the body ends. */
@@ -34,11 +35,11 @@ export function itemsSent(items: ItemsInBody): SaidReader {
   let batch: EvaluationsRequest | null = null
   return (text, body) => {
     batch ??= withoutItems(body, items)
-    return new AccessCircumstances(attributesOf(JSON.parse(text), batch), 0).sent()
+    return new AccessCircumstances(attributesOf(parsedJson(text), batch), 0).sent()
   }
 }
 
 function withoutItems(body: Buffer, { from, to, end }: ItemsInBody): EvaluationsRequest {
   const [before, behind] = [body.toString('utf8', 0, from), body.toString('utf8', to, end)]
-  return JSON.parse(`${before}null${behind}`) as EvaluationsRequest
+  return parsedJson(`${before}null${behind}`) as EvaluationsRequest
 }

@@ -57,6 +57,8 @@ export const RULES_MAX = 100_000
 export const RULES_PER_ACTION_MAX = 10_000
 /** Sets above a condition set, one above the other. */
 export const SET_ANCESTORS_MAX = 16
+/** Numbers beyond 2^53 in one body: each takes about ten times as long to parse as another number. */
+export const LONG_NUMBERS_MAX = 65_536
 /** Bytes of JSON in the conditions of one set. */
 export const CONDITION_BYTES_MAX = 262_144
 /** Bytes of JSON in the conditions of all sets of an environment: every thread that decides may come to keep all of them, read. */

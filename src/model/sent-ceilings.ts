@@ -24,6 +24,7 @@ class MeasuringWalk {
 
   add(value: unknown, depth: number): void {
     if (typeof value === 'string') this.#count(value.length + 2, CHARACTER_BYTES_MAX * value.length + 2)
+    else if (typeof value === 'bigint') this.#count(1, String(value).length)
     else if (typeof value !== 'object' || value === null) this.#count(1, VALUE_BYTES_MAX)
     else {
       if (depth > SENT_ATTRIBUTES_DEPTH_MAX) throw tooDeep()

@@ -322,12 +322,22 @@ describe('a key', () => {
     ['users: { [a, b]: }', /m:1:10: a key is a text/],
     ['users: { "": }', /m:1:10: users\.: is no key for this place/],
     ['users: { <<: { a: } }', /m:1:10: merge keys/],
-    [
-      'users: { a: { attributes: { id: 103547991597142817347 } } }',
-      /m:1:33: the number 103547991597142817347 cannot be kept/,
-    ],
     ['users: { a: { attributes: { id: .nan } } }', /m:1:33: the number \.nan cannot be kept/],
+    ['users: { a: { attributes: { id: 1e400 } } }', /m:1:33: the number 1e400 cannot be kept/],
+    [
+      'condition_sets: { a: { conditions: { user.id: { equals: 9007199254740993 } } } }',
+      /m:1:49: .*expected numbers that a double represents exactly, got 9007199254740993/,
+    ],
   ])('is refused where it would be another: %s', (text, message) => {
     expect(() => readModelFile(text, 'm')).toThrow(message)
+  })
+
+  test('keeps all digits of integers, in whichever notation', () => {
+    const numbers =
+      '[103547991597142817347, +9007199254740993, 0x20000000000001, 0o400000000000000001, 1.2345678901234568e20, 7, 1.5]'
+    const { users } = readModelFile(`users: { a: { attributes: { n: ${numbers} } } }`, 'm')
+    expect(JSON.stringify(users!['a'])).toContain(
+      '[103547991597142817347,9007199254740993,9007199254740993,9007199254740993,123456789012345683968,7,1.5]',
+    )
   })
 })

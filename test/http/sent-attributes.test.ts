@@ -37,6 +37,7 @@ const OF_USER = {
   inherited: { 'user.constructor': { exists: true } },
   dotted: { 'user.a.b': { equals: 1 } },
   large: { 'user.id': { equals: 9_007_199_254_740_992 } },
+  'not-large': { 'user.id': { 'not-equals': 9_007_199_254_740_992 } },
   half: { 'user.half': { equals: '\ufffd' } },
 } as const
 const OF_RESOURCE = {
@@ -462,9 +463,12 @@ describe('attributes of a hostile caller', () => {
     expect(await says('sales', '{"department":"legal","department":"sales"}')).toBe(true)
     expect(await says('sales', '{"department":"sales","department":"legal"}')).toBe(false)
     expect(await says('sales', String.raw`{"d\u0065partment":"s\u0061les"}`)).toBe(true)
-    expect(await says('large', '{"id":9007199254740993}')).toBe(true)
-    expect(await says('large', '{"id":9007199254740995}')).toBe(false)
+    expect(await says('large', '{"id":9007199254740992}')).toBe(true)
+    expect(await says('large', '{"id":9007199254740993}')).toBe(false)
+    expect(await says('not-large', '{"id":9007199254740993}')).toBe(false)
+    expect(await says('not-large', '{"id":9007199254740994}')).toBe(true)
     expect(await says('large', '{"id":1e400}')).toBe(false)
+    expect(await says('not-large', '{"id":1e400}')).toBe(false)
     expect(await says('half', String.raw`{"half":"\ufffd"}`)).toBe(true)
     expect(await says('half', String.raw`{"half":"\ud83d\ude00"}`)).toBe(false)
     // Half a pair is no text: a body with one is refused, as everywhere.

@@ -1,6 +1,7 @@
 /**
  * The tables of conditions.md 5 as cases: what a test says of one attribute. Whatever evaluates conditions has to agree.
  */
+import { parsedJson } from '#model/json-numbers.ts'
 import type { JsonObject, Roots } from '#testing/oracle/conditions/roots.ts'
 import type { Truth } from '#testing/oracle/conditions/truth.ts'
 
@@ -47,7 +48,10 @@ const U = 'unknown'
 
 const toRef = { ref: 'context.x' }
 /** As the wire has it: `__proto__` is a name like any other. */
-const fromText = (text: string): unknown => JSON.parse(text)
+const fromText = (text: string): unknown => parsedJson(text)
+/** Both are rounded to 2^53 by a reader that knows doubles alone. */
+const INEXACT = fromText('9007199254740993')
+const EXACT = fromText('9007199254740992')
 const withK = (test: JsonObject): JsonObject => ({ match: { k: test } })
 const k = withK({ equals: 1 })
 const onDoc = (match: JsonObject): JsonObject => ({ match, fk_resource_type: 'doc' })
@@ -141,8 +145,23 @@ const EQUALITY: readonly Row[] = [
   [1, { equals: fromText('1e0') }, T],
   [0, { equals: -0 }, T],
   [[-0], { equals: [0] }, T],
-  [fromText('9007199254740993'), { equals: fromText('9007199254740992') }, T],
-  [fromText('9007199254740993'), { equals: fromText('9007199254740994') }, F],
+  ...[EXACT, 2 ** 53].flatMap((other): Row[] => [
+    [INEXACT, { equals: other }, U],
+    [INEXACT, { 'not-equals': other }, U],
+    [other, { equals: toRef }, U, { x: INEXACT }],
+    [INEXACT, { equals: toRef }, U, { x: INEXACT }],
+    [other, { equals: EXACT }, T],
+    [{ a: [other] }, { equals: { a: [2 ** 53] } }, T],
+    [{ a: [INEXACT] }, { equals: { a: [other] } }, U],
+    [{ a: [INEXACT] }, { 'not-equals': { a: [other] } }, U],
+  ]),
+  [INEXACT, { equals: 'x' }, U],
+  [INEXACT, { exists: true }, T],
+  [INEXACT, { exists: false }, F],
+  [[INEXACT], { equals: 1 }, F],
+  [fromText('1e400'), { equals: 1 }, U],
+  [fromText('9007199254740993.0'), { equals: EXACT }, T],
+  [fromText('1.2345678901234568e20'), { equals: 1.2345678901234568e20 }, T],
   [{ x: 1, y: [{ z: 2 }] }, { equals: { y: [{ z: 2 }], x: 1 } }, T],
   // Elements of an array may be refs, what is deeper is written as it is meant.
   [['a', 'b'], { equals: ['a', toRef] }, T, { x: 'b' }],
@@ -242,7 +261,11 @@ const ORDERINGS: readonly Row[] = [
   [-0, { 'less-than': 0 }, F],
   [9, { 'less-than': 17 }, T],
   [5e-324, { 'greater-than': 0 }, T],
-  [2 ** 53, { 'less-than': fromText('9007199254740993') }, F],
+  [INEXACT, { 'greater-than': 0 }, U],
+  [2 ** 53, { 'less-than': toRef }, U, { x: INEXACT }],
+  [EXACT, { 'less-than': 2 ** 53 + 2 }, T],
+  [EXACT, { between: [2 ** 53, 2 ** 53] }, T],
+  [INEXACT, { between: [0, 2 ** 60] }, U],
   [17, { 'less-than': toRef }, T, { x: 18 }],
   ...ONE_INSTANT.flatMap((text): Row[] => [
     [MIDNIGHT, { 'less-than-equals': text }, T],
@@ -515,6 +538,36 @@ const OBJECTS: readonly Row[] = [
   [['open'], { any_match: { match: { state: { equals: 'open' } } } }, U],
 ]
 
+const LONG_INTEGERS: readonly Row[] = [
+  [[INEXACT, 1], { array_contains: 1 }, T],
+  [[INEXACT], { array_contains: 2 ** 53 }, U],
+  [[INEXACT], { array_contains: 'x' }, U],
+  [[1], { array_contains: toRef }, U, { x: INEXACT }],
+  [[EXACT], { array_contains: 2 ** 53 }, T],
+  [[[INEXACT]], { array_contains: [1] }, U],
+  [[[INEXACT]], { array_contains: 1 }, F],
+  [INEXACT, { in: [1] }, U],
+  [INEXACT, { in: [] }, U],
+  [1, { in: [1, toRef] }, T, { x: INEXACT }],
+  [2, { in: [1, toRef] }, U, { x: INEXACT }],
+  [EXACT, { in: [2 ** 53] }, T],
+  [[INEXACT], { array_subset: [] }, F],
+  [[INEXACT], { array_subset: [1] }, U],
+  [[INEXACT, 2], { array_subset: [1] }, F],
+  [[INEXACT, 1], { array_superset: [1] }, T],
+  [[INEXACT], { array_superset: [1] }, U],
+  [[INEXACT, 1], { array_intersect: [1] }, T],
+  [[INEXACT], { array_intersect: [1] }, U],
+  [[{ x: INEXACT }], { array_intersect: [{ x: 1 }] }, U],
+  [[{ x: INEXACT }], { array_intersect: [1] }, F],
+  [[INEXACT], { array_len_equals: 1 }, T],
+  [[{ k: INEXACT }], { any_match: k }, U],
+  [[{ k: INEXACT }, { k: 1 }], { any_match: k }, T],
+  [{ k: EXACT }, { object_match: withK({ equals: 2 ** 53 }) }, T],
+  [INEXACT, { contains: '9' }, U],
+  [INEXACT, { match: '*' }, U],
+]
+
 export const TABLES: readonly { readonly about: string; readonly cases: readonly TableCase[] }[] = [
   { about: 'missing, null (5.2)', rows: MISSING_AND_NULL },
   { about: 'equals, not-equals (5.3)', rows: EQUALITY },
@@ -522,6 +575,7 @@ export const TABLES: readonly { readonly about: string; readonly cases: readonly
   { about: 'membership (5.5)', rows: MEMBERSHIP },
   { about: 'contains, match (5.6)', rows: TEXTS },
   { about: 'object_match, any_match, all_match (5.7)', rows: OBJECTS },
+  { about: 'integers beyond 2^53 that no double represents', rows: LONG_INTEGERS },
 ].map(({ about, rows }) => ({
   about,
   cases: rows.map(([attribute, test, value, context = {}]) => ({ attribute, test, value, context })),

@@ -34,6 +34,8 @@ export type Kind = 'number' | 'instant' | 'text' | 'list' | 'record' | 'records'
 
 const NUMBERS = [1.5, -1, 2 ** 53, 2 ** 53 + 2, 1e300, 5e-324]
 export const number = mostly(fc.constantFrom(0, -0, 1, 2, 3), fc.constantFrom(...NUMBERS))
+/** As JSON with so many digits is kept. Doubles represent the first two alone; no operand may have the others. */
+const longInteger = fc.constantFrom(2n ** 53n, 2n ** 53n + 2n, 2n ** 53n + 1n, -(2n ** 60n) - 1n)
 
 const INSTANTS = [
   '2026-11-26',
@@ -67,6 +69,19 @@ const INSTANCE_KEYS = ['a', 'b', 'constructor']
 export const instanceKey = fc.constantFrom(...INSTANCE_KEYS)
 
 export const list = fc.array(scalar, { maxLength: 3 })
+
+const longIntegers = fc.array(
+  mostly<unknown>(
+    scalar,
+    fc.oneof(
+      longInteger,
+      longInteger.map(k => [{ k }]),
+    ),
+  ),
+  {
+    maxLength: 3,
+  },
+)
 
 /** Names that tests of a match read; `n.m` is one own name, or a member of a member. */
 export const MEMBERS = ['k', 'n.m', '__proto__']
@@ -143,6 +158,14 @@ function likely(kind: Kind, shape: Shape): Arbitrary<unknown> {
     { arbitrary: usualValue(kind, shape), weight: 14 },
     { arbitrary: fc.oneof(oddScalar, ...others), weight: 2 },
     { arbitrary: fc.constant(null), weight: 1 },
+    {
+      arbitrary: fc.oneof(
+        longInteger,
+        longInteger.map(k => ({ k })),
+        longIntegers,
+      ),
+      weight: 2,
+    },
   )
 }
 

@@ -6,6 +6,7 @@ import { EXIT, UsageError } from '#cli/exit-codes.ts'
 import { linesOf, FILE_ARGUMENT } from '#cli/input.ts'
 import type { OnProgress } from '#cli/output.ts'
 import { questionBody, type SingleQuestion } from '#cli/question.ts'
+import { parsedJson } from '#model/json-numbers.ts'
 import { QuestionAttributes } from '#model/model-file.ts'
 import { AttributeMap } from '#model/wire/building-blocks.ts'
 import { BulkAllowedResult } from '#model/wire/decision.ts'
@@ -109,7 +110,7 @@ function questionOf(text: string, place: string): SingleQuestion {
 
 function parsed(text: string, place: string): Record<string, unknown> {
   try {
-    return JSON.parse(text) as Record<string, unknown>
+    return parsedJson(text) as Record<string, unknown>
   } catch (error) {
     throw new UsageError(`${place}: ${(error as Error).message}`)
   }

@@ -18,6 +18,7 @@ import {
   visit,
 } from 'yaml'
 import { ModelFileError } from '#cli/exit-codes.ts'
+import { jsonNumber } from '#model/json-numbers.ts'
 import { type Finding, FINDINGS_MAX } from './findings.ts'
 import { Place, type Way } from './place.ts'
 
@@ -139,7 +140,7 @@ function keyText(key: unknown, document: Document.Parsed): string | null {
   return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))
 }
 
-/** Makes each key the text that it is. Tells keys that are none, and numbers that would be others in JSON. */
+/** Makes each key the text that it is, and each number the one with all its digits. Tells keys and numbers that JSON does not have. */
 function problemsOfScalars(document: Document.Parsed): Problem[] {
   const problems: Problem[] = []
   const find = (node: unknown, message: string) =>
@@ -171,20 +172,16 @@ function problemsOfScalars(document: Document.Parsed): Problem[] {
       const outer = path.at(-1)
       if (isPair(outer) && outer.key === node) return
       const { value, source = String(value) } = node
-      if (typeof value === 'number' && !isKept(value, source)) {
-        find(node, `the number ${source} cannot be kept: a text in quotes can`)
-      }
+      if (typeof value !== 'number') return
+      if (Number.isFinite(value)) node.value = numberOf(source, value)
+      else find(node, `the number ${source} cannot be kept: a text in quotes can`)
     },
   })
   return problems
 }
 
-/** Whether JSON, and what reads it, has this very number. */
-function isKept(value: number, source: string): boolean {
-  if (!Number.isFinite(value)) return false
-  return (
-    Number.isSafeInteger(value) ||
-    !/^[-+]?\d+$/.test(source) ||
-    BigInt(value) === BigInt(source.replace('+', ''))
-  )
+/** The number with all digits that the file has. YAML has hexadecimal and octal integers, too. */
+function numberOf(source: string, value: number): number | bigint {
+  if (/^0[xo]/u.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source)
+  return jsonNumber(source.replace('+', ''))
 }

@@ -1,6 +1,7 @@
 /** `less-than` and its like: numbers with numbers, times with times, and nothing else (section 5.4). */
 import { compareInstants, type Instant, readInstant } from '#conditions/instants.ts'
 import type { Literal, Reference } from '#conditions/operands.ts'
+import { comparable } from '#conditions/values.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
 export type Relation = 'below' | 'below-or-equal' | 'above' | 'above-or-equal'
@@ -23,7 +24,8 @@ export type Rank = number | Instant
 
 /** `null`: it has none. */
 export function rankOf(value: unknown): Rank | null {
-  if (typeof value === 'number') return value
+  const number = comparable(value)
+  if (typeof number === 'number') return Number.isFinite(number) ? number : null
   return typeof value === 'string' ? readInstant(value) : null
 }
 

@@ -6,6 +6,7 @@
 import { type SaidReader, SENT_TEXT_BYTES_MAX } from '#decisions/said-in-texts.ts'
 import { bytesOf } from '#http/message/byte-views.ts'
 import type { JsonObject, SentAttributes } from '#model/decision.ts'
+import { parsedJson } from '#model/json-numbers.ts'
 import type { SaidInBytes } from '#model/packed-queries.ts'
 import { ATTRIBUTE_PARTS } from './question-fields.ts'
 import type { AttributeRanges } from './question-reader.ts'
@@ -68,7 +69,7 @@ export class SaidInBody implements SaidInBytes {
       const text = this.#text(from, to)
       if (text !== known.text) {
         known.text = text
-        known.value = JSON.parse(text) as JsonObject
+        known.value = parsedJson(text) as JsonObject
       }
       return known.value
     }) as [JsonObject | null, JsonObject | null, JsonObject | null]

@@ -8,7 +8,8 @@
 import { isUtf8 } from 'node:buffer'
 import { AuthzError } from '#model/errors.ts'
 import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/json-text.ts'
-import { JSON_DEPTH_MAX } from '#model/limits.ts'
+import { parsedJson, TooManyLongNumbersError } from '#model/json-numbers.ts'
+import { JSON_DEPTH_MAX, LONG_NUMBERS_MAX } from '#model/limits.ts'
 
 /**
  * How deep the body of a decision may nest. Decisions keep nothing, so this only bounds the parser's memory. Half
@@ -38,8 +39,11 @@ export function parseJson(
   }
   let value: unknown
   try {
-    value = JSON.parse(text)
-  } catch {
+    value = parsedJson(text, LONG_NUMBERS_MAX)
+  } catch (error) {
+    if (error instanceof TooManyLongNumbersError) {
+      throw invalid(`must not contain more than ${LONG_NUMBERS_MAX} numbers beyond 2^53`, 'long_numbers')
+    }
     throw malformed(text === '' ? 'a JSON body is required' : 'the body must be valid JSON')
   }
   if (hasUnpairedSurrogate(text)) throw malformed('the body must not contain unpaired surrogates')

@@ -115,9 +115,12 @@ export function attributeFilter(
 /** Null: it has no such attribute, or one that is no plain value. */
 function textOf(attributes: Attributes, name: string): string | null {
   const value = Object.hasOwn(attributes, name) ? attributes[name] : null
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? String(value)
-    : null
+  const isPlain =
+    typeof value === 'string' ||
+    typeof value === 'number' ||
+    typeof value === 'bigint' ||
+    typeof value === 'boolean'
+  return isPlain ? String(value) : null
 }
 
 /** Of the parts of one record those that have all the attributes. */

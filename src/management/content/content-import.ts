@@ -18,6 +18,7 @@ import { importSchema } from '#management/schema/schema-import.ts'
 import { checkSchemaSize } from '#management/schema/schema-size.ts'
 import { AuthzError } from '#model/errors.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
+import { parsedJson } from '#model/json-numbers.ts'
 import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/json-text.ts'
 import { CONTENT_DEPTH_MAX } from '#model/limits.ts'
 import type { RelationRecord, StoredRecord } from '#model/records.ts'
@@ -401,7 +402,7 @@ export class ContentImport {
 function valueOf(text: string): unknown {
   if (isDeeperThan(text, CONTENT_DEPTH_MAX))
     throw invalid(`must not nest deeper than ${CONTENT_DEPTH_MAX} levels`)
-  const value: unknown = JSON.parse(text)
+  const value = parsedJson(text)
   if (hasUnpairedSurrogate(text)) throw invalid('must not contain unpaired surrogates')
   if (hasNumberTooLarge(value, text)) throw invalid('must not contain numbers beyond 1.8e308')
   return value

@@ -4,6 +4,7 @@
  * kind, or with members that its list has no place for, is an object. So is every change in what an older release wrote.
  */
 import type { Change, InstanceKey } from '#model/change.ts'
+import { parsedJson } from '#model/json-numbers.ts'
 
 type KindOf<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>
 type Packed = readonly unknown[]
@@ -22,7 +23,7 @@ export function encodeChanges(changes: readonly Change[]): string {
 }
 
 export function decodeChanges(text: string): Change[] {
-  const stored = JSON.parse(text) as readonly (Packed | Change)[]
+  const stored = parsedJson(text) as readonly (Packed | Change)[]
   return stored.map(each => (Array.isArray(each) ? unpacked(each as Packed) : (each as Change)))
 }
 

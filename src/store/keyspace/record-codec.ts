@@ -7,6 +7,7 @@
  */
 import { Packr } from 'msgpackr'
 import { assert } from '#model/assert.ts'
+import { parsedJson } from '#model/json-numbers.ts'
 import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
 import { readUuid, UUID_BYTES, uuidToBytes } from './uuid-bytes.ts'
 
@@ -294,7 +295,7 @@ function readValue(form: Form, value: unknown): unknown {
   // Rows of older releases have fewer fields.
   if (form === 'ids' && value === null) return null
   // Most things have no attributes.
-  if (form === 'json') return value === '{}' ? {} : JSON.parse(value as string)
+  if (form === 'json') return value === '{}' ? {} : parsedJson(value as string)
   return (value as readonly Uint8Array[]).map(id => readUuid(id, 0))
 }
 

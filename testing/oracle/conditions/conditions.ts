@@ -6,7 +6,7 @@
  * merely never matches is not found out. It counts nothing, so the ceilings of section 11 are others' affair, that on
  * looked up instances included.
  */
-import { OPERATORS } from './operators.ts'
+import { isUnreadable, OPERATORS } from './operators.ts'
 import { isObject, readNames, readPath } from './roots.ts'
 import type { JsonObject, Roots } from './roots.ts'
 import { conjunction, disjunction, known, negation } from './truth.ts'
@@ -75,7 +75,8 @@ function truthOfLeaf(name: string, written: unknown, attribute: unknown, world: 
   const operand = isRefForm ? { ref: written } : written
   if (isRef(operand) && TAKE_NO_REF.has(operation)) throw new Error(`${operation} takes no ref`)
   const right = readOperand(operand, world.roots)
-  return right === undefined || attribute === undefined ? 'unknown' : operator(attribute, right)
+  const areKnown = [attribute, right].every(each => each !== undefined && !isUnreadable(each))
+  return areKnown ? operator(attribute, right) : 'unknown'
 }
 
 /** Their operand is there when the condition is written, though a bound may be a ref. */

@@ -6,12 +6,12 @@
 import { matchesGlob } from './globs.ts'
 import { compareInstants, instantOf } from './instants.ts'
 import { isObject } from './roots.ts'
-import { conjunction, known, negation } from './truth.ts'
+import { conjunction, disjunction, known, negation } from './truth.ts'
 import type { Truth } from './truth.ts'
 
 type Operator = (attribute: unknown, operand: unknown) => Truth
 
-const equals: Operator = (a, b) => known(isSame(a, b))
+const equals: Operator = sameness
 const lessThan: Operator = (a, b) => ordered(a, b, order => order < 0)
 const atMost: Operator = (a, b) => ordered(a, b, order => order <= 0)
 const greaterThan: Operator = (a, b) => ordered(a, b, order => order > 0)
@@ -43,15 +43,36 @@ export const OPERATORS: ReadonlyMap<string, Operator> = new Map<string, Operator
       return typeof a === 'string' ? known(matchesGlob(a, glob)) : 'unknown'
     },
   ],
-  ['in', (a, list) => (Array.isArray(list) ? known(isAmong(list, a)) : 'unknown')],
-  ['array_contains', (a, one) => (Array.isArray(a) ? known(isAmong(a, one)) : 'unknown')],
-  ['array_subset', ofArrays((a, list) => a.every(each => isAmong(list, each)))],
-  ['array_superset', ofArrays((a, list) => list.every(each => isAmong(a, each)))],
-  ['array_intersect', ofArrays((a, list) => a.some(each => isAmong(list, each)))],
+  ['in', (a, list) => (Array.isArray(list) ? isAmong(list, a) : 'unknown')],
+  ['array_contains', (a, one) => (Array.isArray(a) ? isAmong(a, one) : 'unknown')],
+  ['array_subset', ofArrays((a, list) => conjunction(a.map(each => isAmong(list, each))))],
+  ['array_superset', ofArrays((a, list) => conjunction(list.map(each => isAmong(a, each))))],
+  ['array_intersect', ofArrays((a, list) => disjunction(a.map(each => isAmong(list, each))))],
   ['array_len_equals', ofLength((length, number) => length === number)],
   ['array_len_greater_than', ofLength((length, number) => length > number)],
   ['array_len_less_than', ofLength((length, number) => length < number)],
 ])
+
+/**
+ * Whether a number cannot be compared: an integer that no double is, which is a `bigint` here, or a number beyond all doubles. The
+ * question in which it stands by itself is unknown; in a list or an object, so is the comparison of that element.
+ */
+export function isUnreadable(value: unknown): boolean {
+  if (typeof value === 'bigint') return !Number.isFinite(Number(value)) || BigInt(Number(value)) !== value
+  return typeof value === 'number' && !Number.isFinite(value)
+}
+
+function hasUnreadable(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasUnreadable)
+  return isObject(value) ? Object.values(value).some(hasUnreadable) : isUnreadable(value)
+}
+
+function sameness(a: unknown, b: unknown): Truth {
+  if (isUnreadable(a) || isUnreadable(b)) return 'unknown'
+  const areCompound = [a, b].every(each => typeof each === 'object' && each !== null)
+  if (areCompound && (hasUnreadable(a) || hasUnreadable(b))) return 'unknown'
+  return known(isSame(a, b))
+}
 
 /** Equality of JSON values: same kind, and within it numbers as doubles, strings as they are, members in any order. */
 function isSame(a: unknown, b: unknown): boolean {
@@ -65,17 +86,23 @@ function isSame(a: unknown, b: unknown): boolean {
       names.every(name => Object.hasOwn(b, name) && isSame(a[name], b[name]))
     )
   }
-  return a === b
+  return asDouble(a) === asDouble(b)
 }
 
-function isAmong(list: readonly unknown[], value: unknown): boolean {
-  return list.some(each => isSame(each, value))
+function asDouble(value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value
+}
+
+function isAmong(list: readonly unknown[], value: unknown): Truth {
+  return disjunction(list.map(each => sameness(each, value)))
 }
 
 /** Two numbers or two instants; nothing else has an order. */
 function ordered(a: unknown, b: unknown, holds: (order: number) => boolean): Truth {
-  if (typeof a === 'number' && typeof b === 'number') {
-    const order = Number(a > b) - Number(a < b)
+  if (isUnreadable(a) || isUnreadable(b)) return 'unknown'
+  const [one, other] = [asDouble(a), asDouble(b)]
+  if (typeof one === 'number' && typeof other === 'number') {
+    const order = Number(one > other) - Number(one < other)
     return known(holds(order))
   }
   if (typeof a !== 'string' || typeof b !== 'string') return 'unknown'
@@ -88,8 +115,8 @@ function occursIn(text: readonly string[], part: readonly string[]): boolean {
   return [...text, ''].some((_, start) => part.every((character, at) => text[start + at] === character))
 }
 
-function ofArrays(holds: (attribute: readonly unknown[], list: readonly unknown[]) => boolean): Operator {
-  return (a, b) => (Array.isArray(a) && Array.isArray(b) ? known(holds(a, b)) : 'unknown')
+function ofArrays(holds: (attribute: readonly unknown[], list: readonly unknown[]) => Truth): Operator {
+  return (a, b) => (Array.isArray(a) && Array.isArray(b) ? holds(a, b) : 'unknown')
 }
 
 function ofLength(holds: (length: number, number: number) => boolean): Operator {

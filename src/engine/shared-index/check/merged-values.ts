@@ -5,6 +5,7 @@ import type { JsonObject } from '#conditions/values.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import { blockWords, textOfBlock } from '#engine/shared-index/memory/attribute-rows.ts'
 import type { ValueWords } from '#engine/shared-index/memory/values.ts'
+import { parsedJson } from '#model/json-numbers.ts'
 
 /** An instance that conditions look up, by its names. */
 export interface Lookup {
@@ -41,7 +42,7 @@ export function mergedValues(
     if (block === 0) return null
     const bytes = WORD_BYTES * blockWords(words.words[block]!)
     if (budget !== null && !budget.spendParsing(bytes)) return null
-    return JSON.parse(textOfBlock(words.words, block, names)) as JsonObject
+    return parsedJson(textOfBlock(words.words, block, names)) as JsonObject
   }
   const instances = new Map<string, JsonObject>()
   return new ValuesOfQuestion(
@@ -67,7 +68,7 @@ export function mergedValues(
           return undefined
         }
         if (!spent.spendParsing(text?.length ?? 0)) return undefined
-        const attributes = (JSON.parse(text ?? '{}') ?? {}) as JsonObject
+        const attributes = (parsedJson(text ?? '{}') ?? {}) as JsonObject
         instances.set(name, attributes)
         return attributes
       },

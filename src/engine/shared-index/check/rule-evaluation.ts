@@ -21,7 +21,7 @@ import {
   textSteps,
 } from '#conditions/step-costs.ts'
 import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from '#conditions/truth.ts'
-import { isCompound, isEqual } from '#conditions/values.ts'
+import { amongTruth, equality, isCompound } from '#conditions/values.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import {
   HEAD_MASK,
@@ -246,7 +246,7 @@ export class RuleEvaluation {
     const path = program[at + 1]!
     const head = this.#values.head(path)
     if (kind === LEAF.exists) return truthOf((head !== MISSING) === (program[at + 2] === 1))
-    if (head === MISSING) return UNKNOWN
+    if (!this.#values.isReadable(path)) return UNKNOWN
     switch (kind) {
       case LEAF.equals: {
         if (!this.#spendSame(head, program[at + 3]!)) return UNKNOWN
@@ -268,9 +268,7 @@ export class RuleEvaluation {
       case LEAF.hasElement:
         return this.#hasConstant(path, at + 2)
       case LEAF.hasElementRef:
-        return this.#values.head(program[at + 2]!) === MISSING
-          ? UNKNOWN
-          : this.#isElement(program[at + 2]!, path)
+        return this.#values.isReadable(program[at + 2]!) ? this.#isElement(program[at + 2]!, path) : UNKNOWN
       default:
         return this.#lengthCompared(path, program[at + 2]!, at + 3)
     }
@@ -286,7 +284,7 @@ export class RuleEvaluation {
   #equal(path: number, other: number): Truth {
     const values = this.#values
     const head = values.head(other)
-    if (head === MISSING) return UNKNOWN
+    if (!values.isReadable(other)) return UNKNOWN
     const own = values.head(path)
     if (kindOf(own) < LIST && kindOf(head) < LIST) {
       if (!this.#spendSame(own, head)) return UNKNOWN
@@ -299,7 +297,7 @@ export class RuleEvaluation {
     const left = values.value(path)
     const right = values.value(other)
     if (isCompound(left) && isCompound(right) && !this.#budget.spend(comparisonSteps(left))) return UNKNOWN
-    return truthOf(isEqual(left, right))
+    return equality(left, right)
   }
 
   #ordered(path: number, relation: number, rank: Rank | null): Truth {
@@ -366,7 +364,7 @@ export class RuleEvaluation {
     const value = values.value(path)
     const steps = isCompound(value) ? comparisonSteps(elements) : searchSteps(elements, value)
     if (!this.#budget.spend(steps)) return UNKNOWN
-    return truthOf(elements.some(element => isEqual(element, value)))
+    return amongTruth(elements, value)
   }
 
   #hasConstant(path: number, constant: number): Truth {
@@ -382,7 +380,7 @@ export class RuleEvaluation {
     if (!Array.isArray(elements)) return UNKNOWN
     const value = valueIn(program[constant]!, program, constant + 1)
     if (!this.#budget.spend(searchSteps(elements, value))) return UNKNOWN
-    return truthOf(elements.includes(value))
+    return amongTruth(elements, value)
   }
 
   /** Whether a scalar is in a list of words. */

@@ -9,7 +9,7 @@ import { INSTANT_LENGTH_MAX } from '#conditions/instants.ts'
 import { type Rank, rankOf } from '#conditions/nodes/ordering.ts'
 import type { ValuesOfQuestion } from '#conditions/question-values.ts'
 import { pathSteps, rankSteps, textSteps } from '#conditions/step-costs.ts'
-import { isObject, type JsonObject, memberOf } from '#conditions/values.ts'
+import { isObject, isUnreadable, type JsonObject, memberOf } from '#conditions/values.ts'
 import { countInRow, findInRow, type Found, isRow } from '#engine/shared-index/memory/attribute-rows.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import {
@@ -18,6 +18,7 @@ import {
   HEAD_MASK,
   JSON_TEXT,
   LIST,
+  isLongInteger,
   kindOf,
   KIND_SHIFT,
   NO_FORM,
@@ -104,6 +105,9 @@ export class AskedRules {
 export const MISSING = 0
 const OBJECT = 10
 export const OBJECT_HEAD = OBJECT << KIND_SHIFT
+/** A number that no double represents: it exists, and every comparison with it is unknown. */
+const UNREADABLE = 11
+const UNREADABLE_HEAD = UNREADABLE << KIND_SHIFT
 /** Questions told apart by their number, before the numbers begin anew. */
 export const STAMPS_MAX = 2 ** 31 - 1
 const WORD_BYTES = 4
@@ -201,7 +205,7 @@ export class RuleValues {
       const entry = words[index]!
       const path = pathOf[entry >>> HEAD_BITS]!
       const head = entry & HEAD_MASK
-      if (path >= 0) {
+      if (path >= 0 && !isLongInteger(head, words, at)) {
         stamps[path] = this.#stamp
         heads[path] = head
         ats[path] = at
@@ -230,6 +234,12 @@ export class RuleValues {
     return this.heads[path]!
   }
 
+  /** Whether there is a value with which something can be compared. */
+  isReadable(path: number): boolean {
+    const head = this.head(path)
+    return head !== MISSING && head !== UNREADABLE_HEAD
+  }
+
   /** Of a scalar that is there. */
   hash(path: number): number {
     if (this.#hashStamps[path] !== this.#stamp) {
@@ -243,7 +253,7 @@ export class RuleValues {
   value(path: number): unknown {
     const head = this.head(path)
     if (head === MISSING) return undefined
-    if (head === OBJECT_HEAD) return this.#objects[path]
+    if (head === OBJECT_HEAD || head === UNREADABLE_HEAD) return this.#objects[path]
     const { words } = this
     const at = this.ats[path]!
     if (kindOf(head) < LIST) {
@@ -352,8 +362,15 @@ export class RuleValues {
     refreshPath(view, this.#names)
     const number = view.numbers[0]!
     if (number < 0 || !findInRow(this.words, block, number, this.#found)) return
-    this.heads[path] = this.#found.head
-    this.ats[path] = this.#found.at
+    this.#putFound(path)
+  }
+
+  /** The attribute that was found in a row stays there, except an integer beyond 2^53, which is a text in rows. */
+  #putFound(path: number): void {
+    const { head, at } = this.#found
+    if (isLongInteger(head, this.words, at)) return this.#put(path, valueIn(head, this.words, at))
+    this.heads[path] = head
+    this.ats[path] = at
   }
 
   /** A long one is not gone through for each of a million paths: it is made an object once. */
@@ -372,9 +389,7 @@ export class RuleValues {
       if (joined === 1 && isComputed(root, names[0]!)) return this.#put(path, this.merged.valueOf(view))
       const number = view.numbers[joined - 1]!
       if (number < 0 || !findInRow(this.words, block, number, this.#found)) continue
-      this.heads[path] = this.#found.head
-      this.ats[path] = this.#found.at
-      if (joined === names.length) return
+      if (joined === names.length) return this.#putFound(path)
       let value = kindOf(this.#found.head) === JSON_TEXT ? this.#objectAt(this.#found) : undefined
       for (let index = joined; index < names.length; index++) {
         value = isObject(value) ? memberOf(value, names[index]!) : undefined
@@ -410,7 +425,7 @@ export class RuleValues {
     const { words } = this.#asked!
     const at = words.length
     const head = words.scalar(value)
-    this.heads[path] = head === NO_FORM ? OBJECT_HEAD : head
+    this.heads[path] = head !== NO_FORM ? head : isUnreadable(value) ? UNREADABLE_HEAD : OBJECT_HEAD
     this.ats[path] = at
     if (head === NO_FORM) this.#objects[path] = value
   }

@@ -60,6 +60,8 @@ export class RowWriter {
 
 function put(row: ValueWords, value: unknown): number {
   if (typeof value === 'number' && !Number.isFinite(value)) return row.scalar(null)
+  // With its digits, which are answered.
+  if (typeof value === 'bigint') return row.json(String(value))
   const head = row.scalar(value)
   if (head !== NO_FORM) return head
   return (Array.isArray(value) && putList(row, value)) || row.json(JSON.stringify(value))
@@ -68,7 +70,9 @@ function put(row: ValueWords, value: unknown): number {
 /** 0: it has no form. Lists of fractions are shorter as text. */
 function putList(row: ValueWords, values: readonly unknown[]): number {
   const isPlain = (value: unknown): boolean =>
-    typeof value === 'number' ? Number.isInteger(value) : typeof value !== 'object' || value === null
+    typeof value === 'number'
+      ? Number.isInteger(value)
+      : value === null || (typeof value !== 'object' && typeof value !== 'bigint')
   if (values.length > PAYLOAD_MASK || !values.every(isPlain)) return 0
   const from = row.length
   row.reserve(1 + values.length)

@@ -7,10 +7,12 @@
  *   double               2 words
  *   text                 UTF-8, zero-padded     payload: bytes
  *   list                 words of the list · heads · the words behind them      payload: elements, which are none of the two below
- *   json                 bytes · UTF-8, zero-padded      what has no form of its own: objects, lists of lists
+ *   json                 bytes · UTF-8, zero-padded      what has no form of its own: objects, lists of lists, integers beyond 2^53
  *
  * Invariant: scalars, which are all before *list*, have one form each. So two are equal if their heads and words are.
  */
+
+import { exactDouble, parsedJson } from '#model/json-numbers.ts'
 
 export const NULL = 1
 export const FALSE = 2
@@ -28,7 +30,7 @@ export const PAYLOAD_MASK = 0xffff
 export const HEAD_BITS = 20
 export const HEAD_MASK = (1 << HEAD_BITS) - 1
 
-/** No scalar, or one without a form: a long text, half of a surrogate pair. */
+/** No scalar, or one without a form: a long text, half of a surrogate pair, a number that no double represents. */
 export const NO_FORM = -1
 
 const WORD_BYTES = 4
@@ -78,6 +80,10 @@ export class ValueWords {
         return this.#number(value)
       case 'boolean':
         return (value ? TRUE : FALSE) << KIND_SHIFT
+      case 'bigint': {
+        const exact = exactDouble(value)
+        return exact === null ? NO_FORM : this.#number(exact)
+      }
       default:
         return value === null ? NULL << KIND_SHIFT : NO_FORM
     }
@@ -100,6 +106,7 @@ export class ValueWords {
       this.push(value)
       return WHOLE << KIND_SHIFT
     }
+    if (!Number.isFinite(value)) return NO_FORM
     double[0] = value
     this.push(doubleWords[0]!)
     this.push(doubleWords[1]!)
@@ -228,10 +235,17 @@ export function valueIn(head: number, words: Int32Array, at: number): unknown {
       return values
     }
     case JSON_TEXT:
-      return JSON.parse(textIn(words, at + 1, words[at]!))
+      return parsedJson(textIn(words, at + 1, words[at]!))
     default:
       return numberIn(head, words, at)
   }
+}
+
+/** Whether it is kept as text because it is an integer beyond 2^53. */
+export function isLongInteger(head: number, words: Int32Array, at: number): boolean {
+  if (kindOf(head) !== JSON_TEXT) return false
+  const first = words[at + 1]! & 0xff
+  return first === 0x2d || (first >= 0x30 && first <= 0x39)
 }
 
 /** Its text of JSON. O(words). */

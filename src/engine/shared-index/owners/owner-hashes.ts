@@ -16,6 +16,7 @@ import {
   ValueWords,
   wordsBehind,
 } from '#engine/shared-index/memory/values.ts'
+import { parsedJson } from '#model/json-numbers.ts'
 import { ELEMENTS_LISTED_MAX, HASH_OF_UNLISTED } from './list-directory.ts'
 
 const NONE: readonly number[] = []
@@ -59,7 +60,7 @@ export class OwnerHashes {
     const block = attributesBlock(graph, line)
     if (block === 0 || hashes.length === 0) return hashes
     if (!isRow(graph[block]!)) {
-      const attributes = JSON.parse(textOfBlock(graph, block, this.#names)) as Readonly<
+      const attributes = parsedJson(textOfBlock(graph, block, this.#names)) as Readonly<
         Record<string, unknown>
       >
       for (const [position, name] of listed.names.entries()) {

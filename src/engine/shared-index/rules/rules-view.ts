@@ -10,6 +10,7 @@ import { unpackArrays } from '#engine/shared-index/memory/packed-arrays.ts'
 import { textIn } from '#engine/shared-index/memory/values.ts'
 import { assert } from '#model/assert.ts'
 import type { Permission } from '#model/change.ts'
+import { parsedJson } from '#model/json-numbers.ts'
 import { hashOfName, permissionName, PLAN, UNIT, UNIT_ARRAYS } from './rule-code.ts'
 
 /** Where the value of a path comes from. */
@@ -152,7 +153,7 @@ export class RulesView {
   set(number: number): SetText {
     assert(this.#texts !== null, 'texts of sets are read at the state that they explain')
     const text = textAt(this.#texts, this.#arrays[UNIT.setText]![number]!)
-    const [key, type, raw] = JSON.parse(text) as [string, string | null, unknown]
+    const [key, type, raw] = parsedJson(text) as [string, string | null, unknown]
     const conditions = readCondition(raw, [])
     return {
       key,
@@ -191,7 +192,7 @@ export class RulesView {
   }
 
   #readTree(at: number): Condition {
-    const condition = readCondition(JSON.parse(textAt(this.program, at)), [])
+    const condition = readCondition(parsedJson(textAt(this.program, at)), [])
     assert(!isRefused(condition), 'a compiled leaf can be read')
     return condition
   }

@@ -31,6 +31,7 @@ import type {
   OrganizationOperationName,
 } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
+import { inexactIntegerIn } from '#model/json-numbers.ts'
 import { wantedGrant, wantedTags } from './if-match.ts'
 
 export interface ManagementReply {
@@ -185,7 +186,10 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
           : tags && { thing: thing as ReadOperationName, tags }
         const query = forCaller ? forCaller.queryOf(call.query as never, call.headers) : call.query
         const reply = await forward(gateway, definition, { ...call, query }, condition)
-        return replyOf(reply, showsThing ? { isTagged: isBare(call) } : null)
+        return replyOf(
+          mayWrite(definition) ? warned(reply, call.body) : reply,
+          showsThing ? { isTagged: isBare(call) } : null,
+        )
       },
     )
   }
@@ -221,7 +225,8 @@ export function managedByOrganization(gateway: ManagementGateway) {
         const { operation } = definition
         const input = { params, query, body }
         const request = { about: 'organization', operation, principal, ...plainNames(names), input } as const
-        return replyOf(await gateway.execute(request, { caller, isRead: definition.method === 'GET' }), null)
+        const reply = await gateway.execute(request, { caller, isRead: definition.method === 'GET' })
+        return replyOf(mayWrite(definition) ? warned(reply, body) : reply, null)
       },
     )
 }
@@ -255,7 +260,8 @@ function routeOf(
     grant: _grant,
     ...route
   } = definition
-  const done = { description: 'Done.', headers: mayWarn ? [...answered, WARNING] : answered }
+  const doneHeaders = mayWarn || mayWrite(definition) ? [...answered, WARNING] : answered
+  const done = { description: 'Done.', headers: doneHeaders }
   const told = { ...done, ...(answer && { schema: answer }) }
   const responses: Responses = {
     ...(answer && !alwaysCreates && { 200: told }),
@@ -293,6 +299,27 @@ async function forward(
     ...(condition && { condition }),
   } as const
   return gateway.execute(request, { caller: call.caller, isRead })
+}
+
+/** Whether the body of a request is stored, or a part of it. */
+function mayWrite({
+  method,
+  isRead,
+  body,
+  optionalBody,
+}: Pick<
+  ManagedDefinition<string, unknown, unknown, unknown, unknown>,
+  'method' | 'isRead' | 'body' | 'optionalBody'
+>): boolean {
+  return method !== 'GET' && !isRead && (body !== undefined || optionalBody !== undefined)
+}
+
+/** The reply with a warning if the body has an integer that conditions cannot compare. O(body). */
+function warned(reply: ManagementReply, body: unknown): ManagementReply {
+  const integer = reply.warning === null ? inexactIntegerIn(body) : null
+  if (integer === null) return reply
+  const warning = `${integer} is beyond 2^53 and would be rounded: it is stored with all digits, and conditions that read it are unknown; store such ids as strings`
+  return { ...reply, warning }
 }
 
 /** `thing`: the body, if there is one, shows a thing; `isTagged`: as those see it who may go on to change it. */
