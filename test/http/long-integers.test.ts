@@ -119,24 +119,27 @@ describe('a stored integer', () => {
       '"key":"k","resource":"account","tenant":"default"',
     ],
     ['role', 'POST', `${SCHEMA}/roles`, `${SCHEMA}/roles/k`, '"key":"k","name":"k"'],
-  ])('in the attributes of a %s has all digits, and a warning when it is written', async (_, method, path, own, fields) => {
-    const body = (number: string) => `{${fields},"attributes":{"n":[${number},{"__proto__":${number}}]}}`
-    const written = await sent(method, path, body(INEXACT))
-    expect([written.status, written.warning]).toEqual([
-      200,
-      expect.stringMatching(new RegExp(`^299 - "${INEXACT} is beyond 2\\^53.*"$`)),
-    ])
-    const kept = `{"n":[${INEXACT},{"__proto__":${INEXACT}}]}`
-    expect(written.text).toContain(kept)
-    expect(await read(own)).toContain(kept)
-    expect(await read(path)).toContain(kept)
-    const changed = await sent('PATCH', own, `{"attributes":{"n":-${INEXACT}0000000000000000000001}}`)
-    expect([changed.status, changed.warning]).toEqual([200, expect.stringContaining(`-${INEXACT}00`)])
-    expect(await read(own)).toContain(`{"n":-${INEXACT}0000000000000000000001}`)
-    const exact = await sent('PATCH', own, `{"attributes":{"n":${LARGE}}}`)
-    expect([exact.status, exact.warning]).toEqual([200, null])
-    expect(await read(own)).toContain(`{"n":${LARGE}}`)
-  })
+  ])(
+    'in the attributes of a %s has all digits, and a warning when it is written',
+    async (_, method, path, own, fields) => {
+      const body = (number: string) => `{${fields},"attributes":{"n":[${number},{"__proto__":${number}}]}}`
+      const written = await sent(method, path, body(INEXACT))
+      expect([written.status, written.warning]).toEqual([
+        200,
+        expect.stringMatching(new RegExp(`^299 - "${INEXACT} is beyond 2\\^53.*"$`)),
+      ])
+      const kept = `{"n":[${INEXACT},{"__proto__":${INEXACT}}]}`
+      expect(written.text).toContain(kept)
+      expect(await read(own)).toContain(kept)
+      expect(await read(path)).toContain(kept)
+      const changed = await sent('PATCH', own, `{"attributes":{"n":-${INEXACT}0000000000000000000001}}`)
+      expect([changed.status, changed.warning]).toEqual([200, expect.stringContaining(`-${INEXACT}00`)])
+      expect(await read(own)).toContain(`{"n":-${INEXACT}0000000000000000000001}`)
+      const exact = await sent('PATCH', own, `{"attributes":{"n":${LARGE}}}`)
+      expect([exact.status, exact.warning]).toEqual([200, null])
+      expect(await read(own)).toContain(`{"n":${LARGE}}`)
+    },
+  )
 
   test('is found by its digits', async () => {
     const keys = async (number: string) =>
