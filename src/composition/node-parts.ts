@@ -65,7 +65,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   const counts = createSharedCounts()
   const managementInFlight = new SharedCount(counts, 'management')
   const isReady = (): boolean => standing.state.isServing && !deadlines.node.isOver
-  const metrics = new Metrics({
+  const sources = {
     environments: () => environments.figures(indexes, store),
     environmentStates: () => environments.states(),
     isReady,
@@ -77,7 +77,8 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
       ['main', performance.eventLoopUtilization().active / 1_000] as const,
       ...threads.activeSeconds(),
     ],
-  })
+  }
+  const metrics = new Metrics(sources, { namesEnvironments: config.metricsToken !== null })
   const mainCounters = ThreadCounters.create([], 0)
   const tracing = tracingOf(config, await loadOpenTracing(config), { log, counters: mainCounters })
   const entrance = new ManagementEntrance(tracing)

@@ -307,7 +307,10 @@ export const settings = {
   ),
   METRICS_TOKEN: setting(
     'metricsToken',
-    secret('what a scraper of `/metrics` must bring as its bearer token', 'none: anybody may look'),
+    secret(
+      'what a scraper of `/metrics` must bring as its bearer token',
+      'none: anybody may look; environments and projects are not named',
+    ),
   ),
   SLOW_REQUEST_MS: setting(
     'slowRequestMs',

@@ -8,11 +8,14 @@ import { ThreadCounters, type ThreadCountersHandle } from './thread-counters.ts'
 
 export class Metrics {
   readonly #sources: MetricSources
+  readonly #namesEnvironments: boolean
   readonly #threads: (readonly [name: string, counters: ThreadCounters])[] = []
   #text: Promise<MetricsText> | null = null
 
-  constructor(sources: MetricSources) {
+  /** `namesEnvironments`: whether a scrape may tell the keys of environments and projects. */
+  constructor(sources: MetricSources, { namesEnvironments }: { readonly namesEnvironments: boolean }) {
     this.#sources = sources
+    this.#namesEnvironments = namesEnvironments
   }
 
   /** Adds what a thread counts from now on. */
@@ -27,7 +30,9 @@ export class Metrics {
 
   /** Everything, in the text format of Prometheus. O(endpoints called + environments). */
   async text(): Promise<string> {
-    this.#text ??= import('./metrics-text.ts').then(({ MetricsText }) => new MetricsText(this.#sources))
+    this.#text ??= import('./metrics-text.ts').then(
+      ({ MetricsText }) => new MetricsText(this.#sources, this.#namesEnvironments),
+    )
     return (await this.#text).of(this.#threads)
   }
 }

@@ -51,8 +51,16 @@ type Labels = Readonly<Record<string, string>>
 export interface SampledRow extends MetricRow {
   readonly kind: 'counter' | 'gauge'
   readonly labels: readonly string[]
+  /**
+   * Of a row by environment, what a scrape without their names tells: the sum, the greatest value, or nothing. Absent: the row names no
+   * environment.
+   */
+  readonly ofAll?: 'sum' | 'greatest' | 'nothing'
   values(sources: MetricSources): Iterable<readonly [labels: Labels, value: number]>
 }
+
+/** Labels that only a scraper with a token is told (`METRICS_TOKEN`). */
+export const OF_ENVIRONMENTS: readonly string[] = ['project', 'environment']
 
 const STARTED_AT = Math.round(Date.now() / 1_000 - process.uptime())
 
@@ -94,36 +102,41 @@ export const SAMPLED_METRICS: readonly SampledRow[] = [
     name: 'verdict_environment_closed',
     kind: 'gauge',
     help: '1 while an environment cannot be decided on here, 0 while it can',
-    labels: ['project', 'environment'],
+    labels: OF_ENVIRONMENTS,
+    ofAll: 'sum',
     values: sources =>
       Array.from(sources.environmentStates(), ({ project, environment, isClosed }) => [
         { project, environment },
         isClosed ? 1 : 0,
       ]),
   },
-  ofEach('gauge', 'verdict_revision', 'newest commit in the index', figures => figures.sequence),
+  ofEach('gauge', 'verdict_revision', 'newest commit in the index', 'nothing', figures => figures.sequence),
   ofEach(
     'gauge',
     'verdict_staleness_seconds',
     'for how long changes made on other nodes may have been missed; 0 on the embedded store',
+    'greatest',
     figures => figures.stalenessMs / 1_000,
   ),
   ofEach(
     'counter',
     'verdict_closures_built_total',
     'role closures built, ahead of questions or for one',
+    'sum',
     figures => figures.closuresBuilt,
   ),
   ofEach(
     'counter',
     'verdict_closure_containers_voided_total',
     'containers whose closures a change made void',
+    'sum',
     figures => figures.containersVoided,
   ),
   ofEach(
     'counter',
     'verdict_closure_tenants_voided_total',
     'tenants all of whose closures went at once, because too much hung below a change',
+    'sum',
     figures => figures.tenantsVoided,
   ),
   ofEachKind(
@@ -172,13 +185,15 @@ function ofEach(
   kind: SampledRow['kind'],
   name: string,
   help: string,
+  ofAll: SampledRow['ofAll'] & string,
   valueOf: (figures: EnvironmentFigures) => number,
 ): SampledRow {
   return {
     name,
     kind,
     help,
-    labels: ['project', 'environment'],
+    labels: OF_ENVIRONMENTS,
+    ofAll,
     values: sources => Array.from(sources.environments(), figures => [namesOf(figures), valueOf(figures)]),
   }
 }
@@ -194,7 +209,8 @@ function ofEachKind(
     name,
     kind: 'gauge',
     help,
-    labels: ['project', 'environment', label],
+    labels: [...OF_ENVIRONMENTS, label],
+    ofAll: 'sum',
     values: sources =>
       Array.from(sources.environments()).flatMap(figures =>
         Object.entries(valuesOf(figures)).map(([kind, value]): readonly [Labels, number] => [

@@ -168,13 +168,13 @@ describe('decisions', () => {
 
 describe('an environment', () => {
   test('has its revision, its facts and the bytes of each region', async () => {
-    const verdict = await startedService()
+    const verdict = await startedService({ metricsToken: METRICS_TOKEN })
     await neighbourOf(verdict, 'empty')
     await verdict.createDocumentModel()
     await verdict.user('alice')
     await verdict.instance('document:d1')
     await verdict.assign('alice', 'viewer', 'document:d1')
-    const scrape = await Scrape.of(verdict.address)
+    const scrape = await Scrape.of(verdict.address, { authorization: `Bearer ${METRICS_TOKEN}` })
     const ours = { project: 'default', environment: 'default' }
     const sequence = Number((await verdict.revision()).split('.')[1])
     expect(scrape.sum('verdict_revision', ours)).toBe(sequence)
@@ -185,6 +185,31 @@ describe('an environment', () => {
       expect(scrape.sum('verdict_index_bytes', { ...ours, region }), region).toBeGreaterThan(0)
     }
     expect(scrape.sum('verdict_staleness_seconds', ours)).toBe(0)
+  })
+
+  test('is not named to a scraper without a token, who is told numbers of all of them together', async () => {
+    const verdict = await startedService()
+    await neighbourOf(verdict, 'merger-with-globex')
+    await verdict.createDocumentModel()
+    await verdict.user('alice')
+    await verdict.instance('document:d1')
+    await verdict.assign('alice', 'viewer', 'document:d1')
+    const scrape = await Scrape.of(verdict.address)
+    expect(scrape.text).not.toContain('merger-with-globex')
+    for (const { labels } of scrape.samples) {
+      expect(Object.keys(labels)).not.toContain('project')
+      expect(Object.keys(labels)).not.toContain('environment')
+    }
+    const samplesOf = (name: string) =>
+      scrape.samples.filter(sample => sample.name === name).map(({ labels, value }) => [labels, value])
+    expect(samplesOf('verdict_environment_closed')).toEqual([[{}, 0]])
+    expect(samplesOf('verdict_staleness_seconds')).toEqual([[{}, 0]])
+    expect(samplesOf('verdict_revision')).toEqual([])
+    expect(samplesOf('verdict_index_facts')).toEqual([
+      [{ kind: 'assignments' }, 1],
+      [{ kind: 'tuples' }, 0],
+      [{ kind: 'records' }, expect.any(Number)],
+    ])
   })
 
   test('has the closures that were built, and the containers whose closures a change voided', async () => {

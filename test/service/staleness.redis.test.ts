@@ -131,7 +131,7 @@ test.each(['log', 'meta'] as const)(
     await until(0, () => metric(node, 'verdict_fresh'))
     const behindMs = async (): Promise<number> => {
       const scrape = await Scrape.of(node.address)
-      return scrape.sum('verdict_staleness_seconds', { environment: 'default' }) * 1_000
+      return scrape.sum('verdict_staleness_seconds') * 1_000
     }
     await expect.poll(behindMs).toBeGreaterThan(bounds.maxStaleMs)
     expect((await node.get(`${FACTS}/users`)).status).toBe(200)

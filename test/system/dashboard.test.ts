@@ -17,10 +17,11 @@ const text = (path: string) => readFileSync(join(root, path), 'utf8')
 const SCRAPED = ['instance', 'job']
 const UP = 'up'
 
-const verdict = await sharedService()
+const metricsToken = 'token-of-the-scraper'
+const verdict = await sharedService({ metricsToken })
 await verdict.createDocumentModel()
 await verdict.post('/allowed/bulk', [question('alice', 'read', 'document')])
-const scrape = await Scrape.of(verdict.address)
+const scrape = await Scrape.of(verdict.address, { authorization: `Bearer ${metricsToken}` })
 const labelsOf = (metric: string) =>
   new Set(scrape.samples.filter(({ name }) => name === metric).flatMap(({ labels }) => Object.keys(labels)))
 

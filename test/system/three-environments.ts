@@ -10,6 +10,7 @@ import type { ServiceProcess } from '#testing/processes/service-process.ts'
 export const KEYS = {
   API_KEY: 'an-environment-key-for-tests',
   ADMIN_API_KEY: 'an-organization-key-for-tests',
+  METRICS_TOKEN: 'a-token-of-a-scraper-for-tests',
 }
 export const ENVIRONMENTS = ['default', 'second', 'third'] as const
 export type EnvironmentKey = (typeof ENVIRONMENTS)[number]
@@ -166,7 +167,7 @@ export class ThreeEnvironments {
 
   /** Those that the metrics show as closed. */
   async closedByMetrics(): Promise<string[]> {
-    const { samples } = await Scrape.of(this.address)
+    const { samples } = await Scrape.of(this.address, { authorization: `Bearer ${KEYS.METRICS_TOKEN}` })
     const closed = samples.filter(({ name, value }) => name === 'verdict_environment_closed' && value === 1)
     return closed.map(({ labels }) => labels['environment']!)
   }
