@@ -21,6 +21,7 @@ import type { OrganizationOperations } from '#management/organization/organizati
 import type { OrganizationService } from '#management/organization/organization-service.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
+import { idFrom } from '#model/instance-reference.ts'
 import {
   EXPORTS_MAX,
   EXPORTS_PER_ENVIRONMENT_MAX,
@@ -369,7 +370,7 @@ function named(
 ): readonly ManagedEnvironment[] {
   const byKey = environments.filter(known => namesOf(known)[0] === reference)
   if (byKey.length > 0) return byKey
-  return environments.filter(known => namesOf(known)[1] === reference.toLowerCase())
+  return environments.filter(known => namesOf(known)[1] === idFrom(reference))
 }
 
 /** Throws `NOT_READY`, or `ENVIRONMENT_CLOSED` where nothing of the environment can be read. */

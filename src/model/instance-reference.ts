@@ -1,14 +1,16 @@
 /**
- * References to resource instances in text: `type:key`, split at the first colon, since keys may contain more (contract
+ * References in text: ids, and resource instances as `type:key`, split at the first colon, since keys may contain more (contract
  * D-25).
  */
 import type { InstanceKey } from './change.ts'
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const UUID = /^([0-9a-f]{8})(-?)([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{12})$/
 
-/** Whether a reference may be an id at all. */
-export function isUuid(text: string): boolean {
-  return text.length === 36 && UUID.test(text)
+/** The id that a reference may be, as ids are stored: in lower case, with hyphens. Clients may omit these. Null: it cannot be an id. */
+export function idFrom(reference: string): string | null {
+  if (reference.length !== 36 && reference.length !== 32) return null
+  const parts = UUID.exec(reference.toLowerCase())
+  return parts && [parts[1], ...parts.slice(3)].join('-')
 }
 
 /** Splits `type:key`; null when there is no colon or a side is empty. */

@@ -4,7 +4,7 @@ import type { Command } from '#cli/command.ts'
 import { UsageError } from '#cli/exit-codes.ts'
 import { namesOfPlaces } from '#cli/named-places.ts'
 import type { Session } from '#cli/session.ts'
-import { isUuid } from '#model/instance-reference.ts'
+import { idFrom } from '#model/instance-reference.ts'
 import { ApiKey, ApiKeyEnvelope } from '#model/wire/api-key.ts'
 
 const KEYS = '/v2/api-key'
@@ -72,9 +72,12 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
       .demandCommand(1, 'say what to do with keys: list, create, rotate or revoke'),
   )
 
-/** A secret that is given by mistake must be neither sent in a path, which is logged on the way, nor printed. */
+/**
+ * A secret that is given by mistake must be neither sent in a path, which is logged on the way, nor printed. Secrets may consist of
+ * hexadecimal digits, so an id needs its hyphens here.
+ */
 function checkedId(id: string): string {
-  if (isUuid(id)) return id
+  if (idFrom(id) === id.toLowerCase()) return id
   throw new UsageError('that is no id of a key: verdict keys list shows them')
 }
 

@@ -8,6 +8,7 @@
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
+import { idFrom } from '#model/instance-reference.ts'
 import type { Principal } from '#model/principal.ts'
 
 /**
@@ -85,5 +86,5 @@ export function requireOwn(principal: Principal, path: PathScope): void {
 }
 
 function isNamed(reference: string | null | undefined, key: string, id: string): boolean {
-  return reference === null || reference === key || reference?.toLowerCase() === id
+  return reference === null || reference === key || (reference !== undefined && idFrom(reference) === id)
 }

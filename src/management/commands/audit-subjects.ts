@@ -4,7 +4,7 @@
  * id, at present is found by both.
  */
 import type { Attributes } from '#model/change.ts'
-import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
+import { idFrom, parseInstanceReference } from '#model/instance-reference.ts'
 import type { AuditRecord, InstanceRecord, RecordKind, RecordOf } from '#model/records.ts'
 import type { AuditedKind, AuditedThing, AuditSubjectKind } from '#model/wire/audit.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
@@ -146,14 +146,14 @@ function recordOf<Named extends RecordKind>(
   key: Uint8Array,
   reference: string,
 ): RecordOf<Named> | null {
-  return records.get(kind, key) ?? (isUuid(reference) ? records.byId(kind, reference.toLowerCase()) : null)
+  return records.get(kind, key) ?? records.byReference(kind, reference)
 }
 
 /** The key of a role may be that of roles of several types. O(types). */
 function rolesOf(records: RecordReader, reference: string) {
   const types = [null, ...Array.from(records.list('type', lists.all('type')), ({ id }) => id)]
   const named = types.map(typeId => records.get('role', rowKeys.role(typeId, reference)))
-  const byId = isUuid(reference) ? records.byId('role', reference.toLowerCase()) : null
+  const byId = records.byReference('role', reference)
   return [...named, byId]
 }
 
@@ -164,7 +164,7 @@ function namedThing(
 ): AuditSubject {
   return subjectOfNames(kind, [
     reference,
-    ...(isUuid(reference) ? [reference.toLowerCase()] : []),
+    ...idsIn(reference),
     ...found.flatMap(thing => (thing ? [thing.key, thing.id] : [])),
   ])
 }
@@ -189,12 +189,12 @@ function instanceOf(records: RecordReader, reference: string, usualType: string 
   const said = parseInstanceReference(reference) ?? usual
   const saidType = said && findStoredType(records, said.type)
   const byKey = said && saidType ? records.get('instance', rowKeys.instance(saidType.id, said.key)) : null
-  const byId = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null
+  const byId = records.byReference('instance', reference)
   const found: InstanceRecord | null = byKey ?? byId
   const type = found ? records.byId('type', found.typeId) : saidType
   const key = found?.key ?? said?.key ?? null
   const types = new Set([...(said && !byId ? [said.type] : []), ...(type ? [type.key, type.id] : [])])
-  const known = [...(isUuid(reference) ? [reference.toLowerCase()] : []), ...(found ? [found.id] : [])]
+  const known = [...idsIn(reference), ...(found ? [found.id] : [])]
   if (key === null) return subjectOfNames('resource_instance', known)
   const spelled = Array.from(types, of => `${of}:${key}`)
   return subjectOfNames('resource_instance', [...known, ...spelled], { key, types })
@@ -207,9 +207,14 @@ function typeBeside(name: string, beside: Members): string {
   return name === 'group_instance_key' ? GROUP_TYPE : ''
 }
 
-/** Ids may be written in capitals, too. */
+/** The ids that a reference can be: none or one. */
+function idsIn(reference: string): readonly string[] {
+  return [idFrom(reference) ?? []].flat()
+}
+
+/** Ids can be written in several ways. */
 export function has(known: ReadonlySet<string>, text: string): boolean {
-  return known.has(text) || (isUuid(text) && known.has(text.toLowerCase()))
+  return known.has(text) || idsIn(text).some(id => known.has(id))
 }
 
 /** Whether what a call said names the thing. */

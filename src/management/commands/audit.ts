@@ -7,6 +7,7 @@
  * limited time (`audit-retention.ts`).
  */
 import type { Attributes } from '#model/change.ts'
+import { idFrom } from '#model/instance-reference.ts'
 import { jsonBytes } from '#model/json-text.ts'
 import { AUDIT_INPUT_BYTES_MAX, KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import type { AuditRecord } from '#model/records.ts'
@@ -231,7 +232,7 @@ function filterOf(
   records: RecordReader,
   { operation, api_key_id: key, request_id: request, since, until, about }: AuditQuery,
 ) {
-  const keyId = key?.toLowerCase() === ADMIN ? null : key?.toLowerCase()
+  const keyId = key === undefined ? undefined : key.toLowerCase() === ADMIN ? null : (idFrom(key) ?? key)
   const from = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since)
   const to = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until)
   const isNarrowed = [operation, key, request, since, until, about].some(part => part !== undefined)

@@ -6,7 +6,6 @@
  * relations. That saves every fact a field and a list.
  */
 import { AuthzError } from '#model/errors.ts'
-import { isUuid } from '#model/instance-reference.ts'
 import type {
   AssignmentRecord,
   InstanceRecord,
@@ -90,7 +89,7 @@ export function rolesNamed(records: RecordReader, reference: string): RoleRecord
     if (role) named.push(role)
   }
   if (named.length > 0) return named
-  const byId = isUuid(reference) ? records.byId('role', reference.toLowerCase()) : null
+  const byId = records.byReference('role', reference)
   return byId ? [byId] : []
 }
 
@@ -122,8 +121,8 @@ export function relationFilter(
   if (reference === undefined) return null
   const types = [...records.list('type', lists.all('type'))]
   const named = types.flatMap(({ id }) => records.get('relation', rowKeys.relation(id, reference)) ?? [])
-  if (named.length > 0 || !isUuid(reference)) return overRelations(named)
-  const byId = records.byId('relation', reference.toLowerCase())
+  if (named.length > 0) return overRelations(named)
+  const byId = records.byReference('relation', reference)
   return overRelations(byId ? [byId] : [])
 }
 

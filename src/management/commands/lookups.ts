@@ -4,7 +4,7 @@
  */
 import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
-import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
+import { parseInstanceReference } from '#model/instance-reference.ts'
 import {
   type InstanceRecord,
   type RelationRecord,
@@ -31,10 +31,7 @@ export function findType(records: RecordReader, reference: string): TypeRecord |
 
 /** A stored type, built in or not. A built-in one is stored once it had an attribute. */
 export function findStoredType(records: RecordReader, reference: string): TypeRecord | null {
-  return (
-    records.get('type', rowKeys.type(reference)) ??
-    (isUuid(reference) ? records.byId('type', reference.toLowerCase()) : null)
-  )
+  return records.get('type', rowKeys.type(reference)) ?? records.byReference('type', reference)
 }
 
 export function requireType(records: RecordReader, reference: string): TypeRecord {
@@ -44,10 +41,7 @@ export function requireType(records: RecordReader, reference: string): TypeRecor
 }
 
 export function findTenant(records: RecordReader, reference: string): TenantRecord | null {
-  return (
-    records.get('tenant', rowKeys.tenant(reference)) ??
-    (isUuid(reference) ? records.byId('tenant', reference.toLowerCase()) : null)
-  )
+  return records.get('tenant', rowKeys.tenant(reference)) ?? records.byReference('tenant', reference)
 }
 
 export function requireTenant(records: RecordReader, reference: string): TenantRecord {
@@ -57,10 +51,7 @@ export function requireTenant(records: RecordReader, reference: string): TenantR
 }
 
 export function findUser(records: RecordReader, reference: string): UserRecord | null {
-  return (
-    records.get('user', rowKeys.user(reference)) ??
-    (isUuid(reference) ? records.byId('user', reference.toLowerCase()) : null)
-  )
+  return records.get('user', rowKeys.user(reference)) ?? records.byReference('user', reference)
 }
 
 export function requireUser(records: RecordReader, reference: string): UserRecord {
@@ -77,8 +68,8 @@ export function findRole(
 ): RoleRecord | null {
   const typeId = type?.id ?? null
   const byKey = records.get('role', rowKeys.role(typeId, reference))
-  if (byKey || !isUuid(reference)) return byKey
-  const byId = records.byId('role', reference.toLowerCase())
+  if (byKey) return byKey
+  const byId = records.byReference('role', reference)
   return byId?.typeId === typeId ? byId : null
 }
 
@@ -96,7 +87,7 @@ export function requireRelation(
 ): RelationRecord {
   const byKey = records.get('relation', rowKeys.relation(objectType.id, reference))
   if (byKey) return byKey
-  const byId = isUuid(reference) ? records.byId('relation', reference.toLowerCase()) : null
+  const byId = records.byReference('relation', reference)
   if (byId?.typeId === objectType.id) return byId
   throw notFound('relation', reference, ` on resource ${JSON.stringify(objectType.key)}`)
 }
@@ -110,7 +101,7 @@ export type NamedInstance =
 export function locateInstance(records: RecordReader, reference: string): NamedInstance {
   const named = parseInstanceReference(reference)
   if (named) return locateInstanceOf(records, requireType(records, named.type), named.key)
-  const record = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null
+  const record = records.byReference('instance', reference)
   const type = record && records.byId('type', record.typeId)
   if (!record || !type) throw notFound('resource instance', reference, '; write it type:key, or its id')
   return { record, type, key: record.key }

@@ -3,6 +3,7 @@
  * none of them, counts of whole lists aside, ever shows a record that is dead (`dead-ids.ts`).
  */
 import { assert } from '#model/assert.ts'
+import { idFrom } from '#model/instance-reference.ts'
 import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
 import { isListed, lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { decodeAs, decodeRecord, KIND_BYTES } from '#store/keyspace/record-codec.ts'
@@ -65,6 +66,12 @@ export class RecordReader {
       return record
     }
     return null
+  }
+
+  /** The record with the id that a caller may have meant by a reference: ids are written in several ways. */
+  byReference<Kind extends RecordKind>(kind: Kind, reference: string): RecordOf<Kind> | null {
+    const id = idFrom(reference)
+    return id === null ? null : this.byId(kind, id)
   }
 
   /** The records of a list in creation order. */

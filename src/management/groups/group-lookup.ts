@@ -5,7 +5,7 @@ import type { RecordReader } from '#management/commands/record-reader.ts'
 import { addRole } from '#management/schema/roles.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
-import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
+import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { InstanceRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
@@ -30,7 +30,7 @@ export function requireGroup(records: RecordReader, reference: string): Group {
   const named = parseInstanceReference(reference) ?? { type: GROUP_TYPE_DEFAULT, key: reference }
   const type = findType(records, named.type)
   const byKey = type && records.get('instance', rowKeys.instance(type.id, named.key))
-  const instance = byKey ?? (isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null)
+  const instance = byKey ?? records.byReference('instance', reference)
   if (!instance?.isGroup) throw new AuthzError('NOT_FOUND', `there is no group ${JSON.stringify(reference)}`)
   return { instance, type: typeOfInstance(records, instance) }
 }

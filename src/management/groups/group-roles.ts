@@ -16,7 +16,7 @@ import { checkEnd, endIn, presentEnd } from '#management/commands/fact-ends.ts'
 import { addInstance } from '#management/facts/instances/resource-instances.ts'
 import { findTuple, grantTuple, removeTuple } from '#management/facts/tuples/relationship-tuples.ts'
 import { AuthzError } from '#model/errors.ts'
-import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
+import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { TypeRecord } from '#model/records.ts'
 import { isLongKey, type Paging } from '#model/wire/building-blocks.ts'
 import type { GroupAddRole, GroupRead, GroupRole, GroupRoleRemoval } from '#model/wire/group.ts'
@@ -97,14 +97,14 @@ function locateObject(records: RecordReader, type: TypeRecord, reference: string
   if (bare?.record) return bare
   const named = parseInstanceReference(reference)
   if (named?.type === type.key) return locateInstanceOf(records, type, named.key)
-  const byId = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null
+  const byId = records.byReference('instance', reference)
   return byId?.typeId === type.id ? { record: byId, type, key: byId.key } : (bare ?? asKey())
 }
 
 /** A name of an instance of another type, by that type or by id, is no key of a new one. */
 function requireNoOther(records: RecordReader, type: TypeRecord, reference: string): void {
   const named = parseInstanceReference(reference)
-  const byId = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null
+  const byId = records.byReference('instance', reference)
   const other = named && findType(records, named.type)
   if (!byId && (other === null || other.id === type.id)) return
   throw new AuthzError(

@@ -7,7 +7,7 @@ import { presentInstant } from '#management/commands/context.ts'
 import { matchesSearch, type Page, pageOfLists } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
-import { isUuid } from '#model/instance-reference.ts'
+import { idFrom } from '#model/instance-reference.ts'
 import { API_KEYS_MAX } from '#model/limits.ts'
 import type { ApiKeyRecord, KeyMaker } from '#model/records.ts'
 import type {
@@ -175,7 +175,7 @@ function openedBy(
     throw new AuthzError('FORBIDDEN', "a project's key makes keys of its environments only")
   }
   const { id } = requireOrganization(context.records)
-  if (body.organization_id && body.organization_id.toLowerCase() !== id) {
+  if (body.organization_id && idFrom(body.organization_id) !== id) {
     throw new AuthzError('NOT_FOUND', `there is no organization ${JSON.stringify(body.organization_id)}`)
   }
   const needed: readonly string[] = {
@@ -205,9 +205,8 @@ function narrowestOf(body: ApiKeyCreate): ApiKeyObjectType {
 
 /** Finds a key by id. A key that the caller does not manage does not exist for it. */
 function requireApiKey(context: OrganizationReadContext, reference: string): ApiKeyRecord {
-  const key = isUuid(reference)
-    ? context.records.get('api-key', rowKeys.apiKey(reference.toLowerCase()))
-    : null
+  const id = idFrom(reference)
+  const key = id === null ? null : context.records.get('api-key', rowKeys.apiKey(id))
   if (key && isManagedBy(context, key)) return key
   throw new AuthzError('NOT_FOUND', `there is no API key ${JSON.stringify(reference)}`)
 }

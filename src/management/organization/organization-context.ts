@@ -5,7 +5,6 @@
 import type { Draft } from '#management/commands/draft.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { AuthzError } from '#model/errors.ts'
-import { isUuid } from '#model/instance-reference.ts'
 import type { Principal } from '#model/principal.ts'
 import type { EnvironmentRecord, Instant, OrganizationRecord, ProjectRecord } from '#model/records.ts'
 import type { Closure } from '#replica/closed-environment.ts'
@@ -47,7 +46,7 @@ export function requireProject(context: OrganizationReadContext, reference: stri
   const { records } = context
   const named = [
     records.get('project', rowKeys.project(reference)),
-    isUuid(reference) ? records.byId('project', reference.toLowerCase()) : null,
+    records.byReference('project', reference),
   ]
   // For a project's key another project of that key does not exist, so it must not hide the key's own project of that id.
   for (const project of named) if (project && mayTouch(context.principal, project)) return project
@@ -65,7 +64,7 @@ export function requireEnvironment(
 ): EnvironmentRecord {
   const { records } = context
   const byKey = records.get('environment', rowKeys.environment(project.id, reference))
-  const found = byKey ?? (isUuid(reference) ? records.byId('environment', reference.toLowerCase()) : null)
+  const found = byKey ?? records.byReference('environment', reference)
   if (found?.projectId === project.id && !found.isBeingCopied) return found
   const place = JSON.stringify(`${project.key}/${reference}`)
   throw new AuthzError('NOT_FOUND', `there is no environment ${place}`)

@@ -5,6 +5,7 @@
 import { presentTimes } from '#management/commands/context.ts'
 import { pageOfArray } from '#management/commands/paging.ts'
 import { AuthzError } from '#model/errors.ts'
+import { idFrom } from '#model/instance-reference.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import type { Organization, OrganizationPath } from '#model/wire/organization.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
@@ -27,7 +28,7 @@ export function getOrganization(
 ): Organization {
   const { org_id } = input.params
   const organization = presentOrganization(context)
-  if (org_id === organization.key || org_id.toLowerCase() === organization.id) return organization
+  if (org_id === organization.key || idFrom(org_id) === organization.id) return organization
   throw new AuthzError('NOT_FOUND', `there is no organization ${JSON.stringify(org_id)}`)
 }
 

@@ -13,7 +13,7 @@ import {
 import type { Resumable } from '#management/commands/resumable.ts'
 import { BUILT_IN_TYPE_KEYS } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
-import { isUuid } from '#model/instance-reference.ts'
+import { idFrom } from '#model/instance-reference.ts'
 import type { RoleRecord, TypeRecord } from '#model/records.ts'
 import { isShortKey } from '#model/wire/building-blocks.ts'
 import type {
@@ -60,13 +60,18 @@ export function* replaceResource(
   return presentResource(context, yield* defineNamed(context, type, wholeOf(body)))
 }
 
-/** Adds the resource that is to be created under the key in the path. An unknown id is not found: the service gives ids. */
+/**
+ * Adds the resource that is to be created under the key in the path. An unknown id is not found, since the service gives ids. Without its
+ * hyphens it is a key.
+ */
 function addNamed(
   context: WriteContext,
   input: { readonly params: TypeParams; readonly body: ResourceReplace },
 ): TypeRecord {
   const key = input.params.resource_id
-  if (isUuid(key)) throw new AuthzError('NOT_FOUND', `there is no resource ${JSON.stringify(key)}`)
+  if (idFrom(key) === key.toLowerCase()) {
+    throw new AuthzError('NOT_FOUND', `there is no resource ${JSON.stringify(key)}`)
+  }
   if (!isShortKey(key)) {
     const msg = 'must be 1 to 128 letters, digits, hyphens and underscores to create a resource'
     throw new AuthzError('INVALID_SHAPE', `resource_id: ${msg}`, {

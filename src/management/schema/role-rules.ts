@@ -7,7 +7,7 @@ import type { Draft } from '#management/commands/draft.ts'
 import { requireRelation, requireRole, requireType } from '#management/commands/lookups.ts'
 import type { Permission } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
-import { isUuid } from '#model/instance-reference.ts'
+import { idFrom } from '#model/instance-reference.ts'
 import type {
   ActionRecord,
   DerivationRecord,
@@ -40,7 +40,7 @@ export function resolvePermissions(
  */
 export function checkTenantPermissions(texts: readonly string[]): void {
   for (const text of texts) {
-    if (text.includes(':') || isUuid(text)) continue
+    if (text.includes(':') || idFrom(text) !== null) continue
     throw new AuthzError(
       'INVALID_PERMISSION_FORMAT',
       `a permission of a tenant role reads resource:action, not ${JSON.stringify(text)}`,
@@ -56,7 +56,7 @@ function tenantPermissions(records: Draft): (text: string) => string {
     if (colon < 0) {
       for (const type of records.list('type', lists.all('type'))) {
         const action = actionIn(type, text)
-        if (action?.id === text.toLowerCase()) return `${withContent(records, type).key}:${action.key}`
+        if (action?.id === idFrom(text)) return `${withContent(records, type).key}:${action.key}`
       }
       throw unknownAction(text)
     }
@@ -77,7 +77,7 @@ function resourcePermissions(records: Draft, type: TypeRecord): (text: string) =
     isKept = true
     const key = text.startsWith(prefix) ? text.slice(prefix.length) : text
     const action = actionIn(type, key) ?? actionIn(type, text)
-    if (action?.key !== key && action?.id !== text.toLowerCase()) throw unknownAction(text)
+    if (action?.key !== key && action?.id !== idFrom(text)) throw unknownAction(text)
     return action.key
   }
 }
@@ -94,7 +94,7 @@ function actionIn({ actions }: TypeRecord, reference: string): ActionRecord | un
     ])
     actionsByName.set(actions, byName)
   }
-  return byName.get(reference) ?? byName.get(reference.toLowerCase())
+  return byName.get(reference) ?? byName.get(idFrom(reference) ?? '')
 }
 
 /**

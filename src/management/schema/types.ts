@@ -10,6 +10,7 @@ import {
   isBuiltInTypeKey,
 } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
+import { idFrom } from '#model/instance-reference.ts'
 import { PARTS_PER_RESOURCE_MAX } from '#model/limits.ts'
 import type { ActionRecord, AttributeRecord, TypeRecord } from '#model/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
@@ -87,7 +88,7 @@ export function requireAnyType(context: ReadContext, reference: string): TypeRec
   if (stored) return stored
   const { environmentId } = context.scope
   const isNamed = (key: BuiltInTypeKey): boolean =>
-    key === reference || builtInTypeId(environmentId, key) === reference.toLowerCase()
+    key === reference || builtInTypeId(environmentId, key) === idFrom(reference)
   const builtIn = BUILT_IN_TYPE_KEYS.find(isNamed)
   if (builtIn === undefined) throw notFound('resource', reference)
   return builtInType(context, builtIn)
@@ -102,8 +103,7 @@ export function requirePart<Found extends Part>(
   reference: string,
   where: { readonly what: string; readonly type: TypeRecord },
 ): Found {
-  const found =
-    parts.find(({ key }) => key === reference) ?? parts.find(({ id }) => id === reference.toLowerCase())
+  const found = parts.find(({ key }) => key === reference) ?? parts.find(({ id }) => id === idFrom(reference))
   if (found) return found
   throw new AuthzError(
     'NOT_FOUND',

@@ -75,7 +75,8 @@ export const LongKey = Type.Refine(
 export const Reference = Type.String({
   minLength: 1,
   maxLength: 2 * LONG_KEY_BYTES_MAX,
-  description: 'A key or an id; instances and groups as `type:key` or by id. Looked up by key first.',
+  description:
+    'A key or an id, with or without its hyphens; instances and groups as `type:key` or by id. Looked up by key first.',
 })
 
 /** Whether a text can name an instance: `type:key` with a key that an instance may have, or what may be an id. */

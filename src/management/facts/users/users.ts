@@ -7,6 +7,7 @@ import type { Resumable } from '#management/commands/resumable.ts'
 import { assignRole, checkWanted, ensureRole } from '#management/facts/assignments/role-assignments.ts'
 import type { Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
+import { idFrom } from '#model/instance-reference.ts'
 import type { UserRecord } from '#model/records.ts'
 import type { User, UserCreate, UserUpdate } from '#model/wire/user.ts'
 import { attributesOfUser } from '#model/user-attributes.ts'
@@ -72,7 +73,7 @@ export function* replaceUser(
 /** The path names the user to replace. A missing user is created under the key of the body, so both keys must be equal. */
 function findForReplacement(context: WriteContext, reference: string, key: string): UserRecord | null {
   const found = context.records.get('user', rowKeys.user(key))
-  if (reference === key || reference.toLowerCase() === found?.id) return found
+  if (reference === key || (found && idFrom(reference) === found.id)) return found
   throw new AuthzError(
     'INVALID_INPUT',
     `the path is about user ${JSON.stringify(reference)}, the body about ${JSON.stringify(key)}`,

@@ -1,14 +1,13 @@
 /** Finds condition sets that are stored, by key first and then by id. Every lookup through a draft becomes a requirement of its commit. */
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { AuthzError } from '#model/errors.ts'
-import { isUuid } from '#model/instance-reference.ts'
 import type { ConditionSetRecord } from '#model/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
 export function findConditionSet(records: RecordReader, reference: string): ConditionSetRecord | null {
   return (
     records.get('condition-set', rowKeys.conditionSet(reference)) ??
-    (isUuid(reference) ? records.byId('condition-set', reference.toLowerCase()) : null)
+    records.byReference('condition-set', reference)
   )
 }
 

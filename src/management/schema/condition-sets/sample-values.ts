@@ -4,7 +4,7 @@ import type { JsonObject } from '#conditions/values.ts'
 import { findType, findUser, notFound } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
-import { isUuid, parseInstanceReference } from '#model/instance-reference.ts'
+import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { InstanceRecord, TenantRecord, UserRecord } from '#model/records.ts'
 import { attributesOfUser } from '#model/user-attributes.ts'
 import type { SetSample } from '#model/wire/tried-set.ts'
@@ -48,7 +48,7 @@ function namedUser(records: RecordReader, reference: string): NamedUser {
 function namedInstance(records: RecordReader, reference: string): NamedInstance {
   const named = parseInstanceReference(reference)
   if (named === null) {
-    const record = isUuid(reference) ? records.byId('instance', reference.toLowerCase()) : null
+    const record = records.byReference('instance', reference)
     const type = record && records.byId('type', record.typeId)
     if (!type) throw notFound('resource instance', reference, '; write it type:key, or its id')
     return { type: type.key, typeId: type.id, key: record.key, record }

@@ -3,6 +3,7 @@ import { findType, notFound, requireType } from '#management/commands/lookups.ts
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
 import type { MappingRuleRecord } from '#model/records.ts'
+import { idFrom } from '#model/instance-reference.ts'
 import type { MappingRuleCreate, MappingRuleRead, MappingRuleUpdate } from '#model/wire/proxy-config.ts'
 
 /**
@@ -21,7 +22,7 @@ export function* namedRules(
       action === null
         ? null
         : (type.actions.find(({ key }) => key === action) ??
-          type.actions.find(({ id }) => id === action.toLowerCase()))
+          type.actions.find(({ id }) => id === idFrom(action)))
     if (known === undefined) throw notFound('action', `${type.key}:${action}`)
     named.push({
       url: rule.url,

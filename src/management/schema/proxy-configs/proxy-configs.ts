@@ -15,7 +15,6 @@ import { pageOfLists } from '#management/commands/paging.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
-import { isUuid } from '#model/instance-reference.ts'
 import type { ProxyConfigRecord } from '#model/records.ts'
 import type {
   ProxyConfig,
@@ -130,7 +129,7 @@ function sealed(context: SealingContext, id: string, secret: ProxySecret): Uint8
 function requireProxyConfig(records: RecordReader, reference: string): ProxyConfigRecord {
   const config =
     records.get('proxy-config', rowKeys.proxyConfig(reference)) ??
-    (isUuid(reference) ? records.byId('proxy-config', reference.toLowerCase()) : null)
+    records.byReference('proxy-config', reference)
   if (config === null) throw notFound('proxy config', reference)
   return config
 }
