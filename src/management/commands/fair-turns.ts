@@ -102,33 +102,43 @@ export class FairTurns {
   }
 }
 
+/** Work that does not wait for a turn, if the event loop has turned since the last such work. */
+const AT_ONCE_MS = 1
+
 /**
- * Small steps of one share, between which others are awaited. They follow one another without a turn of the loop each, for as long as the
- * share's slice lasts.
+ * Small steps of one share, with awaits between them. They share a slice: most are not worth a turn of the event loop each. After a turn of
+ * the loop a short slice begins at once, so that little work does not wait for everything else that the share has to do.
  */
 export class Slices {
   readonly #turns: Turns
   readonly #elapsedMs: () => number
   #until = -Infinity
+  /** Whether the event loop has turned since the slice began. */
+  #hasTurned = true
 
   constructor(turns: Turns, elapsedMs: () => number = () => performance.now()) {
     this.#turns = turns
     this.#elapsedMs = elapsedMs
   }
 
-  /** Calls `step`, which ends at that time: now, or where the slice is over, in the share's next turn. */
+  /** Calls `step`, which ends at that time: now, or if the slice is over, in the share's next turn. */
   async run<Result>(step: (until: number) => Result): Promise<Result> {
     const from = this.#elapsedMs()
     if (from >= this.#until) {
-      return this.#turns.take(() => {
-        this.#until = this.#elapsedMs() + SLICE_MS
-        return step(this.#until)
-      })
+      if (!this.#hasTurned) return this.#turns.take(() => step(this.#begin(SLICE_MS)))
+      this.#begin(AT_ONCE_MS)
     }
     try {
       return step(this.#until)
     } finally {
       this.#turns.charge(this.#elapsedMs() - from)
     }
+  }
+
+  #begin(ms: number): number {
+    this.#until = this.#elapsedMs() + ms
+    this.#hasTurned = false
+    setImmediate(() => (this.#hasTurned = true))
+    return this.#until
   }
 }
