@@ -408,9 +408,7 @@ function valueOf(text: string): unknown {
   return value
 }
 
-function rowOf(record: StoredRecord): RowPut {
-  return { key: rowKeyOf(record), value: encodeRecord(record) }
-}
+const rowOf = (record: StoredRecord): RowPut => ({ key: rowKeyOf(record), value: encodeRecord(record) })
 
 function schemaOf(
   resources: readonly ContentResource[],
