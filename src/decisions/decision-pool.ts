@@ -8,6 +8,7 @@ import type { AuthorizedUsersJob, PermissionsJob } from './listing.ts'
 import type { AllowedTenantsJob, UserTenantsJob } from './tenant-lists.ts'
 import type { Sendable, SendableQuery } from './sendable-query.ts'
 import type { ExplainJob, ToldDecisions } from './told-decisions.ts'
+import type { TriedSamples, TryJob } from './tried-conditions.ts'
 
 /** Who waits for an answer. */
 export interface Waiting {
@@ -21,7 +22,7 @@ export interface Caller extends Waiting {
   readonly bodyBytes: number
   /**
    * Has `listener` called when nobody waits any more: the last byte of the answer is out, or the connection has ended. At once, if
-   * that is so already. For one listener: a later one takes its place.
+   * that is so already. Several listeners are called in order.
    */
   whenOver(listener: () => void): void
 }
@@ -44,6 +45,7 @@ export interface SlicedJobs {
   readonly decide: { readonly job: DecideJob; readonly answer: boolean }
   /** A search in which rules are asked. */
   readonly search: { readonly job: RuledSearchJob; readonly answer: KeyPage }
+  readonly try: { readonly job: TryJob; readonly answer: TriedSamples }
   readonly explain: { readonly job: ExplainJob; readonly answer: ToldDecisions }
   /** JSON text in bytes. */
   readonly permissions: { readonly job: PermissionsJob; readonly answer: Uint8Array }

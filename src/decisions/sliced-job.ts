@@ -9,6 +9,7 @@ import { decideInSlices } from './ruled-bulk.ts'
 import { searchInSlices } from './search-job.ts'
 import { received } from './sendable-query.ts'
 import { tellDecisions } from './told-decisions.ts'
+import { trySamples } from './tried-conditions.ts'
 
 type Doers = {
   readonly [Kind in SlicedKind]: (
@@ -21,6 +22,7 @@ const DOERS: Doers = {
   actions: (engine, { question }) => engine.searchActions(received(question)),
   decide: (engine, { question }) => decideInSlices(() => engine, received(question)),
   search: (engine, { search }) => searchInSlices(engine, search),
+  try: trySamples,
   explain: tellDecisions,
   permissions: (engine, job) =>
     job.page === null && job.said === null

@@ -12,10 +12,10 @@
  * in `OVERLOADED`, as searches do. Writers never wait for readers of this kind.
  */
 import type { Change, InstanceKey, Permission } from '#model/change.ts'
-import type { Query } from '#model/decision.ts'
+import type { Circumstances, Query } from '#model/decision.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
-import type { Explanation, RuleDetail } from './explanation.ts'
+import type { Explanation, RuleDetail, TriedConditions } from './explanation.ts'
 
 /** A whole engine: it takes changes and answers questions. */
 export interface Engine extends ChangeSink, DecisionEngine {}
@@ -120,6 +120,23 @@ export interface DecisionEngine {
    * with `none`, near misses are not looked for either.
    */
   explain(query: Query, stepsMax: number, detail?: RuleDetail): Resumable<Explanation>
+  /**
+   * Evaluates conditions that hold together, whether or not a set has them, with the steps of one question. Nothing is known of names
+   * that are not stored. Each of the conditions can be read.
+   */
+  tryConditions(question: TriedQuestion, conditions: readonly WrittenConditions[]): Resumable<TriedConditions>
+}
+
+/** Conditions as they are written. */
+export type WrittenConditions = Readonly<Record<string, unknown>>
+
+/** As `Query`, about no action. `null`: it is about no user, or about no instance. */
+export interface TriedQuestion {
+  readonly user: string | null
+  readonly type: string | null
+  readonly key: string | null
+  readonly tenant: string
+  readonly circumstances?: Circumstances
 }
 
 export interface MappedRequest {

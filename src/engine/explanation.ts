@@ -132,6 +132,15 @@ export interface ExplainedRule {
   readonly resource: ExplainedRuleSide
 }
 
+/** Conditions that no rule has, evaluated for a question. */
+export interface TriedConditions {
+  readonly value: ExplainedSide['value']
+  /** Of each of the conditions, in order. */
+  readonly trees: ExplainedSide['trees']
+  /** The steps of a question were not enough: tests for which none were left are unknown. */
+  readonly isOverBudget: boolean
+}
+
 /** Without trees, unless they are asked for. */
 export type ExplainedRuleSide = Omit<ExplainedSide, 'nodes'>
 

@@ -1,6 +1,8 @@
 /** A fact whose end is past is there until the commit that removes it: whoever writes meanwhile takes it as any other. */
 import { expect, test } from 'vitest'
+import { trySamples } from '#decisions/tried-conditions.ts'
 import { grantAssignment } from '#management/facts/assignments/role-assignments.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
@@ -43,7 +45,11 @@ test.each([
 test('a condition set that is tried does not see it, as no decision does', async () => {
   const { environment, parts } = await environmentWithAnn()
   const body = { conditions: { 'user.roles': { array_contains: 'auditor' } }, samples: [{ user: 'ann' }] }
-  const valueOf = async () => (await environment.execute('tryConditionSet', { body })).samples[0]!.value
+  const valueOf = async () => {
+    const trial = await environment.execute('tryConditionSet', { body })
+    const engine = await environment.startedEngine()
+    return runAtOnce(trySamples(engine, { kind: 'try', trial })).samples[0]!.value
+  }
   await environment.onOneState(context => grantAssignment(context, parts, LATER))
   expect(await valueOf()).toBe('true')
   await environment.onOneState(context => grantAssignment(context, parts, PAST))

@@ -10,7 +10,9 @@ import type {
   TenantFilter,
   TenantRoles,
   UserGrant,
+  TriedQuestion,
   UserQuestion,
+  WrittenConditions,
 } from '#engine/engine.ts'
 import type { RuleDetail } from '#engine/explanation.ts'
 import { type HashSecrets, Regions, type RegionSizes } from '#engine/shared-index/memory/regions.ts'
@@ -59,6 +61,10 @@ export class SharedEngine implements Engine {
 
   evaluateFirst(packed: PackedQueries) {
     return this.reader.evaluateFirst(packed)
+  }
+
+  tryConditions(question: TriedQuestion, conditions: readonly WrittenConditions[]) {
+    return this.reader.tryConditions(question, conditions)
   }
 
   evaluateWithin(asked: Query | PackedQueries, stepsMax: number) {

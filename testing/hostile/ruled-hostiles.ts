@@ -41,8 +41,9 @@ function* contentOf(size: Size): Iterable<object> {
   for (const key of slow) yield rule(key, 'slow')
   yield rule('looked', 'looked')
   yield { kind: 'tenant', key: 'default', name: 'Default' }
+  const attributes = { long: 'x'.repeat(size.attributeBytes) }
   for (let n = 0; n < Math.min(LOOKED_UP, size.instances); n += 1) {
-    yield { kind: 'instance', resource: 'document', key: `d${n}`, tenant: 'default' }
+    yield { kind: 'instance', resource: 'document', key: `d${n}`, tenant: 'default', attributes }
   }
 }
 
@@ -98,6 +99,16 @@ export const RULED_HOSTILES: Readonly<Record<string, Attack>> = {
       return { action: { name: 'slow' }, resource: { type: 'document', id: 'd0' }, evaluations }
     })
     return asked('POST', '/access/v1/evaluations', body)(caller)
+  },
+  'conditions tried': (caller: Caller) => {
+    const conditions = {
+      'user.documents': { any_match: { fk_resource_type: 'document', match: { open: { equals: true } } } },
+    }
+    const body = bodyOnce('tried', () => ({
+      conditions,
+      samples: Array.from({ length: 10 }, () => ({ attributes: LOOKED })),
+    }))
+    return asked('POST', `${SETS}/try`, body)(caller)
   },
   'rules explained': single('/allowed/explain?full=true', 'many', MANY),
   'slow conditions explained': single('/allowed/explain?full=true', 'slow', SLOW),

@@ -20,11 +20,17 @@ import type {
   TenantFilter,
   TenantRoles,
   UserGrant,
+  TriedQuestion,
   UserQuestion,
+  WrittenConditions,
 } from '#engine/engine.ts'
-import type { Explanation } from '#engine/explanation.ts'
+import type { Explanation, TriedConditions } from '#engine/explanation.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { Change, Permission } from '#model/change.ts'
+import type { Condition } from '#conditions/condition.ts'
+import { explainSide } from '#conditions/explain.ts'
+import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
+import { readCondition } from '#conditions/read-condition.ts'
 import { ValuesOfQuestion } from '#conditions/question-values.ts'
 import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
@@ -210,6 +216,19 @@ export class MapEngine implements Engine {
     }
   }
 
+  *tryConditions(question: TriedQuestion, written: readonly WrittenConditions[]): Resumable<TriedConditions> {
+    const { type, key } = question
+    const tenant = this.#facts.tenants.get(question.tenant)!
+    const instance =
+      type === null || key === null ? undefined : this.#schema.types.get(type)?.instances.get(key)
+    const user = question.user === null ? undefined : this.#facts.users.get(question.user)
+    const conditions = written.map(each => readCondition(each, []) as Condition)
+    const budget = new EvaluationBudget()
+    const { values } = this.#valuesOf(question, { user, tenant, instance })
+    const { value, trees } = yield* explainSide(conditions, values, budget)
+    return { value, trees, isOverBudget: budget.isExceeded }
+  }
+
   // oxlint-disable-next-line require-yield
   *explain(query: Query): Resumable<Explanation> {
     const resolved = this.#resolve(query)
@@ -242,9 +261,16 @@ export class MapEngine implements Engine {
 
   /** Conditions, section 6: of a user that is not stored, too. */
   #askedOfRules(
-    { user: userKey, action, type, key, circumstances }: Query,
-    { user, tenant, instance }: { user: User | undefined; tenant: Tenant; instance: Instance | undefined },
+    { action, ...query }: Query,
+    named: { user: User | undefined; tenant: Tenant; instance: Instance | undefined },
   ): AskedOfRules {
+    return { type: query.type, action, ...this.#valuesOf(query, named) }
+  }
+
+  #valuesOf(
+    { user: userKey, type, key, circumstances }: Omit<TriedQuestion, 'tenant'>,
+    { user, tenant, instance }: { user: User | undefined; tenant: Tenant; instance: Instance | undefined },
+  ): Pick<AskedOfRules, 'userRoles' | 'values'> {
     const tenantRoles = Array.from(this.#schema.tenantRoles.values())
     const userRoles = tenantRoles
       .filter(role => user && role.holders.has(user, tenant))
@@ -268,7 +294,7 @@ export class MapEngine implements Engine {
         },
       },
     )
-    return { type, action, userRoles, values }
+    return { userRoles, values }
   }
 
   #applyOne(change: Change): void {

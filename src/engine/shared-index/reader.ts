@@ -14,10 +14,12 @@ import type {
   ResultSink,
   TenantFilter,
   TenantRoles,
+  TriedQuestion,
   UserGrant,
   UserQuestion,
+  WrittenConditions,
 } from '#engine/engine.ts'
-import type { Explanation, RuleDetail } from '#engine/explanation.ts'
+import type { Explanation, RuleDetail, TriedConditions } from '#engine/explanation.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { BatchCheck } from '#engine/shared-index/check/batch-check.ts'
 import {
@@ -26,6 +28,7 @@ import {
   QuerySource,
   sourceOf,
 } from '#engine/shared-index/check/batch-source.ts'
+import { readConditions, tryConditions } from '#engine/shared-index/check/condition-trial.ts'
 import { ALLOW, BUILD, DENY, InstanceCheck, type Verdict } from '#engine/shared-index/check/check.ts'
 import { Question } from '#engine/shared-index/check/question.ts'
 import { Gathering } from '#engine/shared-index/check/rule-check.ts'
@@ -251,6 +254,21 @@ export class SharedIndexReader implements DecisionEngine {
       if (!('lookups' in rules)) return { ...byRoles, allow: byRoles.allow || rules.allow, rules }
       // At one state with all of them, as for a decision.
       lookups = [...known, ...rules.lookups]
+    }
+  }
+
+  *tryConditions(question: TriedQuestion, written: readonly WrittenConditions[]): Resumable<TriedConditions> {
+    const conditions = yield* readConditions(written)
+    let lookups: Attempt['lookups'] = NO_LOOKUPS
+    for (;;) {
+      const known = lookups
+      const asked = this.#reads.read(ATTEMPTS, () =>
+        this.#ruled.gatherTried(this.#parts(), question, known, this.#reads.sequence),
+      )
+      const names = this.#reads.regions.attributeNames
+      const tried = yield* tryConditions(asked, question, conditions, names)
+      if (!('lookups' in tried)) return tried
+      lookups = [...known, ...tried.lookups]
     }
   }
 

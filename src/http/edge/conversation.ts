@@ -60,7 +60,7 @@ export class Conversation
   /** Whether its answer goes on until somebody ends it. Never set in a conversation that is used again. */
   #goesOn = false
   /** Never set in a conversation that is used again. */
-  #onOver: (() => void) | null = null
+  #onOver: (() => void)[] | null = null
 
   constructor(host: ConversationHost) {
     this.#host = host
@@ -92,7 +92,7 @@ export class Conversation
 
   whenOver(listener: () => void): void {
     if (this.isOver) listener()
-    else this.#onOver = listener
+    else (this.#onOver ??= []).push(listener)
   }
 
   emptyHead(keepsOthers: boolean): WireHead {
@@ -260,7 +260,7 @@ export class Conversation
     this.isDecided = true
     this.#body.end()
     this.#answer.stop()
-    if (this.#onOver !== null) this.#onOver()
+    if (this.#onOver !== null) for (const listener of this.#onOver) listener()
     if (!this.#goesOn) this.#endObserved()
     this.#host.leave()
   }

@@ -133,7 +133,9 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...resourceRoutes(parts.management),
     ...resourcePartRoutes(parts.management),
     ...roleRoutes(parts.management),
-    ...conditionSetRoutes(parts.management),
+    ...conditionSetRoutes(parts.management, async (trial, caller) =>
+      parts.decisions.read<'try'>(trial.environmentId, { kind: 'try', trial }, caller),
+    ),
     ...facts,
     ...factsMount(facts),
     ...legacyRoutes(parts.management),

@@ -1,5 +1,6 @@
 /** Condition sets that are tried before they are saved, on the wire. */
 import { type Static, Type } from 'typebox'
+import type { SentAttributes } from '#model/decision.ts'
 import { CONDITION_SAMPLES_MAX } from '#model/limits.ts'
 import { AttributeMap, InstanceReference, optional, Reference } from './building-blocks.ts'
 import { ConditionSetKey, ConditionSetType } from './condition-set.ts'
@@ -94,6 +95,29 @@ const TriedSample = Type.Object({
   ),
 })
 export type TriedSample = Static<typeof TriedSample>
+
+/** A condition set and its samples, checked and with their names found: work for a thread that evaluates them. */
+export interface ConditionTrial {
+  readonly environmentId: string
+  /** For `server.time`, in milliseconds since 1970. */
+  readonly readAt: number
+  readonly valid: boolean
+  readonly findings: TriedSet['findings']
+  readonly warnings: TriedSet['findings']
+  /** The set, then those above it. */
+  readonly sets: readonly { readonly key: string; readonly conditions: unknown }[]
+  readonly samples: readonly {
+    readonly head: Omit<TriedSample, 'conditions' | 'more'>
+    /** `null`: no conditions are evaluated, and `head` has the value. */
+    readonly question: {
+      readonly user: string | null
+      readonly type: string | null
+      readonly key: string | null
+      readonly tenant: string
+    } | null
+    readonly sent: SentAttributes
+  }[]
+}
 
 export const TriedSet = Type.Object({
   valid: Type.Boolean({ description: 'Whether the conditions would be taken.' }),

@@ -30,6 +30,7 @@ import type { AskedRules } from './rule-values.ts'
 const NODES_MAX = 50_000
 /** What a slice may do: sets read from their texts, steps of conditions, rules. */
 const SETS_A_SLICE = 8
+const SET_BYTES_A_SLICE = 8_192
 const STEPS_A_SLICE = 4_096
 const RULES_A_SLICE = 1_024
 
@@ -242,7 +243,8 @@ class RuleExplanation {
     const known = this.#sides.get(set)
     if (known !== undefined) return known
     this.#setsRead += 1
-    const { key, type, conditions, parent } = this.#asked.plan.view.set(set)
+    const { key, type, conditions, parent, bytes } = this.#asked.plan.view.set(set)
+    this.#setsRead += Math.floor((bytes * SETS_A_SLICE) / SET_BYTES_A_SLICE)
     const above = parent < 0 ? null : this.#side(parent)
     const conditionsAbove = above === null ? [] : above.conditions
     const side: Side = {

@@ -1,9 +1,11 @@
 /** The questions of a batch, or a single one, that roles have denied and rules may allow. */
 import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
+import type { TriedQuestion } from '#engine/engine.ts'
 import type { ListingParts } from '#engine/shared-index/search/listings.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { attributesBlock } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import { FLAG_READS_ROLES, FLAG_READS_TENANTS } from '#engine/shared-index/rules/rule-code.ts'
 import type { Plan } from '#engine/shared-index/rules/rules-view.ts'
 import type { Query } from '#model/decision.ts'
 import type { QueryTerms } from '#model/packed-queries.ts'
@@ -15,7 +17,7 @@ import type { Question } from './question.ts'
 import { Gathering, gatherLookups } from './rule-check.ts'
 import { RuleEvaluation, type RuledOutcome } from './rule-evaluation.ts'
 import type { Lookup } from './merged-values.ts'
-import { type AskedRules, NO_LOOKUPS, type QuestionSource } from './rule-values.ts'
+import { type AskedRules, NO_LOOKUPS, NO_SOURCE, type QuestionSource } from './rule-values.ts'
 
 /** A part of a batch, as it was looked up. */
 export interface AskedBatch {
@@ -58,6 +60,9 @@ export function settled(outcome: Exclude<RuledOutcome, object>, stepsMax: number
   if (typeof outcome === 'boolean') return outcome
   return outcome === 'exceeded' && stepsMax >= STEPS_MAX ? false : null
 }
+
+/** A plan of no rules, which asks for everything that a user holds. Only evaluations of rules use the view. */
+const EVERYTHING = { flags: FLAG_READS_ROLES | FLAG_READS_TENANTS } as Plan
 
 export class RuleQuestions {
   readonly #question: Question
@@ -109,14 +114,38 @@ export class RuleQuestions {
     const asked = gathering.next(plan, source, 0)
     asked.stepsMax = stepsMax
     gathering.gather(asked, parts, user, question)
-    if (lookups.length > 0) {
-      const lookUp = ({ type, key }: Lookup): number => {
-        const view = parts.schema.types.get(type)
-        return view === undefined ? 0 : question.findInstance(view.id, key)
-      }
-      gatherLookups(asked, parts, question.tenant, { lookups, lookUp })
-    }
+    if (lookups.length > 0) this.#gatherLookups(asked, parts, lookups)
     return asked
+  }
+
+  /** Gathers all that conditions may ask for, for a question that no rule is asked about. Nothing is found of names that are not stored. */
+  gatherTried(
+    parts: ListingParts,
+    { user, type, key, tenant }: TriedQuestion,
+    lookups: readonly Lookup[],
+    sequence: number,
+  ): AskedRules {
+    const question = this.#question
+    parts.regions.attributeNames.refresh()
+    const typeId = type === null ? undefined : parts.schema.types.get(type)?.id
+    question.resolve(typeId === undefined ? 0 : question.findInstance(typeId, key), tenant, sequence)
+    const gathering = new Gathering()
+    gathering.begin(sequence)
+    const asked = gathering.next(EVERYTHING, NO_SOURCE, 0)
+    if (question.tenant !== 0)
+      gathering.gather(asked, parts, user === null ? 0 : question.findUser(user), question)
+    asked.tenant = tenant
+    if (lookups.length > 0) this.#gatherLookups(asked, parts, lookups)
+    return asked
+  }
+
+  #gatherLookups(asked: AskedRules, parts: ListingParts, lookups: readonly Lookup[]): void {
+    const question = this.#question
+    const lookUp = ({ type, key }: Lookup): number => {
+      const view = parts.schema.types.get(type)
+      return view === undefined ? 0 : question.findInstance(view.id, key)
+    }
+    gatherLookups(asked, parts, question.tenant, { lookups, lookUp })
   }
 
   /** Whether the last batch left something to rules. */

@@ -41,7 +41,7 @@ export interface QuestionSource {
   circumstances(index: number): Circumstances | undefined
 }
 
-const NO_SOURCE: QuestionSource = {
+export const NO_SOURCE: QuestionSource = {
   query: () => {
     throw new InvariantError('no question is under way')
   },

@@ -76,6 +76,8 @@ export interface SetText {
   readonly type: string | null
   readonly conditions: Condition | null
   readonly parent: number
+  /** Of the text that was read. */
+  readonly bytes: number
 }
 
 export class RulesView {
@@ -160,6 +162,7 @@ export class RulesView {
       type,
       conditions: isRefused(conditions) ? null : conditions,
       parent: this.setParent[number]!,
+      bytes: text.length,
     }
   }
 

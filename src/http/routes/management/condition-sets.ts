@@ -1,5 +1,6 @@
 /** Condition sets and the rules on them (conditions, section 2). */
 import { Type } from 'typebox'
+import type { Call } from '#http/message/request-reply.ts'
 import type { Route } from '#http/routing/route.ts'
 import {
   ConditionSet,
@@ -14,18 +15,40 @@ import {
   RelatedSetsQuery,
 } from '#model/wire/condition-set.ts'
 import { SetRule, SetRuleCreate, SetRuleList, SetRulesPath, SetRulesQuery } from '#model/wire/set-rule.ts'
-import { ConditionSetTry, TriedSet } from '#model/wire/tried-set.ts'
+import { ConditionSetTry, type ConditionTrial, TriedSet } from '#model/wire/tried-set.ts'
 import { FACTS_BASE, type Manage, managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 const SETS = `${SCHEMA_BASE}/condition_sets`
 const SET = `${SETS}/{condition_set_id}`
 
-export function conditionSetRoutes(gateway: ManagementGateway): Route[] {
+/** Evaluates a trial on the index of its environment. */
+export type EvaluateTrial = (
+  trial: ConditionTrial,
+  caller: Call['caller'],
+) => Promise<{ readonly samples: TriedSet['samples']; readonly overBudget: readonly number[] }>
+
+export function conditionSetRoutes(gateway: ManagementGateway, evaluate: EvaluateTrial): Route[] {
   const manage = managed(gateway)
-  return [...wholeSets(manage), ...relatedSets(manage)]
+  return [...wholeSets(manage, evaluate), ...relatedSets(manage)]
 }
 
-function wholeSets(manage: Manage): Route[] {
+const BUDGET_EXCEEDED =
+  'the conditions cost more for this sample than they may for a question: tests for which nothing was left are unknown'
+
+/** Evaluates the samples of a trial that the main thread has checked. */
+async function tried(json: string, evaluate: EvaluateTrial, caller: Call['caller']): Promise<string> {
+  const trial = JSON.parse(json) as ConditionTrial
+  const { valid, findings } = trial
+  const { samples, overBudget } = await evaluate(trial, caller)
+  const exceeded = overBudget.map(index => ({
+    loc: ['body', 'samples', index],
+    msg: BUDGET_EXCEEDED,
+    type: 'budget',
+  }))
+  return JSON.stringify({ valid, findings, warnings: [...trial.warnings, ...exceeded], samples })
+}
+
+function wholeSets(manage: Manage, evaluate: EvaluateTrial): Route[] {
   return [
     manage({
       operation: 'listConditionSets',
@@ -54,6 +77,7 @@ function wholeSets(manage: Manage): Route[] {
       body: ConditionSetTry,
       answer: TriedSet,
       isRead: true,
+      complete: (json, call) => tried(json, evaluate, call.caller),
     }),
     manage({
       operation: 'getConditionSet',

@@ -115,6 +115,8 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly mayWarn?: boolean
   /** What the query of a caller of such headers means; absent: what it says. */
   readonly forCaller?: ForCaller<Query>
+  /** Completes the answer in this thread. */
+  readonly complete?: (json: string, call: Call) => Promise<string>
 }
 
 /** The operations that read something by these parameters alone. */
@@ -186,10 +188,11 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
           : tags && { thing: thing as ReadOperationName, tags }
         const query = forCaller ? forCaller.queryOf(call.query as never, call.headers) : call.query
         const reply = await forward(gateway, definition, { ...call, query }, condition)
-        return replyOf(
-          mayWrite(definition) ? warned(reply, call.body) : reply,
-          showsThing ? { isTagged: isBare(call) } : null,
-        )
+        const answered = mayWrite(definition) ? warned(reply, call.body) : reply
+        const shown = showsThing ? { isTagged: isBare(call) } : null
+        if (!definition.complete || answered.json === null) return replyOf(answered, shown)
+        const json = await definition.complete(rawText(answered.json), call)
+        return replyOf({ ...answered, json }, shown)
       },
     )
   }
@@ -258,6 +261,7 @@ function routeOf(
     thing: _thing,
     answersPart: _answersPart,
     grant: _grant,
+    complete: _complete,
     ...route
   } = definition
   const doneHeaders = mayWarn || mayWrite(definition) ? [...answered, WARNING] : answered
@@ -335,6 +339,10 @@ function replyOf(
   }
   if (json === null) return { status: 204, body: undefined, headers }
   return { status: isCreated ? 201 : 200, body: rawJson(json), headers }
+}
+
+function rawText(json: string | Uint8Array): string {
+  return typeof json === 'string' ? json : Buffer.from(json).toString()
 }
 
 /** JSON that came from the main thread. */

@@ -1,67 +1,59 @@
 /**
- * Tries a condition set on samples before it is saved. What is refused is what the creation of the set refuses, by the same checks, and
- * a sample is evaluated as a question is, with the budget of one.
+ * Prepares the trial of a condition set on samples before it is saved. The trial refuses what the creation of the set refuses, by the same
+ * checks. The pool evaluates a sample as a question, with the budget of one (`decisions/tried-conditions.ts`).
  */
 import type { Condition } from '#conditions/condition.ts'
-import { type Explained, explainSide, testsIn } from '#conditions/explain.ts'
-import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
-import { ValuesOfQuestion } from '#conditions/question-values.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import type { ReadContext } from '#management/commands/context.ts'
 import { findTenant, requireTenant } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
-import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import type { Resumable } from '#management/commands/resumable.ts'
 import { FOR_EVERY_TENANT, isAboutTenants } from '#management/schema/set-rules/tenant-mentions.ts'
 import { DEFAULT_TENANT, type SentAttributes } from '#model/decision.ts'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
-import { jsonBytes } from '#model/json-text.ts'
-import { TRIED_TESTS_BYTES_MAX } from '#model/limits.ts'
 import type { ConditionSetRecord } from '#model/records.ts'
 import { checkSent } from '#model/sent-ceilings.ts'
-import { toldTest } from '#model/wire/explained-rule.ts'
-import type { ConditionSetTry, SetSample, TriedSample, TriedSet, TriedTest } from '#model/wire/tried-set.ts'
+import type {
+  ConditionSetTry,
+  ConditionTrial,
+  SetSample,
+  TriedSample,
+  TriedSet,
+} from '#model/wire/tried-set.ts'
 import { findConditionSet } from './condition-set-lookup.ts'
 import { typeOfSide } from './condition-set-present.ts'
 import { checkedSet } from './condition-sets.ts'
-import { namedIn, type NamedThings, storedValues } from './sample-values.ts'
+import { namedIn, type NamedThings } from './sample-values.ts'
 import { ancestorsOf } from './set-family.ts'
 
 /** What messages call a set that has no key yet. */
 const UNNAMED = 'this-set'
 
-const BUDGET_EXCEEDED =
-  'the conditions cost more for this sample than they may for a question: tests for which nothing was left are unknown'
-
-/** O(samples × size of the conditions). */
+/** Checks the set, and finds the names of its samples. The conditions are evaluated by the pool of the thread that answers. */
 export function* tryConditionSet(
   context: ReadContext,
   input: { readonly body: ConditionSetTry },
-): Resumable<TriedSet> {
+): Resumable<ConditionTrial> {
   const { body } = input
+  const { environmentId } = context.scope
+  const nothing = { environmentId, readAt: context.now, findings: [], warnings: [], sets: [], samples: [] }
   let set: ConditionSetRecord
   try {
     set = describedIn(context, body)
   } catch (error) {
     if (!(error instanceof AuthzError) || error.code !== 'INVALID_SHAPE') throw error
-    return { valid: false, findings: findingsOf(error.detail), warnings: [], samples: [] }
+    return { ...nothing, valid: false, findings: findingsOf(error.detail) }
   }
   const trial = yield* SetTrial.begin(context, set, body)
   const warnings: ErrorDetail[] = []
   if (trial.holdsInEveryTenant)
     warnings.push({ loc: ['body', 'conditions'], msg: FOR_EVERY_TENANT, type: 'every_tenant' })
-  const { samples = [] } = body
-  const tried: TriedSample[] = []
-  let bytesLeft = TRIED_TESTS_BYTES_MAX
-  for (const [index, sample] of samples.entries()) {
-    const { told, bytes, isOverBudget } = yield* trial.ask(
-      sample,
-      Math.floor(bytesLeft / (samples.length - index)),
-    )
-    bytesLeft -= bytes
-    tried.push(told)
-    if (isOverBudget) warnings.push({ loc: ['body', 'samples', index], msg: BUDGET_EXCEEDED, type: 'budget' })
+  const samples: ConditionTrial['samples'][number][] = []
+  for (const sample of body.samples ?? []) {
+    samples.push(trial.ask(sample))
+    yield
   }
-  return { valid: true, findings: [], warnings: findingsOf(warnings), samples: tried }
+  return { ...nothing, valid: true, warnings: findingsOf(warnings), sets: trial.sets, samples }
 }
 
 function findingsOf(details: readonly ErrorDetail[]): TriedSet['findings'] {
@@ -85,49 +77,32 @@ function describedIn(context: ReadContext, body: ConditionSetTry): ConditionSetR
   return checkedSet(context, changed, saved.id)
 }
 
-interface Asked {
-  readonly told: TriedSample
-  /** Of its tests. */
-  readonly bytes: number
-  readonly isOverBudget: boolean
-}
-
 class SetTrial {
   readonly #records: RecordReader
-  readonly #now: number
   readonly #set: ConditionSetRecord
   readonly #type: string | null
   readonly #tenant: string
   readonly #context: ConditionSetTry['context']
-  /** The keys of the set and of those above it. */
-  readonly #keys: readonly string[]
-  /** Theirs; `null`: those of one cannot be read, so that it matches nothing. */
-  readonly #conditions: readonly Condition[] | null
+  readonly #sets: readonly ConditionSetRecord[]
+  /** Whether the conditions of all sets can be read; otherwise they match nothing. */
+  readonly #isReadable: boolean
   readonly #asksHeld: boolean
 
   private constructor(
-    { records, now }: ReadContext,
-    {
-      set,
-      body,
-      keys,
-      conditions,
-    }: {
-      readonly set: ConditionSetRecord
-      readonly body: ConditionSetTry
-      readonly keys: readonly string[]
-      readonly conditions: readonly Condition[] | null
-    },
+    { records }: ReadContext,
+    body: ConditionSetTry,
+    sets: readonly ConditionSetRecord[],
+    conditions: readonly Condition[],
   ) {
+    const [set] = sets as [ConditionSetRecord]
     this.#records = records
-    this.#now = now
     this.#set = set
     this.#type = (set.typeId && records.byId('type', set.typeId)?.key) ?? null
     this.#tenant = body.tenant ? requireTenant(records, body.tenant).key : DEFAULT_TENANT
     this.#context = body.context
-    this.#keys = keys
-    this.#conditions = conditions
-    this.#asksHeld = conditions?.some(isAboutTenants) ?? false
+    this.#sets = sets
+    this.#isReadable = conditions.length === sets.length
+    this.#asksHeld = this.#isReadable && conditions.some(isAboutTenants)
   }
 
   /** Throws `NOT_FOUND` for an unknown tenant. */
@@ -139,52 +114,38 @@ class SetTrial {
       if (!isRefused(read)) conditions.push(read)
       yield
     }
-    const keys = sets.map(({ key }) => key)
-    return new SetTrial(context, {
-      set,
-      body,
-      keys,
-      conditions: conditions.length === sets.length ? conditions : null,
-    })
+    return new SetTrial(context, body, sets, conditions)
   }
 
   get holdsInEveryTenant(): boolean {
     return this.#set.side === 'user' && !this.#asksHeld
   }
 
-  /** `bytesMax`: of its tests. */
-  *ask(sample: SetSample, bytesMax: number): Resumable<Asked> {
+  /** The set, then those above it. */
+  get sets(): ConditionTrial['sets'] {
+    return this.#sets.map(({ key, conditions }) => ({ key, conditions }))
+  }
+
+  ask(sample: SetSample): ConditionTrial['samples'][number] {
     const records = this.#records
     const named = namedIn(records, sample)
     const { user, instance } = named
     const home = instance?.record && records.byId('tenant', instance.record.tenantId)
     const tenant = home ?? findTenant(records, this.#tenant)
     const head = { ...namesIn(sample), tenant: tenant?.key ?? this.#tenant, ...missingIn(named) }
-    if (this.#set.typeId !== null && instance && instance.typeId !== this.#set.typeId) {
-      const told = { ...head, is_of_other_resource: true as const, value: 'false' as const, conditions: [] }
-      return { told, bytes: 0, isOverBudget: false }
-    }
-    if (this.#conditions === null) {
-      return { told: { ...head, value: 'unknown', conditions: [] }, bytes: 0, isOverBudget: false }
-    }
     const sent = this.#sentWith(sample)
-    const question = {
-      user: user?.key ?? null,
-      type: instance?.type ?? this.#type,
-      key: instance?.key ?? null,
-      tenant: head.tenant,
-      circumstances: { readAt: this.#now, sent: () => sent },
+    if (this.#set.typeId !== null && instance && instance.typeId !== this.#set.typeId) {
+      return { head: { ...head, is_of_other_resource: true, value: 'false' }, question: null, sent }
     }
-    const stored = yield* storedValues(records, named, { tenant, asksHeld: this.#asksHeld, now: this.#now })
-    const budget = new EvaluationBudget()
-    const { value, trees } = yield* explainSide(
-      this.#conditions,
-      new ValuesOfQuestion(question, stored),
-      budget,
-    )
-    const { tests, bytes, hasMore } = yield* this.#testsOf(trees, bytesMax)
-    const told = { ...head, value, conditions: tests, ...(hasMore && { more: true as const }) }
-    return { told, bytes, isOverBudget: budget.isExceeded }
+    const question = this.#isReadable
+      ? {
+          user: user?.key ?? null,
+          type: instance?.type ?? this.#type,
+          key: instance?.key ?? null,
+          tenant: head.tenant,
+        }
+      : null
+    return { head: { ...head, value: 'unknown' }, question, sent }
   }
 
   /** Throws `LIMIT_EXCEEDED`, as a question with as much does. */
@@ -198,25 +159,6 @@ class SetTrial {
       tenant: null,
       context,
     }
-  }
-
-  *#testsOf(
-    trees: readonly Explained[],
-    bytesMax: number,
-  ): Resumable<{ readonly tests: TriedTest[]; readonly bytes: number; readonly hasMore: boolean }> {
-    const tests: TriedTest[] = []
-    let bytes = 0
-    for (const [index, tree] of trees.entries()) {
-      for (const test of testsIn(tree)) {
-        const told = { ...toldTest(test), ...(index > 0 && { set: this.#keys[index]! }) }
-        const added = jsonBytes(told, bytesMax - bytes)
-        if (bytes + added > bytesMax) return { tests, bytes, hasMore: true }
-        bytes += added
-        tests.push(told)
-        if (tests.length % YIELD_ROWS === 0) yield
-      }
-    }
-    return { tests, bytes, hasMore: false }
   }
 }
 

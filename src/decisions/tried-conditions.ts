@@ -1,0 +1,82 @@
+/** Condition sets that are tried on samples, evaluated in slices by whichever thread has an engine. */
+import type { DecisionEngine, TriedQuestion, WrittenConditions } from '#engine/engine.ts'
+import type { TriedConditions } from '#engine/explanation.ts'
+import type { SentAttributes } from '#model/decision.ts'
+import { jsonBytes } from '#model/json-text.ts'
+import { TRIED_TESTS_BYTES_MAX } from '#model/limits.ts'
+import type { Resumable } from '#model/resumable.ts'
+import { toldTest } from '#model/wire/explained-rule.ts'
+import type { ConditionTrial, TriedSample, TriedTest } from '#model/wire/tried-set.ts'
+
+/** Tests that are written between two stops. */
+const TESTS_AT_ONCE = 32
+
+export interface TryJob {
+  readonly kind: 'try'
+  readonly trial: ConditionTrial
+}
+
+export interface TriedSamples {
+  readonly samples: TriedSample[]
+  /** Places of the samples that cost more than a question may. */
+  readonly overBudget: readonly number[]
+}
+
+type Tree = TriedConditions['trees'][number]
+
+export function* trySamples(engine: DecisionEngine, { trial }: TryJob): Resumable<TriedSamples> {
+  const { sets, samples: asked, readAt } = trial
+  const samples: TriedSample[] = []
+  const overBudget: number[] = []
+  let bytesLeft = TRIED_TESTS_BYTES_MAX
+  for (const [index, { head, question, sent }] of asked.entries()) {
+    // The thread that takes the request only begins this.
+    yield
+    if (question === null) {
+      samples.push({ ...head, conditions: [] })
+      continue
+    }
+    const conditions = sets.map(set => set.conditions as WrittenConditions)
+    const tried = yield* engine.tryConditions(asQuestion(question, sent, readAt), conditions)
+    const bytesMax = Math.floor(bytesLeft / (asked.length - index))
+    const { tests, bytes, hasMore } = yield* testsOf(tried.trees, sets, bytesMax)
+    bytesLeft -= bytes
+    samples.push({ ...head, value: tried.value, conditions: tests, ...(hasMore && { more: true as const }) })
+    if (tried.isOverBudget) overBudget.push(index)
+  }
+  return { samples, overBudget }
+}
+
+function asQuestion(
+  question: Omit<TriedQuestion, 'circumstances'>,
+  sent: SentAttributes,
+  readAt: number,
+): TriedQuestion {
+  return { ...question, circumstances: { readAt, sent: () => sent } }
+}
+
+function* testsOf(
+  trees: readonly Tree[],
+  sets: ConditionTrial['sets'],
+  bytesMax: number,
+): Resumable<{ readonly tests: TriedTest[]; readonly bytes: number; readonly hasMore: boolean }> {
+  const tests: TriedTest[] = []
+  let bytes = 0
+  for (const [index, tree] of trees.entries()) {
+    for (const test of testsIn(tree)) {
+      const told = { ...toldTest(test), ...(index > 0 && { set: sets[index]!.key }) }
+      const added = jsonBytes(told, bytesMax - bytes)
+      if (bytes + added > bytesMax) return { tests, bytes, hasMore: true }
+      bytes += added
+      tests.push(told)
+      if (tests.length % TESTS_AT_ONCE === 0) yield
+    }
+  }
+  return { tests, bytes, hasMore: false }
+}
+
+/** The tests of a tree, in the order in which they are written. */
+function* testsIn(tree: Tree): Iterable<Exclude<Tree, { readonly connective: unknown }>> {
+  if (!('connective' in tree)) yield tree
+  else for (const item of tree.items) yield* testsIn(item)
+}
