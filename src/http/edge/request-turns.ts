@@ -67,7 +67,7 @@ export class RequestTurns implements Turns {
     }
     const had = this.#hadBy(share)
     // The requests of a share are answered in the order in which they came.
-    if (had.cost >= COST_A_TURN || this.#waiting.hasWaiting(share)) return false
+    if (had.cost >= COST_A_TURN || (!this.#waiting.isEmpty && this.#waiting.hasWaiting(share))) return false
     had.cost += costOf(bytes)
     return true
   }
