@@ -49,7 +49,7 @@ function portFor({ host, port, httpThreads }: Config): Promise<number> | number 
 export function requireWritable({ decisionLog }: Config): void {
   if (decisionLog === null || decisionLog === 'stdout') return
   try {
-    closeSync(openSync(decisionLog, 'a'))
+    closeSync(openSync(decisionLog, 'a', 0o600))
   } catch (error) {
     throw new AuthzError('INVALID_INPUT', `setting DECISION_LOG: ${(error as Error).message}`)
   }

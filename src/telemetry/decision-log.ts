@@ -61,6 +61,8 @@ export class DecisionLog {
       dest: options.destination === 'stdout' ? 1 : options.destination,
       sync: false,
       append: true,
+      // A file that exists keeps what the operator has set.
+      mode: 0o600,
       minLength: WRITTEN_AT_ONCE_BYTES - 1,
       maxWrite: WRITTEN_AT_ONCE_BYTES,
       maxLength: BUFFERED_BYTES_MAX,

@@ -1,6 +1,15 @@
 /** The commands against a running service: what they do, what they print, and their exit codes. */
 import { execFileSync } from 'node:child_process'
-import { lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -368,9 +377,13 @@ describe('a file', () => {
     }
   })
 
-  test('that is a link or a pipe is written through', async () => {
+  test('that is new can be read by its user alone, and one that is a link or a pipe is written through', async () => {
     const file = join(directory, 'whole.ndjson')
     await run(['export', file])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    chmodSync(file, 0o640)
+    await run(['export', file])
+    expect(statSync(file).mode & 0o777).toBe(0o640)
     const whole = readFileSync(file, 'utf8')
     const [target, link, pipe] = ['target', 'link', 'pipe'].map(name => join(directory, name)) as [
       string,

@@ -1,7 +1,7 @@
 /** The decision log: what was decided, line by line, and never at the cost of a decision. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
@@ -227,6 +227,16 @@ test('goes to standard output beside what is said to people, and is whole after 
   const lines = service.stdout.split('\n').filter(line => line.startsWith('{'))
   const users = new Set(lines.map(line => (JSON.parse(line) as { user: string }).user))
   expect(users.size).toBe(150)
+})
+
+test('in a new file can be read by its user alone, and a file that exists keeps its mode', async () => {
+  for (const mode of [null, 0o640]) {
+    const path = join(storeDirectory(), 'decisions.log')
+    if (mode !== null) writeFileSync(path, '')
+    if (mode !== null) chmodSync(path, mode)
+    await logTo(path, { share: 1, random: () => 0 }).close()
+    expect(statSync(path).mode & 0o777).toBe(mode ?? 0o600)
+  }
 })
 
 test('of a sample has that part of the decisions', () => {

@@ -1,5 +1,5 @@
 /** From a URL to a store: what is accepted, what is refused and how, and what a store keeps apart. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -177,4 +177,18 @@ test('a Redis URL that does not fit is refused without a word of its password', 
     expect(error, url).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining('Redis') })
     expect((error as Error).message).not.toContain('secret')
   }
+})
+
+test('the files and directories of a new lmdb store can be read by their user alone', async () => {
+  const data = join(directory, 'data')
+  const store = await openStore(`lmdb:${data}`, toyRule)
+  const { ledger } = await store.environment('one')
+  await ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  const names = readdirSync(data, { recursive: true, encoding: 'utf8' })
+  expect(names).toEqual(
+    expect.arrayContaining(['verdict.lock', join('one', 'data.mdb'), join('one', 'journal-1')]),
+  )
+  const open = names.filter(name => (statSync(join(data, name)).mode & 0o077) !== 0)
+  expect(open).toEqual([])
+  await store.close()
 })

@@ -1,6 +1,6 @@
 /** `verdict backup`: everything in an embedded store, while the service runs. */
 import { createReadStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { chmod, open, rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { readBackup } from '#cli/backup-file.ts'
 import type { Command } from '#cli/command.ts'
@@ -24,6 +24,9 @@ export const backupCommand: Command = ({ usage, description }, parser, run) =>
       await rm(part, { force: true })
       const handle = await open(part, 'wx', 0o600)
       try {
+        // A file that is replaced keeps what its owner has set.
+        const existing = await stat(file).catch(() => null)
+        if (existing) await chmod(part, existing.mode)
         await pipeline(() => api.download('/v2/backup', 'POST'), handle.createWriteStream({ flush: true }))
         const { files } = await readBackup(createReadStream(part))
         await rename(part, file)

@@ -1,5 +1,5 @@
 /** `verdict export`: everything in an environment, as lines of JSON, into a file or a pipe. */
-import { lstat, open, realpath, rename, rm } from 'node:fs/promises'
+import { chmod, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { ApiError } from '#cli/exit-codes.ts'
@@ -45,9 +45,13 @@ async function isReplaceable(file: string): Promise<boolean> {
 /** Writes the file under another name until it is whole. */
 async function receiveWhole(session: Session, file: string): Promise<number> {
   const part = `${file}.part`
-  // Opened first, so that a wrong place is reported before anything is requested.
-  const handle = await open(part, 'w')
+  // Opened first, so that a wrong place is reported before anything is requested. Created again: an old file can be readable by others.
+  await rm(part, { force: true })
+  const handle = await open(part, 'wx', 0o600)
   try {
+    // A file that is replaced keeps what its owner has set.
+    const existing = await stat(file).catch(() => null)
+    if (existing) await chmod(part, existing.mode)
     const lines = await receive(session, handle.createWriteStream(), true)
     await rename(part, file)
     return lines

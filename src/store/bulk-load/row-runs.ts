@@ -90,8 +90,8 @@ export class RowRuns {
   #endRun(): void {
     const run = this.#run
     if (run.count === 0) return
-    mkdirSync(this.#directory, { recursive: true })
-    const file = openSync(this.#path(this.#runs++), 'w')
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
+    const file = openSync(this.#path(this.#runs++), 'w', 0o600)
     try {
       let piece = Buffer.allocUnsafe(PIECE_BYTES)
       let used = 0

@@ -6,7 +6,7 @@
  * file stays empty and is left behind: removing it would let two processes lock two different files of that name.
  * Nothing else may open it: closing any descriptor of it in this process would drop the lock.
  */
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AuthzError } from '#model/errors.ts'
@@ -24,6 +24,8 @@ export class DirectoryLock {
     try {
       // SQLite would open a read-only file and then keep nobody out. This checks without opening the file.
       if (existsSync(file)) accessSync(file, constants.W_OK)
+      // SQLite would let other users read a new file.
+      else closeSync(openSync(file, 'a', 0o600))
       // No waiting: a process that holds the lock keeps it until it ends.
       this.#database = new DatabaseSync(file, { timeout: 0 })
     } catch (error) {

@@ -33,6 +33,8 @@ const TABLES_MAX = 16
 /** Snapshots and cursors of all threads at once: far more than the ceiling of exports and the other readers need. */
 const READERS_MAX = 1_024
 const ENCODING = { encoding: 'binary', keyEncoding: 'binary' } as const
+/** lmdb-js reads this option; its types lack it. An existing file keeps its mode. */
+const NEW_FILE = { permissionsMode: 0o600 } as const
 const APPEND = { append: true } as const
 /** A little more than lmdb's lock file takes for so many readers. */
 const LOCK_FILE_BYTES = READERS_MAX * 64 + 4_096
@@ -68,6 +70,7 @@ export class LmdbTables implements Tables {
         // end the process as an unhandled rejection. Writes share transactions without it, too.
         eventTurnBatching: false,
         noSync: !isFlushed,
+        ...NEW_FILE,
         ...ENCODING,
       })
     } catch (cause) {
@@ -303,9 +306,9 @@ function ignore(): void {}
  */
 function makeLockFile(directory: string): void {
   const file = join(directory, 'lock.mdb')
-  mkdirSync(directory, { recursive: true })
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
   try {
-    writeFileSync(file, Buffer.alloc(LOCK_FILE_BYTES), { flag: 'wx' })
+    writeFileSync(file, Buffer.alloc(LOCK_FILE_BYTES), { flag: 'wx', mode: 0o600 })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
     rmSync(file, { force: true })

@@ -51,7 +51,7 @@ export class CopyDirectory {
   /** Notes that a start begins with the newest copy. */
   noteStart(): void {
     const starts = this.unfinishedStarts() + 1
-    ifPossible(() => writeFileSync(this.#startsFile(), String(starts)))
+    ifPossible(() => writeFileSync(this.#startsFile(), String(starts), { mode: 0o600 }))
   }
 
   /** Notes that the newest copy has been read. */
