@@ -214,6 +214,20 @@ describe('relationship tuples', () => {
     expect(await tuples(query)).toEqual(expected)
   })
 
+  test.each([
+    ['relationship_tuples/detailed?subject=folder:f1', (body: unknown) => (body as Envelope<unknown>).data],
+    ['relationship_tuples?subject=folder:f1&detailed=true', (body: unknown) => body as unknown[]],
+  ])('have the tenants of both instances in the details of GET %s', async (path, itemsOf) => {
+    const { body } = await verdict.get(`${FACTS}/${path}`)
+    const side = { id: expect.any(String), tenant: 'acme', attributes: {} }
+    expect(itemsOf(body)).toMatchObject([
+      {
+        subject_details: { ...side, resource: 'folder', key: 'f1' },
+        object_details: { ...side, resource: 'document', key: 'd1' },
+      },
+    ])
+  })
+
   test('are skipped in bulk where they are, or are not, already', async () => {
     const before = await tuples('')
     const made = { subject: 'document:d2', relation: 'next', object: 'document:d1' }

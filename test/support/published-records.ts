@@ -164,6 +164,7 @@ export const PUBLISHED_RECORDS: Readonly<Record<string, readonly string[]>> = {
     ...TIMES,
     ...TUPLE_DETAILS,
   ],
+  RelationshipTupleInstance: ['id', ...INSTANCE],
   RelationshipTupleRelationDetails: ['key', 'name', 'description'],
   Resource: [
     'key',

@@ -37,6 +37,12 @@ export const RelationshipTupleDelete = Type.Object({
 })
 export type RelationshipTupleDelete = Static<typeof RelationshipTupleDelete>
 
+/** One side of a tuple. Assignments show their instances without the tenant, which they have themselves. */
+export const RelationshipTupleInstance = Type.Object({
+  ...ResourceInstanceDetails.properties,
+  tenant: Type.String({ description: 'The key of its tenant.' }),
+})
+
 export const RelationshipTuple = Type.Object({
   id: Uuid,
   subject: Type.String(),
@@ -50,9 +56,9 @@ export const RelationshipTuple = Type.Object({
   ...scopeFields,
   ...timeFields,
   ...shownEnd,
-  subject_details: nullable(ResourceInstanceDetails),
+  subject_details: nullable(RelationshipTupleInstance),
   relation_details: nullable(Type.Object({ id: Uuid, key: Type.String(), name: Type.String() })),
-  object_details: nullable(ResourceInstanceDetails),
+  object_details: nullable(RelationshipTupleInstance),
   tenant_details: nullable(TenantDetails),
 })
 export type RelationshipTuple = Static<typeof RelationshipTuple>

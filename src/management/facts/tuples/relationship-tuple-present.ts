@@ -4,7 +4,7 @@ import { presentEnd } from '#management/commands/fact-ends.ts'
 import { namesOf } from '#management/facts/instances/resource-instance-present.ts'
 import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { assert } from '#model/assert.ts'
-import type { InstanceRecord, TupleRecord } from '#model/records.ts'
+import type { InstanceRecord, TenantRecord, TupleRecord } from '#model/records.ts'
 import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
 
 export function presentTuple(context: ReadContext, record: TupleRecord): RelationshipTuple {
@@ -41,14 +41,15 @@ export function presentDetailedTuple(context: ReadContext, record: TupleRecord):
   const { id, key, name, attributes } = tenant
   return {
     ...presentTuple(context, record),
-    subject_details: detailsOf(context, subject),
+    subject_details: detailsOf(context, subject, tenant),
     relation_details: { id: relation.id, key: relation.key, name: relation.name },
-    object_details: detailsOf(context, object),
+    object_details: detailsOf(context, object, tenant),
     tenant_details: { id, key, name, attributes },
   }
 }
 
-function detailsOf(context: ReadContext, instance: InstanceRecord) {
+/** Both instances are in the tenant of the tuple. */
+function detailsOf({ records }: ReadContext, instance: InstanceRecord, tenant: TenantRecord) {
   const { id, key, attributes } = instance
-  return { id, key, resource: instanceKeyOf(context.records, instance).type, attributes }
+  return { id, key, tenant: tenant.key, resource: instanceKeyOf(records, instance).type, attributes }
 }
