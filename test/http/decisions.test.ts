@@ -230,6 +230,31 @@ describe('the body of a question', () => {
     expect(answer.body.message).toContain(place)
   })
 
+  test('may have the older form: the user is a text, and the instance is resource.id', async () => {
+    const [holder, other, d] = fresh('holder', 'other', 'document:d')
+    await verdict.users(holder, other)
+    await verdict.assign(holder, 'editor', d)
+    const key = d.slice('document:'.length)
+    const older = (user: unknown, resource: object = { id: key }) => {
+      return { user, action: 'read', resource: { type: 'document', tenant: 'default', ...resource } }
+    }
+    const allow = async (body: object) => (await ask(body)).body
+    expect(await allow(older(holder))).toEqual({ allow: true, result: true })
+    expect(await allow(older(holder, { key }))).toEqual({ allow: true, result: true })
+    expect(await allow(older(holder, { id: key, key }))).toEqual({ allow: true, result: true })
+    expect(await allow(older(other))).toEqual(DENIED)
+    // Without an instance it is about the type, and in the present form `id` names none.
+    expect(await allow(older(holder, {}))).toEqual(DENIED)
+    expect(await allow(older({ key: holder }))).toEqual(DENIED)
+    const bulk = [older(holder), older({ key: holder }, { key }), older(other), older({ key: holder })]
+    const { body } = await verdict.post<{ allow: { allow: boolean }[] }>('/allowed/bulk', bulk)
+    expect(body.allow.map(each => each.allow)).toEqual([true, true, false, false])
+    const explained = await verdict.post<{ allow: boolean }>('/allowed/explain', older(holder))
+    expect([explained.status, explained.body.allow]).toEqual([200, true])
+    const tenants = await verdict.post('/allowed/all-tenants', older(holder))
+    expect(tenants.body).toMatchObject({ allowed_tenants: [{ tenant: { key: 'default' } }] })
+  })
+
   test('may have an empty instance key: it asks about the type, as the official command line does (D-42)', async () => {
     const [user, holder, role, d] = fresh('user', 'holder', 'role', 'document:d')
     await verdict.tenantRole(role, ['document:read'])
@@ -259,7 +284,12 @@ describe('the body of a question', () => {
   test.each([
     ['no user', { ...good, user: undefined }],
     ['a user without a key', { ...good, user: {} }],
-    ['a user that is a text', { ...good, user: 'u' }],
+    ['a user that is an empty text', { ...good, user: '' }],
+    ['a user that is a number', { ...good, user: 7 }],
+    [
+      'an older form with two instances',
+      { ...good, user: 'u', resource: { type: 'document', id: 'a', key: 'b' } },
+    ],
     ['a null user', { ...good, user: null }],
     ['a numeric user key', { ...good, user: { key: 7 } }],
     ['no action', { ...good, action: undefined }],

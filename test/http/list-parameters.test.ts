@@ -26,6 +26,8 @@ await verdict.resource({
   roles: Object.fromEntries(named.map(({ key, ...role }) => [key, role])),
 })
 for (const each of named) {
+  const { attributes: type_attributes, ...resource } = each
+  await verdict.post(RESOURCES, { ...resource, actions: {}, type_attributes })
   await verdict.post(`${RESOURCES}/document/action_groups`, { ...each, actions: [] })
   await verdict.post(`${SCHEMA}/roles`, each)
   await verdict.post(`${FACTS}/tenants`, each)
@@ -40,6 +42,7 @@ for (const each of named) {
 }
 
 const LISTS = [
+  RESOURCES,
   `${RESOURCES}/document/actions`,
   `${RESOURCES}/document/action_groups`,
   `${RESOURCES}/document/roles`,

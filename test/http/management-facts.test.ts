@@ -68,6 +68,30 @@ describe('tenants', () => {
 })
 
 describe('users', () => {
+  test.each(['nobody', '@example.com', 'ann@', 'ann lee@example.com', 'a@b@example.com', ''])(
+    'are refused by every call with the e-mail address %j',
+    async email => {
+      const [key] = fresh('mail')
+      await verdict.user(key)
+      const other = `${key}-other`
+      const calls: readonly [method: string, path: string, body: object][] = [
+        ['PATCH', `${USERS}/${key}`, { email }],
+        ['PUT', `${USERS}/${key}`, { key, email }],
+        ['POST', USERS, { key: other, email }],
+        ['POST', `${TENANTS}/default/users`, { key: other, email }],
+        ['POST', `${FACTS}/bulk/users`, { operations: [{ key: other, email }] }],
+        ['PUT', `${FACTS}/bulk/users`, { operations: [{ key, email }] }],
+      ]
+      for (const [method, path, body] of calls) {
+        expect(refusal(await verdict.send(method, path, { body })), path).toEqual([422, 'INVALID_INPUT'])
+      }
+      expect((await verdict.get<User>(`${USERS}/${key}`)).body.email).toBeNull()
+      const changed = await verdict.patch<User>(`${USERS}/${key}`, { email: 'ann@example.com' })
+      expect([changed.status, changed.body.email]).toEqual([200, 'ann@example.com'])
+      expect((await verdict.patch<User>(`${USERS}/${key}`, { email: null })).body.email).toBeNull()
+    },
+  )
+
   test('are created with roles in tenants and on instances, all or nothing', async () => {
     const [alice, d1] = fresh('alice', 'document:d1')
     const { body, status } = await verdict.post<User>(USERS, {

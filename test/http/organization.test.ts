@@ -22,12 +22,16 @@ test.each([API_KEY, ADMIN_KEY])(
       expect(await read(path)).toEqual(organization)
     expect(await read('/v2/orgs')).toEqual([organization])
     expect(await read('/v2/orgs?page=2')).toEqual([])
+    expect(await read('/v2/orgs?search=DEF')).toEqual([organization])
+    expect(await read('/v2/orgs?search=other')).toEqual([])
     expect(refusal(await verdict.send('GET', '/v2/orgs/other', { key }))).toEqual([404, 'NOT_FOUND'])
   },
 )
 
 test('nobody signs in, so there are no members', async () => {
-  expect((await verdict.get('/v2/members')).body).toEqual([])
+  for (const query of ['', '?search=a', '?project_id=default&env_id=default', '?env_id=default']) {
+    expect((await verdict.get(`/v2/members${query}`)).body, query).toEqual([])
+  }
 })
 
 test('nothing counts the users who are decided on: mau is 0', async () => {

@@ -166,7 +166,7 @@ describe('a rule', () => {
 })
 
 describe('a rule is refused', () => {
-  test('where one of what it names is not there, or of the other side, or of another resource, or the rule is there', async () => {
+  test('where one of what it names is not there, or of the other side, or of another resource', async () => {
     const { users, docs, page, role } = await newWorld()
     const other = (await newWorld()).page
     const body = { user_set: users, permission: `${page}:read`, resource_set: docs }
@@ -189,13 +189,22 @@ describe('a rule is refused', () => {
       [{ permission: `${other}:read`, resource_set: page }, 400, 'INVALID_INPUT'],
       // What is not there comes before what does not fit.
       [{ permission: `${other}:read`, user_set: 'nowhere' }, 404, 'NOT_FOUND'],
-      [{}, 409, 'DUPLICATE_ENTITY'],
     ]
     for (const [change, ...expected] of refused) {
       const answer = await verdict.post<Problem>(RULES, { ...body, ...change })
       expect(refusal(answer), JSON.stringify(change)).toEqual(expected)
     }
     expect(await rulesBy({ user_set: users })).toEqual([`${users} ${page}:read ${docs}`])
+  })
+
+  test('is not refused if the rule exists: the second request returns that rule and changes nothing', async () => {
+    const { users, docs, page } = await newWorld()
+    const body = { user_set: users, permission: `${page}:read`, resource_set: docs }
+    const first = await verdict.post(RULES, body)
+    const revision = await verdict.revision()
+    const second = await verdict.post(RULES, body)
+    expect([second.status, second.body]).toEqual([200, first.body])
+    expect(await verdict.revision()).toBe(revision)
   })
 })
 

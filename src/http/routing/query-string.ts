@@ -26,7 +26,8 @@ interface Parameter {
 }
 
 /** Digits that always make an exact number; longer ones would be rounded silently. */
-const INTEGER = /^-?\d{1,15}$/
+/** More digits than a number holds: whatever is too large is refused by the schema of the parameter, or means nothing. */
+const INTEGER = /^-?\d{1,40}$/
 const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/
 const BOOLEANS = new Map([
   ['true', true],

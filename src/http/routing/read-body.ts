@@ -15,7 +15,8 @@ export function parseBody(route: Route, body: DataView, contentEncoding: string 
   const bytes = withoutByteOrderMark(bytesOf(body))
   if (bytes.length === 0 && !route.body.isRequired) return undefined
   try {
-    return parseJson(bytes, route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
+    const value = parseJson(bytes, route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
+    return route.presentForm === null ? value : route.presentForm(value)
   } catch (error) {
     const isCoded = (contentEncoding ?? 'identity') !== 'identity'
     const isReadable = !(error instanceof AuthzError) || error.code !== 'MALFORMED_REQUEST'

@@ -71,6 +71,8 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
    * body parsed and checked as usual. It accepts nothing that the parser or the schema refuses, and refuses nothing itself.
    */
   readonly readBytes?: ((body: DataView, principal: Principal | null) => FromBytes | null) | undefined
+  /** Turns the form of a body that older clients send into the described one, before its shape is checked. */
+  readonly presentForm?: (body: unknown) => unknown
   /**
    * Takes a body of any length in pieces: the handler gets a `PieceSource` in place of a body. Exclusive with the other bodies.
    * The content type is for the description; it is not checked.
@@ -119,6 +121,7 @@ export interface Route {
   /** Applies besides the server's own ceiling; see `withBodyCeilings`. */
   readonly bodyBytesMax: number
   readonly readBytes: ((body: DataView, principal: Principal | null) => unknown) | null
+  readonly presentForm: ((body: unknown) => unknown) | null
   readonly bodyInPieces: BodyInPieces | null
   readonly requireJsonContentType: boolean
   readonly headers: readonly RequestHeaderField[]
@@ -175,6 +178,7 @@ export function defineRoute<
         : { shape: new Shape(bodySchema, 'body'), isRequired: body !== undefined },
     bodyBytesMax: Number.POSITIVE_INFINITY,
     readBytes: definition.readBytes ?? null,
+    presentForm: definition.presentForm ?? null,
     bodyInPieces: definition.bodyInPieces ?? null,
     requireJsonContentType: definition.requireJsonContentType ?? false,
     headers,

@@ -4,22 +4,24 @@
  */
 import { presentTimes } from '#management/commands/context.ts'
 import { pageOfArray } from '#management/commands/paging.ts'
+import { searchFilter } from '#management/commands/selection.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import type { Paging } from '#model/wire/building-blocks.ts'
-import type { Organization, OrganizationPath } from '#model/wire/organization.ts'
+import type { Organization, OrganizationPath, OrganizationsQuery } from '#model/wire/organization.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { type OrganizationReadContext, requireOrganization } from './organization-context.ts'
 
 /** It is given none. */
 const ORGANIZATION_KEY = 'default'
 
-/** The one there is, always as a bare array. */
+/** The only organization, always as a bare array. */
 export function listOrganizations(
   context: OrganizationReadContext,
-  input: { readonly query: Paging },
+  input: { readonly query: OrganizationsQuery },
 ): Organization[] {
-  return pageOfArray([presentOrganization(context)], input.query)
+  const search = searchFilter(input.query.search, ({ key, name }: Organization) => [key, name])
+  const found = [presentOrganization(context)].filter(each => search?.matches(each) ?? true)
+  return pageOfArray(found, input.query)
 }
 
 export function getOrganization(

@@ -11,6 +11,7 @@ import {
   windowOf,
 } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
+import { attributeFilter } from '#management/commands/selection.ts'
 import { BUILT_IN_TYPE_KEYS } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
@@ -229,10 +230,12 @@ export function* listResources(
   context: ReadContext,
   input: { readonly query: ResourcesQuery },
 ): Resumable<Page<Resource> | Resource[]> {
-  const { search, include_built_in, include_total_count } = input.query
+  const { search, attributes, include_built_in, include_total_count } = input.query
   const { offset, limit } = windowOf(input.query)
-  const isFound = ({ key, name }: TypeRecord): boolean =>
-    search === undefined || matchesSearch(search, [key, name])
+  const attributed = attributeFilter(attributes)
+  const isFound = ({ key, name, typeAttributes }: TypeRecord): boolean =>
+    (search === undefined || matchesSearch(search, [key, name])) &&
+    (attributed?.matches({ attributes: typeAttributes }) ?? true)
   const builtIn = (include_built_in ? BUILT_IN_TYPE_KEYS : [])
     .map(key => builtInType(context, key))
     .filter(isFound)
@@ -241,7 +244,7 @@ export function* listResources(
     kind: 'type',
     lists: [lists.all('type')],
     paging: { offset: Math.max(0, offset - builtIn.length), per_page: limit - first.length },
-    matches: search === undefined ? null : isFound,
+    matches: search === undefined && attributed === null ? null : isFound,
     hasTotal: include_total_count === true,
     present: type => presentResource(context, type),
   })

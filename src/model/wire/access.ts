@@ -91,30 +91,50 @@ export const PageInSearch = Type.Object({
 const Page = optional(PageInSearch)
 export type PageInSearch = Static<typeof Page>
 
-export const SubjectSearchRequest = Type.Object({
-  subject: AccessEntityType,
-  action: AccessAction,
-  resource: AccessEntity,
-  context: Context,
-  page: Page,
-})
+/** The first page: a token from elsewhere is refused, so the description must not let a client make one up. */
+const FIRST_PAGE = { limit: 10 }
+const CAROL = { type: 'user', id: 'carol' }
+const ROADMAP = { type: 'document', id: 'roadmap' }
+
+export const SubjectSearchRequest = Type.Object(
+  {
+    subject: AccessEntityType,
+    action: AccessAction,
+    resource: AccessEntity,
+    context: Context,
+    page: Page,
+  },
+  {
+    examples: [{ subject: { type: 'user' }, action: { name: 'write' }, resource: ROADMAP, page: FIRST_PAGE }],
+  },
+)
 export type SubjectSearchRequest = Static<typeof SubjectSearchRequest>
 
-export const ResourceSearchRequest = Type.Object({
-  subject: AccessEntity,
-  action: AccessAction,
-  resource: AccessEntityType,
-  context: Context,
-  page: Page,
-})
+export const ResourceSearchRequest = Type.Object(
+  {
+    subject: AccessEntity,
+    action: AccessAction,
+    resource: AccessEntityType,
+    context: Context,
+    page: Page,
+  },
+  {
+    examples: [
+      { subject: CAROL, action: { name: 'write' }, resource: { type: 'document' }, page: FIRST_PAGE },
+    ],
+  },
+)
 export type ResourceSearchRequest = Static<typeof ResourceSearchRequest>
 
-export const ActionSearchRequest = Type.Object({
-  subject: AccessEntity,
-  resource: AccessEntity,
-  context: Context,
-  page: Page,
-})
+export const ActionSearchRequest = Type.Object(
+  {
+    subject: AccessEntity,
+    resource: AccessEntity,
+    context: Context,
+    page: Page,
+  },
+  { examples: [{ subject: CAROL, resource: ROADMAP, page: FIRST_PAGE }] },
+)
 export type ActionSearchRequest = Static<typeof ActionSearchRequest>
 
 export const PageFound = Type.Object({

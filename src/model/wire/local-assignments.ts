@@ -1,16 +1,26 @@
 /** Role assignments as a decision point lists them (conditions, section 10.7). */
 import { Type } from 'typebox'
-import { moment, pagingQuery, Reference } from './building-blocks.ts'
+import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
+import { moment, pagingQuery } from './building-blocks.ts'
+
+/** An empty text names nothing. */
+const Filter = Type.Optional(
+  Type.String({
+    maxLength: 2 * LONG_KEY_BYTES_MAX,
+    description: 'A key or an id. Empty: no assignment has it.',
+  }),
+)
 
 /** Filters hold together. */
 export const LocalRoleAssignmentsQuery = Type.Object({
   ...pagingQuery,
-  user: Type.Optional(Reference),
-  role: Type.Optional(Reference),
-  tenant: Type.Optional(Reference),
+  page: Type.Optional(Type.Integer({ minimum: 1, default: 1, description: 'Number of the page, from 1.' })),
+  user: Filter,
+  role: Filter,
+  tenant: Filter,
   /** The type of the instance. */
-  resource: Type.Optional(Reference),
-  resource_instance: Type.Optional(Reference),
+  resource: Filter,
+  resource_instance: Filter,
 })
 
 export const LocalRoleAssignments = Type.Array(

@@ -32,6 +32,12 @@ export const MemberList = Type.Array(Type.Unknown(), { maxItems: 0 })
 export const OrganizationPath = Type.Object({ org_id: Reference })
 export type OrganizationPath = Static<typeof OrganizationPath>
 
-export const OrganizationsQuery = Type.Object(pagingQuery)
+export const OrganizationsQuery = Type.Object({ ...pagingQuery, search: Type.Optional(SearchText) })
+export type OrganizationsQuery = Static<typeof OrganizationsQuery>
 
-export const MembersQuery = Type.Object({ ...pagingQuery, search: Type.Optional(SearchText) })
+export const MembersQuery = Type.Object({
+  ...pagingQuery,
+  search: Type.Optional(SearchText),
+  project_id: Type.Optional(Reference),
+  env_id: Type.Optional(Reference),
+})

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox'
 import { PARTS_PER_BODY_MAX } from '#model/limits.ts'
 import { AttributeType } from './attribute.ts'
 import {
+  AttributeFilters,
   AttributeMap,
   envelope,
   environmentPath,
@@ -126,6 +127,8 @@ export const ResourcePath = Type.Object({ ...environmentPath, resource_id: Refer
 export const ResourcesQuery = Type.Object({
   ...pagingQuery,
   search: Type.Optional(SearchText),
+  /** Of `type_attributes`: `attributes` of a resource are declarations. */
+  attributes: Type.Optional(AttributeFilters),
   include_built_in: Type.Optional(
     Type.Boolean({ description: 'With the resources that come with every environment.' }),
   ),

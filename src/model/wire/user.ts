@@ -1,6 +1,6 @@
 /** Users on the wire (contract B.7, B.11). */
 import { Type, type Static } from 'typebox'
-import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
+import { BULK_ELEMENTS_MAX, TEXT_LENGTH_MAX } from '#model/limits.ts'
 import {
   AttributeFilters,
   AttributeMap,
@@ -20,8 +20,15 @@ import {
 } from './building-blocks.ts'
 import { UserRoleAssignment } from './role-assignment.ts'
 
+/** What programs can send to: no more is checked, since what else an address can be is for mail servers to say. */
+const Email = Type.String({
+  maxLength: TEXT_LENGTH_MAX,
+  pattern: '^[^@ ]+@[^@ ]+$',
+  description: 'An e-mail address.',
+})
+
 const profileFields = {
-  email: optional(Text),
+  email: optional(Email),
   first_name: optional(Text),
   last_name: optional(Text),
   attributes: optional(AttributeMap),

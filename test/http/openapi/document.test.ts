@@ -248,6 +248,19 @@ describe('the description', () => {
     expect(securityOf('getReference')).toEqual([])
   })
 
+  test.each(['subject', 'resource', 'action'])(
+    'has an example of a search for a %s that the service answers, as a page of the description sends it',
+    async kind => {
+      const path = `/access/v1/search/${kind}`
+      const { components, paths } = (await (
+        await fetch(`${verdict.address}/openapi.json`)
+      ).json()) as Document
+      const { schema } = paths[path]!['post']!.requestBody!.content['application/json']
+      const described = components.schemas[schema.$ref!.split('/').at(-1)!] as { examples: object[] }
+      expect((await verdict.post(path, described.examples[0])).status).toBe(200)
+    },
+  )
+
   test('follows the settings: with AUTHZEN_STRICT an evaluation needs a resource id', async () => {
     const strict = await startedService({ isAuthzenStrict: true })
     const { body } = await strict.get<Document>('/openapi.json')

@@ -24,6 +24,7 @@ import {
   ExplainQuery,
 } from '#model/wire/decision.ts'
 import { bulkAnswer, replyWith } from './bulk-answer.ts'
+import { presentForm, presentForms } from './older-questions.ts'
 import { standingAnswer } from './standing-answer.ts'
 
 export interface AllowedOptions {
@@ -68,6 +69,7 @@ export function allowedRoutes(
       headers: [REQUIRED_REQUEST_ID],
       ignoresHeaders: true,
       body: AllowedQuery,
+      presentForm,
       responses: { 200: { description: 'The decision; a deny is one too.', schema: AllowedResult } },
       readBytes: singles === null ? undefined : (body, principal) => singles.read(body, readAt(principal)),
       handle: ({ principal, body, caller }) => {
@@ -88,6 +90,7 @@ export function allowedRoutes(
       headers: [REQUIRED_REQUEST_ID],
       query: ExplainQuery,
       body: AllowedQuery,
+      presentForm,
       responses: { 200: { description: 'The decision with its explanation.', schema: ExplainedResult } },
       handle: ({ principal, query, body, caller }) => {
         const explained = decisions.explain(
@@ -109,6 +112,7 @@ export function allowedRoutes(
       headers: [REQUIRED_REQUEST_ID],
       ignoresHeaders: true,
       body: BulkAuthorizationQuery,
+      presentForm: presentForms,
       responses: { 200: { description: 'One result for each check, in order.', schema: BulkAllowedResult } },
       readBytes: bulks === null ? undefined : (body, principal) => bulks.read(body, readAt(principal)),
       handle: ({ principal, body, caller }) => {

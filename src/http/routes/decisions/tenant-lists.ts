@@ -8,6 +8,7 @@ import { type AnswersOfParts, listReply } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AllowedQuery } from '#model/wire/decision.ts'
 import { AllowedTenants, UserTenants, UserTenantsQuery } from '#model/wire/tenant-lists.ts'
+import { presentForm } from './older-questions.ts'
 
 export function tenantListRoutes(
   decisions: DecisionService,
@@ -24,6 +25,7 @@ export function tenantListRoutes(
       access: 'environment',
       headers: [REQUIRED_REQUEST_ID],
       body: AllowedQuery,
+      presentForm,
       responses: { 200: { description: 'All of them; never a part.', schema: AllowedTenants } },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)

@@ -27,16 +27,14 @@ import {
 } from './rule-sides.ts'
 import { holdsInEveryTenant, IN_EVERY_TENANT } from './tenant-mentions.ts'
 
-/** Answers an array with the one rule, as clients expect it. */
+/** Answers an array with the one rule, as clients expect it. A rule that exists stays as it is, as the published description has it. */
 export function* createSetRule(
   context: WriteContext,
   input: { readonly body: SetRuleCreate },
 ): Resumable<SetRule[] | Warned<SetRule[]>> {
   const parts = yield* resolveParts(context, input.body)
-  if (findRule(context, parts) !== null) {
-    throw new AuthzError('DUPLICATE_ENTITY', `there is the rule ${JSON.stringify(keyOfRule(parts))} already`)
-  }
-  const rules = [presentRule(context, addRule(context, parts), parts)]
+  const rule = findRule(context, parts) ?? addRule(context, parts)
+  const rules = [presentRule(context, rule, parts)]
   return holdsInEveryTenant(context.records, parts) ? new Warned(rules, IN_EVERY_TENANT) : rules
 }
 
