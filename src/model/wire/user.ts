@@ -21,7 +21,7 @@ import {
 import { UserRoleAssignment } from './role-assignment.ts'
 
 /** What programs can send to: no more is checked, since what else an address can be is for mail servers to say. */
-const Email = Type.String({
+export const Email = Type.String({
   maxLength: TEXT_LENGTH_MAX,
   pattern: '^[^@ ]+@[^@ ]+$',
   description: 'An e-mail address.',

@@ -174,7 +174,8 @@ export class DrawnValues {
     const isNew = way.at(-1) === 'key' && this.#random.chance(0.8)
     const kinds = /^\^\(([\w|]+)\):/.exec(pattern ?? '')?.[1]?.split('|')
     if (kinds !== undefined) return `${this.#random.pick(kinds)}:${named}`
-    const text = isNew || !fits(named) ? this.#names.made() : named
+    const drawn = isNew || !fits(named) ? this.#names.made() : named
+    const text = [drawn, `${drawn}@example.com`].find(fits) ?? drawn
     if (isOdd && pattern !== undefined && this.#random.chance(0.3)) {
       const long = text.padEnd(this.#random.pick([127, 128, 255]), '-a_Z9')
       if (fits(long)) return long

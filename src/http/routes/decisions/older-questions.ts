@@ -1,6 +1,6 @@
 /**
  * The older form of a native check, which clients of the first decision points send: the user is a text, and the instance is `resource.id`.
- * In the present form `resource.id` is a member that nobody reads.
+ * In the present form `resource.id` is an unknown member, which has no effect.
  */
 type Members = Readonly<Record<string, unknown>>
 
