@@ -42,6 +42,19 @@ test('nothing counts the users who are decided on: mau is 0', async () => {
   expect(body.stats).toMatchObject({ users: 1, mau: 0 })
 })
 
-test.each([`${FACTS}/user_invites`, '/v2/pdps/default/default/audit_logs'])('there is no %s', async path => {
+test.each([
+  `${FACTS}/user_invites`,
+  `${FACTS}/access_requests`,
+  `${FACTS}/operation_approvals`,
+  '/v2/pdps/default/default/audit_logs',
+  '/v2/pdps/default/default/configs',
+  '/v2/pdps/me/config',
+  '/v2/internal/opal_data/default',
+  '/v2/projects/default/repos',
+  '/v2/elements/default/default/config',
+  '/v2/orgs/default/invites',
+  '/v2/history',
+  '/v2/policy_guards/scopes',
+])('there is no %s', async path => {
   expect(refusal(await verdict.get(path))).toEqual([404, 'NOT_FOUND'])
 })
