@@ -1,5 +1,7 @@
 /** Bulks of environments with rules, a slice at a time: environments in turns, and what nobody waits for ends. */
 import { expect, test } from 'vitest'
+import type { DecideJob, DecisionPool } from '#decisions/decision-pool.ts'
+import { LongDecisions } from '#decisions/long-decisions.ts'
 import { RuledBulk } from '#decisions/ruled-bulk.ts'
 import { RuledBulks } from '#decisions/ruled-bulks.ts'
 import type { Change } from '#model/change.ts'
@@ -70,6 +72,26 @@ test('a bulk decides few expensive questions in one go, however cheap those befo
   const work = new RuledBulk(asked).decide(() => engine)
   while (!work.next().done) stops += 1
   expect(stops).toBeGreaterThan(150)
+})
+
+test('a question that waits for the pool keeps what it says, though the body that it is read from is gone', async () => {
+  const jobs: DecideJob[] = []
+  const read = (_: string, job: DecideJob) => Promise.resolve(jobs.push(job) > 0)
+  const decisions = new LongDecisions({ read } as unknown as DecisionPool)
+  let body = 'first'
+  const decide = () => {
+    const sent = () => ({ user: { mail: body }, resource: null, tenant: null, context: null })
+    const circumstances = { readAt: 0, sent }
+    const query = { user: 'ann', action: 'read', type: 'document', key: null, tenant: null, circumstances }
+    return decisions.decide('environment', query, HERE)
+  }
+  const first = decide()
+  body = 'second'
+  const second = decide()
+  body = 'third'
+  expect(await Promise.all([first, second])).toEqual([true, true])
+  const said = jobs.map(({ question }) => question.said?.attributes)
+  expect(said).toMatchObject([{ user: { mail: 'first' } }, { user: { mail: 'second' } }])
 })
 
 test('an environment has half of the places, and what is beyond them is refused until one is free', async () => {
