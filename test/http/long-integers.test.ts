@@ -165,6 +165,14 @@ describe('a stored integer', () => {
   })
 })
 
+test('a trial of a condition set has the digits of what its samples send, and of what is stored', async () => {
+  const trial = `{"conditions":{"user.account":{"equals":${EXACT}}},"samples":[{"attributes":{"account":${INEXACT}}},{"user":"ann"}]}`
+  const { status, text } = await sent('POST', `${SCHEMA}/condition_sets/try`, trial)
+  expect([status, text.match(/"value":"\w+"/g)]).toEqual([200, Array(4).fill('"value":"unknown"')])
+  expect(text.split(`"found":${INEXACT}`)).toHaveLength(3)
+  expect(text.split(`"operand":${EXACT}`)).toHaveLength(3)
+})
+
 test('an operand that no double represents is 422 with its place and its digits', async () => {
   const set = `{"key":"k","name":"k","conditions":{"user.account":{"equals":${INEXACT}}}}`
   const { status, text } = await sent('POST', `${SCHEMA}/condition_sets`, set)

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { Call } from '#http/message/request-reply.ts'
 import type { Route } from '#http/routing/route.ts'
+import { parsedJson } from '#model/json-numbers.ts'
 import {
   ConditionSet,
   ConditionSetCreate,
@@ -37,7 +38,7 @@ const BUDGET_EXCEEDED =
 
 /** Evaluates the samples of a trial that the main thread has checked. */
 async function tried(json: string, evaluate: EvaluateTrial, caller: Call['caller']): Promise<string> {
-  const trial = JSON.parse(json) as ConditionTrial
+  const trial = parsedJson(json) as ConditionTrial
   const { valid, findings } = trial
   const { samples, overBudget } = await evaluate(trial, caller)
   const exceeded = overBudget.map(index => ({
