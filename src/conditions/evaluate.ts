@@ -11,24 +11,15 @@ import type { Literal, Operand, Reference } from './operands.ts'
 import { type AttributePath, type Path, valueAt } from './paths.ts'
 import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from './truth.ts'
 import {
-  comparisonSteps,
+  equalitySteps,
   MEMBER_STEPS,
   NODE_STEPS,
   pathSteps,
   rankSteps,
   searchSteps,
   setSteps,
-  textSteps,
 } from './step-costs.ts'
-import {
-  amongTruth,
-  equality,
-  isCompound,
-  isObject,
-  isUnreadable,
-  type JsonObject,
-  ValueSet,
-} from './values.ts'
+import { amongTruth, equality, isObject, isUnreadable, type JsonObject, ValueSet } from './values.ts'
 
 /** What there is to know of a question. `undefined` stands for what is missing. */
 export interface QuestionValues {
@@ -149,8 +140,7 @@ class Evaluation {
 
   #isElement(value: unknown, list: unknown): Truth {
     if (!Array.isArray(list)) return UNKNOWN
-    const steps = isCompound(value) ? comparisonSteps(list) : searchSteps(list, value)
-    if (!this.#budget.spend(steps)) return UNKNOWN
+    if (!this.#budget.spend(searchSteps(list, value))) return UNKNOWN
     return amongTruth(list, value)
   }
 
@@ -201,13 +191,6 @@ function greatest<Item>(items: readonly Item[], truthOfItem: (item: Item) => Tru
     if (value === TRUE) return TRUE
   }
   return value
-}
-
-/** Values of different kinds, and texts of different lengths, are not equal at first sight. */
-function equalitySteps(left: unknown, right: unknown): number {
-  if (isCompound(left) && isCompound(right)) return comparisonSteps(left)
-  if (typeof left !== 'string' || typeof right !== 'string' || left.length !== right.length) return 0
-  return textSteps(left.length)
 }
 
 function lengthCompared(attribute: unknown, relation: LengthRelation, operand: unknown): Truth {

@@ -2,7 +2,7 @@
  * Steps that parts of an evaluation cost, by measurement (`bench/engine/condition-costs.ts`; docs/conditions.md has the table). A step
  * takes at most about ten nanoseconds of processor time, whichever operator takes it.
  */
-import { isObject } from './values.ts'
+import { isCompound, isObject } from './values.ts'
 
 /** A test or a connective. */
 export const NODE_STEPS = 16
@@ -52,8 +52,16 @@ export function rankSteps(value: unknown, lengthMax: number): number {
   return INSTANT_STEPS + value.length * INSTANT_CHARACTER_STEPS
 }
 
-/** For comparing a value with an equal one. O(size of the value). */
-export function comparisonSteps(value: unknown): number {
+/** For comparing two values. Arrays and objects are gone through on both sides. O(size of both). */
+export function equalitySteps(left: unknown, right: unknown): number {
+  if (isCompound(left) && isCompound(right)) return comparisonSteps(left) + comparisonSteps(right)
+  // Values of different kinds, and texts of different lengths, are not equal at first sight.
+  if (typeof left !== 'string' || typeof right !== 'string' || left.length !== right.length) return 0
+  return textSteps(left.length)
+}
+
+/** For going through a value and comparing it with an equal one. O(size of the value). */
+function comparisonSteps(value: unknown): number {
   if (typeof value === 'string') return ELEMENT_STEPS + textSteps(value.length)
   if (Array.isArray(value)) {
     return value.reduce<number>((sum, element) => sum + comparisonSteps(element), ELEMENT_STEPS)
@@ -62,11 +70,15 @@ export function comparisonSteps(value: unknown): number {
   return Object.keys(value).reduce((sum, name) => sum + comparisonSteps(value[name]), ELEMENT_STEPS)
 }
 
-/** For comparing a scalar with each element. Only texts of the same length are compared character by character. O(elements). */
-export function searchSteps(elements: readonly unknown[], scalar: unknown): number {
+/**
+ * For comparing a value with each element. Only texts of the same length are compared character by character. O(elements), for an array
+ * or an object O(size of both).
+ */
+export function searchSteps(elements: readonly unknown[], value: unknown): number {
+  if (isCompound(value)) return comparisonSteps(elements) + comparisonSteps(value)
   const steps = elements.length * ELEMENT_STEPS
-  if (typeof scalar !== 'string') return steps
-  const { length } = scalar
+  if (typeof value !== 'string') return steps
+  const { length } = value
   const each = textSteps(length)
   if (each === 0) return steps
   const isAsLong = (element: unknown): boolean => typeof element === 'string' && element.length === length
@@ -75,10 +87,10 @@ export function searchSteps(elements: readonly unknown[], scalar: unknown): numb
 
 /** For putting values into a `ValueSet`, or searching for them in it. O(size of the values). */
 export function setSteps(values: readonly unknown[]): number {
-  return values.reduce<number>((sum, value) => {
-    const isCompound = typeof value === 'object' && value !== null
-    return sum + SET_ELEMENT_STEPS + (isCompound ? canonicalSteps(value) : 0)
-  }, 0)
+  return values.reduce<number>(
+    (sum, value) => sum + SET_ELEMENT_STEPS + (isCompound(value) ? canonicalSteps(value) : 0),
+    0,
+  )
 }
 
 function canonicalSteps(value: unknown): number {

@@ -37,23 +37,23 @@ export function comparable(value: unknown): unknown {
   return typeof value === 'bigint' ? (exactDouble(value) ?? value) : value
 }
 
-/** Whether two values are equal. O(size of both, where both are arrays or objects). */
+/** Whether two values are equal. O(size of both) where both are arrays or objects, otherwise O(1) or O(length of a text). */
 export function equality(left: unknown, right: unknown): Truth {
   return amongTruth([right], left)
 }
 
-/** Whether a value equals an element. O(size of both, where the value is an array or an object). */
+/** Whether a value equals an element. O(elements), where the value is an array or an object O(size of both). */
 export function amongTruth(elements: readonly unknown[], value: unknown): Truth {
   if (isUnreadable(value)) return UNKNOWN
   const wanted = comparable(value)
   const isOfMany = isCompound(value)
-  const isOpaque = isOfMany && hasUnreadable(value)
+  let isOpaque: boolean | null = null
   let truth: Truth = FALSE
   for (const element of elements) {
     if (isUnreadable(element)) truth = UNKNOWN
     else if (!isOfMany || !isCompound(element)) {
       if (comparable(element) === wanted) return TRUE
-    } else if (isOpaque || hasUnreadable(element)) truth = UNKNOWN
+    } else if ((isOpaque ??= hasUnreadable(value)) || hasUnreadable(element)) truth = UNKNOWN
     else if (isEqual(element, value)) return TRUE
   }
   return truth

@@ -10,7 +10,7 @@ import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
 import { INSTANT_LENGTH_MAX } from '#conditions/instants.ts'
 import { compareRanks, isInRelation, type Rank, rankOf } from '#conditions/nodes/ordering.ts'
 import {
-  comparisonSteps,
+  equalitySteps,
   INSTANTS_STEPS,
   NODE_STEPS,
   rankSteps,
@@ -21,7 +21,7 @@ import {
   textSteps,
 } from '#conditions/step-costs.ts'
 import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from '#conditions/truth.ts'
-import { amongTruth, equality, isCompound } from '#conditions/values.ts'
+import { amongTruth, equality } from '#conditions/values.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import {
   HEAD_MASK,
@@ -296,7 +296,7 @@ export class RuleEvaluation {
     if (kindOf(own) < LIST || kindOf(head) < LIST) return FALSE
     const left = values.value(path)
     const right = values.value(other)
-    if (isCompound(left) && isCompound(right) && !this.#budget.spend(comparisonSteps(left))) return UNKNOWN
+    if (!this.#budget.spend(equalitySteps(left, right))) return UNKNOWN
     return equality(left, right)
   }
 
@@ -362,8 +362,7 @@ export class RuleEvaluation {
     const elements = values.value(list)
     if (!Array.isArray(elements)) return UNKNOWN
     const value = values.value(path)
-    const steps = isCompound(value) ? comparisonSteps(elements) : searchSteps(elements, value)
-    if (!this.#budget.spend(steps)) return UNKNOWN
+    if (!this.#budget.spend(searchSteps(elements, value))) return UNKNOWN
     return amongTruth(elements, value)
   }
 
