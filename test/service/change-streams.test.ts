@@ -110,6 +110,10 @@ class Reader {
     })
   }
 
+  leave(): void {
+    this.#subscription.cancel()
+  }
+
   /** Takes the next piece. */
   take(): Promise<void> {
     return this.#subscription.next(({ bytes, channel }) => {
@@ -249,6 +253,23 @@ test('readers at the same place share what is kept for them', async () => {
   const one = await keptWith(1)
   expect(one).toBeGreaterThan(100_000)
   expect(await keptWith(50)).toBe(one)
+})
+
+test('a part is not kept if its last reader has left while it was made', async () => {
+  const catchUps = new CatchUps()
+  const turns = new HeldTurns()
+  const { commit, reader, revision } = await open({ catchUps, turns })
+  const since = await revision()
+  await commit(2_000, 1_000)
+  const late = await reader({ since })
+  await late.take()
+  const taken = expect(late.take()).rejects.toThrow()
+  await new Promise(setImmediate)
+  late.leave()
+  turns.giveAll()
+  await taken
+  await new Promise(setImmediate)
+  expect(catchUps.held.bytes).toBe(0)
 })
 
 test('readers that take nothing stay within the limit: those of the oldest part end as slow, and lose nothing', async () => {

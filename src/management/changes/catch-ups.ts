@@ -154,7 +154,8 @@ export class EnvironmentCatchUps {
     while (!(await this.#slices.run(until => maker.work(until))));
     const { bytes } = maker
     const part = { ...maker.made(), position: positionOf(entry) }
-    if (bytes < WORTH_KEEPING_BYTES) return { part, held: null }
+    // Without readers `end` does not come to drop it.
+    if (bytes < WORTH_KEEPING_BYTES || this.#readers.size === 0) return { part, held: null }
     const held = this.#all.held.add(this.#owner, bytes, () => {
       this.#kept.delete(held)
       this.#parts.delete(name)
