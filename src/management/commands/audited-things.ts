@@ -53,9 +53,10 @@ function* candidates(records: Draft): Iterable<readonly [AuditedThing, AuditSubj
     yield* partsOf(type)
   }
   for (const [before] of records.written('type')) if (before !== null) yield* partsOf(before)
+  const typeNames = new Set(Array.from(types.values(), each => [...namesOf(each)]).flat())
   for (const role of records.met('role')) {
     const type = role.typeId === null ? null : (types.get(role.typeId) ?? null)
-    yield roleThing(role, type, types)
+    yield roleThing(role, type, typeNames)
   }
   for (const { id, typeId, key } of records.met('instance')) {
     const type = types.get(typeId)
@@ -92,19 +93,21 @@ function namesOf({ key, id }: TypeRecord): ReadonlySet<string> {
   return new Set([key, id])
 }
 
-/** Several types can have roles of one key: the members next to the name state which type is meant. */
+/**
+ * Several types can have roles of one key: the members next to the name state which type is meant. `typeNames`: keys and ids of all types
+ * that the draft met.
+ */
 function roleThing(
   { id, key }: RoleRecord,
   type: TypeRecord | null,
-  types: ReadonlyMap<string, TypeRecord>,
+  typeNames: ReadonlySet<string>,
 ): readonly [AuditedThing, AuditSubject] {
   const { isNamed } = subjectOfNames('role', [id, key])
-  const known = new Set(Array.from(types.values(), each => [...namesOf(each)]).flat())
   const isOfType = (name: string, beside: Members): boolean => {
     const isInPath = name === 'role_id' || name === 'parent_role_id'
     const told = isInPath ? beside['resource_id'] : (beside['on_resource'] ?? beside['resource'])
     if (typeof told !== 'string') return !isInPath || type === null
-    if (!has(known, told)) return true
+    if (!has(typeNames, told)) return true
     return type !== null && has(namesOf(type), told)
   }
   return [
