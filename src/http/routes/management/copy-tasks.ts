@@ -5,6 +5,7 @@
 import { RawBytes, RawJson, type Reply } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { assert } from '#model/assert.ts'
+import { parsedJson } from '#model/json-numbers.ts'
 import {
   CopyTask,
   CopyTaskPath,
@@ -12,6 +13,7 @@ import {
   type Environment,
   EnvironmentCopy,
   EnvironmentPath,
+  type EnvironmentWithEmail,
 } from '#model/wire/environment.ts'
 
 const TASKS = '/v2/projects/{proj_id}/envs/{env_id}/copy/async'
@@ -64,7 +66,9 @@ export function copyTaskRoutes(environments: readonly Route[]): Route[] {
 function taskOf({ body, headers }: Reply, status: number): Reply {
   assert(body instanceof RawJson || body instanceof RawBytes, 'an environment is answered with JSON')
   const text = body instanceof RawJson ? body.text : Buffer.from(body.bytes).toString()
-  const result = JSON.parse(text) as Environment
+  // The copy shows no e-mail, and the read does: a task has one result.
+  const { email_configuration: _email, ...result } = parsedJson(text) as Partial<EnvironmentWithEmail> &
+    Environment
   return {
     status,
     body: { task_id: result.id, status: 'success', result, error: null },
