@@ -246,6 +246,13 @@ export const BENCHES: readonly Bench[] = [
     program: 'management/deletions.ts',
   },
   {
+    name: 'rule-changes',
+    shows:
+      'processor time of one rule or set changed, with 100 rules and with 50,000; of another checkout, if named',
+    takes: '2 min',
+    program: 'management/rule-changes.ts',
+  },
+  {
     name: 'writes',
     shows:
       'writes a second, single and in bulks, on each store, and what is kept of them; peers; other checkouts, if named',

@@ -125,6 +125,45 @@ async function loadRules(loader: RowLoader, dependants: number): Promise<void> {
   await loader.flush()
 }
 
+/** Condition sets of the bench of changes, and users who match one each. */
+export const OWN_SETS = 20
+
+/** Half of them are found by a value, half ask for an order, which is evaluated for each question. */
+export function ownConditions(own: number): Readonly<Record<string, unknown>> {
+  const above = { 'user.own': { 'greater-than-equals': own } }
+  return own % 2 === 0
+    ? { 'user.own': { equals: own } }
+    : { allOf: [above, { 'user.own': { 'less-than-equals': own } }] }
+}
+
+/** Rules on ten actions of `doc`; and an action without rules, sets without rules and their users. */
+export async function loadChangedRules(loader: RowLoader, rules: number): Promise<void> {
+  const actions = ['free', ...Array.from({ length: 10 }, (_, n) => `action-${n}`)].map(key => ({
+    ...action,
+    id: newId(),
+    key,
+  }))
+  const any = conditionSet('any', { side: 'resource', typeId: doc.id })
+  const userSets = Array.from({ length: rules / 10 }, (_, n) => {
+    const found = { 'user.group': { equals: `group-${n}` } }
+    return conditionSet(`set-${n}`, {
+      conditions: n % 2 === 0 ? found : { 'user.level': { 'greater-than': n } },
+    })
+  })
+  await loader.add(...schema.filter(record => record !== doc), { ...doc, actions }, any, ...userSets)
+  for (let own = 0; own < OWN_SETS; own += 1) {
+    const user = { ...userRecord(`own-${own}`), attributes: { own } }
+    await loader.add(user, conditionSet(`own-${own}`, { conditions: ownConditions(own) }))
+  }
+  for (const { id } of actions.slice(1)) {
+    for (const set of userSets) {
+      const sides = { userSideId: set.id, resourceSideId: any.id }
+      await loader.add({ kind: 'rule', id: newId(), createdAt: 0, ...sides, typeId: doc.id, actionId: id })
+    }
+  }
+  await loader.flush()
+}
+
 const RULED_QUESTION = { user: 'alice', resource: 'd0', tenant: 'home' }
 
 /** Each kind of thing that can have very many dependants. */

@@ -426,6 +426,7 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   #useSchema(schema: SchemaView): void {
+    schema.follow(this.#schema)
     this.#schema = schema
     this.#terms = null
     this.#check.useSchema(schema)

@@ -216,8 +216,7 @@ export class SharedIndexWriter implements ChangeSink {
       closuresBuilt: header[L.H_CLOSURES_BUILT]! >>> 0,
       containersVoided: header[L.H_CONTAINERS_VOIDED]! >>> 0,
       tenantsVoided: header[L.H_TENANTS_VOIDED]! >>> 0,
-      typesCompiled: this.#compiler.typesCompiled,
-      statesFollowed: this.#compiler.statesFollowed,
+      ...this.#compiler.figures(),
     }
   }
 

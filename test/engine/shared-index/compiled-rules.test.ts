@@ -2,12 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { hashOfScalar, ValueWords } from '#engine/shared-index/memory/values.ts'
 import { LEAF, LOOKUP_WORDS, PLAN } from '#engine/shared-index/rules/rule-code.ts'
-import { RuleCompiler } from '#engine/shared-index/rules/rule-compiler.ts'
-import { type Plan, RulesView } from '#engine/shared-index/rules/rules-view.ts'
-import { SetCompiler } from '#engine/shared-index/rules/set-code.ts'
+import type { Plan, RulesView } from '#engine/shared-index/rules/rules-view.ts'
 import type { Change, ConditionSetPut, RuleChange } from '#model/change.ts'
 import { type Circumstances, NOTHING_SENT } from '#model/decision.ts'
 import { conditionSet as set, resourceType, tenant, user } from '#testing/engines/changes.ts'
+import { CompiledRules } from '#testing/engines/compiled-rules.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 function rule(userSet: string, action = 'read'): RuleChange {
@@ -18,16 +17,15 @@ function rulePut(of: RuleChange): Change {
   return { kind: 'rule-put', ...of }
 }
 
-function steps<Result>(work: Generator<void, Result>): { readonly count: number; readonly result: Result } {
-  for (let count = 0; ; count++) {
-    const step = work.next()
-    if (step.done) return { count, result: step.value }
-  }
+function following(sets: readonly ConditionSetPut[], rules: readonly RuleChange[]): CompiledRules {
+  const all = new CompiledRules()
+  for (const each of sets) all.book.putSet(each)
+  for (const each of rules) all.book.putRule(each)
+  return all
 }
 
 function compiled(sets: readonly ConditionSetPut[], rules: readonly RuleChange[]): RulesView {
-  const unit = steps(new RuleCompiler().compile({ sets, rules }, () => 0)).result
-  return RulesView.of((from, to) => unit.slice(from, to), unit.length)!
+  return following(sets, rules).compile().view!
 }
 
 function countsOf({ view, at }: Plan) {
@@ -59,7 +57,7 @@ describe('what is made once', () => {
       sets.map(each => rule(each.set)),
     ).planOf('document', 'read')!
     expect(countsOf(plan)).toEqual({ lookups: 1, others: 0 })
-    const path = plan.view.program[plan.at + PLAN.words]!
+    const path = plan.view.program[plan.view.program[plan.at + PLAN.lookupsAt]!]!
     expect(plan.view.path(path).text).toBe('user.group')
     expect(LOOKUP_WORDS).toBe(2)
   })
@@ -104,22 +102,99 @@ describe('what is made once', () => {
 })
 
 describe('what a change compiles', () => {
-  test('a set is read again only where it changed', () => {
-    const compiler = new SetCompiler()
-    const sets = Array.from({ length: 100 }, (_, n) => set(`s-${n}`, { 'user.level': { equals: n } }))
-    const before = steps(compiler.compile(sets))
-    const changed = sets.with(7, set('s-7', { 'user.level': { equals: 700 } }))
-    const after = steps(compiler.compile(changed))
-    expect([before.count, after.count]).toEqual([100, 1])
-    expect(after.result.filter((code, n) => code !== before.result[n])).toEqual([after.result[7]])
+  /** Two kinds of sets, of which rules are found by a value and are not. Every action has rules on all of them. */
+  function filled(sets: number, actions: number): CompiledRules {
+    const puts = Array.from({ length: sets }, (_, n) =>
+      set(`s-${n}`, n % 2 === 0 ? { 'user.group': { equals: n } } : { 'user.level': { 'greater-than': n } }),
+    )
+    const rules = Array.from({ length: actions }, (_, a) => puts.map(each => rule(each.set, `a-${a}`)))
+    const all = following(puts, rules.flat())
+    all.compile()
+    return all
+  }
+
+  function workOf({ compiler }: CompiledRules, change: () => void) {
+    const { setsRead, rulesPlanned } = compiler
+    change()
+    return { sets: compiler.setsRead - setsRead, rules: compiler.rulesPlanned - rulesPlanned }
+  }
+
+  test.each([
+    ['few rules', 20, 5],
+    ['very many rules', 5_000, 10],
+  ])('a change costs what it changes with %s', (_, sets, actions) => {
+    const all = filled(sets, actions)
+    const work = (change: () => unknown) =>
+      workOf(all, () => {
+        change()
+        all.compile()
+      })
+    expect(work(() => all.book.putSet(set('own', { 'user.group': { equals: 'own' } })))).toEqual({
+      sets: 1,
+      rules: 0,
+    })
+    expect(work(() => all.book.putRule(rule('own', 'a-1')))).toEqual({ sets: 0, rules: 1 })
+    // The rule is found by another value.
+    expect(work(() => all.book.putSet(set('own', { 'user.group': { equals: 'other' } })))).toEqual({
+      sets: 1,
+      rules: 1,
+    })
+    // It is found, and read, as before.
+    const level = (above: number) => set('s-1', { 'user.level': { 'greater-than': above } })
+    expect(work(() => all.book.putSet(level(7)))).toEqual({ sets: 1, rules: 0 })
+    expect(work(() => all.book.removeRule(rule('own', 'a-1')))).toEqual({ sets: 0, rules: 0 })
+    expect(work(() => all.book.removeSet('s-0'))).toEqual({ sets: 0, rules: 0 })
   })
 
-  test('leaves and paths that no set has any more do not pile up', () => {
-    const compiler = new SetCompiler()
-    for (let n = 0; n < 5_000; n++) steps(compiler.compile([set('s', { [`user.a${n}`]: { equals: n } })]))
-    expect(Math.max(compiler.leafWords.length, compiler.pathWords.length)).toBeLessThan(1_100)
-    const { result } = steps(compiler.compile([set('s', { 'user.a1': { equals: 1 } })]))
-    expect(result[0]!.leaves).toBe(1)
+  test('leaves, paths and words that no set has any more do not pile up', () => {
+    const all = following([set('s', {})], [rule('s')])
+    for (let n = 0; n < 5_000; n++) {
+      all.book.putSet(set('s', { [`user.a${n}`]: { equals: n } }))
+      all.compile()
+    }
+    const { view } = all.compile()
+    expect(Math.max(view!.leafFrom.length, view!.paths)).toBeLessThan(1_100)
+    expect(view!.program.length).toBeLessThan(50_000)
+  })
+
+  test('words of rules that come and go do not pile up', () => {
+    const all = filled(1_000, 1)
+    const before = all.compile().view!.program.length
+    for (let n = 0; n < 3_000; n++) {
+      const value = set(`s-${n % 1_000}`, { 'user.group': { equals: `g-${n}` } })
+      all.book.putSet(value)
+      all.book.removeRule(rule(value.set, 'a-0'))
+      all.book.putRule(rule(value.set, 'a-0'))
+      if (n % 10 === 0) all.compile()
+    }
+    expect(all.compile().view!.program.length).toBeLessThan(4 * before)
+  })
+
+  test('rules of all sets are planned as those that are compiled at once', () => {
+    const changed = filled(100, 1)
+    for (let n = 100; n < 400; n++) {
+      changed.book.putSet(
+        set(`s-${n}`, { allOf: [{ 'user.is': { equals: 1 } }, { 'user.group': { equals: n } }] }),
+      )
+      changed.book.putRule(rule(`s-${n}`, 'a-0'))
+      changed.compile()
+    }
+    const plan = changed.compile().view!.planOf('document', 'a-0')!
+    expect(countsOf(plan)).toEqual({ lookups: 1, others: 50 })
+  })
+
+  test('a permission without rules has no plan, and all that is left has its own', () => {
+    const all = filled(4, 200)
+    for (let a = 0; a < 200; a += 2) {
+      for (let n = 0; n < 4; n++) all.book.removeRule(rule(`s-${n}`, `a-${a}`))
+      if (a % 50 === 0) all.compile()
+    }
+    all.book.putRule(rule('s-1', 'new'))
+    const view = all.compile().view!
+    const planned = Array.from({ length: 200 }, (_, a) => view.planOf('document', `a-${a}`) !== null)
+    expect(planned).toEqual(planned.map((_, a) => a % 2 === 1))
+    expect(view.permissions()).toHaveLength(101)
+    expect(countsOf(view.planOf('document', 'new')!)).toEqual({ lookups: 0, others: 1 })
   })
 })
 
@@ -300,6 +375,24 @@ describe('constants that are made to collide', () => {
       expect(colliding.filter(number => !allows(engine, action, number))).toEqual([])
       expect(allows(engine, action, colliding.at(-1)! + 1)).toBe(false)
     }
+  })
+
+  test('are found and taken out again when their rules come and go one by one', () => {
+    const engine = new SharedEngine()
+    engine.apply([
+      resourceType('document', 'read'),
+      tenant('default'),
+      user('u'),
+      ...colliding.map(number => set(`is-${number}`, { 'user.n': { equals: number } })),
+    ])
+    for (const number of colliding) engine.apply([rulePut(rule(`is-${number}`))])
+    expect(colliding.filter(number => !allows(engine, 'read', number))).toEqual([])
+    const gone = colliding.filter((_, n) => n % 3 > 0)
+    for (const number of gone)
+      engine.apply([{ ...rulePut(rule(`is-${number}`)), kind: 'rule-removed' } as Change])
+    expect(colliding.filter(number => allows(engine, 'read', number))).toEqual(
+      colliding.filter(number => !gone.includes(number)),
+    )
   })
 })
 

@@ -3,8 +3,9 @@ import * as fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
 import { LISTS_MAX } from '#engine/shared-index/owners/list-directory.ts'
-import { wantedLists } from '#engine/shared-index/owners/wanted-lists.ts'
+import { WantedLists } from '#engine/shared-index/owners/wanted-lists.ts'
 import { CandidateFinder } from '#engine/shared-index/ruled-search/candidates.ts'
+import { RuleJournal, type StandingRule } from '#engine/shared-index/rules/rule-journal.ts'
 import {
   type KeySource,
   mergedKeys,
@@ -199,16 +200,32 @@ test('a set that many rules name is looked at once', () => {
   expect(foundBy([user, ...resources], rules)).toBe(teams.length + 1)
 })
 
+function follow(
+  wanted: WantedLists,
+  sets: readonly ConditionSetPut[],
+  rules: readonly RuleChange[],
+): readonly [StandingRule[], number] {
+  const { journal, standing } = journalOf(sets, rules)
+  const work = wanted.follow(journal)
+  for (let steps = 0; ; steps += 1) if (work.next().done) return [standing, steps]
+}
+
+function journalOf(sets: readonly ConditionSetPut[], rules: readonly RuleChange[]) {
+  const journal = new RuleJournal()
+  for (const put of sets) journal.sets.set(put.set, put)
+  const standing = rules.map((each): StandingRule => ({ name: '', permission: '', rule: each }))
+  for (const each of standing) journal.noteRule(each, true)
+  return { journal, standing }
+}
+
 /** Steps in which the lists of rules are found, and how many there are. */
 function stepsToFind(
   sets: readonly ConditionSetPut[],
   rules: readonly RuleChange[],
 ): readonly [number, number] {
-  const work = wantedLists({ sets, rules })
-  for (let steps = 0; ; steps += 1) {
-    const step = work.next()
-    if (step.done) return [steps, step.value.length]
-  }
+  const wanted = new WantedLists()
+  const [, steps] = follow(wanted, sets, rules)
+  return [steps, wanted.lists()!.length]
 }
 
 test('which lists are wanted is found in short steps, of each set once', () => {
@@ -232,4 +249,43 @@ test('which lists are wanted is found in short steps, of each set once', () => {
     few.map(({ set: user }) => rule(user, 'r0')),
   )
   expect(different - before).toBeGreaterThan(15)
+})
+
+test('which lists are wanted follows rules and sets, whatever comes first', () => {
+  const sets = [
+    conditionSet('above', { 'user.above': { equals: 1 } }),
+    conditionSet('below', { 'user.below': { equals: 1 } }, { parent: 'above' }),
+    conditionSet('other', { 'user.other': { equals: 1 } }),
+    conditionSet('part', { 'resource.part': { equals: { ref: 'user.part' } } }, OF_RESOURCES),
+  ]
+  const rules = [rule('below', 'part'), rule('other', 'part'), rule('below', 'part')]
+  const wanted = new WantedLists()
+  const names = () =>
+    wanted
+      .lists()
+      ?.map(({ type, name }) => `${type} ${name}`)
+      .toSorted() ?? null
+  const [standing] = follow(wanted, [], rules.slice(0, 2))
+  const scans = names()
+  expect(scans).toHaveLength(3)
+  follow(wanted, sets, [])
+  const all = names()!
+  const added = all.filter(name => !scans!.includes(name))
+  expect(added).toHaveLength(5)
+  // One more rule that wants nothing new changes nothing.
+  const [more] = follow(wanted, [], rules.slice(2))
+  expect(names()).toBeNull()
+  const remove = (...gone: readonly StandingRule[]) => {
+    const journal = new RuleJournal()
+    for (const each of gone) journal.noteRule(each, false)
+    for (const _ of wanted.follow(journal));
+  }
+  remove(standing[1]!)
+  expect(names()).toHaveLength(all.length - 1)
+  remove(standing[0]!)
+  expect(names()).toBeNull()
+  follow(wanted, [conditionSet('below', { 'user.below': { equals: 1 } })], [])
+  expect(names()).toHaveLength(all.length - 2)
+  remove(more[0]!)
+  expect(names()).toEqual([])
 })

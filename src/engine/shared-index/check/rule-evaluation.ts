@@ -135,13 +135,13 @@ export class RuleEvaluation {
 
   #isAllowed({ at }: Plan): boolean {
     const program = this.#program
-    let from = at + PLAN.words
-    const others = from + program[at + PLAN.lookups]! * LOOKUP_WORDS
-    for (; from < others; from += LOOKUP_WORDS) {
+    const lookups = program[at + PLAN.lookupsAt]!
+    const end = lookups + program[at + PLAN.lookups]! * LOOKUP_WORDS
+    for (let from = lookups; from < end; from += LOOKUP_WORDS) {
       const rules = this.rulesByValue(program[from]!, program[from + 1]!)
       if (rules !== 0 && this.#someAllows(rules + 1, program[rules]!)) return true
     }
-    return this.#someAllows(others, program[at + PLAN.others]!)
+    return this.#someAllows(program[at + PLAN.othersAt]!, program[at + PLAN.others]!)
   }
 
   /** Where the count of rules is that the value of an attribute leads to; 0: it leads to none. */

@@ -141,9 +141,9 @@ export class CandidateFinder {
   *#rulesOf({ at, view }: Plan): Iterable<{ readonly from: number; readonly end: number }> {
     const { program } = view
     const stretch = (from: number, count: number) => ({ from, end: from + 2 * count })
-    let from = at + PLAN.words
-    const others = from + program[at + PLAN.lookups]! * LOOKUP_WORDS
-    for (; from < others; from += LOOKUP_WORDS) {
+    const lookups = program[at + PLAN.lookupsAt]!
+    const end = lookups + program[at + PLAN.lookups]! * LOOKUP_WORDS
+    for (let from = lookups; from < end; from += LOOKUP_WORDS) {
       const path = program[from]!
       const table = program[from + 1]!
       if (this.#isFixed(path)) {
@@ -158,7 +158,7 @@ export class CandidateFinder {
         yield stretch(rules + 1, program[rules]!)
       }
     }
-    yield stretch(others, program[at + PLAN.others]!)
+    yield stretch(program[at + PLAN.othersAt]!, program[at + PLAN.others]!)
   }
 
   /** `null`: it demands nothing that candidates can be found by. */

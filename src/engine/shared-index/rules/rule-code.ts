@@ -31,31 +31,44 @@ export function freeSlot(table: Int32Array, from: number, hash: number, log2: nu
 export const UNIT = {
   /** Pairs of a hash of type and action, and the permission's number, by the hash. */
   permissionHashes: 0,
-  /** By permission: its type and action as a text of JSON, and its plan. */
+  /** By permission: its type and action as a text of JSON, and its plan; 0 for an unused number. */
   permissionFrom: 1,
   planFrom: 2,
   /** By path: its text. */
   pathFrom: 3,
   leafFrom: 4,
-  /** By set: its code, and the set above, -1 if there is none. */
+  /** By set: its code, and the set above, `NO_PARENT` if there is none. An unused number has no code. */
   setFrom: 5,
   setParent: 6,
   program: 7,
-  /** By set: where its key and what it says lie in the texts, which only explanations read. */
+  /** By set: where its key and what it says are in the texts, which only explanations read. */
   setText: 8,
-  texts: 9,
+  /** One word: paths and leaves of equal numbers are the same in all units in which it is the same. */
+  numbering: 9,
+  /** The last, because readers leave it out. */
+  texts: 10,
 } as const
-export const UNIT_ARRAYS = 10
+export const UNIT_ARRAYS = 11
+export const NO_PARENT = -1
 
 /** A side of a rule: a set by its number, all of the type, or who has a tenant role: -2 - its role index. */
 export const ALL_OF_TYPE = -1
 export const ROLE_SIDE = -2
 
 /**
- * A plan: flags, then the position of all its rules, their count; the count of lookups, that of other rules; lookups; rules. A rule is
- * two sides.
+ * A plan: flags, then position and count of all its rules (in the texts, because decisions do not read them), of lookups, and of the rules
+ * that no lookup leads to. A rule is two sides.
  */
-export const PLAN = { flags: 0, rulesAt: 1, rules: 2, lookups: 3, others: 4, words: 5 } as const
+export const PLAN = {
+  flags: 0,
+  rulesAt: 1,
+  rules: 2,
+  lookupsAt: 3,
+  lookups: 4,
+  othersAt: 5,
+  others: 6,
+  words: 7,
+} as const
 /** Some side is a role; some set reads the user's tenant roles or the tenant; some set reads the tenants in which the user has roles. */
 export const FLAG_ROLE_SIDES = 1
 export const FLAG_READS_ROLES = 2

@@ -90,21 +90,28 @@ export class RulesView {
   readonly #arrays: readonly Int32Array[]
   readonly #copyTexts: () => Int32Array | null
   readonly #plans = new Map<string, Map<string, Plan | null>>()
-  readonly #paths: PathView[] = []
-  readonly #trees: Condition[] = []
+  readonly #paths: PathView[]
+  readonly #trees: Condition[]
   #texts: Int32Array | null = null
   #permissions: readonly Permission[] | null = null
 
-  /** `null`: another schema is coming into force. `source` copies words of the unit, which has as many. */
-  static of(source: (from: number, to: number) => Int32Array | null, words: number): RulesView | null {
+  /**
+   * `null`: another schema is coming into force. `source` copies words of the unit, which has as many. `known`: a view of an earlier
+   * state, from which is taken over what it has read.
+   */
+  static of(
+    source: (from: number, to: number) => Int32Array | null,
+    words: number,
+    known: RulesView | null = null,
+  ): RulesView | null {
     const lengths = source(0, UNIT_ARRAYS)
     if (lengths === null) return null
     const texts = words - lengths[UNIT.texts]!
     const unit = source(0, texts)
-    return unit && new RulesView(unit, () => source(texts, words))
+    return unit && new RulesView(unit, () => source(texts, words), known)
   }
 
-  constructor(unit: Int32Array, copyTexts: () => Int32Array | null) {
+  constructor(unit: Int32Array, copyTexts: () => Int32Array | null, known: RulesView | null) {
     const arrays = unpackArrays(unit, UNIT_ARRAYS)
     this.#arrays = arrays
     this.#copyTexts = copyTexts
@@ -113,6 +120,14 @@ export class RulesView {
     this.setFrom = arrays[UNIT.setFrom]!
     this.setParent = arrays[UNIT.setParent]!
     this.paths = arrays[UNIT.pathFrom]!.length
+    const isNumberedAlike = known?.numbering === this.numbering
+    this.#paths = isNumberedAlike ? known.#paths : []
+    this.#trees = isNumberedAlike ? known.#trees : []
+  }
+
+  /** Views with the same one mean the same by the number of a path or a leaf. */
+  get numbering(): number {
+    return this.#arrays[UNIT.numbering]![0]!
   }
 
   /** `null`: there are no rules on it. Expected O(1). */
@@ -126,10 +141,14 @@ export class RulesView {
 
   /** Types and actions with rules. O(their number), once. */
   permissions(): readonly Permission[] {
-    return (this.#permissions ??= Array.from(this.#arrays[UNIT.permissionFrom]!, at => {
-      const [type, action] = JSON.parse(textAt(this.program, at)) as [string, string]
-      return { type, action }
-    }))
+    const all = this.#arrays[UNIT.permissionFrom]!
+    return (this.#permissions ??= Array.from(
+      all.filter(at => at !== 0),
+      at => {
+        const [type, action] = JSON.parse(textAt(this.program, at)) as [string, string]
+        return { type, action }
+      },
+    ))
   }
 
   path(path: number): PathView {
@@ -164,6 +183,13 @@ export class RulesView {
       parent: this.setParent[number]!,
       bytes: text.length,
     }
+  }
+
+  /** All rules of a plan, as pairs of their sides. The texts have been read. */
+  rulesOf({ at }: Plan): Int32Array {
+    assert(this.#texts !== null, 'all rules are read at the state that they explain')
+    const from = this.program[at + PLAN.rulesAt]!
+    return this.#texts.subarray(from, from + 2 * this.program[at + PLAN.rules]!)
   }
 
   #find(name: string): Plan | null {

@@ -8,7 +8,18 @@ import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
 import { hashOfScalar, NO_FORM, ValueWords } from '#engine/shared-index/memory/values.ts'
 import type { ConditionSetPut } from '#model/change.ts'
-import { ALL_OF, ANY_OF, freeSlot, LEAF, LENGTH_RELATIONS, NOT, RELATIONS, UNREADABLE } from './rule-code.ts'
+import { Program, Row } from './program.ts'
+import {
+  ALL_OF,
+  ANY_OF,
+  freeSlot,
+  LEAF,
+  LENGTH_RELATIONS,
+  NO_PARENT,
+  NOT,
+  RELATIONS,
+  UNREADABLE,
+} from './rule-code.ts'
 
 /** An attribute that has one of some values wherever the set holds. */
 export interface Demand {
@@ -19,8 +30,8 @@ export interface Demand {
 
 export interface SetCode {
   readonly put: ConditionSetPut
-  readonly words: Int32Array
-  readonly text: Int32Array
+  /** Its place in the arrays of the unit, as long as the set stands. */
+  readonly number: number
   /** Of its own conditions, not of those above. */
   readonly demands: readonly Demand[]
   readonly readsRoles: boolean
@@ -38,57 +49,88 @@ const HASH_MULTIPLIER = 0x2c1b3c6d
 const SPARE_LEAVES = 1_024
 
 export class SetCompiler {
+  readonly #program: Program
+  readonly #texts: Program
   readonly #sets = new Map<string, SetCode>()
+  readonly #freeNumbers: number[] = []
+  #live = 0
   readonly #paths = new Map<string, number>()
   readonly #leaves = new Map<number, readonly number[]>()
+  readonly #wordsOfLeaves: Int32Array[] = []
   readonly #scratch = new ValueWords()
-  /** By path and by leaf: its words. */
-  pathWords: Int32Array[] = []
-  leafWords: Int32Array[] = [];
+  /** Arrays of the unit (`rule-code.ts`). */
+  readonly pathFrom = new Row()
+  readonly leafFrom = new Row()
+  readonly setFrom = new Row()
+  readonly setParent = new Row()
+  readonly setText = new Row()
 
-  /** Compiles what has changed. A step is a set. */
-  *compile(sets: readonly ConditionSetPut[]): Generator<void, readonly SetCode[]> {
-    if (this.#sets.size > sets.length) {
-      const keys = new Set(sets.map(({ set }) => set))
-      for (const key of this.#sets.keys()) if (!keys.has(key)) this.#sets.delete(key)
-    }
-    let live = 0
-    for (const { leaves } of this.#sets.values()) live += leaves
-    if (Math.max(this.leafWords.length, this.#paths.size) > SPARE_LEAVES + 2 * live) this.#startOver()
-    const compiled: SetCode[] = []
-    for (const put of sets) {
-      let code = this.#sets.get(put.set)
-      if (code?.put !== put) {
-        this.#sets.set(put.set, (code = this.#compiled(put)))
-        yield
-      }
-      compiled.push(code)
-    }
-    return compiled
+  constructor(program: Program, texts: Program) {
+    this.#program = program
+    this.#texts = texts
   }
 
-  /** Leaves and paths of what was removed or replaced are gone then. */
-  #startOver(): void {
-    this.#sets.clear()
-    this.#paths.clear()
-    this.#leaves.clear()
-    this.pathWords = []
-    this.leafWords = []
+  /** Whether more leaves and paths are of sets that have gone than of others. A new compiler has none of them. */
+  get isWasteful(): boolean {
+    return Math.max(this.leafFrom.length, this.pathFrom.length) > SPARE_LEAVES + 2 * this.#live
   }
 
-  #compiled(put: ConditionSetPut): SetCode {
+  get(key: string): SetCode | undefined {
+    return this.#sets.get(key)
+  }
+
+  /** All that was put and not removed. */
+  *puts(): Iterable<ConditionSetPut> {
+    for (const { put } of this.#sets.values()) yield put
+  }
+
+  /** Compiles the set in place of an earlier one of its key. Call `link` when its parent was also put. */
+  put(put: ConditionSetPut): SetCode {
+    const known = this.#sets.get(put.set)
+    const number = known?.number ?? this.#freeNumbers.pop() ?? this.setFrom.length
+    if (known !== undefined) this.#forget(known)
+    const code = this.#compiled(put, number)
+    this.#sets.set(put.set, code)
+    this.#live += code.leaves
+    return code
+  }
+
+  link({ put, number }: SetCode): void {
+    this.setParent.set(number, put.parent === null ? NO_PARENT : this.#sets.get(put.parent)!.number)
+  }
+
+  /** Nothing names its number any more. */
+  remove(key: string): void {
+    const code = this.#sets.get(key)
+    if (code === undefined) return
+    this.#forget(code)
+    this.#sets.delete(key)
+    const { number } = code
+    for (const from of [this.setFrom, this.setText]) from.set(number, 0)
+    this.setParent.set(number, NO_PARENT)
+    this.#freeNumbers.push(number)
+  }
+
+  #forget({ number, leaves }: SetCode): void {
+    this.#program.free(this.setFrom.get(number))
+    this.#texts.free(this.setText.get(number))
+    this.#live -= leaves
+  }
+
+  #compiled(put: ConditionSetPut, number: number): SetCode {
     const condition = readCondition(put.conditions, [])
     const text = this.#textWords(JSON.stringify([put.set, put.type, put.conditions]))
+    this.setText.set(number, this.#texts.add(text))
     if (isRefused(condition)) {
-      const words = Int32Array.of(UNREADABLE)
-      return { put, words, text, demands: [], readsRoles: false, readsTenants: false, leaves: 0 }
+      this.setFrom.set(number, this.#program.add([UNREADABLE]))
+      return { put, number, demands: [], readsRoles: false, readsTenants: false, leaves: 0 }
     }
     const code: number[] = []
     this.#node(condition, put.conditions, code)
+    this.setFrom.set(number, this.#program.add(code))
     return {
       put,
-      words: Int32Array.from(code),
-      text,
+      number,
       demands: this.#demandsOf(condition),
       readsRoles: mentions(condition, 'user', 'roles') || mentionsRoot(condition, 'tenant'),
       readsTenants: mentions(condition, 'user', 'tenants'),
@@ -137,12 +179,13 @@ export class SetCompiler {
     // By hash, since a name for each would be larger than they are.
     const hash = hashOfWords(words)
     const alike = this.#leaves.get(hash) ?? []
-    const known = alike.find(leaf => isSameWords(this.leafWords[leaf]!, words))
+    const known = alike.find(leaf => isSameWords(this.#wordsOfLeaves[leaf]!, words))
     if (known !== undefined) return known
-    const leaf = this.leafWords.length
+    const leaf = this.#wordsOfLeaves.length
     // More are made to be alike; they are kept, and not told apart again.
     if (alike.length < ALIKE_MAX) this.#leaves.set(hash, [...alike, leaf])
-    this.leafWords.push(words)
+    this.#wordsOfLeaves.push(words)
+    this.leafFrom.set(leaf, this.#program.add(words))
     return leaf
   }
 
@@ -244,9 +287,9 @@ export class SetCompiler {
     const text = `${root}.${names.join('.')}`
     let path = this.#paths.get(text)
     if (path === undefined) {
-      path = this.pathWords.length
+      path = this.#paths.size
       this.#paths.set(text, path)
-      this.pathWords.push(this.#textWords(text))
+      this.pathFrom.set(path, this.#program.add(this.#textWords(text)))
     }
     return path
   }
@@ -273,6 +316,26 @@ export class SetCompiler {
     const constants = values.map(value => this.#constant(value))
     return constants.every(words => words !== null) ? [{ path: this.#path(path), values: constants }] : []
   }
+}
+
+/** Whether a rule is found, and read, by both in the same way. */
+export function isPlannedAlike(one: SetCode, other: SetCode): boolean {
+  return (
+    one.put.type === other.put.type &&
+    one.put.parent === other.put.parent &&
+    one.readsRoles === other.readsRoles &&
+    one.readsTenants === other.readsTenants &&
+    one.demands.length === other.demands.length &&
+    one.demands.every((demand, index) => isSameDemand(demand, other.demands[index]!))
+  )
+}
+
+function isSameDemand(one: Demand, other: Demand): boolean {
+  return (
+    one.path === other.path &&
+    one.values.length === other.values.length &&
+    one.values.every((value, index) => isSameWords(value, other.values[index]!))
+  )
 }
 
 function hashOfWords(words: Int32Array): number {

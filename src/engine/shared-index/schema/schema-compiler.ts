@@ -32,6 +32,8 @@ interface CompiledType {
 
 /** What there is a unit of: a type, the tenant roles, which are of none, the rules, the mapping rules. */
 type UnitOwner = ResourceType | null | 'rules' | 'mapping'
+/** Pieces that are laid one behind the other. */
+type Unit = readonly Int32Array[]
 /** Where a unit stands in the buffer that is being read. */
 type Units = Map<UnitOwner, { readonly from: number; readonly words: number }>
 
@@ -51,8 +53,7 @@ export class SchemaCompiler {
   #compiled: Units = new Map()
   /** All edge classes so far are below this number. */
   #classes = 1
-  /** Types compiled so far, for tests and statistics. */
-  typesCompiled = 0
+  #typesCompiled = 0
 
   /** `types`: the types of a restored schema, whose states are in `saved`. */
   constructor(
@@ -63,9 +64,15 @@ export class SchemaCompiler {
     this.#automaton = new Automaton(statesMax, types, saved)
   }
 
-  /** States whose transitions were found, for tests and statistics. */
-  get statesFollowed(): number {
-    return this.#automaton.followed
+  /** Types compiled, states whose transitions were found, condition sets read and rules planned so far, for tests and statistics. */
+  figures() {
+    const { setsRead, rulesPlanned } = this.#rules
+    return {
+      typesCompiled: this.#typesCompiled,
+      statesFollowed: this.#automaton.followed,
+      setsRead,
+      rulesPlanned,
+    }
   }
 
   /** The states with their numbers, to be saved. */
@@ -85,25 +92,24 @@ export class SchemaCompiler {
     }
     for (const type of this.#changed) if (schema.types.get(type.key) !== type) this.#changed.delete(type)
     this.#isFirst = false
-    const units: (readonly [UnitOwner, Int32Array])[] = []
+    const units: (readonly [UnitOwner, Unit])[] = []
     const compiled = yield* this.#allowing(schema)
     while (!(yield* this.#states(schema, compiled))) {
       this.#automaton.startOver()
       for (const type of schema.types.values()) this.#changed.add(type)
       for (const [type, parts] of yield* this.#allowing(schema)) compiled.set(type, parts)
     }
-    for (const [type, { unit }] of compiled) units.push([type, unit])
-    this.typesCompiled += units.length
-    units.push([null, tenantUnit(schema)])
+    for (const [type, { unit }] of compiled) units.push([type, [unit]])
+    this.#typesCompiled += units.length
+    units.push([null, [tenantUnit(schema)]])
     yield
-    if (schema.takeRulesChanged()) this.#areRulesChanged = true
-    if (this.#areRulesChanged) units.push(['rules', yield* this.#rulesOf(schema)])
+    // The version that is to be published, so no two published ones have the same.
+    const stamp = (regions.header[L.H_SCHEMA_VERSION]! + 1) | 0
+    yield* schema.settleRules()
+    if (schema.areRulesChangedFor('compiler')) this.#areRulesChanged = true
+    if (this.#areRulesChanged) units.push(['rules', yield* this.#rulesOf(schema, stamp)])
     if (schema.takeMappingChanged()) this.#isMappingChanged = true
-    if (this.#isMappingChanged) {
-      // The version that is to be published, so no two published ones have the same.
-      const stamp = (regions.header[L.H_SCHEMA_VERSION]! + 1) | 0
-      units.push(['mapping', yield* compileMapping(schema.mapping, stamp)])
-    }
+    if (this.#isMappingChanged) units.push(['mapping', [yield* compileMapping(schema.mapping, stamp)]])
     yield
     return yield* this.#write(schema, regions, new Map(units))
   }
@@ -116,8 +122,12 @@ export class SchemaCompiler {
     this.#isMappingChanged = false
   }
 
-  #rulesOf({ rules, tenantRoles }: Schema): Generator<void, Int32Array> {
-    return this.#rules.compile(rules, role => tenantRoles.get(role)!.roleIndex)
+  #rulesOf(schema: Schema, stamp: number): Generator<void, Unit> {
+    return this.#rules.compile(schema.takeRuleChanges('compiler'), {
+      roleIndexOf: role => schema.tenantRoles.get(role)!.roleIndex,
+      rulesBelow: set => schema.rulesBelow(set),
+      stamp,
+    })
   }
 
   /** Finds who may do what on the changed types. O(their permissions × banks of roles). */
@@ -165,11 +175,11 @@ export class SchemaCompiler {
   *#write(
     schema: Schema,
     regions: Regions,
-    fresh: ReadonlyMap<UnitOwner, Int32Array>,
+    fresh: ReadonlyMap<UnitOwner, Unit>,
   ): Generator<void, SchemaLocation> {
     const owners: UnitOwner[] = [null, ...schema.types.values(), 'rules', 'mapping']
     const wordsOf = (owner: UnitOwner): number =>
-      fresh.get(owner)?.length ?? this.#published.get(owner)!.words
+      fresh.get(owner)?.reduce((words, piece) => words + piece.length, 0) ?? this.#published.get(owner)!.words
     const unitsFrom = [0]
     for (const owner of owners) unitsFrom.push(unitsFrom.at(-1)! + wordsOf(owner))
     const head = yield* this.#head(schema, unitsFrom)
@@ -182,8 +192,12 @@ export class SchemaCompiler {
       const from = unitsFrom[index]!
       const words = wordsOf(owner)
       this.#compiled.set(owner, { from, words })
-      const unit = fresh.get(owner) ?? source.subarray(this.#published.get(owner)!.from).subarray(0, words)
-      yield* copy(unit, target, from)
+      const unit = fresh.get(owner) ?? [source.subarray(this.#published.get(owner)!.from).subarray(0, words)]
+      let to = from
+      for (const piece of unit) {
+        yield* copy(piece, target, to)
+        to += piece.length
+      }
     }
     let at = start
     for (const array of [lengthsOf(head), ...head]) {

@@ -74,8 +74,10 @@ export class SchemaView {
   readonly #pages: Int32Array
   /** Whether some rule stands. */
   readonly hasRules: boolean
-  readonly #copyRules: () => RulesView | null
+  readonly #copyRules: (known: RulesView | null) => RulesView | null
   #rules: RulesView | null = null
+  /** The rules of an earlier state, until those of this one are read. */
+  #knownRules: RulesView | null = null
   /** Whether there is some mapping rule. */
   readonly hasMapping: boolean
   readonly #copyMapping: (known: MappingView | null) => MappingView | null
@@ -100,8 +102,8 @@ export class SchemaView {
     const [rulesFrom, rulesTo, mappingTo] = arrays[HEAD.unitsFrom]!.subarray(types.length)
     this.hasRules = rulesTo! > rulesFrom!
     this.hasMapping = mappingTo! > rulesTo!
-    this.#copyRules = () =>
-      RulesView.of((from, to) => source(rulesFrom! + from, rulesFrom! + to), rulesTo! - rulesFrom!)
+    this.#copyRules = known =>
+      RulesView.of((from, to) => source(rulesFrom! + from, rulesFrom! + to), rulesTo! - rulesFrom!, known)
     this.#copyMapping = known =>
       MappingView.of((from, to) => source(rulesTo! + from, rulesTo! + to), mappingTo! - rulesTo!, known)
     this.tenant = types[0]!
@@ -148,8 +150,14 @@ export class SchemaView {
   /** The rules that there are; `null` while another schema is coming into force, and where there are none. */
   get rules(): RulesView | null {
     if (this.#rules || !this.hasRules) return this.#rules
-    this.#rules = this.#copyRules()
+    this.#rules = this.#copyRules(this.#knownRules)
+    if (this.#rules !== null) this.#knownRules = null
     return this.#rules
+  }
+
+  /** Takes over what a view of an earlier state has read of its rules. */
+  follow(earlier: SchemaView): void {
+    this.#knownRules = earlier.#rules ?? earlier.#knownRules
   }
 
   /** The mapping rules that there are; `null` as of `rules`. `known`: the view of an earlier state. */

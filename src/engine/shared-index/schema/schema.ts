@@ -14,7 +14,8 @@
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
 import { MappingBook } from '#engine/shared-index/mapping/mapping-book.ts'
-import { RuleBook, type SavedRules } from '#engine/shared-index/rules/rule-book.ts'
+import { RuleBook, type RuleFollower, type SavedRules } from '#engine/shared-index/rules/rule-book.ts'
+import type { RuleJournal, StandingRule } from '#engine/shared-index/rules/rule-journal.ts'
 import type {
   ConditionSetPut,
   Derivation,
@@ -104,13 +105,11 @@ export class Schema {
   /** Types whose meaning changed. They must be compiled before the next reader sees them. */
   #changed = new Set<ResourceType>()
   #isChanged: boolean
-  #rulesVersion = 0
   readonly #rules = new RuleBook({
     hasType: type => this.types.has(type),
     hasAction: (type, action) => this.types.get(type)?.actions.has(action) ?? false,
     hasTenantRole: role => this.tenantRoles.has(role),
   })
-  #areRulesChanged: boolean
   readonly #mapping = new MappingBook()
   #isMappingChanged: boolean
   #retired: Retired = { types: [], roles: [], relations: [] }
@@ -135,7 +134,7 @@ export class Schema {
       this.#rules.restore(standing.rules)
       this.#mapping.restore(standing.mapping)
     }
-    this.#isChanged = this.#areRulesChanged = this.#isMappingChanged = standing === undefined
+    this.#isChanged = this.#isMappingChanged = standing === undefined
   }
 
   get isChanged(): boolean {
@@ -159,16 +158,19 @@ export class Schema {
     return this.#rules.save()
   }
 
-  /** Another number whenever condition sets or rules have changed. */
-  get rulesVersion(): number {
-    return this.#rulesVersion
+  /** Whether condition sets or rules have changed since the follower took the changes. */
+  areRulesChangedFor(follower: RuleFollower): boolean {
+    return this.#rules.isChangedFor(follower)
   }
 
-  /** Whether condition sets and rules are to be compiled anew, each time once. */
-  takeRulesChanged(): boolean {
-    const areChanged = this.#areRulesChanged
-    this.#areRulesChanged = false
-    return areChanged
+  /** Takes the changes of condition sets and rules; the first time, all there are. */
+  takeRuleChanges(follower: RuleFollower): RuleJournal {
+    return this.#rules.take(follower)
+  }
+
+  /** The rules that name the set or one below it. */
+  rulesBelow(set: string): Iterable<StandingRule> {
+    return this.#rules.rulesBelow(set)
   }
 
   /** Ends in steps what a removal began of the rules. Optional: whatever is done next does it otherwise, at once. */
@@ -221,8 +223,6 @@ export class Schema {
   #noteRules(areChanged: boolean): void {
     if (!areChanged) return
     this.#isChanged = true
-    this.#areRulesChanged = true
-    this.#rulesVersion += 1
   }
 
   /** The largest id that was given to a role. */

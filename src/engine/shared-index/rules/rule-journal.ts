@@ -1,0 +1,26 @@
+/** Condition sets and rules that have changed since a follower took the changes. The latest state of each, not each change of it. */
+import type { ConditionSetPut, RuleChange } from '#model/change.ts'
+
+/** One object for as long as the rule exists. */
+export interface StandingRule {
+  readonly name: string
+  /** As `rule-code.ts` names it. */
+  readonly permission: string
+  readonly rule: RuleChange
+}
+
+export class RuleJournal {
+  /** By key: the set as it is now; null: it has gone. */
+  readonly sets = new Map<string, ConditionSetPut | null>()
+  /** Whether the rule was added; otherwise it was removed. A rule that was added and removed again is absent. */
+  readonly rules = new Map<StandingRule, boolean>()
+
+  get isEmpty(): boolean {
+    return this.sets.size === 0 && this.rules.size === 0
+  }
+
+  noteRule(rule: StandingRule, isAdded: boolean): void {
+    if (isAdded || this.rules.get(rule) === undefined) this.rules.set(rule, isAdded)
+    else this.rules.delete(rule)
+  }
+}

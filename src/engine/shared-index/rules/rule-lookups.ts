@@ -1,0 +1,238 @@
+/** The lookups of one plan: tables from values of attributes to rules (`rule-code.ts`), which change in place. The writer's. */
+import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
+import { hashOfScalar, isSameScalar, wordsBehind } from '#engine/shared-index/memory/values.ts'
+import type { Program } from './program.ts'
+import { freeSlot, LOOKUP_WORDS, PROBES_MAX } from './rule-code.ts'
+import type { Demand } from './set-code.ts'
+
+/** Two sides of a rule, as `rule-code.ts` names them. */
+export interface Sides {
+  readonly user: number
+  readonly resource: number
+}
+
+interface Lookup {
+  /** Where its table is. */
+  table: number
+  /** Entries in the table, those without rules included. */
+  entries: number
+  /** How often a rule is in one of them. */
+  rules: number
+}
+
+/** Slots of a table for one entry. More entries than a half of them get a larger table. */
+const SLOTS_PER_ENTRY = 3
+
+export class RuleLookups {
+  readonly #program: Program
+  readonly #byPath = new Map<number, Lookup>()
+  /** Whether paths or tables are others than `write` has written. */
+  #isMoved = false
+  /** Rules of values for which a table has no place any more, to be evaluated for each question. The caller takes them out. */
+  readonly overflown: Sides[] = []
+
+  constructor(program: Program) {
+    this.#program = program
+  }
+
+  get size(): number {
+    return this.#byPath.size
+  }
+
+  /** Whether `write` is to be called. */
+  get isMoved(): boolean {
+    return this.#isMoved
+  }
+
+  /** Writes paths and tables into the block, or into a larger one. Returns where they are. */
+  write(at: number): number {
+    const program = this.#program
+    const block = program.extended(at, 0, this.size * LOOKUP_WORDS)
+    let to = block
+    for (const [path, { table }] of this.#byPath) {
+      program.words[to] = path
+      program.words[to + 1] = table
+      to += LOOKUP_WORDS
+    }
+    this.#isMoved = false
+    return block
+  }
+
+  /** Rules that a question with one of the values evaluates already; then, negated, other values of the attribute. The less the better. */
+  burden({ path, values }: Demand): readonly [rules: number, others: number] {
+    const lookup = this.#byPath.get(path)
+    if (lookup === undefined) return [0, 0]
+    const { words } = this.#program
+    let rules = 0
+    for (const value of values) {
+      const entry = words[this.#slot(lookup, value)]!
+      if (entry !== 0) rules = Math.max(rules, words[countIn(words, entry)]!)
+    }
+    return [rules, -lookup.entries]
+  }
+
+  /** Puts a rule under all values of a demand. False, and under none, if too many values of one hash were chosen. */
+  add(demand: Demand, sides: Sides): boolean {
+    const { path, values } = demand
+    let lookup = this.#byPath.get(path)
+    if (lookup === undefined) {
+      lookup = { table: this.#newTable(1), entries: 0, rules: 0 }
+      this.#byPath.set(path, lookup)
+      this.#isMoved = true
+    }
+    const slots = 1 << this.#program.words[lookup.table]!
+    if (2 * (lookup.entries + values.length) > slots) this.#enlarge(lookup, values.length)
+    const hasRoom = values.every(value => this.#hasEntry(lookup, value))
+    if (hasRoom) for (const value of values) this.#push(lookup, value, sides)
+    this.#dropIfEmpty(path, lookup)
+    return hasRoom
+  }
+
+  /** Takes a rule from all values of a demand. False if it may be among the rules that no lookup leads to. */
+  remove({ path, values }: Demand, sides: Sides): boolean {
+    const lookup = this.#byPath.get(path)
+    if (lookup === undefined) return false
+    const { words } = this.#program
+    let areAllFound = true
+    for (const value of values) {
+      const slot = this.#slot(lookup, value)
+      const entry = words[slot]!
+      const count = entry === 0 ? 0 : countIn(words, entry)
+      if (count === 0 || !dropPair(words, count + 1, words[count]!, sides)) {
+        areAllFound = false
+        continue
+      }
+      words[count]! -= 1
+      lookup.rules -= 1
+    }
+    this.#dropIfEmpty(path, lookup)
+    return areAllFound
+  }
+
+  clear(): void {
+    for (const lookup of this.#byPath.values()) this.#free(lookup)
+    this.#byPath.clear()
+    this.#isMoved = true
+  }
+
+  #free({ table }: Lookup): void {
+    const { words } = this.#program
+    for (const slot of slotsOf(words, table)) this.#program.free(words[slot]!)
+    this.#program.free(table)
+  }
+
+  #dropIfEmpty(path: number, lookup: Lookup): void {
+    if (lookup.rules > 0) return
+    this.#free(lookup)
+    this.#byPath.delete(path)
+    this.#isMoved = true
+  }
+
+  #newTable(log2: number): number {
+    const table = this.#program.alloc(1 + (1 << log2))
+    const { words } = this.#program
+    words[table] = log2
+    words.fill(0, table + 1, table + 1 + (1 << log2))
+    return table
+  }
+
+  /** The slot of the entry for a value; one without an entry where there is none; 0, which has none, where none is near enough. */
+  #slot({ table }: Lookup, value: Int32Array): number {
+    const { words } = this.#program
+    const log2 = words[table]!
+    const mask = (1 << log2) - 1
+    const home = hashOfScalar(value[0]!, value, 1) >>> (32 - log2)
+    for (let probe = 0; probe < PROBES_MAX; probe++) {
+      const slot = table + 1 + ((home + probe) & mask)
+      const entry = words[slot]!
+      if (entry === 0 || isSameScalar(value[0]!, value, 1, words[entry]!, words, entry + 1)) return slot
+    }
+    return 0
+  }
+
+  /** Makes an entry without rules for a value that has none. False: there is no place for it. */
+  #hasEntry(lookup: Lookup, value: Int32Array): boolean {
+    const slot = this.#slot(lookup, value)
+    if (slot === 0) return false
+    if (this.#program.words[slot] !== 0) return true
+    // The constant, a count, and two sides.
+    const entry = this.#program.alloc(value.length + 3)
+    const { words } = this.#program
+    words.set(value, entry)
+    words[entry + value.length] = 0
+    words[slot] = entry
+    lookup.entries += 1
+    return true
+  }
+
+  /** Moves entries with rules into a table with room for more. Rules of those for which it has no place are `overflown`. */
+  #enlarge(lookup: Lookup, more: number): void {
+    const program = this.#program
+    const entries: number[] = []
+    for (const slot of slotsOf(program.words, lookup.table)) {
+      const entry = program.words[slot]!
+      if (entry === 0) continue
+      if (program.words[countIn(program.words, entry)] === 0) program.free(entry)
+      else entries.push(entry)
+    }
+    const log2 = Math.max(1, log2Ceil(SLOTS_PER_ENTRY * (entries.length + more)))
+    program.free(lookup.table)
+    lookup.table = this.#newTable(log2)
+    lookup.entries = 0
+    this.#isMoved = true
+    const { words } = program
+    for (const entry of entries) {
+      const slot = freeSlot(words, lookup.table + 1, hashOfScalar(words[entry]!, words, entry + 1), log2)
+      if (slot === null) {
+        this.#overflow(lookup, entry)
+        continue
+      }
+      words[lookup.table + 1 + slot] = entry
+      lookup.entries += 1
+    }
+  }
+
+  #overflow(lookup: Lookup, entry: number): void {
+    const { words } = this.#program
+    const count = countIn(words, entry)
+    for (let at = count + 1; at < count + 1 + 2 * words[count]!; at += 2) {
+      this.overflown.push({ user: words[at]!, resource: words[at + 1]! })
+    }
+    lookup.rules -= words[count]!
+    this.#program.free(entry)
+  }
+
+  #push(lookup: Lookup, value: Int32Array, { user, resource }: Sides): void {
+    const program = this.#program
+    const slot = this.#slot(lookup, value)
+    const entry = program.words[slot]!
+    const length = value.length + 1 + 2 * program.words[entry + value.length]!
+    const room = program.extended(entry, length, length + 2)
+    const { words } = program
+    words[slot] = room
+    words[room + length] = user
+    words[room + length + 1] = resource
+    words[room + value.length]! += 1
+    lookup.rules += 1
+  }
+}
+
+/** Takes the pair of these sides out of `count` pairs; those after it move up. False if there is none. */
+export function dropPair(words: Int32Array, from: number, count: number, { user, resource }: Sides): boolean {
+  const end = from + 2 * count
+  for (let at = from; at < end; at += 2) {
+    if (words[at] !== user || words[at + 1] !== resource) continue
+    words.copyWithin(at, at + 2, end)
+    return true
+  }
+  return false
+}
+
+/** Where the count of rules of an entry is. */
+function countIn(words: Int32Array, entry: number): number {
+  return entry + 1 + wordsBehind(words[entry]!, words, entry + 1)
+}
+
+function* slotsOf(words: Int32Array, table: number): Iterable<number> {
+  for (let slot = table + 1; slot <= table + (1 << words[table]!); slot++) yield slot
+}
