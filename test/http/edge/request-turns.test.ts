@@ -88,24 +88,29 @@ beforeAll(async () => {
 afterAll(() => edge.server.close())
 
 test('connections that pipeline thousands of requests have one share of an iteration together', async () => {
-  const body = allowedBody()
-  const headers = [`Authorization: ${AUTHORIZED.authorization}`, `Content-Length: ${body.length}`]
-  const pipelined = Buffer.from(requestText('POST /allowed', headers, body).repeat(PIPELINED), 'latin1')
-  const statuses = await Promise.all(Array.from({ length: 8 }, () => statusesOf(edge.port, pipelined)))
+  const statuses = await Promise.all(Array.from({ length: 8 }, () => statusesOf(edge.port, PIPELINED)))
   expect(most).toBeLessThanOrEqual(COST_A_TURN + SLACK + statuses.length)
   expect(new Set(statuses.flat())).toEqual(new Set(['200']))
 })
 
-/** Sends all at once. Resolves with the statuses of the answers that come until the last, or until the connection ends. */
-function statusesOf(port: number, bytes: Buffer): Promise<string[]> {
-  const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+test('clients with a hundred connections that pipeline a hundred requests lose no connection', async () => {
+  const connections = Array.from({ length: 100 }, () => statusesOf(edge.port, 100))
+  for (const statuses of await Promise.all(connections)) expect(statuses).toHaveLength(100)
+})
+
+/** Sends `count` requests at once. Resolves with the statuses of the answers that come until the last, or until the connection ends. */
+function statusesOf(port: number, count: number): Promise<string[]> {
+  const body = allowedBody()
+  const headers = [`Authorization: ${AUTHORIZED.authorization}`, `Content-Length: ${body.length}`]
+  const text = requestText('POST /allowed', headers, body).repeat(count)
+  const socket = connect(port, '127.0.0.1', () => socket.write(text, 'latin1'))
   const pieces: string[] = []
-  let count = 0
+  let answers = 0
   socket.on('error', () => {})
   socket.on('data', (piece: Buffer) => {
     pieces.push(piece.toString('latin1'))
-    count += pieces.at(-1)!.split('HTTP/1.1').length - 1
-    if (count === PIPELINED) socket.destroy()
+    answers += pieces.at(-1)!.split('HTTP/1.1').length - 1
+    if (answers === count) socket.destroy()
   })
   return new Promise(resolve => {
     socket.on('close', () => {
