@@ -289,7 +289,7 @@ test('goes together with the other filters, in pages, newest first; what is no k
   expect(organization.status).toBe(422)
 })
 
-test('of a body that was not kept, its things are found, and of one with more than 100 elements what the path named', async () => {
+test('the things of a body that was not kept are found', async () => {
   const verdict = await startedService()
   await companyOf(verdict)
   const long = { attributes: { long: 'x'.repeat(3_000) } }
@@ -299,7 +299,26 @@ test('of a body that was not kept, its things are found, and of one with more th
   expect(await about(verdict, 'user:alice', '&operation=updateUser')).toHaveLength(1)
   expect(await about(verdict, 'user:bob', '&operation=replaceUser')).toHaveLength(1)
   expect(await about(verdict, 'user:dora')).toEqual(['createUser'])
-  const operations = Array.from({ length: 101 }, (_, index) => ({ key: `many-${index}` }))
-  await verdict.put(`${FACTS}/bulk/users`, { operations })
-  expect(await about(verdict, 'user:many-7')).toEqual([])
+})
+
+test('bulks of thousands are found by the key and by the id of each thing, and shown in pages of any size', async () => {
+  const verdict = await startedService()
+  const operations = Array.from({ length: 6_000 }, (_, index) => ({ key: `many-${index}` }))
+  const idents: string[] = []
+  expect((await verdict.put(`${FACTS}/bulk/users`, { operations })).status).toBe(200)
+  const { body: made } = await verdict.get<Envelope<AuditEntry>>(`${LOG}?per_page=1`)
+  expect(made.data[0]).toMatchObject({ is_input_cut: true, is_about_cut: false })
+  for (const { id } of made.data[0]!.about) idents.push(id.replaceAll('-', ''))
+  expect(idents).toHaveLength(6_000)
+  expect((await verdict.send('DELETE', `${FACTS}/bulk/users`, { body: { idents } })).status).toBe(200)
+  const operationsOn = ['replaceUsers', 'deleteUsers']
+  for (const name of ['many-7', 'many-5999', idents[7]!])
+    expect(await about(verdict, `user:${name}`), name).toEqual(operationsOn)
+  expect(await about(verdict, 'user:many-6000')).toEqual([])
+  const { body } = await verdict.get<Envelope<AuditEntry>>(`${LOG}?about=user:many-7`)
+  const shown = body.data.map(({ about: things, is_about_cut }) => [things.length, is_about_cut])
+  expect(shown).toEqual([
+    [6_000, false],
+    [100, true],
+  ])
 })

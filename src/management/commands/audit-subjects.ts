@@ -97,6 +97,8 @@ const GROUP_TYPE = 'group'
 /** A thing by all its names. `beside`: the members next to the one that may name it. */
 export interface AuditSubject {
   readonly kind: Kind
+  /** All texts that can name it, ids in their usual form. */
+  readonly spellings: readonly string[]
   isNamed(text: string, name: string, beside: Members): boolean
 }
 
@@ -178,6 +180,7 @@ export function subjectOfNames(
   const known = new Set(spelled)
   return {
     kind,
+    spellings: bare === null ? spelled : [...spelled, bare.key],
     isNamed: (text, name, beside) =>
       has(known, text) || (text === bare?.key && has(bare.types, typeBeside(name, beside))),
   }
@@ -219,35 +222,60 @@ export function has(known: ReadonlySet<string>, text: string): boolean {
 
 /** Whether what a call said names the thing. */
 export function namesSubject(said: unknown, subject: AuditSubject, operation: string): boolean {
-  return names(said, subject, KEYED[operation])
+  for (const naming of namingsIn(said, operation)) if (isNamedBy(naming, subject)) return true
+  return false
 }
 
-function names(said: unknown, subject: AuditSubject, keyed: Kind | undefined): boolean {
-  if (Array.isArray(said)) return said.some(each => isNamedBy(each, 'key', said, subject, keyed))
-  if (typeof said !== 'object' || said === null) return false
+/** A text in what a call said, and the kinds of things that it can name there. */
+export interface Naming {
+  readonly kinds: readonly Kind[]
+  readonly text: string
+  /** The member that holds the text. */
+  readonly name: string
+  readonly beside: Members
+}
+
+export function isNamedBy({ kinds, text, name, beside }: Naming, subject: AuditSubject): boolean {
+  return kinds.includes(subject.kind) && subject.isNamed(text, name, beside)
+}
+
+/** Everything that a call said that can name a thing. */
+export function namingsIn(said: unknown, operation: string): Iterable<Naming> {
+  return namings(said, KEYED[operation])
+}
+
+function* namings(said: unknown, keyed: Kind | undefined): Iterable<Naming> {
+  if (Array.isArray(said)) {
+    for (const each of said) yield* namingsBy(each, 'key', said, keyed)
+    return
+  }
+  if (typeof said !== 'object' || said === null) return
   const members = said as Attributes
-  return Object.entries(members).some(([name, value]) => {
-    if (PARTS.has(name)) return names(value, subject, keyed)
-    const values = Array.isArray(value) ? value : [value]
-    return values.some(each => isNamedBy(each, name, members, subject, keyed))
-  })
+  for (const [name, value] of Object.entries(members)) {
+    if (PARTS.has(name)) yield* namings(value, keyed)
+    else if (Array.isArray(value)) for (const each of value) yield* namingsBy(each, name, members, keyed)
+    else yield* namingsBy(value, name, members, keyed)
+  }
 }
 
-function isNamedBy(
+function* namingsBy(
   value: unknown,
   name: string,
   beside: unknown,
-  subject: AuditSubject,
   keyed: Kind | undefined,
-): boolean {
-  if (typeof value !== 'string') return name === 'key' && names(value, subject, keyed)
-  const { kind } = subject
-  if (PERMISSIONS.has(name)) {
-    return kind === 'resource' && subject.isNamed(value.slice(0, Math.max(0, value.indexOf(':'))), name, {})
+): Iterable<Naming> {
+  if (typeof value !== 'string') {
+    if (name === 'key') yield* namings(value, keyed)
+  } else if (PERMISSIONS.has(name)) {
+    yield { kinds: ['resource'], text: value.slice(0, Math.max(0, value.indexOf(':'))), name, beside: {} }
+  } else {
+    const kinds = kindsOf(name, keyed)
+    if (kinds.length > 0) yield { kinds, text: value, name, beside: beside as Members }
   }
-  const isOfKind =
-    name === 'key'
-      ? keyed === kind
-      : NAMING[name]?.includes(kind) || (name === 'resource' && keyed === 'role' && kind === 'resource')
-  return isOfKind === true && subject.isNamed(value, name, beside as Members)
+}
+
+function kindsOf(name: string, keyed: Kind | undefined): readonly Kind[] {
+  if (name === 'key') return keyed === undefined ? [] : [keyed]
+  if (name === 'resource' && keyed === 'role') return ['resource']
+  return NAMING[name] ?? []
 }

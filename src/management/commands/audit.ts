@@ -11,13 +11,23 @@ import { idFrom } from '#model/instance-reference.ts'
 import { jsonBytes } from '#model/json-text.ts'
 import { AUDIT_INPUT_BYTES_MAX, KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import type { AuditRecord } from '#model/records.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import type { AuditEntry, AuditQuery } from '#model/wire/audit.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { presentInstant } from './context.ts'
 import type { Draft } from './draft.ts'
 import { aboutFilter, thingsOf } from './audit-subjects.ts'
 import { auditedThings } from './audited-things.ts'
-import { type Page, PageBytes, pageFrom, pageOfLists, takeFirst, windowOf } from './paging.ts'
+import {
+  type Page,
+  PageBytes,
+  pageFrom,
+  pageOfLists,
+  settled,
+  takeFirst,
+  type Verdict,
+  windowOf,
+} from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
 import { isResumable, type Resumable, YIELD_ROWS } from './resumable.ts'
 
@@ -42,6 +52,8 @@ interface AuditedContext {
 
 /** A body with more elements than this is not written out to see how long it is. */
 const ELEMENTS_MAX = 100
+/** Things that the entries of a page show. An entry beyond that shows its first `ELEMENTS_MAX` things. */
+const SHOWN_THINGS_MAX = 10_000
 const ADMIN = 'admin'
 const LIST = lists.all('audit')
 
@@ -57,24 +69,28 @@ export function audited<Context extends AuditedContext, Answer>(
   if (call === null) return command
   return context => {
     const result = command(context)
-    if (!isResumable(result)) {
-      addEntry(context, call, log)
+    if (!isResumable(result) && !isLong(call)) {
+      runAtOnce(addEntry(context, call, log))
       return result
     }
     return (function* () {
-      const answer = yield* result as Resumable<Answer>
-      addEntry(context, call, log)
+      const answer = isResumable(result) ? yield* result as Resumable<Answer> : result
+      yield* addEntry(context, call, log)
       return answer
     })()
   }
 }
 
-function addEntry({ records, now, newId }: AuditedContext, call: AuditedCall, log: AuditedLog): void {
+function* addEntry(
+  { records, now, newId }: AuditedContext,
+  call: AuditedCall,
+  log: AuditedLog,
+): Resumable<void> {
   if (records.isEmpty) return
   const { keyId, operation } = call
   const called = { keyId, requestId: call.requestId.slice(0, KEPT_REQUEST_ID_LENGTH_MAX) }
   const { said, ...kept } = keptInput(call, log)
-  const about = keptThings(records, operation, said)
+  const about = yield* keptThings(records, operation, said)
   records.put({
     kind: 'audit',
     id: newId(),
@@ -87,12 +103,12 @@ function addEntry({ records, now, newId }: AuditedContext, call: AuditedCall, lo
   })
 }
 
-function keptThings(
+function* keptThings(
   records: Draft,
   operation: string,
   said: Attributes,
-): Pick<AuditRecord, 'aboutNames' | 'aboutIds'> {
-  const things = auditedThings(records, operation, said)
+): Resumable<Pick<AuditRecord, 'aboutNames' | 'aboutIds'>> {
+  const things = yield* auditedThings(records, operation, said)
   return {
     aboutNames: things.map(({ kind, key }) => `${kind}:${key ?? ''}`),
     aboutIds: things.map(({ id }) => id),
@@ -115,7 +131,7 @@ export function addServiceEntry(
     input,
     isInputCut: false,
     sequence: null,
-    ...keptThings(records, operation, input),
+    ...runAtOnce(keptThings(records, operation, input)),
   })
 }
 
@@ -134,22 +150,30 @@ function withoutSecret(operation: string, body: unknown): unknown {
   return isThere ? { ...body, [member]: NOT_TOLD } : body
 }
 
-/** `said`: what is kept, and a body that is too long to be kept but has few elements. */
+/** `said`: what is kept, and the body if it is too long to be kept. */
 function keptInput(
   { operation, input }: AuditedCall,
   log: AuditedLog,
 ): Pick<AuditRecord, 'input' | 'isInputCut'> & { readonly said: Attributes } {
-  const { params = {}, query = {}, body: sent } = (input ?? {}) as Record<string, Attributes | undefined>
+  const { params = {}, query = {}, body: sent } = partsOf(input)
   const { proj_id: _project, env_id: _environment, ...others } = params
   const named = log === 'environment' ? others : params
   const bare: Attributes = { ...named, ...(Object.keys(query).length > 0 && { query }) }
   const body = withoutSecret(operation, sent)
   if (body === undefined) return { input: bare, isInputCut: false, said: bare }
-  if (elementsIn(body) > ELEMENTS_MAX) return { input: bare, isInputCut: true, said: bare }
   const said = { ...bare, body }
-  return isShortJson(body)
+  return elementsIn(body) <= ELEMENTS_MAX && isShortJson(body)
     ? { input: said, isInputCut: false, said }
     : { input: bare, isInputCut: true, said }
+}
+
+function partsOf(input: unknown): Record<string, Attributes | undefined> {
+  return (input ?? {}) as Record<string, Attributes | undefined>
+}
+
+/** Whether a call names so many things that its entry is made in slices. */
+function isLong({ input }: AuditedCall): boolean {
+  return elementsIn(partsOf(input)['body']) > ELEMENTS_MAX
 }
 
 function isShortJson(body: unknown): boolean {
@@ -177,7 +201,7 @@ export function* listAuditEntries(
     kind: 'audit' as const,
     lists: [LIST],
     matches,
-    present: (record: AuditRecord) => presentEntry(records, record),
+    present: presenter(records),
   }
   if (query.order === 'oldest') return yield* pageOfLists(records, { ...request, paging: query })
   if (matches !== null) return yield* newestMatches(records, query, matches)
@@ -188,7 +212,8 @@ export function* listAuditEntries(
   const start = Math.max(0, end - limit)
   if (end === start) return pageFrom([], total, limit)
   const paging = { offset: start, per_page: end - start }
-  const { data } = yield* pageOfLists(records, { ...request, paging, hasTotal: false })
+  const page = { ...request, present: presenter(records), paging, hasTotal: false }
+  const { data } = yield* pageOfLists(records, page)
   return pageFrom(data.toReversed(), total, limit)
 }
 
@@ -199,7 +224,7 @@ export function* listAuditEntries(
 function* newestMatches(
   records: RecordReader,
   query: AuditQuery,
-  matches: (entry: AuditRecord) => boolean,
+  matches: (entry: AuditRecord) => Verdict,
 ): Resumable<Page<AuditEntry>> {
   const { offset, limit } = windowOf(query)
   const wanted = offset + limit
@@ -207,7 +232,7 @@ function* newestMatches(
   let total = 0
   let rows = 0
   for (const { record, created } of records.foundIn('audit', [LIST])) {
-    if (matches(record)) {
+    if (yield* settled(matches(record))) {
       total += 1
       // Half of them go at a time, so that each is moved once.
       if (places.push(created) === 2 * wanted) places = places.slice(wanted)
@@ -217,11 +242,12 @@ function* newestMatches(
   const end = Math.max(0, places.length - offset)
   const data: AuditEntry[] = []
   const bytes = new PageBytes()
+  const present = presenter(records)
   for (const place of places.slice(Math.max(0, end - limit), end).toReversed()) {
     const [found] = takeFirst(records.foundIn('audit', [LIST], { after: place - 1 }), 1)
     // Not one that was too old meanwhile and is gone.
     if (found?.created !== place) continue
-    const entry = presentEntry(records, found.record)
+    const entry = present(found.record)
     bytes.add(entry)
     data.push(entry)
   }
@@ -238,16 +264,37 @@ function filterOf(
   const isNarrowed = [operation, key, request, since, until, about].some(part => part !== undefined)
   if (!isNarrowed) return null
   const isAbout = about === undefined ? null : aboutFilter(records, about)
-  return (entry: AuditRecord): boolean =>
+  const isMeant = (entry: AuditRecord): boolean =>
     (operation === undefined || entry.operation === operation) &&
     (keyId === undefined || (entry.keyId === keyId && entry.requestId !== '')) &&
     (request === undefined || entry.requestId === request) &&
     entry.createdAt >= from &&
     entry.createdAt < to &&
     (isAbout === null || isAbout(entry))
+  return (entry: AuditRecord): Verdict =>
+    (entry.aboutIds?.length ?? 0) > ELEMENTS_MAX ? withStop(isMeant(entry)) : isMeant(entry)
 }
 
-function presentEntry(records: RecordReader, record: AuditRecord): AuditEntry {
+/** A long entry takes about as long to be read as many others together. */
+function* withStop(isMeant: boolean): Resumable<boolean> {
+  yield
+  return isMeant
+}
+
+/** Presents the entries of a page. Only the first can show more things than `SHOWN_THINGS_MAX`, so that no page is refused for them. */
+function presenter(records: RecordReader): (record: AuditRecord) => AuditEntry {
+  let left = SHOWN_THINGS_MAX
+  return record => {
+    const { about, ...entry } = presentEntry(records, record)
+    const isFirst = left === SHOWN_THINGS_MAX
+    const shown =
+      isFirst || about.length <= Math.max(left, ELEMENTS_MAX) ? about : about.slice(0, ELEMENTS_MAX)
+    left -= shown.length
+    return { ...entry, about: shown, is_about_cut: shown.length < about.length }
+  }
+}
+
+function presentEntry(records: RecordReader, record: AuditRecord): Omit<AuditEntry, 'is_about_cut'> {
   return {
     id: record.id,
     created_at: presentInstant(record.createdAt),

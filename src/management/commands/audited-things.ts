@@ -2,11 +2,23 @@
  * The things that a call named, with their keys and ids: an entry of the audit log keeps them, since a deleted thing cannot be looked up
  * later. They are among the records that the call's own draft met, so nothing is read for this.
  */
-import { formatInstanceReference } from '#model/instance-reference.ts'
+import { formatInstanceReference, idFrom } from '#model/instance-reference.ts'
 import type { RoleRecord, TypeRecord } from '#model/records.ts'
 import type { AuditedThing } from '#model/wire/audit.ts'
-import { type AuditSubject, has, type Members, namesSubject, subjectOfNames } from './audit-subjects.ts'
+import {
+  type AuditSubject,
+  has,
+  isNamedBy,
+  type Members,
+  type Naming,
+  namingsIn,
+  subjectOfNames,
+} from './audit-subjects.ts'
 import type { Draft } from './draft.ts'
+import type { Resumable } from './resumable.ts'
+
+/** Names and records looked at between two stops: some tenths of a millisecond. */
+const YIELD_THINGS = 256
 
 /** Kinds of records with a key that names one record of the kind. */
 const PLAIN = {
@@ -23,11 +35,18 @@ const PLAIN_KINDS = Object.keys(PLAIN) as readonly (keyof typeof PLAIN)[]
 /** Of these, what a call writes counts as named: a call that creates one of them does not always name it. */
 const WRITTEN_KINDS = ['project', 'environment', 'api-key'] as const
 
-/** The things that `said` names, each once. O(records that the draft met · names in `said`). */
-export function auditedThings(records: Draft, operation: string, said: Members): AuditedThing[] {
+/** The things that `said` names, each once. O(records that the draft met + names in `said`). Stops every few hundred of them. */
+export function* auditedThings(records: Draft, operation: string, said: Members): Resumable<AuditedThing[]> {
   const things = new Map<string, AuditedThing>()
-  for (const [thing, subject] of candidates(records))
-    if (namesSubject(said, subject, operation)) things.set(thing.id, thing)
+  const saidTexts = yield* namingsByText(said, operation)
+  let met = 0
+  for (const [thing, subject] of candidates(records)) {
+    const isNamed = subject.spellings.some(text =>
+      saidTexts.get(text)?.some(naming => isNamedBy(naming, subject)),
+    )
+    if (isNamed) things.set(thing.id, thing)
+    if (++met % YIELD_THINGS === 0) yield
+  }
   for (const kind of WRITTEN_KINDS)
     for (const [, after] of records.written(kind)) {
       if (after === null) continue
@@ -38,6 +57,23 @@ export function auditedThings(records: Draft, operation: string, said: Members):
       things.set(after.id, { ...thing, id: after.id })
     }
   return [...things.values()]
+}
+
+/** Everything in a call that can name a thing, by its text, and by the id that the text spells. */
+function* namingsByText(said: Members, operation: string): Resumable<ReadonlyMap<string, readonly Naming[]>> {
+  const byText = new Map<string, Naming[]>()
+  let count = 0
+  for (const naming of namingsIn(said, operation)) {
+    const { text } = naming
+    const id = idFrom(text)
+    for (const spelling of id === null || id === text ? [text] : [text, id]) {
+      const known = byText.get(spelling)
+      if (known === undefined) byText.set(spelling, [naming])
+      else known.push(naming)
+    }
+    if (++count % YIELD_THINGS === 0) yield
+  }
+  return byText
 }
 
 /** The things that the draft met, each with the names by which a call can mean it. */
@@ -53,10 +89,10 @@ function* candidates(records: Draft): Iterable<readonly [AuditedThing, AuditSubj
     yield* partsOf(type)
   }
   for (const [before] of records.written('type')) if (before !== null) yield* partsOf(before)
-  const typeNames = new Set(Array.from(types.values(), each => [...namesOf(each)]).flat())
+  const known = new Set(Array.from(types.values(), type => [...namesOf(type)]).flat())
   for (const role of records.met('role')) {
     const type = role.typeId === null ? null : (types.get(role.typeId) ?? null)
-    yield roleThing(role, type, typeNames)
+    yield roleThing(role, type, known)
   }
   for (const { id, typeId, key } of records.met('instance')) {
     const type = types.get(typeId)
@@ -79,12 +115,16 @@ function* partsOf(type: TypeRecord): Iterable<readonly [AuditedThing, AuditSubje
   const parts = { action: type.actions, action_group: type.actionGroups, attribute: type.attributes } as const
   for (const kind of ['action', 'action_group', 'attribute'] as const)
     for (const { id, key } of parts[kind]) {
-      const { isNamed } = subjectOfNames(kind, [id, key])
+      const { isNamed, spellings } = subjectOfNames(kind, [id, key])
       const isOfType = ({ resource_id: told }: Members): boolean =>
         typeof told !== 'string' || has(namesOf(type), told)
       yield [
         { kind, key, id },
-        { kind, isNamed: (text, name, beside) => isOfType(beside) && isNamed(text, name, beside) },
+        {
+          kind,
+          spellings,
+          isNamed: (text, name, beside) => isOfType(beside) && isNamed(text, name, beside),
+        },
       ]
     }
 }
@@ -93,25 +133,27 @@ function namesOf({ key, id }: TypeRecord): ReadonlySet<string> {
   return new Set([key, id])
 }
 
-/**
- * Several types can have roles of one key: the members next to the name state which type is meant. `typeNames`: keys and ids of all types
- * that the draft met.
- */
+/** Several types can have roles of one key: the members next to the name state which type is meant. `known`: names of types. */
 function roleThing(
   { id, key }: RoleRecord,
   type: TypeRecord | null,
-  typeNames: ReadonlySet<string>,
+  known: ReadonlySet<string>,
 ): readonly [AuditedThing, AuditSubject] {
-  const { isNamed } = subjectOfNames('role', [id, key])
+  const { isNamed, spellings } = subjectOfNames('role', [id, key])
+  const ofType = type === null ? null : namesOf(type)
   const isOfType = (name: string, beside: Members): boolean => {
     const isInPath = name === 'role_id' || name === 'parent_role_id'
     const told = isInPath ? beside['resource_id'] : (beside['on_resource'] ?? beside['resource'])
     if (typeof told !== 'string') return !isInPath || type === null
-    if (!has(typeNames, told)) return true
-    return type !== null && has(namesOf(type), told)
+    if (!has(known, told)) return true
+    return ofType !== null && has(ofType, told)
   }
   return [
     { kind: 'role', key, id },
-    { kind: 'role', isNamed: (text, name, beside) => isOfType(name, beside) && isNamed(text, name, beside) },
+    {
+      kind: 'role',
+      spellings,
+      isNamed: (text, name, beside) => isOfType(name, beside) && isNamed(text, name, beside),
+    },
   ]
 }

@@ -58,8 +58,11 @@ export const AuditEntry = Type.Object({
   }),
   about: Type.Array(AuditedThing, {
     description:
-      'The things that the call named by key or id, each with both, including deleted things. If the body has more than 100 elements, ' +
-      'only the things in the path. Empty in entries of older releases.',
+      'The things that the call named by key or id, each with both, including deleted things. Empty in entries of older releases.',
+  }),
+  is_about_cut: Type.Boolean({
+    description:
+      'Whether `about` has only the first 100 things, because the page would be too long. With `per_page=1` it has all.',
   }),
 })
 export type AuditEntry = Static<typeof AuditEntry>
@@ -106,7 +109,7 @@ export const AuditQuery = Type.Object({
       maxLength: 3 * LONG_KEY_BYTES_MAX,
       description:
         'Only calls that named this thing: its kind, a colon, and its key or id, as in `user:alice`, `group:support`, ' +
-        '`resource:document`, `resource_instance:document:readme`. If a body has more than 100 elements, only the things in the path count.',
+        '`resource:document`, `resource_instance:document:readme`.',
     }),
   ),
 })
