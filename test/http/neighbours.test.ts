@@ -426,9 +426,15 @@ describe('a decision', () => {
     searchActions: { subject, resource },
   }
 
-  // What gateways ask has other answers: nginx.test.ts, kong.test.ts, allowed-url.test.ts.
-  const ofGateways = ['/nginx_allowed', '/kong', '/allowed_url']
-  const asking = routes.filter(({ access, path }) => access === 'environment' && !ofGateways.includes(path))
+  // Gateways get other responses: nginx.test.ts, kong.test.ts, allowed-url.test.ts. Triggers say nothing: container-aliases.test.ts.
+  const others = [
+    '/nginx_allowed',
+    '/kong',
+    '/allowed_url',
+    '/data-updater/trigger',
+    '/policy-updater/trigger',
+  ]
+  const asking = routes.filter(({ access, path }) => access === 'environment' && !others.includes(path))
 
   test.each(asking.map(named))('of $name is about the environment of the key alone', async ({ route }) => {
     const body = asked[route.operationId]
