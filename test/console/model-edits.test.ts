@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import {
   ADMIN_KEY,
+  API_KEY,
   neighbourOf,
   RESOURCES,
   SCHEMA,
@@ -93,6 +94,23 @@ test('an action is edited: name, description and what programs keep with it; one
     description: null,
     attributes: null,
   })
+})
+
+test('a change of the name keeps integers beyond 2^53 in the attributes', async () => {
+  const path = `${RESOURCES}/document/actions/share`
+  const attributes = '{"account":9007199254740993,"of":[-123456789012345678901234567890]}'
+  const written = await verdict.send('PATCH', path, { text: `{"attributes":${attributes}}` })
+  expect(written.status).toBe(200)
+  const page = await opened('model/types/document')
+  await openEdit(page, 'Edit the action share')
+  expect((await field(page, 'Attributes').inputValue()).replaceAll(/\s/g, '')).toBe(attributes)
+  await field(page, 'Name').fill('Hand on')
+  await submit(page)
+
+  await page.getByText('Hand on').waitFor()
+  const headers = { authorization: `Bearer ${API_KEY}` }
+  const stored = await fetch(`${verdict.address}${path}`, { headers })
+  expect(await stored.text()).toContain(`"attributes":${attributes}`)
 })
 
 test('attributes that are no JSON object are said beside their field, and nothing can be saved', async () => {

@@ -2,6 +2,7 @@
 import createClient, { defaultPathSerializer } from 'openapi-fetch'
 import { currentKey, signOut } from '../session/session.ts'
 import type { components, paths } from '../../types/interface.d.ts'
+import { parsedJson } from './json.ts'
 import { Problem } from './problem.ts'
 
 export type Schemas = components['schemas']
@@ -9,7 +10,7 @@ export type Schemas = components['schemas']
 /** Where the service is: beside the page, behind a proxy that puts a path in front, too. */
 export const SERVICE = new URL('.', document.baseURI.split('#', 1)[0]!).href.replace(/\/$/, '')
 
-export const service = createClient<paths>({ baseUrl: SERVICE, fetch: send, pathSerializer: addressOf })
+export const service = createClient<paths>({ baseUrl: SERVICE, fetch: exactly, pathSerializer: addressOf })
 
 /** Browsers take them for steps of a path, escaped, too: the request would be about something else. */
 const STEPS: readonly unknown[] = ['.', '..']
@@ -42,6 +43,18 @@ export async function send(request: Request): Promise<Response> {
   })
   if (response.status === 401 && key !== null && key === currentKey()) signOut('refused')
   return response
+}
+
+/** As `send`, with all digits of the numbers in the response. */
+async function exactly(request: Request): Promise<Response> {
+  const response = await send(request)
+  const text = await response.text()
+  const headers = new Headers(response.headers)
+  // The client calls `json` only if there is a length, and a proxy that compresses leaves it out.
+  headers.set('Content-Length', String(text.length))
+  const { status, statusText } = response
+  const copy = new Response(text === '' ? null : text, { status, statusText, headers })
+  return Object.assign(copy, { json: async () => parsedJson(text) })
 }
 
 interface Answered<Data> {

@@ -1,5 +1,6 @@
 /** A condition set as it is being written. */
 import type { Schemas } from '../../interface/client.ts'
+import { parsedJson } from '../../interface/json.ts'
 
 export type ConditionSet = Schemas['ConditionSet']
 export type SetType = ConditionSet['type']
@@ -50,7 +51,7 @@ type ReadJson = { readonly value: unknown } | { readonly faultAt: number }
 /** What a text of JSON says, or where it stops being one. */
 export function readJson(text: string): ReadJson {
   try {
-    return { value: JSON.parse(text) as unknown }
+    return { value: parsedJson(text) }
   } catch (error) {
     return { faultAt: faultPlace(text, String(error)) }
   }

@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'
+import { parsedJson } from '../../interface/json.ts'
 import { useSettled } from '../../parts/settled.ts'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -67,7 +68,7 @@ export function useTrial(
       answerOf(
         service.POST('/v2/schema/{proj_id}/{env_id}/condition_sets/try', {
           params: { path: place.path },
-          body: JSON.parse(settled) as Schemas['TryConditionSetBody'],
+          body: parsedJson(settled) as Schemas['TryConditionSetBody'],
           signal,
         }),
       ),

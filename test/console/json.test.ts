@@ -1,0 +1,30 @@
+/** The console writes numbers back as they were read and typed. */
+import { describe, expect, test } from 'vitest'
+import { attributesIn, attributesText } from '../../console/src/interface/attributes.ts'
+import { parsedJson } from '../../console/src/interface/json.ts'
+
+describe('numbers in JSON', () => {
+  const kept = [
+    ['an integer beyond 2^53', '9007199254740993', '9007199254740993'],
+    [
+      'a negative integer of thirty digits',
+      '-123456789012345678901234567890',
+      '-123456789012345678901234567890',
+    ],
+    ['an integer of more digits than a double can have', '1'.repeat(400), '1'.repeat(400)],
+    ['a large integer with a fraction', '1152921504606846976.0', '1152921504606846976'],
+    ['a number beyond all doubles, which the service refuses', '1e400', '1e400'],
+    ['a small integer', '42', '42'],
+    ['a fraction', '0.5', '0.5'],
+    ['a number with an exponent', '1e300', '1e+300'],
+  ]
+
+  test.each(kept)('keep the digits of %s', (_what, number, expected) => {
+    const text = `{"a": [${number}, {"b":${number}}], "s": "${number}"}`
+    const same = `{"a":[${expected},{"b":${expected}}],"s":"${number}"}`
+
+    expect(JSON.stringify(attributesIn(text))).toBe(same)
+    expect(attributesText(attributesIn(text)).replaceAll(/\s/g, '')).toBe(same)
+    expect(JSON.stringify(parsedJson(text))).toBe(same)
+  })
+})
