@@ -10,6 +10,7 @@ export const ORGANIZATION_BODIES: Readonly<Record<string, unknown>> = {
   createEnvironment: { key: 'default', name: 'Default' },
   updateEnvironment: {},
   copyEnvironment: { target_env: { existing: 'nothing' } },
+  copyEnvironmentAsync: { target_env: { existing: 'nothing' } },
 }
 
 const PROJECTS = '/v2/projects'
