@@ -28,7 +28,7 @@ async function listed(group: string, part: 'users' | 'children' | 'roles'): Prom
   return body.data.map(({ key, group_instance_key: child }) => child ?? key!)
 }
 
-async function endOf(group: string): Promise<string | null> {
+async function endOf(group: string): Promise<string | undefined> {
   const { body } = await verdict.get<Envelope<Listed>>(`${groupPath(group)}/users`)
   return body.data[0]!.expires_at
 }
@@ -187,7 +187,7 @@ test('when a membership ends is changed, and taken back; who adds a member once 
   const end = await endOf(inner)
   expect(Date.parse(end!)).toBeGreaterThan(Date.now())
   await undo(page, /^Now the membership of .* lasts, until/)
-  expect(await endOf(inner)).toBeNull()
+  expect(await endOf(inner)).toBeUndefined()
 
   await verdict.put(memberPath(inner, bob), { tenant: 'default', expires_at: end })
   await page.getByRole('row', { name: new RegExp(`${bob}.*until`) }).waitFor()

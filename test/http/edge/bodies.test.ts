@@ -382,7 +382,7 @@ describe('text', () => {
     expect(parse(DECISION_DEPTH_MAX)).not.toThrow()
   })
 
-  test.each(['1e308', '-1.7976931348623157e308', '1e-400', `${'1'.repeat(300)}`, '"a:1e400"', '"[1e999,"'])(
+  test.each(['1e308', '-1.7976931348623157e308', '1e-400', '"a:1e400"', '"[1e999,"'])(
     'with %s is taken by management',
     value => {
       expect(parseJson(Buffer.from(`{"a":${value}}`), JSON_DEPTH_MAX)).toEqual({ a: JSON.parse(value) })
