@@ -24,8 +24,11 @@ export const LARGE_BODY_BYTES_MIN = 256 * 1_024
  */
 export const COST_A_TURN = 10_240
 const BYTES_A_COST_LOG2 = 9
-/** Requests that are not counted by share. As few are answered in most iterations, and counting them would cost more than they can. */
-const UNCOUNTED_MAX = 32
+/**
+ * Cost of the requests that are not counted by share, about eight milliseconds. A count needs another iteration of the event loop, which would
+ * cost pipelined requests a tenth. After this cost one iteration is counted, so a share has at most the sum of both limits in an iteration.
+ */
+const UNCOUNTED_COST = 1_024
 
 /** When a request that has come whole is answered. */
 export interface Turns {
@@ -63,8 +66,8 @@ export class RequestTurns implements Turns {
   begin(bytes: number, share: string): boolean {
     if (bytes >= LARGE_BODY_BYTES_MIN) return this.#beginLarge()
     if (!this.#isCounting) {
-      if (this.#uncounted < UNCOUNTED_MAX) {
-        this.#uncounted += 1
+      if (this.#uncounted < UNCOUNTED_COST) {
+        this.#uncounted += costOf(bytes)
         return true
       }
       this.#count()
