@@ -124,6 +124,15 @@ test('a large commit whose answer was lost is done once, as well', async () => {
   expect(await allRows(other)).toHaveLength(CALL_ROWS_MAX + 1)
 })
 
+test('a commit of few rows and many bytes is made in several commands, and done whole', async () => {
+  const { ledger, other } = await setup()
+  const put = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`row-${n}`, 'x'.repeat(1_048_576)]))
+  expect(await ledger.commit(commitOf({ put }))).toMatchObject({ sequence: 1 })
+  expect((await allRows(other)).map(({ value }) => value.length)).toEqual(
+    Object.keys(put).map(() => 1_048_576),
+  )
+})
+
 test.each([
   ['all', 'DEL', []],
   ['the last', 'RPOP', [1]],

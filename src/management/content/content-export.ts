@@ -10,12 +10,15 @@ import { RecordReader } from '#management/commands/record-reader.ts'
 import { exportedRules, exportedSets } from '#management/schema/condition-sets/exported-sets.ts'
 import { exportedProxyConfigs } from '#management/schema/proxy-configs/copied-proxy-configs.ts'
 import { type ExportedResource, resourceOf, roleOf } from '#management/schema/schema-export.ts'
+import { CONTENT_LINE_BYTES_MAX } from '#model/limits.ts'
 import type { RecordOf, TenantRecord } from '#model/records.ts'
 import {
   CARRIER_KINDS,
   CARRIER_OF,
   CONTENT_FORMAT,
   type ContentLine,
+  type ContentResource,
+  RESOURCE_PARTS,
 } from '#model/wire/environment-content.ts'
 import { IdTable } from '#replica/id-table.ts'
 import { idBytes, lists } from '#store/keyspace/keyspace.ts'
@@ -30,6 +33,9 @@ import {
 } from '#store/keyspace/record-codec.ts'
 import type { Row } from '#store/ledger.ts'
 import type { View } from '#store/view.ts'
+
+/** Bytes of a line of a resource, beyond which its parts get separate lines. One part alone never makes a line too long for an import. */
+const LINE_BYTES = CONTENT_LINE_BYTES_MAX / 4
 
 /** The lines, each with its line end. The view must not change while it runs. */
 export function* contentLines(view: View): Iterable<string> {
@@ -109,7 +115,7 @@ class ContentOf {
       for (const role of this.#records.list('role', lists.rolesOfType(type.id))) {
         this.#roles.set(idBytes(role.id), 0, JSON.stringify(role.key))
       }
-      yield resourceLine(resourceOf(this.#records, type, true))
+      yield* resourceLines(resourceLine(resourceOf(this.#records, type, true)))
     }
     for (const role of this.#records.list('role', lists.rolesOfType(null))) {
       this.#roles.set(idBytes(role.id), 0, JSON.stringify(role.key))
@@ -216,7 +222,7 @@ function fieldsOf(row: Row): FactFields {
   return { createdAt, bytes: idBytes(tenantId), tenantAt: 0, isOnInstance, expiresAt }
 }
 
-function resourceLine({ key, body, relationTexts, actionGroups }: ExportedResource): ContentLine {
+function resourceLine({ key, body, relationTexts, actionGroups }: ExportedResource): ContentResource {
   const details = relationTexts.map(({ key: relation, name, description, groupUse }) => [
     relation,
     { name, description, group_use: groupUse },
@@ -232,6 +238,35 @@ function resourceLine({ key, body, relationTexts, actionGroups }: ExportedResour
     relation_details: Object.fromEntries(details),
     action_groups: Object.fromEntries(groups),
   }
+}
+
+/** The line, or the line without its parts and lines with these, some at a time. */
+function* resourceLines(line: ContentResource): Iterable<ContentLine> {
+  if (lineBytes(line) <= LINE_BYTES) return yield line
+  const isPart = new Set<string>(RESOURCE_PARTS)
+  const fields = Object.entries(line).filter(([name]) => !isPart.has(name))
+  yield { ...(Object.fromEntries(fields) as unknown as ContentResource), actions: {} }
+  for (const name of RESOURCE_PARTS) {
+    let parts: [string, unknown][] = []
+    let bytes = 0
+    const partLine = () =>
+      ({ kind: 'resource_part', resource: line.key, [name]: Object.fromEntries(parts) }) as ContentLine
+    for (const part of Object.entries<unknown>(line[name] ?? {})) {
+      const more = lineBytes(part)
+      if (parts.length > 0 && bytes + more > LINE_BYTES) {
+        yield partLine()
+        parts = []
+        bytes = 0
+      }
+      parts.push(part)
+      bytes += more
+    }
+    if (parts.length > 0) yield partLine()
+  }
+}
+
+function lineBytes(line: unknown): number {
+  return Buffer.byteLength(JSON.stringify(line))
 }
 
 function tenantLine(tenant: TenantRecord): ContentLine {

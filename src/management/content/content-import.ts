@@ -6,49 +6,34 @@
  * O(1) a line, with a table from key to id of every user and instance while it runs. What it and whoever takes its rows keep is
  * counted, and has a ceiling.
  */
-import { presentInstant } from '#management/commands/context.ts'
 import { checkAttributes } from '#management/commands/attribute-ceilings.ts'
-import { Draft } from '#management/commands/draft.ts'
 import { endIn } from '#management/commands/fact-ends.ts'
-import { checkSchemaCeilings } from '#management/schema/schema-ceilings.ts'
-import { checkReadable } from '#management/schema/condition-sets/checked-conditions.ts'
-import type { ExportedConditionSet } from '#management/schema/condition-sets/exported-sets.ts'
-import type { ExportedSchema } from '#management/schema/schema-export.ts'
-import { importSchema } from '#management/schema/schema-import.ts'
-import { checkSchemaSize } from '#management/schema/schema-size.ts'
+import { YIELD_ROWS } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import { parsedJson } from '#model/json-numbers.ts'
 import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/json-text.ts'
 import { CONTENT_DEPTH_MAX } from '#model/limits.ts'
-import type { RelationRecord, StoredRecord } from '#model/records.ts'
-import { runAtOnce } from '#model/resumable.ts'
-import {
-  CARRIER_OF,
-  type CarrierKind,
-  type ContentConditionSet,
-  type ContentKind,
-  type ContentLine,
-  type ContentProxyConfig,
-  type ContentResource,
-  type ContentRole,
-  type ContentRule,
-} from '#model/wire/environment-content.ts'
-import { lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
+import type { StoredRecord } from '#model/records.ts'
+import { type Resumable, runAtOnce } from '#model/resumable.ts'
+import type { ContentKind, ContentLine } from '#model/wire/environment-content.ts'
+import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { encodeRecord } from '#store/keyspace/record-codec.ts'
 import type { RowPut } from '#store/ledger.ts'
-import type { View } from '#store/view.ts'
+import { invalid, known, repeated, unknown } from './content-errors.ts'
 import type { NumberedLine } from './content-lines.ts'
+import {
+  ContentSchema,
+  type ContentSchemaOptions,
+  type DefinedSchema,
+  instantOf,
+  timesOf,
+} from './content-schema.ts'
 
-export interface ContentImportOptions {
+export interface ContentImportOptions extends ContentSchemaOptions {
   /** Throws `INVALID_SHAPE` unless the line has the form of its kind. */
   readonly check: (kind: ContentKind, line: unknown) => void
   readonly isKind: (kind: unknown) => kind is ContentKind
-  /** Milliseconds since 1970; for things that do not say when they were made. */
-  readonly now: number
-  readonly newId: () => string
-  /** Bytes of JSON that the attributes of one thing may have. */
-  readonly attributesBytesMax: number
   /** Bytes of what is kept in memory while it runs: rows, and the names that lines to come may use. */
   readonly heldBytesMax: number
 }
@@ -62,7 +47,6 @@ interface KnownInstance {
 }
 
 type Line<Kind extends ContentKind> = Extract<ContentLine, { kind: Kind }>
-type AttributesLine = Line<CarrierKind>
 
 /** The sections of a file, in order; kinds of one section come in any. */
 const SECTION: Readonly<Record<ContentKind, number>> = {
@@ -70,6 +54,7 @@ const SECTION: Readonly<Record<ContentKind, number>> = {
   user_attributes: 1,
   tenant_attributes: 2,
   resource: 3,
+  resource_part: 3,
   role: 4,
   condition_set: 5,
   rule: 6,
@@ -86,7 +71,6 @@ const FIRST_OF_FACTS = SECTION.tenant
 const NAME_BYTES = 300
 /** Bytes of the objects that a line of the schema becomes, about, for each of its characters. */
 const SCHEMA_BYTES_FACTOR = 8
-const NO_RESOURCES: readonly ContentResource[] = []
 
 export class ContentImport {
   readonly counts: ContentCounts = {}
@@ -96,23 +80,16 @@ export class ContentImport {
   #count = 0
   #heldBytes = 0
   #section = -1
-  #resources = [...NO_RESOURCES]
-  #roles: ContentRole[] = []
-  readonly #conditionSets: ContentConditionSet[] = []
-  readonly #rules: ContentRule[] = []
-  readonly #proxyConfigs: ContentProxyConfig[] = []
-  readonly #builtInTypes: AttributesLine[] = []
-  #hasSchema = false
-  /** By key; a resource's role by `type#key`. */
-  readonly #roleIds = new Map<string, string>()
-  readonly #relations = new Map<string, RelationRecord>()
-  readonly #typeIds = new Map<string, string>()
+  readonly #schema: ContentSchema
+  /** Null until all lines of the schema have come. */
+  #defined: DefinedSchema | null = null
   readonly #tenantIds = new Map<string, string>()
   readonly #userIds = new Map<string, string>()
   readonly #instances = new Map<string, KnownInstance>()
 
   constructor(options: ContentImportOptions) {
     this.#options = options
+    this.#schema = new ContentSchema(options)
   }
 
   /** Whether the last line has come, and the file is whole. */
@@ -129,11 +106,20 @@ export class ContentImport {
    * The rows that a line stands for, in the order in which they are to be created. Throws `INVALID_INPUT` or
    * `LIMIT_EXCEEDED`, naming the line.
    */
-  take({ number, text }: NumberedLine): RowPut[] {
+  take(line: NumberedLine): RowPut[] {
+    return runAtOnce(this.takeInSlices(line))
+  }
+
+  /** The same with a stop every few rows. The line before which the whole schema is defined has very many. */
+  *takeInSlices({ number, text }: NumberedLine): Resumable<RowPut[]> {
     this.#line = number
     this.#count += 1
     try {
-      const rows = this.#take(valueOf(text)).map(rowOf)
+      const rows: RowPut[] = []
+      for (const record of yield* this.#take(valueOf(text))) {
+        rows.push(rowOf(record))
+        if (rows.length % YIELD_ROWS === 0) yield
+      }
       this.#hold(rows, text)
       return rows
     } catch (error) {
@@ -157,21 +143,24 @@ export class ContentImport {
     throw new AuthzError('LIMIT_EXCEEDED', message, { limit: 'content' })
   }
 
-  #take(value: unknown): StoredRecord[] {
+  *#take(value: unknown): Resumable<StoredRecord[]> {
     const kind = (value as { readonly kind?: unknown } | null)?.kind
     if (!this.#options.isKind(kind))
       throw invalid(`expected a "kind" among ${Object.keys(SECTION).join(', ')}`)
     this.#options.check(kind, value)
     this.#enter(kind)
     const line = value as ContentLine
-    const records: StoredRecord[] = []
-    if (SECTION[kind] >= FIRST_OF_FACTS && !this.#hasSchema) records.push(...this.#defineSchema())
+    let records: StoredRecord[] = []
+    if (SECTION[kind] >= FIRST_OF_FACTS && this.#defined === null) {
+      this.#defined = yield* this.#schema.define()
+      records = [...this.#defined.records]
+    }
     const record = this.#recordOf(line)
     if (record) {
       checkAttributes(record, null, this.#options.attributesBytesMax)
       records.push(record)
     }
-    this.counts[kind] = (this.counts[kind] ?? 0) + 1
+    if (kind !== 'resource_part') this.counts[kind] = (this.counts[kind] ?? 0) + 1
     return records
   }
 
@@ -193,24 +182,13 @@ export class ContentImport {
         return null
       case 'user_attributes':
       case 'tenant_attributes':
-        this.#builtInTypes.push(line)
-        return null
       case 'resource':
-        this.#resources.push(line)
-        return null
+      case 'resource_part':
       case 'role':
-        this.#roles.push(line)
-        return null
       case 'condition_set':
-        // Here, so that a refusal names the line.
-        checkReadable(line.conditions, ['conditions'])
-        this.#conditionSets.push(line)
-        return null
       case 'rule':
-        this.#rules.push(line)
-        return null
       case 'proxy_config':
-        this.#proxyConfigs.push(line)
+        this.#schema.add(line)
         return null
       case 'tenant':
         return this.#tenant(line)
@@ -228,89 +206,37 @@ export class ContentImport {
     }
   }
 
-  /** Defines the whole schema once all of its lines have come. */
-  #defineSchema(): StoredRecord[] {
-    this.#hasSchema = true
-    const { now, newId, attributesBytesMax } = this.#options
-    requireUnique('resource', this.#resources)
-    requireUnique('role', this.#roles)
-    requireUnique('condition set', this.#conditionSets)
-    requireUnique('proxy config', this.#proxyConfigs)
-    const records = new Draft(NOTHING, attributesBytesMax)
-    // Nothing is presented. The built-in resources get ids of their own, which are not those of any environment.
-    const scope = { organizationId: '', projectId: '', environmentId: newId(), createdAt: now }
-    const schema = {
-      ...schemaOf(this.#resources, this.#roles, this.#builtInTypes),
-      conditionSets: this.#conditionSets.map(exportedSetOf),
-      rules: this.#rules.map(({ kind: _kind, ...rule }) => rule),
-      proxyConfigs: this.#proxyConfigs.map(config => this.#exportedProxyConfig(config)),
-    }
-    runAtOnce(importSchema({ records, scope, now, newId }, { schema, conflictStrategy: 'fail' }))
-    runAtOnce(checkSchemaCeilings({ records, newId }))
-    runAtOnce(checkSchemaSize({ records, newId }))
-    const defined: StoredRecord[] = [...records.list('type', lists.builtInTypes())]
-    for (const type of records.list('type', lists.all('type'))) {
-      this.#typeIds.set(type.key, type.id)
-      defined.push(type)
-    }
-    for (const { key, relation_details } of this.#resources) {
-      const typeId = this.#typeIds.get(key)!
-      for (const relation of records.list('relation', lists.relationsOfType(typeId))) {
-        const use = relation_details?.[relation.key]?.group_use ?? null
-        const stored = { ...relation, groupUse: use }
-        this.#relations.set(`${key}#${relation.key}`, stored)
-        defined.push(stored)
-      }
-      for (const role of records.list('role', lists.rolesOfType(typeId))) {
-        this.#roleIds.set(`${key}#${role.key}`, role.id)
-        defined.push(role)
-      }
-    }
-    for (const role of records.list('role', lists.rolesOfType(null))) {
-      this.#roleIds.set(role.key, role.id)
-      defined.push(role)
-    }
-    defined.push(...records.list('condition-set', lists.all('condition-set')))
-    // One by one: as arguments they could be too many.
-    for (const rule of records.list('rule', lists.all('rule'))) defined.push(rule)
-    defined.push(...records.list('proxy-config', lists.all('proxy-config')))
-    return defined
-  }
-
-  #exportedProxyConfig({ key, name, auth_mechanism, mapping_rules, ...line }: ContentProxyConfig) {
-    const { createdAt, updatedAt } = this.#times(line)
-    return {
-      key,
-      name,
-      auth_mechanism: auth_mechanism ?? 'Bearer',
-      mapping_rules: mapping_rules ?? [],
-      created_at: presentInstant(createdAt),
-      updated_at: presentInstant(updatedAt),
-    } as const
-  }
-
   #tenant(line: Line<'tenant'>): StoredRecord {
     const id = this.#fresh(this.#tenantIds, 'tenant', line.key)
     const { key, name, description = null, attributes = null } = line
-    return { kind: 'tenant', id, key, name, description, attributes, ...this.#times(line) }
+    return { kind: 'tenant', id, key, name, description, attributes, ...timesOf(line, this.#options.now) }
   }
 
   #user(line: Line<'user'>): StoredRecord {
     const id = this.#fresh(this.#userIds, 'user', line.key)
     const { key, email = null, first_name = null, last_name = null, attributes = {} } = line
     const names = { firstName: first_name, lastName: last_name }
-    return { kind: 'user', id, key, email, ...names, attributes, ...this.#times(line) }
+    return { kind: 'user', id, key, email, ...names, attributes, ...timesOf(line, this.#options.now) }
   }
 
   #instance(line: Line<'instance'>): StoredRecord {
     const { resource: type, key, attributes = {}, is_group: isGroup = false } = line
-    const typeId = known(this.#typeIds, 'resource', type)
+    const typeId = known(this.#defined!.typeIds, 'resource', type)
     const tenantId = known(this.#tenantIds, 'tenant', line.tenant)
     const name = `${type}:${key}`
     if (this.#instances.has(name)) throw repeated('instance', name)
     const id = this.#options.newId()
     this.#instances.set(name, { id, type, tenantId })
-    return { kind: 'instance', id, typeId, key, tenantId, attributes, isGroup, ...this.#times(line) }
+    return {
+      kind: 'instance',
+      id,
+      typeId,
+      key,
+      tenantId,
+      attributes,
+      isGroup,
+      ...timesOf(line, this.#options.now),
+    }
   }
 
   #assignment(line: Line<'assignment'>): StoredRecord {
@@ -320,7 +246,7 @@ export class ContentImport {
     const tenantId = line.tenant === undefined ? null : known(this.#tenantIds, 'tenant', line.tenant)
     if (line.resource_instance === undefined) {
       if (tenantId === null) throw invalid('a role is held in a tenant or on an instance; say which')
-      const roleId = known(this.#roleIds, 'role', line.role)
+      const roleId = known(this.#defined!.roleIds, 'role', line.role)
       return {
         kind: 'assignment',
         id,
@@ -332,7 +258,7 @@ export class ContentImport {
       }
     }
     const instance = this.#instanceNamed(line.resource_instance)
-    const roleId = known(this.#roleIds, 'role', `${instance.type}#${line.role}`)
+    const roleId = known(this.#defined!.roleIds, 'role', `${instance.type}#${line.role}`)
     if (tenantId !== null && tenantId !== instance.tenantId) {
       throw invalid(`${line.resource_instance} does not live in tenant ${line.tenant}`)
     }
@@ -350,9 +276,9 @@ export class ContentImport {
   #tuple(line: Line<'tuple'>): StoredRecord {
     const subject = this.#instanceNamed(line.subject)
     const object = this.#instanceNamed(line.object)
-    const relation = this.#relations.get(`${object.type}#${line.relation}`)
+    const relation = this.#defined!.relations.get(`${object.type}#${line.relation}`)
     if (!relation) throw unknown('relation', `${object.type}#${line.relation}`)
-    if (relation.subjectTypeId !== this.#typeIds.get(subject.type)) {
+    if (relation.subjectTypeId !== this.#defined!.typeIds.get(subject.type)) {
       throw invalid(`relation ${line.relation} of ${object.type} does not come from ${subject.type}`)
     }
     if (subject.tenantId !== object.tenantId)
@@ -385,16 +311,7 @@ export class ContentImport {
 
   /** Of a fact. An end that is past is taken as it is: what has ended is removed by whoever removes it in any environment. */
   #lifeOf(line: Line<'assignment' | 'tuple'>) {
-    return { createdAt: this.#instant(line.created_at), expiresAt: endIn(line) }
-  }
-
-  #times(line: { readonly created_at?: string; readonly updated_at?: string }) {
-    const createdAt = this.#instant(line.created_at)
-    return { createdAt, updatedAt: line.updated_at === undefined ? createdAt : Date.parse(line.updated_at) }
-  }
-
-  #instant(text: string | undefined): number {
-    return text === undefined ? this.#options.now : Date.parse(text)
+    return { createdAt: instantOf(line.created_at, this.#options.now), expiresAt: endIn(line) }
   }
 }
 
@@ -408,91 +325,6 @@ function valueOf(text: string): unknown {
   return value
 }
 
-const rowOf = (record: StoredRecord): RowPut => ({ key: rowKeyOf(record), value: encodeRecord(record) })
-
-function schemaOf(
-  resources: readonly ContentResource[],
-  roles: readonly ContentRole[],
-  builtInTypes: readonly AttributesLine[],
-): Pick<ExportedSchema, 'resources' | 'tenantRoles' | 'builtInTypes'> {
-  // Parts get their ids and times where they are put.
-  const part = { id: '', createdAt: 0, updatedAt: 0 }
-  return {
-    resources: resources.map(({ kind: _kind, key, relation_details = {}, action_groups = {}, ...body }) => ({
-      key,
-      body,
-      relationTexts: Object.entries(relation_details).map(([relation, { name, description = null }]) => ({
-        key: relation,
-        name,
-        description,
-        groupUse: null,
-      })),
-      actionGroups: Object.entries(action_groups).map(([group, details]) => {
-        requireActions(key, group, details.actions, body.actions)
-        const { name, description = null, attributes = null, actions } = details
-        return { ...part, key: group, name, description, attributes, actions }
-      }),
-    })),
-    tenantRoles: roles.map(({ kind: _kind, key, ...block }) => [key, block]),
-    builtInTypes: builtInTypes.map(({ kind, attributes }) => ({
-      key: CARRIER_OF[kind],
-      attributes: Object.entries(attributes).map(([key, { type, description = null }]) => ({
-        ...part,
-        key,
-        type,
-        description,
-      })),
-    })),
-  }
-}
-
-function exportedSetOf({ kind: _kind, ...set }: ContentConditionSet): ExportedConditionSet {
-  const { description = null, resource = null, parent = null } = set
-  return { ...set, description, resource, parent }
-}
-
-function requireActions(type: string, group: string, actions: readonly string[], there: object): void {
-  const missing = actions.find(action => !Object.hasOwn(there, action))
-  if (missing !== undefined) throw unknown('action', `${type}:${missing} in action group ${group}`)
-}
-
-function requireUnique(what: string, lines: readonly { readonly key: string }[]): void {
-  const seen = new Set<string>()
-  for (const { key } of lines) {
-    if (seen.has(key)) throw repeated(what, key)
-    seen.add(key)
-  }
-}
-
-function known(ids: ReadonlyMap<string, string>, what: string, key: string): string {
-  const id = ids.get(key)
-  if (id === undefined) throw unknown(what, key)
-  return id
-}
-
-function unknown(what: string, name: string): AuthzError {
-  return invalid(`no line before this one tells of ${what} ${JSON.stringify(name)}`)
-}
-
-function repeated(what: string, name: string): AuthzError {
-  return invalid(`${what} ${JSON.stringify(name)} comes twice`)
-}
-
-function invalid(message: string): AuthzError {
-  return new AuthzError('INVALID_INPUT', message)
-}
-
-/** The view of an empty environment. */
-const NOTHING: View = {
-  get present() {
-    return NOTHING
-  },
-  sequence: () => 0,
-  get: () => undefined,
-  places: () => [],
-  scan: () => [],
-  count: () => 0,
-  batches: () => [],
-  beginningWith: () => [],
-  snapshot: () => ({ view: NOTHING, release: () => {} }),
+function rowOf(record: StoredRecord): RowPut {
+  return { key: rowKeyOf(record), value: encodeRecord(record) }
 }

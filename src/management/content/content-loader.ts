@@ -3,6 +3,7 @@
  * that nobody has open with the rows that lines of text stand for.
  */
 import { AuthzError } from '#model/errors.ts'
+import { runInSlices, SLICE_MS } from '#model/resumable.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Ledger, RowPut } from '#store/ledger.ts'
 import type { Store } from '#store/store.ts'
@@ -18,8 +19,9 @@ export interface ContentLoader {
   load(environmentId: string, source: PieceSource): Promise<ContentCounts>
 }
 
-/** Rows in one commit: what a shared ledger takes in some milliseconds. */
+/** Rows in one commit, and bytes of their values without the last: a shared ledger takes so much in some milliseconds. */
 const COMMIT_ROWS = 500
+const COMMIT_BYTES = 1_048_576
 
 /** Imports through the ledger, in this thread: for stores that no other thread can fill. */
 export class LedgerLoader implements ContentLoader {
@@ -38,12 +40,16 @@ export class LedgerLoader implements ContentLoader {
     const { ledger } = await this.#store.environment(environmentId)
     const content = new ContentImport(this.#options())
     let put: RowPut[] = []
+    let bytes = 0
+    const keys = new Set<string>()
     /** The number of the line of the first of these rows. */
     let from = 0
     let newest: Revision | null = null
     const commit = async (): Promise<void> => {
       const rows = put
       put = []
+      bytes = 0
+      keys.clear()
       // No changes are named: an environment loads all rows when it is opened, and nobody follows it yet. A row that is
       // there already came twice.
       const require = rows.map(({ key }) => ({ key, absent: true as const }))
@@ -54,18 +60,18 @@ export class LedgerLoader implements ContentLoader {
         throw repeatedFact(from, content.line)
       }
     }
-    const keys = new Set<string>()
     for await (const line of linesFrom(source)) {
-      for (const row of content.take(line)) {
+      // In slices, and not only between lines: the thread decides how fresh its state is, and answers others.
+      for (const row of await runInSlices(content.takeInSlices(line))) {
         const name = Buffer.from(row.key).toString('latin1')
         if (keys.has(name)) throw repeatedFact(content.line, content.line)
         keys.add(name)
         if (put.length === 0) from = content.line
         put.push(row)
+        bytes += row.value.length
+        // Also within a line: the first line after those of the schema has all rows of the schema.
+        if (put.length >= COMMIT_ROWS || bytes >= COMMIT_BYTES) await commit()
       }
-      if (put.length < COMMIT_ROWS) continue
-      keys.clear()
-      await commit()
     }
     requireWhole(content)
     if (put.length > 0) await commit()
@@ -84,10 +90,18 @@ async function whenFollowed(ledger: Ledger, { epoch, sequence }: Revision): Prom
   }
 }
 
-/** The lines of all pieces. */
+/** The lines of all pieces, with a turn of the event loop after each slice. */
 async function* linesFrom(source: PieceSource): AsyncIterable<NumberedLine> {
   const lines = new ContentLines()
-  for (let piece = await source.next(); piece !== null; piece = await source.next()) yield* lines.take(piece)
+  let until = performance.now() + SLICE_MS
+  for (let piece = await source.next(); piece !== null; piece = await source.next()) {
+    for (const line of lines.take(piece)) {
+      yield line
+      if (performance.now() < until) continue
+      await new Promise(resolve => setImmediate(resolve))
+      until = performance.now() + SLICE_MS
+    }
+  }
   yield* lines.finish()
 }
 

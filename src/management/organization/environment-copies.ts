@@ -3,12 +3,14 @@
  * schema along, not the facts; these belong to whoever lives in the environment.
  *
  * A new environment is hidden until its copy is whole: nobody can name it, and a crash on the way leaves nothing that
- * stays, since the next start removes it (`Organization.bootstrap`). Into an existing one everything goes in one commit.
+ * stays, since the next start removes it (`Organization.bootstrap`). It is filled in several commits. Into an existing one everything goes
+ * in one commit, so the limit of rows of a commit applies.
  */
 import type { AuditCaller, AuditedCall } from '#management/commands/audit.ts'
 import type { Answered } from '#management/commands/commit-draft.ts'
 import { Created } from '#management/commands/answer-marks.ts'
 import type { EnvironmentService } from '#management/environment/environment-service.ts'
+import type { ExportedSchema } from '#management/schema/schema-export.ts'
 import type { SchemaImport } from '#management/schema/schema-import.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
@@ -32,6 +34,10 @@ interface AnsweredTwice<Answer> {
   readonly answer: Answer
   readonly revisions: readonly [organization: Revision, environment: Revision]
 }
+
+/** Rules in one commit of a copy. */
+const RULES_A_COMMIT = 10_000
+const WITHOUT_SETS = { conditionSets: [], rules: [], proxyConfigs: [] } as const
 
 interface CopyInput {
   readonly params: EnvironmentPath
@@ -128,8 +134,11 @@ export class EnvironmentCopies {
       null,
     )
     const { id } = made.answer
+    const [first, ...others] = commitsOf(target.copy)
     try {
-      const copied = await this.#serviceOf(id).execute('importSchema', target.copy, target.call)
+      let copied = await this.#serviceOf(id).execute('importSchema', first, target.call)
+      // The log has one entry for all of them.
+      for (const copy of others) copied = await this.#serviceOf(id).execute('importSchema', copy)
       const closure = this.#environments.closureOf(id)
       if (closure) throw environmentClosed(closure.reason)
       const { answer, revision } = await this.#reveal(principal, id, target.call)
@@ -176,6 +185,22 @@ export class EnvironmentCopies {
     if (closure) throw environmentClosed(closure.reason)
     throw new AuthzError('NOT_READY', 'this environment is not open; try again shortly')
   }
+}
+
+/**
+ * A copy as several, in an order in which each part names only earlier ones. One commit might not hold all rows of a schema. No client sees
+ * the environment before the last of them.
+ */
+function commitsOf({ schema, conflictStrategy }: SchemaImport): [SchemaImport, ...SchemaImport[]] {
+  const { conditionSets, rules, proxyConfigs } = schema
+  const nothing = { resources: [], tenantRoles: [], builtInTypes: [], ...WITHOUT_SETS }
+  const others: ExportedSchema[] = []
+  if (conditionSets.length + proxyConfigs.length > 0) others.push({ ...nothing, conditionSets, proxyConfigs })
+  for (let from = 0; from < rules.length; from += RULES_A_COMMIT) {
+    others.push({ ...nothing, rules: rules.slice(from, from + RULES_A_COMMIT) })
+  }
+  const copyOf = (part: ExportedSchema): SchemaImport => ({ schema: part, conflictStrategy })
+  return [copyOf({ ...schema, ...WITHOUT_SETS }), ...others.map(copyOf)]
 }
 
 function deletedMeanwhile(): AuthzError {

@@ -2,12 +2,13 @@
  * What is in an environment, as lines of JSON: what an export answers and an import takes. One thing a line, in an order in
  * which everything is named after it was told; keys in place of ids, so that a line means the same in any environment.
  *
- *     environment, user_attributes?, tenant_attributes?, resource…, role…, condition_set…, rule…, proxy_config…,
+ *     environment, user_attributes?, tenant_attributes?, (resource, resource_part…)…, role…, condition_set…, rule…, proxy_config…,
  *     tenant…, (user | instance)…, (assignment | tuple)…, end
  *
  * The last line says how many came before it, so that what was cut off is known as such.
  */
 import { type Static, Type } from 'typebox'
+import { DERIVATIONS_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
 import { type BuiltInTypeKey, TENANT_TYPE_KEY, USER_TYPE_KEY } from '#model/built-in-types.ts'
 import {
   AttributeMap,
@@ -24,7 +25,7 @@ import {
 import { ConditionSetCreate, ConditionSetKey, ConditionSetType, Conditions } from './condition-set.ts'
 import { AuthMechanism, ProxyConfigCreate } from './proxy-config.ts'
 import { AttributeBlock, ResourceReplace } from './resource.ts'
-import { RoleBlock } from './role.ts'
+import { DerivationBlock, DerivationCreate, RoleBlock } from './role.ts'
 
 /** Raised when lines of an older form can no longer be read as they are. */
 export const CONTENT_FORMAT = 1
@@ -64,10 +65,30 @@ export const CARRIER_OF = {
 export type CarrierKind = keyof typeof CARRIER_OF
 export const CARRIER_KINDS = Object.keys(CARRIER_OF) as CarrierKind[]
 
-export const ContentResource = Type.Object({
-  kind: Type.Literal('resource'),
-  key: ShortKey,
-  ...ResourceReplace.properties,
+/** A role with as many derivations as an environment may have: one body can bring fewer, but a role can get them one by one. */
+const ContentRoleBlock = Type.Object({
+  ...RoleBlock.properties,
+  granted_to: optional(
+    Type.Object({
+      ...DerivationBlock.properties,
+      users_with_role: Type.Optional(
+        Type.Array(DerivationCreate, { default: [], maxItems: DERIVATIONS_MAX }),
+      ),
+    }),
+  ),
+})
+
+/** Maps of a resource that may be continued in further lines. */
+const resourceParts = {
+  actions: ResourceReplace.properties.actions,
+  attributes: ResourceReplace.properties.attributes,
+  roles: optional(
+    Type.Record(ShortKey, ContentRoleBlock, {
+      additionalProperties: false,
+      maxProperties: PARTS_PER_BODY_MAX,
+    }),
+  ),
+  relations: ResourceReplace.properties.relations,
   /** What `relations` does not say of a relation. */
   relation_details: Type.Optional(
     Type.Record(
@@ -88,8 +109,24 @@ export const ContentResource = Type.Object({
       { additionalProperties: false },
     ),
   ),
+}
+export const RESOURCE_PARTS = Object.keys(resourceParts) as (keyof typeof resourceParts)[]
+
+export const ContentResource = Type.Object({
+  kind: Type.Literal('resource'),
+  key: ShortKey,
+  ...ResourceReplace.properties,
+  ...resourceParts,
 })
 export type ContentResource = Static<typeof ContentResource>
+
+/** More parts of the resource of the line before: those of a large one do not fit into a line. */
+export const ContentResourcePart = Type.Object({
+  kind: Type.Literal('resource_part'),
+  resource: ShortKey,
+  ...resourceParts,
+  actions: Type.Optional(ResourceReplace.properties.actions),
+})
 
 export const ContentRole = Type.Object({
   kind: Type.Literal('role'),
@@ -200,6 +237,7 @@ export const CONTENT_LINES = {
   user_attributes: ContentAttributesOfUsers,
   tenant_attributes: ContentAttributesOfTenants,
   resource: ContentResource,
+  resource_part: ContentResourcePart,
   role: ContentRole,
   condition_set: ContentConditionSet,
   rule: ContentRule,

@@ -13,11 +13,13 @@ import type { Position } from './redis-log.ts'
 import { COMMIT } from './scripts.ts'
 import { DamagedStoreError } from './damaged-store-error.ts'
 
-/** Rows that a call carries itself. More rows are staged, so that no single command holds up the server with its size. */
+/** Rows that a call carries itself. More rows, or bytes, are staged, so that no single command holds up the server with its size. */
 export const CALL_ROWS_MAX = 500
 /** How long staged rows wait for their commit, in seconds: longer than any sender goes on trying. */
 const STAGED_SECONDS = 120
+/** Items in one command that stages rows, and bytes of them without the last. */
 const STAGED_ITEMS_MAX = 2_000
+const STAGED_BYTES_MAX = 4_194_304
 
 export interface CommitSettings {
   readonly epoch: string
@@ -63,7 +65,8 @@ export class CommitCall {
       ...commit.delete,
       ...commit.put.flatMap(({ key, value }) => [key, value]),
     ].map(asBuffer)
-    this.#isStaged = commit.put.length + commit.delete.length > CALL_ROWS_MAX
+    const bytes = this.#items.reduce<number>((sum, item) => sum + bytesOf(item), 0)
+    this.#isStaged = commit.put.length + commit.delete.length > CALL_ROWS_MAX || bytes > STAGED_BYTES_MAX
   }
 
   /**
@@ -102,9 +105,18 @@ export class CommitCall {
     this.#attempt += 1
     const name = `${Buffer.from(this.#commit.id).toString('hex')}-${this.#attempt}`
     const key = this.#settings.keys.staged(name)
-    for (let at = 0; at < this.#items.length; at += STAGED_ITEMS_MAX) {
-      await link.send('RPUSH', key, ...this.#items.slice(at, at + STAGED_ITEMS_MAX))
+    for (let from = 0; from < this.#items.length;) {
+      let to = from
+      for (
+        let bytes = 0;
+        to < this.#items.length && to - from < STAGED_ITEMS_MAX && bytes < STAGED_BYTES_MAX;
+      ) {
+        bytes += bytesOf(this.#items[to]!)
+        to += 1
+      }
+      await link.send('RPUSH', key, ...this.#items.slice(from, to))
       await link.send('EXPIRE', key, STAGED_SECONDS)
+      from = to
     }
     return key
   }
@@ -138,6 +150,10 @@ function requirementItems(requirement: Requirement): Argument[] {
   if ('head' in requirement) return [requirement.key, 'h', requirement.head]
   if ('version' in requirement) return [requirement.key, 'v', requirement.version]
   return [requirement.key, 'c', requirement.created]
+}
+
+function bytesOf(item: Argument): number {
+  return item instanceof Uint8Array ? item.length : 0
 }
 
 /** The client takes bytes as a `Buffer` only. The result shares the memory. */

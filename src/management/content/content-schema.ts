@@ -1,0 +1,278 @@
+/**
+ * Lines of the schema as its records. All of them are defined together, by the operation that copies use, on a draft over nothing, so that
+ * the rules of a schema are the same ones.
+ */
+import { presentInstant } from '#management/commands/context.ts'
+import { Draft } from '#management/commands/draft.ts'
+import { YIELD_ROWS } from '#management/commands/resumable.ts'
+import { checkReadable } from '#management/schema/condition-sets/checked-conditions.ts'
+import type { ExportedConditionSet } from '#management/schema/condition-sets/exported-sets.ts'
+import { checkSchemaCeilings } from '#management/schema/schema-ceilings.ts'
+import type { ExportedSchema } from '#management/schema/schema-export.ts'
+import { importSchema } from '#management/schema/schema-import.ts'
+import { checkSchemaSize } from '#management/schema/schema-size.ts'
+import type { RelationRecord, RoleRecord, StoredRecord } from '#model/records.ts'
+import type { Resumable } from '#model/resumable.ts'
+import {
+  CARRIER_OF,
+  type CarrierKind,
+  type ContentConditionSet,
+  type ContentLine,
+  type ContentProxyConfig,
+  type ContentResource,
+  type ContentRole,
+  type ContentRule,
+  RESOURCE_PARTS,
+} from '#model/wire/environment-content.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import type { View } from '#store/view.ts'
+import { invalid, repeated, unknown } from './content-errors.ts'
+
+type Line<Kind extends ContentLine['kind']> = Extract<ContentLine, { kind: Kind }>
+type AttributesLine = Line<CarrierKind>
+
+export interface ContentSchemaOptions {
+  /** Milliseconds since 1970; for things that do not say when they were made. */
+  readonly now: number
+  readonly newId: () => string
+  /** Bytes of JSON that the attributes of one thing may have. */
+  readonly attributesBytesMax: number
+}
+
+/** Records in the order in which they are to be created, and the ids by which facts name them. */
+export interface DefinedSchema {
+  readonly records: readonly StoredRecord[]
+  /** By key; a role or relation of a resource by `type#key`. */
+  readonly typeIds: ReadonlyMap<string, string>
+  readonly roleIds: ReadonlyMap<string, string>
+  readonly relations: ReadonlyMap<string, RelationRecord>
+}
+
+export class ContentSchema {
+  readonly #options: ContentSchemaOptions
+  readonly #resources: ContentResource[] = []
+  readonly #roles: ContentRole[] = []
+  readonly #conditionSets: ContentConditionSet[] = []
+  readonly #rules: ContentRule[] = []
+  readonly #proxyConfigs: ContentProxyConfig[] = []
+  readonly #builtInTypes: AttributesLine[] = []
+
+  constructor(options: ContentSchemaOptions) {
+    this.#options = options
+  }
+
+  /** Takes a line of the schema; it is defined later. */
+  add(
+    line: Line<
+      'resource' | 'resource_part' | 'role' | 'condition_set' | 'rule' | 'proxy_config' | CarrierKind
+    >,
+  ): void {
+    switch (line.kind) {
+      case 'user_attributes':
+      case 'tenant_attributes':
+        this.#builtInTypes.push(line)
+        return
+      case 'resource':
+        this.#resources.push(line)
+        return
+      case 'resource_part':
+        this.#resources.push(withParts(this.#resources.pop(), line))
+        return
+      case 'role':
+        this.#roles.push(line)
+        return
+      case 'condition_set':
+        // Here, so that a refusal names the line.
+        checkReadable(line.conditions, ['conditions'])
+        this.#conditionSets.push(line)
+        return
+      case 'rule':
+        this.#rules.push(line)
+        return
+      case 'proxy_config':
+        this.#proxyConfigs.push(line)
+    }
+  }
+
+  /** Defines the whole schema, of which all lines have come. In slices, because it may have a hundred thousand rules. */
+  *define(): Resumable<DefinedSchema> {
+    const { now, newId, attributesBytesMax } = this.#options
+    requireUnique('resource', this.#resources)
+    requireUnique('role', this.#roles)
+    requireUnique('condition set', this.#conditionSets)
+    requireUnique('proxy config', this.#proxyConfigs)
+    const records = new Draft(NOTHING, attributesBytesMax)
+    // Nothing is presented. The built-in resources get new ids, which no environment has.
+    const scope = { organizationId: '', projectId: '', environmentId: newId(), createdAt: now }
+    const schema = {
+      ...schemaOf(this.#resources, this.#roles, this.#builtInTypes),
+      conditionSets: this.#conditionSets.map(exportedSetOf),
+      rules: this.#rules.map(({ kind: _kind, ...rule }) => rule),
+      proxyConfigs: this.#proxyConfigs.map(config => this.#exportedProxyConfig(config)),
+    }
+    yield* importSchema({ records, scope, now, newId }, { schema, conflictStrategy: 'fail' })
+    yield* checkSchemaCeilings({ records, newId })
+    yield* checkSchemaSize({ records, newId })
+    return yield* this.#defined(records)
+  }
+
+  *#defined(records: Draft): Resumable<DefinedSchema> {
+    const defined: StoredRecord[] = [...records.list('type', lists.builtInTypes())]
+    const typeIds = new Map<string, string>()
+    const roleIds = new Map<string, string>()
+    const relations = new Map<string, RelationRecord>()
+    for (const type of records.list('type', lists.all('type'))) {
+      typeIds.set(type.key, type.id)
+      defined.push(type)
+    }
+    // Each list is read once: a draft examines all records of a kind to find those of one resource.
+    const relationsOf = yield* byType(records.list('relation', lists.all('relation')))
+    const rolesOf = yield* byType(records.list('role', lists.all('role')))
+    for (const { key, relation_details } of this.#resources) {
+      const typeId = typeIds.get(key)!
+      for (const relation of relationsOf.get(typeId) ?? []) {
+        const use = relation_details?.[relation.key]?.group_use ?? null
+        const stored = { ...relation, groupUse: use }
+        relations.set(`${key}#${relation.key}`, stored)
+        defined.push(stored)
+      }
+      for (const role of rolesOf.get(typeId) ?? []) {
+        roleIds.set(`${key}#${role.key}`, role.id)
+        defined.push(role)
+      }
+      yield
+    }
+    for (const role of rolesOf.get(null) ?? []) {
+      roleIds.set(role.key, role.id)
+      defined.push(role)
+    }
+    for (const kind of ['condition-set', 'rule', 'proxy-config'] as const) {
+      for (const record of records.list(kind, lists.all(kind))) {
+        defined.push(record)
+        if (defined.length % YIELD_ROWS === 0) yield
+      }
+    }
+    return { records: defined, typeIds, roleIds, relations }
+  }
+
+  #exportedProxyConfig({ key, name, auth_mechanism, mapping_rules, ...line }: ContentProxyConfig) {
+    const { createdAt, updatedAt } = timesOf(line, this.#options.now)
+    return {
+      key,
+      name,
+      auth_mechanism: auth_mechanism ?? 'Bearer',
+      mapping_rules: mapping_rules ?? [],
+      created_at: presentInstant(createdAt),
+      updated_at: presentInstant(updatedAt),
+    } as const
+  }
+}
+
+/** The resource with the parts that a line after its own brings. */
+function withParts(resource: ContentResource | undefined, line: Line<'resource_part'>): ContentResource {
+  if (resource?.key !== line.resource) {
+    throw invalid(`a "resource_part" follows the line of its resource, ${JSON.stringify(line.resource)}`)
+  }
+  const whole = { ...resource }
+  for (const name of RESOURCE_PARTS) {
+    const [before, more] = [Object.entries(resource[name] ?? {}), Object.entries(line[name] ?? {})]
+    const keys = new Set(before.map(([key]) => key))
+    for (const [key] of more) if (keys.has(key)) throw repeated(name, key)
+    if (more.length > 0) Object.assign(whole, { [name]: Object.fromEntries<unknown>([...before, ...more]) })
+  }
+  return whole
+}
+
+/** Records by the resource that they belong to; those of none by null. */
+function* byType<Part extends RelationRecord | RoleRecord>(
+  records: Iterable<Part>,
+): Resumable<Map<string | null, Part[]>> {
+  const parts = new Map<string | null, Part[]>()
+  let count = 0
+  for (const part of records) {
+    const ofType = parts.get(part.typeId)
+    if (ofType === undefined) parts.set(part.typeId, [part])
+    else ofType.push(part)
+    if (++count % YIELD_ROWS === 0) yield
+  }
+  return parts
+}
+
+/** When a thing was made and changed, as its line says, or `now`. */
+export function timesOf(line: { readonly created_at?: string; readonly updated_at?: string }, now: number) {
+  const createdAt = instantOf(line.created_at, now)
+  return { createdAt, updatedAt: line.updated_at === undefined ? createdAt : Date.parse(line.updated_at) }
+}
+
+export function instantOf(text: string | undefined, now: number): number {
+  return text === undefined ? now : Date.parse(text)
+}
+
+function schemaOf(
+  resources: readonly ContentResource[],
+  roles: readonly ContentRole[],
+  builtInTypes: readonly AttributesLine[],
+): Pick<ExportedSchema, 'resources' | 'tenantRoles' | 'builtInTypes'> {
+  // Parts get their ids and times where they are put.
+  const part = { id: '', createdAt: 0, updatedAt: 0 }
+  return {
+    resources: resources.map(({ kind: _kind, key, relation_details = {}, action_groups = {}, ...body }) => ({
+      key,
+      body,
+      relationTexts: Object.entries(relation_details).map(([relation, { name, description = null }]) => ({
+        key: relation,
+        name,
+        description,
+        groupUse: null,
+      })),
+      actionGroups: Object.entries(action_groups).map(([group, details]) => {
+        requireActions(key, group, details.actions, body.actions)
+        const { name, description = null, attributes = null, actions } = details
+        return { ...part, key: group, name, description, attributes, actions }
+      }),
+    })),
+    tenantRoles: roles.map(({ kind: _kind, key, ...block }) => [key, block]),
+    builtInTypes: builtInTypes.map(({ kind, attributes }) => ({
+      key: CARRIER_OF[kind],
+      attributes: Object.entries(attributes).map(([key, { type, description = null }]) => ({
+        ...part,
+        key,
+        type,
+        description,
+      })),
+    })),
+  }
+}
+
+function exportedSetOf({ kind: _kind, ...set }: ContentConditionSet): ExportedConditionSet {
+  const { description = null, resource = null, parent = null } = set
+  return { ...set, description, resource, parent }
+}
+
+function requireActions(type: string, group: string, actions: readonly string[], there: object): void {
+  const missing = actions.find(action => !Object.hasOwn(there, action))
+  if (missing !== undefined) throw unknown('action', `${type}:${missing} in action group ${group}`)
+}
+
+function requireUnique(what: string, lines: readonly { readonly key: string }[]): void {
+  const seen = new Set<string>()
+  for (const { key } of lines) {
+    if (seen.has(key)) throw repeated(what, key)
+    seen.add(key)
+  }
+}
+
+/** The view of an empty environment. */
+const NOTHING: View = {
+  get present() {
+    return NOTHING
+  },
+  sequence: () => 0,
+  get: () => undefined,
+  places: () => [],
+  scan: () => [],
+  count: () => 0,
+  batches: () => [],
+  beginningWith: () => [],
+  snapshot: () => ({ view: NOTHING, release: () => {} }),
+}

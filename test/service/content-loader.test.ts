@@ -1,0 +1,164 @@
+/** Every store imports the exports of every other store: an import through a ledger cuts its rows into commits that each store takes. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { ContentShapes } from '#http/routing/content-shapes.ts'
+import { contentLines } from '#management/content/content-export.ts'
+import { ContentImport } from '#management/content/content-import.ts'
+import { LedgerLoader } from '#management/content/content-loader.ts'
+import { CONTENT_LINE_BYTES_MAX, DERIVATIONS_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
+import type { Commit } from '#store/ledger.ts'
+import { openStore } from '#store/open-store.ts'
+import type { Store } from '#store/store.ts'
+import { content, type Line } from '../support/content.ts'
+
+/** Rows and bytes of a commit that any store takes at once. */
+const ROWS_MAX = 500
+const BYTES_MAX = 2_000_000
+const OPTIONS = {
+  ...new ContentShapes(),
+  now: 0,
+  newId: randomUUID,
+  attributesBytesMax: 65_536,
+  heldBytesMax: 4e9,
+}
+
+/** Imports the text into an environment in memory. Returns the size of each commit, what was counted, and what it exports. */
+async function imported(text: string) {
+  const store = await openStore('memory:', listRule)
+  onTestFinished(() => store.close())
+  const commits: { readonly rows: number; readonly bytes: number }[] = []
+  const counting = {
+    environment: async (id: string) => {
+      const { view, ledger } = await store.environment(id)
+      const commit = (each: Commit) => {
+        commits.push({
+          rows: each.put.length,
+          bytes: each.put.reduce((sum, row) => sum + row.value.length, 0),
+        })
+        return ledger.commit(each)
+      }
+      return { view, ledger: { commit, feed: ledger.feed.bind(ledger) } }
+    },
+  }
+  const loader = new LedgerLoader(
+    counting as unknown as Store,
+    () => randomBytes(16),
+    () => OPTIONS,
+  )
+  const pieces = [Buffer.from(text)]
+  const counts = await loader.load('environment', {
+    next: () => Promise.resolve(pieces.pop() ?? null),
+    cancel: () => {},
+  })
+  const { view } = await store.environment('environment')
+  return { commits, counts, lines: [...contentLines(view)] }
+}
+
+const TENANT = { kind: 'tenant', key: 'default', name: 'Default' }
+
+/** So many rules on ten actions, with a set for each ten of them. */
+function ruled(rules: number): Line[] {
+  const actions = Array.from({ length: 10 }, (_, n) => `a-${n}`)
+  const sets = Array.from({ length: Math.ceil(rules / 10) }, (_, n) => `s-${n}`)
+  return [
+    { kind: 'resource', key: 'doc', name: 'Doc', actions: Object.fromEntries(actions.map(key => [key, {}])) },
+    ...sets.map(key => ({ kind: 'condition_set', key, name: key, type: 'userset', conditions: {} })),
+    ...Array.from({ length: rules }, (_, n) => ({
+      kind: 'rule',
+      user_set: sets[Math.floor(n / 10)],
+      permission: `doc:${actions[n % 10]}`,
+      resource_set: '__autogen_doc',
+    })),
+  ]
+}
+
+test('the rows of a schema, which all come of one line, are committed a few at a time', async () => {
+  const { commits, counts } = await imported(content(...ruled(3_000), TENANT))
+  expect(counts).toMatchObject({ rule: 3_000, condition_set: 300, tenant: 1 })
+  expect(Math.max(...commits.map(({ rows }) => rows))).toBe(ROWS_MAX)
+})
+
+test('rows with large attributes are committed a few at a time', async () => {
+  const attributes = { text: 'x'.repeat(60_000) }
+  const users = Array.from({ length: 100 }, (_, n) => ({ kind: 'user', key: `user-${n}`, attributes }))
+  const { commits } = await imported(content(TENANT, ...users))
+  expect(commits.length).toBeGreaterThan(4)
+  expect(Math.max(...commits.map(({ bytes }) => bytes))).toBeLessThan(BYTES_MAX)
+})
+
+test('a schema is defined with a stop every few rows', () => {
+  const lines = ruled(1_000)
+  const it = new ContentImport(OPTIONS)
+  const all = [{ kind: 'environment', format: 1 }, ...lines, TENANT].map(line => JSON.stringify(line))
+  let stops = 0
+  for (const [index, text] of all.entries()) {
+    for (const work = it.takeInSlices({ number: index + 1, text }); !work.next().done;) stops += 1
+  }
+  expect(stops).toBeGreaterThan(1_000)
+})
+
+test('a resource that is too large for a line is exported in several, and they are imported as what they were', async () => {
+  const keys = Array.from({ length: PARTS_PER_BODY_MAX }, (_, n) => `action-${n}`)
+  // Three bytes each.
+  const text = '鍵'.repeat(3_000)
+  const action = { name: text, description: text }
+  const half = (from: number) => Object.fromEntries(keys.slice(from, from + 500).map(key => [key, action]))
+  const roles = { viewer: { name: 'Viewer', permissions: keys } }
+  const { lines } = await imported(
+    content(
+      {
+        kind: 'resource',
+        key: 'doc',
+        name: 'Doc',
+        actions: half(0),
+        attributes: { size: { type: 'number' } },
+      },
+      { kind: 'resource_part', resource: 'doc', actions: half(500), roles },
+      { kind: 'resource', key: 'other', name: 'Other', actions: {} },
+      TENANT,
+    ),
+  )
+  expect(lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0)).toBeGreaterThan(
+    CONTENT_LINE_BYTES_MAX,
+  )
+  expect(Math.max(...lines.map(line => Buffer.byteLength(line)))).toBeLessThan(CONTENT_LINE_BYTES_MAX)
+  const again = await imported(lines.join(''))
+  expect(again.lines).toEqual(lines)
+  expect(again.counts).toMatchObject({ resource: 2, tenant: 1 })
+})
+
+test.each([
+  ['without its resource', { kind: 'resource_part', resource: 'doc', actions: { read: {} } }],
+  ['of an earlier resource', { kind: 'resource_part', resource: 'first', actions: { read: {} } }],
+  [
+    'with an action that the resource has',
+    { kind: 'resource_part', resource: 'last', actions: { view: {} } },
+  ],
+])('a part of a resource is refused %s', async (_, part) => {
+  const resource = (key: string) => ({ kind: 'resource', key, name: key, actions: { view: {} } })
+  const importing = imported(content(resource('first'), resource('last'), part, TENANT))
+  await expect(importing).rejects.toMatchObject({
+    code: 'INVALID_INPUT',
+    message: expect.stringMatching(/resource_part|comes twice/),
+  })
+})
+
+test('a line takes as many derivations of a role as an environment may have, and no more', () => {
+  const { check } = new ContentShapes()
+  const line = (count: number) => {
+    const derivation = { role: 'owner', on_resource: 'folder', linked_by_relation: 'parent' }
+    const granted_to = { users_with_role: Array.from({ length: count }, () => derivation) }
+    return {
+      kind: 'resource',
+      key: 'doc',
+      name: 'Doc',
+      actions: {},
+      roles: { viewer: { name: 'V', granted_to } },
+    }
+  }
+  for (const count of [PARTS_PER_BODY_MAX + 1, DERIVATIONS_MAX]) {
+    expect(() => check('resource', line(count))).not.toThrow()
+  }
+  expect(() => check('resource', line(DERIVATIONS_MAX + 1))).toThrow(/users_with_role/)
+})
