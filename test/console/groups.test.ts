@@ -20,7 +20,7 @@ await verdict.createDocumentModel()
 interface Listed {
   readonly key?: string
   readonly group_instance_key?: string
-  readonly expires_at: string | null
+  readonly expires_at?: string
 }
 
 async function listed(group: string, part: 'users' | 'children' | 'roles'): Promise<string[]> {
