@@ -38,6 +38,7 @@ const demanded: fc.Arbitrary<Demanded> = fc.dictionary(
 type Step =
   | { readonly do: 'set'; readonly set: number; readonly parent: number | null; readonly says: Demanded }
   | { readonly do: 'remove-set'; readonly set: number }
+  | { readonly do: 'remove-type' }
   | {
       readonly do: 'rules' | 'remove-rules'
       readonly user: readonly number[]
@@ -63,6 +64,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('remove-set' as const), set: numberOfSet }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'remove-type' as const }) },
   { weight: 9, arbitrary: fc.record({ do: fc.constant('rules' as const), ...ruleSteps }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('remove-rules' as const), ...ruleSteps }) },
   { weight: 9, arbitrary: fc.constant({ do: 'compile' as const }) },
@@ -70,6 +72,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 function conditionsOf(says: Demanded): object {
   return { allOf: Object.entries(says).map(([path, values]) => ({ [path]: { in: values } })) }
+}
+
+/** One of any resource, and others of the resource. */
+function putResourceSets(all: CompiledRules): void {
+  for (let n = 0; n < RESOURCE_SETS; n++) {
+    const conditions = n === 0 ? {} : { 'resource.d': { equals: n } }
+    all.book.putSet(conditionSet(`r-${n}`, conditions, { side: 'resource', type: n === 0 ? null : TYPE }))
+  }
 }
 
 /** Does a step, and notes what the sets demand. */
@@ -87,6 +97,11 @@ function take(
     }
     case 'remove-set':
       all.book.removeSet(`u-${each.set}`)
+      return
+    case 'remove-type':
+      // Its sets are removed with it, so a rule on one of them is removed for two reasons.
+      all.book.removeType(TYPE, ACTIONS)
+      putResourceSets(all)
       return
     default:
       for (const user of each.user) {
@@ -181,12 +196,8 @@ test('leads to each rule by a value that its sets demand, and to nothing that ha
   holdsFor(fc.array(step, { minLength: 20, maxLength: 120, size: 'max' }), 20, steps => {
     const all = new CompiledRules()
     const says = new Map<string, Demanded>()
-    for (let n = 0; n < RESOURCE_SETS; n++) {
-      all.book.putSet(
-        conditionSet(`r-${n}`, n === 0 ? {} : { 'resource.d': { equals: n } }, { side: 'resource' }),
-      )
-      if (n > 0) says.set(`r-${n}`, { 'resource.d': [n] })
-    }
+    putResourceSets(all)
+    for (let n = 1; n < RESOURCE_SETS; n++) says.set(`r-${n}`, { 'resource.d': [n] })
     for (let n = 0; n < USER_SETS; n += 2) {
       all.book.putSet(conditionSet(`u-${n}`, conditionsOf({ 'user.a': [n] })))
       says.set(`u-${n}`, { 'user.a': [n] })

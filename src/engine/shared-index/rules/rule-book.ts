@@ -226,7 +226,8 @@ export class RuleBook {
 
   #forgetRule(standing: StandingRule): void {
     const { userSet, resourceSet } = standing.rule
-    this.#rules.delete(standing.name)
+    // It may leave for several reasons at once: with a set and with its type.
+    if (!this.#rules.delete(standing.name)) return
     this.#noteRule(standing, false)
     this.#rulesOfUserSet.remove(userSet, standing)
     this.#rulesOfResourceSet.remove(resourceSet, standing)

@@ -20,7 +20,7 @@ export class RuleJournal {
   }
 
   noteRule(rule: StandingRule, isAdded: boolean): void {
-    if (isAdded || this.rules.get(rule) === undefined) this.rules.set(rule, isAdded)
-    else this.rules.delete(rule)
+    if (!isAdded && this.rules.get(rule) === true) this.rules.delete(rule)
+    else this.rules.set(rule, isAdded)
   }
 }
