@@ -192,11 +192,11 @@ describe('verdict apply', () => {
       const wanted = wantedState(readModelFile(second, 'second'))
       await applyPlan(recording, 'default/default', planOf(first, wanted, ALL), () => {})
       expect(calls).toEqual([
-        'DELETE set_rules',
+        'DELETE set_rules/bulk',
         'PATCH condition_sets/inside',
         'POST condition_sets',
         'PATCH users/ann',
-        'POST set_rules',
+        'POST set_rules/bulk',
       ])
     } finally {
       await api.close()

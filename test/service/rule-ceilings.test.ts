@@ -112,6 +112,26 @@ describe('rules', () => {
     await addRule(environment, 3, 'write')
   })
 
+  test('in a bulk are as many as may be, and with one more none is created', async () => {
+    const environment = await withSets(4)
+    const rule = (set: number, action: string) => ({
+      user_set: `set-${set}`,
+      permission: `document:${action}`,
+      resource_set: 'document',
+    })
+    const bulk = (...operations: ReturnType<typeof rule>[]) =>
+      environment.execute('createSetRules', { body: { operations } })
+    const most = [0, 1, 2].map(set => rule(set, 'read'))
+    await expect(bulk(...most, rule(3, 'read'))).rejects.toMatchObject(REFUSED)
+    await bulk(...most)
+    await expect(bulk(rule(0, 'write'), rule(1, 'write'), rule(2, 'write'))).rejects.toMatchObject({
+      ...REFUSED,
+      message: 'there are 5 rules, which is the most',
+    })
+    const answer = await bulk(rule(0, 'write'), rule(1, 'write'), rule(0, 'read'))
+    expect(answer).toMatchObject({ body: { rules_created: 2 } })
+  })
+
   test('are as many as may be in an environment, and what is removed makes room at once', async () => {
     const environment = await withSets(4)
     for (let set = 0; set < 3; set += 1) await addRule(environment, set)

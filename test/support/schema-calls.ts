@@ -212,6 +212,12 @@ export const SCHEMA_CALLS: readonly Call[] = [
     path: RULES,
     body: { user_set: 'keeper', permission: 'order:ship', resource_set: 'order', is_role: true },
   },
+  {
+    operation: 'createSetRules',
+    method: 'POST',
+    path: `${RULES}/bulk`,
+    body: { operations: [RULE, { ...RULE, permission: 'order:pay' }] },
+  },
   { operation: 'listSetRules', method: 'GET', path: `${RULES}?user_set=&permission=ship&resource_set=open` },
   { operation: 'listSetRules', method: 'GET', path: `${RULES}?include_total_count=true` },
   { operation: 'listConditionSets', method: 'GET', path: `${SETS}?type=resourceset&search=o` },
@@ -267,6 +273,12 @@ export const SCHEMA_CALLS: readonly Call[] = [
 export const SCHEMA_DELETIONS: readonly Call[] = [
   { operation: 'deleteProxyConfig', method: 'DELETE', path: `${CONFIGS}/gateway` },
   { operation: 'deleteSetRule', method: 'DELETE', path: RULES, body: RULE },
+  {
+    operation: 'deleteSetRules',
+    method: 'DELETE',
+    path: `${RULES}/bulk`,
+    body: { idents: [{ ...RULE, permission: 'order:pay' }] },
+  },
   { operation: 'deleteConditionSet', method: 'DELETE', path: `${SETS}/chiefs` },
   { operation: 'deleteAction', method: 'DELETE', path: `${ORDER}/actions/pay` },
   { operation: 'deleteActionGroup', method: 'DELETE', path: `${ORDER}/action_groups/all` },

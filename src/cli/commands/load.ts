@@ -2,7 +2,7 @@
  * `verdict load`: adds the facts of a file to an environment, and condition sets and rules. What is there already is brought up
  * to date or left, so a load that broke off can be repeated.
  */
-import { type Api, Done, request, resultOf } from '#cli/api.ts'
+import { type Api, request, resultOf } from '#cli/api.ts'
 import { stat } from 'node:fs/promises'
 import type { Command } from '#cli/command.ts'
 import { contentLineOf, ContentLineError } from '#cli/content-line.ts'
@@ -169,7 +169,7 @@ async function sendFacts(api: Api, place: string, facts: readonly Fact[]): Promi
       for (const set of facts) await putConditionSet(api, `/v2/schema/${place}`, set as ContentConditionSet)
       return
     case 'rule':
-      for (const rule of operations) await putRule(api, base, rule)
+      await request(api, 'POST', `${base}/set_rules/bulk`, { operations })
       return
     case 'tenant':
       // There is no bulk call that puts tenants.
@@ -212,13 +212,6 @@ async function putConditionSet(
     throw new ApiError(`condition set ${key} is there, of another type or for another resource`)
   }
   await request(api, 'PATCH', path, { parent_id: parent, ...fields })
-}
-
-/** A rule that is there already is left as it is. */
-async function putRule(api: Api, base: string, rule: unknown): Promise<void> {
-  const path = `${base}/set_rules`
-  const answer = await api.send('POST', path, rule)
-  if (answer.status !== 409) resultOf(Done, answer, `POST ${path}`)
 }
 
 async function putTenant(

@@ -1,6 +1,8 @@
 /** Carries a plan out: its requests in order, those of one bulk call together. */
-import { type Api, request } from '#cli/api.ts'
+import { Check } from 'typebox/schema'
+import { type Api, type ApiAnswer, Done, resultOf } from '#cli/api.ts'
 import { ApiError } from '#cli/exit-codes.ts'
+import { SetRulesCreated } from '#model/wire/set-rule.ts'
 import type { PlannedRequest, Step } from './plan-step.ts'
 
 /** Elements in one bulk call: far below the ceiling, so that each is a short commit. */
@@ -35,8 +37,10 @@ export async function applyPlan(
     const [{ step, request: first }] = batch as [StepRequest]
     const body = requestBody(batch.map(each => each.request))
     try {
-      const warning = await request(api, first.method, `/v2/${first.base}/${place}/${first.path}`, body)
-      if (warning !== null) warnings.push({ what: step.what, warning })
+      const path = `/v2/${first.base}/${place}/${first.path}`
+      const answer = await api.send(first.method, path, body)
+      resultOf(Done, answer, `${first.method} ${path}`)
+      warnings.push(...warningsOf(answer, batch))
     } catch (error) {
       if (!(error instanceof ApiError) || done === 0) throw error
       throw new ApiError(
@@ -49,11 +53,21 @@ export async function applyPlan(
   return warnings
 }
 
+/** Warnings of a request. A bulk call that warns of some elements has their indexes in its answer. */
+export function warningsOf({ warning, body }: ApiAnswer, batch: readonly StepRequest[]): StepWarning[] {
+  if (warning === null) return []
+  const indexes = Check(SetRulesCreated, body) ? body.in_every_tenant : [0]
+  return indexes.flatMap(index => {
+    const what = batch[index]?.step.what
+    return what === undefined ? [] : [{ what, warning }]
+  })
+}
+
 /** The body of a request, or of the bulk call that requests are the elements of. */
 export function requestBody(calls: readonly PlannedRequest[]): unknown {
   const bodies = calls.map(({ body }) => body)
   const bulk = calls[0]?.bulk
-  return bulk === undefined ? bodies[0] : bulk === 'array' ? bodies : { operations: bodies }
+  return bulk === undefined ? bodies[0] : bulk === 'array' ? bodies : { [bulk]: bodies }
 }
 
 /** Each warning once, over what it is about. */

@@ -84,7 +84,14 @@ export function planRules(present: EnvironmentState, wanted: EnvironmentState): 
   return [...wanted.rules].flatMap(([name, rule]) => {
     const body = withComputedSides(rule, present, wanted)
     if (present.rules.has(name) || present.rules.has(ruleName(body))) return []
-    return [ruleStep('+', body, { phase: PHASES.rules, method: 'POST' }, wanted.ways.get(`rule ${name}`))]
+    return [
+      ruleStep(
+        '+',
+        body,
+        { phase: PHASES.rules, method: 'POST', bulk: 'operations' },
+        wanted.ways.get(`rule ${name}`),
+      ),
+    ]
   })
 }
 
@@ -94,7 +101,7 @@ export function planRuleRemovals(present: EnvironmentState, wanted: EnvironmentS
   )
   return [...present.rules]
     .filter(([name]) => !kept.has(name))
-    .map(([, rule]) => ruleStep('-', rule, { phase: PHASES.ruleRemovals, method: 'DELETE' }))
+    .map(([, rule]) => ruleStep('-', rule, { phase: PHASES.ruleRemovals, method: 'DELETE', bulk: 'idents' }))
 }
 
 /** Children before parents, which cannot go while they have any. */
@@ -116,7 +123,7 @@ export function planConditionSetRemovals(present: EnvironmentState, wanted: Envi
 function ruleStep(
   mark: Step['mark'],
   rule: RuleState,
-  call: Pick<PlannedRequest, 'phase' | 'method'>,
+  call: Pick<PlannedRequest, 'phase' | 'method' | 'bulk'>,
   way?: Way,
 ): Step {
   const what = `rule ${userSetName(rule.user_set)} may ${rule.permission} on ${resourceSetName(rule.resource_set)}`
@@ -125,7 +132,7 @@ function ruleStep(
     what,
     way,
     details: [],
-    requests: [{ ...call, base: 'facts', path: 'set_rules', body: rule }],
+    requests: [{ ...call, base: 'facts', path: 'set_rules/bulk', body: rule }],
   }
 }
 

@@ -11,8 +11,8 @@ export interface PlannedRequest {
   readonly base: 'schema' | 'facts'
   readonly path: string
   readonly body?: unknown
-  /** The body is one element of a bulk call: in `operations`, or in a bare array. */
-  readonly bulk?: 'operations' | 'array'
+  /** The body is one element of a bulk call: in `operations` or `idents`, or in a bare array. */
+  readonly bulk?: 'operations' | 'idents' | 'array'
 }
 
 export interface Step {

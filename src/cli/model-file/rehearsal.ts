@@ -11,7 +11,7 @@ import { DEFAULT_TENANT } from '#model/decision.ts'
 import type { ModelTest } from '#model/model-file.ts'
 import { Check } from 'typebox/schema'
 import { ManagementError } from '#model/wire/problem.ts'
-import { batchesOf, requestBody, type StepWarning } from './apply-plan.ts'
+import { batchesOf, requestBody, type StepRequest, type StepWarning, warningsOf } from './apply-plan.ts'
 import { EnvironmentState } from './environment-state.ts'
 import { runTest, type TestOutcome } from './expectations.ts'
 import type { Finding } from './findings.ts'
@@ -99,27 +99,22 @@ async function tryPlan(
   const refusals: Finding[] = []
   const warnings: StepWarning[] = []
   let refusedIn: number | null = null
-  const send = async (step: Step, calls: readonly PlannedRequest[]): Promise<boolean> => {
+  const send = async (batch: readonly StepRequest[]): Promise<boolean> => {
+    const calls = batch.map(({ request }) => request)
     const [{ base, method, path }] = calls as [PlannedRequest]
     const answer = await api.send(method, `/v2/${base}/${PLACE}/${path}`, requestBody(calls))
-    if (answer.warning !== null) warnings.push({ what: step.what, warning: answer.warning })
+    warnings.push(...warningsOf(answer, batch))
     if (answer.status < 300) return true
-    if (calls.length === 1) refusals.push(...findingsOf(answer, step, calls[0]!))
+    if (calls.length === 1) refusals.push(...findingsOf(answer, batch[0]!.step, calls[0]!))
     return false
   }
   for (const batch of batchesOf(steps)) {
     const { phase } = batch[0]!.request
     if (refusedIn !== null && phase > refusedIn) break
-    if (
-      await send(
-        batch[0]!.step,
-        batch.map(({ request }) => request),
-      )
-    )
-      continue
+    if (await send(batch)) continue
     refusedIn = phase
     // Which of them it was: one by one.
-    if (batch.length > 1) for (const { step, request } of batch) await send(step, [request])
+    if (batch.length > 1) for (const each of batch) await send([each])
   }
   return { refusals, warnings }
 }

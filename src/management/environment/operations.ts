@@ -42,6 +42,7 @@ import * as resources from '#management/schema/resources.ts'
 import * as roleInheritance from '#management/schema/role-inheritance.ts'
 import * as schemaExport from '#management/schema/schema-export.ts'
 import * as schemaImport from '#management/schema/schema-import.ts'
+import * as setRuleBulk from '#management/schema/set-rules/set-rule-bulk.ts'
 import * as setRuleLists from '#management/schema/set-rules/set-rule-lists.ts'
 import * as setRules from '#management/schema/set-rules/set-rules.ts'
 import * as tenantRoles from '#management/schema/tenant-roles.ts'
@@ -102,6 +103,7 @@ export const writeOperations = {
   ...roleInheritance.writes,
   ...schemaImport.writes,
   ...setRules.writes,
+  ...setRuleBulk.writes,
   ...tenantBulk.writes,
   ...tenantRoles.writes,
   ...tenantUsers.writes,

@@ -1,6 +1,6 @@
 /** Rules on condition sets on the wire (conditions, sections 1.4 and 2). */
 import { type Static, Type } from 'typebox'
-import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
+import { BULK_ELEMENTS_MAX, LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {
   envelope,
   environmentPath,
@@ -26,6 +26,26 @@ export const SetRuleCreate = Type.Object({
   is_resource: optional(Type.Boolean({ description: '`resource_set` names a resource and nothing else.' })),
 })
 export type SetRuleCreate = Static<typeof SetRuleCreate>
+
+const SetRules = Type.Array(SetRuleCreate, { maxItems: BULK_ELEMENTS_MAX })
+
+export const SetRulesBulk = Type.Object({ operations: SetRules })
+export type SetRulesBulk = Static<typeof SetRulesBulk>
+
+export const SetRulesBulkRemoval = Type.Object({ idents: SetRules })
+export type SetRulesBulkRemoval = Static<typeof SetRulesBulkRemoval>
+
+export const SetRulesCreated = Type.Object({
+  rules_created: Type.Integer({ minimum: 0 }),
+  in_every_tenant: Type.Array(Type.Integer({ minimum: 0 }), {
+    description:
+      'Indexes of the operations whose new rules hold in every tenant, because neither of their sets asks about tenants.',
+  }),
+})
+export type SetRulesCreated = Static<typeof SetRulesCreated>
+
+export const SetRulesRemoved = Type.Object({ rules_removed: Type.Integer({ minimum: 0 }) })
+export type SetRulesRemoved = Static<typeof SetRulesRemoved>
 
 export const SetRule = Type.Object({
   id: Uuid,

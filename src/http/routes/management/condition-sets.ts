@@ -15,7 +15,17 @@ import {
   PossibleParentsQuery,
   RelatedSetsQuery,
 } from '#model/wire/condition-set.ts'
-import { SetRule, SetRuleCreate, SetRuleList, SetRulesPath, SetRulesQuery } from '#model/wire/set-rule.ts'
+import {
+  SetRule,
+  SetRuleCreate,
+  SetRuleList,
+  SetRulesBulk,
+  SetRulesBulkRemoval,
+  SetRulesCreated,
+  SetRulesPath,
+  SetRulesQuery,
+  SetRulesRemoved,
+} from '#model/wire/set-rule.ts'
 import { ConditionSetTry, type ConditionTrial, TriedSet } from '#model/wire/tried-set.ts'
 import { FACTS_BASE, type Manage, managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
@@ -169,6 +179,25 @@ export function setRuleRoutes(manage: Manage): Route[] {
       method: 'DELETE',
       summary: 'Remove a rule on condition sets',
       body: SetRuleCreate,
+    }),
+    manage({
+      ...all,
+      path: `${RULES}/bulk`,
+      operation: 'createSetRules',
+      method: 'POST',
+      summary: 'Create rules on condition sets, all or none; rules that exist are skipped',
+      body: SetRulesBulk,
+      answer: SetRulesCreated,
+      mayWarn: true,
+    }),
+    manage({
+      ...all,
+      path: `${RULES}/bulk`,
+      operation: 'deleteSetRules',
+      method: 'DELETE',
+      summary: 'Remove rules on condition sets, all or none; rules that do not exist are skipped',
+      body: SetRulesBulkRemoval,
+      answer: SetRulesRemoved,
     }),
   ]
 }

@@ -110,19 +110,37 @@ export interface NamedAction {
   readonly action: ActionRecord
 }
 
-/** The action that `resource:action` or an id names. Throws `NOT_FOUND`. O(actions of all resources) for an id. */
-export function* requireAction(records: RecordReader, text: string): Resumable<NamedAction> {
+/** The action that `resource:action` or an id names. `byId` has those that ids name (`actionsOfIds`). Throws `NOT_FOUND`. */
+export function requireAction(
+  records: RecordReader,
+  text: string,
+  byId: ReadonlyMap<string, NamedAction>,
+): NamedAction {
   const colon = text.indexOf(':')
   if (colon < 0) {
-    const [named] = yield* actionsNamed(records, text)
-    if (named?.action.id === idFrom(text)) return named
-    throw unknownPermission(text)
+    const named = byId.get(idFrom(text) ?? '')
+    if (named === undefined) throw unknownPermission(text)
+    return named
   }
   const type = requireType(records, text.slice(0, colon))
   const key = text.slice(colon + 1)
   const action = type.actions.find(each => each.key === key)
   if (!action) throw unknownPermission(text)
   return { type, action }
+}
+
+/** The actions of these ids, by them. O(actions of all resources). */
+export function* actionsOfIds(
+  records: RecordReader,
+  ids: ReadonlySet<string>,
+): Resumable<Map<string, NamedAction>> {
+  const found = new Map<string, NamedAction>()
+  let rows = 0
+  for (const type of records.list('type', lists.all('type'))) {
+    for (const action of type.actions) if (ids.has(action.id)) found.set(action.id, { type, action })
+    if (++rows % YIELD_ROWS === 0) yield
+  }
+  return found
 }
 
 function unknownPermission(text: string): AuthzError {

@@ -12,12 +12,15 @@ import { requireNoneAdded } from '#management/schema/schema-ceilings.ts'
 import type { RuleChange } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { CONDITION_SET_KEY_LENGTH_MAX } from '#model/limits.ts'
+import { idFrom } from '#model/instance-reference.ts'
 import type { RuleRecord } from '#model/records.ts'
 import type { SetRule, SetRuleCreate } from '#model/wire/set-rule.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import {
+  actionsOfIds,
   checkPermission,
   keyOfSide,
+  type NamedAction,
   requireAction,
   requireResourceSide,
   requireUserSide,
@@ -25,7 +28,7 @@ import {
   ruleChange,
   type RuleParts,
 } from './rule-sides.ts'
-import { holdsInEveryTenant, IN_EVERY_TENANT } from './tenant-mentions.ts'
+import { IN_EVERY_TENANT, TenantMentions } from './tenant-mentions.ts'
 
 /** Answers an array with the one rule, as clients expect it. A rule that exists stays as it is, as the published description has it. */
 export function* createSetRule(
@@ -35,7 +38,9 @@ export function* createSetRule(
   const parts = yield* resolveParts(context, input.body)
   const rule = findRule(context, parts) ?? addRule(context, parts)
   const rules = [presentRule(context, rule, parts)]
-  return holdsInEveryTenant(context.records, parts) ? new Warned(rules, IN_EVERY_TENANT) : rules
+  return new TenantMentions(context.records).holdsInEveryTenant(parts)
+    ? new Warned(rules, IN_EVERY_TENANT)
+    : rules
 }
 
 export function* deleteSetRule(
@@ -52,11 +57,23 @@ export function* deleteSetRule(
 
 /** What a body names. Throws `NOT_FOUND`, and `INVALID_INPUT` for sides that do not fit. */
 export function* resolveParts(context: WriteContext, body: SetRuleCreate): Resumable<RuleParts> {
+  const { permission } = body
+  const id = idFrom(permission)
+  const byId = id === null ? new Map() : yield* actionsOfIds(context.records, new Set([id]))
+  return partsOf(context, body, byId)
+}
+
+/** The same without a stop. `byId` has the actions that ids name. */
+export function partsOf(
+  context: WriteContext,
+  body: SetRuleCreate,
+  byId: ReadonlyMap<string, NamedAction>,
+): RuleParts {
   const { records } = context
   checkPermission(body.permission)
   // A set may come to be limited to a resource meanwhile, by another parent.
   requireNoneAdded(context)
-  const { type, action } = yield* requireAction(records, body.permission)
+  const { type, action } = requireAction(records, body.permission, byId)
   // It has the action: the removal of that is a new state of it. Also read again, if it was found by a list.
   records.requireUnchanged(records.get('type', rowKeys.type(type.key)) ?? type)
   const userSide = requireUserSide(records, body.user_set, body.is_role === true)

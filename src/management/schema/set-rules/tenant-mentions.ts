@@ -17,14 +17,33 @@ export const FOR_EVERY_TENANT =
   'the set does not ask about tenants, so a rule on it holds in every tenant, unless its resource set asks; ' +
   ONLY_WITH_A_ROLE
 
-/**
- * Whether a rule matches users in tenants in which they have no role: neither of its sides is a role or a resource, and nothing that
- * its sets and those above them say is about tenants. O(size of the conditions).
- */
-export function holdsInEveryTenant(records: RecordReader, { userSide, resourceSide }: RuleParts): boolean {
-  if (userSide.kind === 'role') return false
-  const sets = resourceSide.kind === 'type' ? [userSide] : [userSide, resourceSide]
-  return !sets.some(set => [set, ...ancestorsOf(records, set)].some(asksAboutTenants))
+/** Reads what each set asks about once, for rules that share sets. */
+export class TenantMentions {
+  readonly #records: RecordReader
+  /** By id of a set: whether it, or a set above it, asks about tenants. */
+  readonly #asking = new Map<string, boolean>()
+
+  constructor(records: RecordReader) {
+    this.#records = records
+  }
+
+  /**
+   * Whether a rule matches users in tenants in which they have no role: neither of its sides is a role, and no set of it, nor a set above
+   * these, asks about tenants. O(size of the conditions), once for each set.
+   */
+  holdsInEveryTenant({ userSide, resourceSide }: RuleParts): boolean {
+    if (userSide.kind === 'role' || this.#asks(userSide)) return false
+    return resourceSide.kind === 'type' || !this.#asks(resourceSide)
+  }
+
+  #asks(set: ConditionSetRecord): boolean {
+    let asks = this.#asking.get(set.id)
+    if (asks === undefined) {
+      asks = [set, ...ancestorsOf(this.#records, set)].some(asksAboutTenants)
+      this.#asking.set(set.id, asks)
+    }
+    return asks
+  }
 }
 
 function asksAboutTenants({ conditions }: ConditionSetRecord): boolean {
