@@ -25,7 +25,7 @@ import {
 } from '#model/wire/condition-set.ts'
 import { ActionBlock, AttributeBlock } from '#model/wire/resource.ts'
 import { DerivationCondition, DerivationCreate } from '#model/wire/role.ts'
-import { Email } from '#model/wire/user.ts'
+import { emailField } from '#model/wire/user.ts'
 
 /** A map keyed by the author; an entry without a body may be left empty. */
 const mapOf = <Value extends TSchema>(value: Value, key = ShortKey) =>
@@ -154,7 +154,7 @@ const ModelTenant = Type.Object(
 )
 const ModelUser = Type.Object(
   {
-    email: optional(Email),
+    email: emailField(),
     first_name: optional(Type.String()),
     last_name: optional(Type.String()),
     attributes: Type.Optional(AttributeMap),

@@ -90,6 +90,10 @@ const GOOD_BODIES: Readonly<Record<string, unknown>> = {
   updateConditionSet: {},
   tryConditionSet: {},
   createSetRule: { user_set: 'nothing', permission: 'nothing:read', resource_set: 'nothing' },
+  createSetRules: {
+    operations: [{ user_set: 'nothing', permission: 'nothing:read', resource_set: 'nothing' }],
+  },
+  deleteSetRules: { idents: [{ user_set: 'nothing', permission: 'nothing:read', resource_set: 'nothing' }] },
   isAllowedUrl: { user: { key: 'alice' }, http_method: 'GET', url: 'https://a.org', tenant: 'default' },
   createProxyConfig: { key: 'gateway', name: 'Gateway', secret: 'x' },
   updateProxyConfig: {},

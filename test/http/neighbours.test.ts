@@ -369,6 +369,8 @@ const BODIES: Readonly<Record<string, (name: Ids) => unknown[]>> = {
   updateConditionSet: name => [{ parent_id: name['condition_set_id'] }],
   tryConditionSet: triedSetOf,
   createSetRule: setRuleOf,
+  createSetRules: name => operations(setRuleOf(name)),
+  deleteSetRules: name => setRuleOf(name).map(rule => ({ idents: [rule] })),
   deleteSetRule: setRuleOf,
   createProxyConfig: proxyConfigOf,
   updateProxyConfig: proxyConfigOf,

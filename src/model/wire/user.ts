@@ -20,15 +20,19 @@ import {
 } from './building-blocks.ts'
 import { UserRoleAssignment } from './role-assignment.ts'
 
-/** What programs can send to: no more is checked, since what else an address can be is for mail servers to say. */
-export const Email = Type.String({
-  maxLength: TEXT_LENGTH_MAX,
-  pattern: '^[^@ ]+@[^@ ]+$',
-  description: 'An e-mail address.',
-})
+/** An optional e-mail address. No more is checked than that it has two parts: mail servers decide what else an address can be. */
+export function emailField() {
+  return optional(
+    Type.String({
+      maxLength: TEXT_LENGTH_MAX,
+      pattern: '^[^@ ]+@[^@ ]+$',
+      description: 'An e-mail address.',
+    }),
+  )
+}
 
 const profileFields = {
-  email: optional(Email),
+  email: emailField(),
   first_name: optional(Text),
   last_name: optional(Text),
   attributes: optional(AttributeMap),
