@@ -42,7 +42,7 @@ test('no management operation on an environment is left out here', () => {
 })
 
 /** Of the nodes themselves, and of no environment. */
-const ABOUT_NODES = ['getNodes', 'getRecentFigures']
+const ABOUT_NODES = ['getNodes', 'getRecentFigures', 'refreshDecisionPoints']
 
 test('every route of management promises a revision with every success, but those about nodes', () => {
   const silent = routes

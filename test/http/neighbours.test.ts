@@ -5,7 +5,7 @@
  */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '#http/routing/route.ts'
-import { REQUIRED_QUERIES, routes } from '#testing/requests/routes.ts'
+import { REQUIRED_QUERIES, routes, UPDATE_TRIGGERS } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
   type Answer,
@@ -429,13 +429,7 @@ describe('a decision', () => {
   }
 
   // Gateways get other responses: nginx.test.ts, kong.test.ts, allowed-url.test.ts. Triggers say nothing: container-aliases.test.ts.
-  const others = [
-    '/nginx_allowed',
-    '/kong',
-    '/allowed_url',
-    '/data-updater/trigger',
-    '/policy-updater/trigger',
-  ]
+  const others = ['/nginx_allowed', '/kong', '/allowed_url', ...UPDATE_TRIGGERS]
   const asking = routes.filter(({ access, path }) => access === 'environment' && !others.includes(path))
 
   test.each(asking.map(named))('of $name is about the environment of the key alone', async ({ route }) => {

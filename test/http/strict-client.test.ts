@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
 import { API_KEY, type Client, FACTS, SCHEMA, startedService } from '#testing/processes/running-service.ts'
-import { mountedRoutes, routes } from '#testing/requests/routes.ts'
+import { mountedRoutes, routes, UPDATE_TRIGGERS } from '#testing/requests/routes.ts'
 
 type Shape = (value: unknown, place: string) => void
 
@@ -351,11 +351,10 @@ test('the reader refuses what it is to refuse', () => {
 test('every decision endpoint has a case', () => {
   const isDecision = ({ access, family, isRead }: (typeof routes)[number]): boolean =>
     access === 'environment' && family !== 'management' && isRead
-  const triggers = ['/data-updater/trigger', '/policy-updater/trigger']
   const paths = [...routes, ...mountedRoutes]
     .filter(isDecision)
     .map(({ path }) => path)
-    .filter(path => !triggers.includes(path))
+    .filter(path => !UPDATE_TRIGGERS.includes(path))
   const met = CASES.map(({ path }) => path.split('?', 1)[0])
   expect([...new Set(paths)].filter(path => !met.includes(path))).toEqual([])
 })

@@ -52,3 +52,6 @@ export function answerFindings(operationId: string, status: number, body: unknow
   validators.set(name, validator)
   return validator.Check(body) ? [] : [...validator.Errors(body)]
 }
+
+/** Paths of aliases that need the key of an environment and decide nothing (`container-aliases.test.ts`). */
+export const UPDATE_TRIGGERS: readonly string[] = ['/data-updater/trigger', '/policy-updater/trigger']
