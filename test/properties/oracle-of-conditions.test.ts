@@ -97,6 +97,11 @@ function itemsOf(items: unknown): JsonObject[] {
   return (Array.isArray(items) ? items : [items]) as JsonObject[]
 }
 
+function hasLongInteger(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(hasLongInteger)
+  return typeof value === 'bigint'
+}
+
 describe('taking something away leaves the value or makes it unknown', () => {
   test('an attribute, in trees without exists and without names that hide others', () => {
     const shape = { exists: false, shadows: false, wholeObjects: true }
@@ -112,6 +117,8 @@ describe('taking something away leaves the value or makes it unknown', () => {
     const becameUnknown = { true: 0, false: 0 }
     const becomes = (asked: Case): void => {
       const before = valueOf(asked)
+      // An integer that is not compared makes the comparison of its object unknown. Without it, the object can be compared.
+      if (before === 'unknown' && hasLongInteger(asked)) return
       for (const less of lessenedCases(asked, lessened)) {
         const after = valueOf(less)
         if (after !== before) expect(after).toBe('unknown')
@@ -124,6 +131,14 @@ describe('taking something away leaves the value or makes it unknown', () => {
   // Why the law holds of no more than that.
   const value = (conditions: JsonObject, user: JsonObject) =>
     truthOf(conditions, { user, resource: {}, tenant: {}, context: {}, server: {} }, () => undefined)
+
+  test('but an integer that no double represents', () => {
+    const conditions = { 'user.a': { in: [{}] } }
+    expect([value(conditions, { a: { x: 2n ** 53n + 1n } }), value(conditions, { a: {} })]).toEqual([
+      'unknown',
+      'true',
+    ])
+  })
 
   test('but exists false', () => {
     const conditions = { 'user.a': { exists: false } }
