@@ -25,8 +25,7 @@ interface Parameter {
   readonly isList: boolean
 }
 
-/** Digits that always make an exact number; longer ones would be rounded silently. */
-/** More digits than a number holds: whatever is too large is refused by the schema of the parameter, or means nothing. */
+/** Up to more digits than a number holds exactly. The schema of the parameter refuses a number that is too large. */
 const INTEGER = /^-?\d{1,40}$/
 const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/
 const BOOLEANS = new Map([

@@ -170,7 +170,7 @@ describe('query parameters', () => {
     ['page=1.0', 'page', 'must be integer'],
     ['page=1e3', 'page', 'must be integer'],
     ['page=0x1', 'page', 'must be integer'],
-    ['page=99999999999999999999', 'page', 'must be integer'],
+    [`page=${'9'.repeat(41)}`, 'page', 'must be integer'],
     ['page=0', 'page', 'must be >= 1'],
     ['page=1&page=2', 'page', 'must be given once'],
     ['detailed=True', 'detailed', 'must be true or false'],
