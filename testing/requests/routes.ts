@@ -29,8 +29,10 @@ export function routesWithoutService(lost: Error): Route[] {
 
 const all = routesWithoutService(new Error('nothing is behind this route table'))
 export const routes: readonly Route[] = all.filter(({ standsFor }) => standsFor === null)
-/** Other ways to some of them. */
-export const mountedRoutes: readonly Route[] = all.filter(({ standsFor }) => standsFor !== null)
+/** The routes of facts that a decision point has under `/facts`. */
+export const mountedRoutes: readonly Route[] = all.filter(
+  ({ standsFor, path }) => standsFor !== null && path.startsWith('/facts/'),
+)
 
 /** What the query of a request must say, by the path of its route. */
 export const REQUIRED_QUERIES: Readonly<Record<string, string>> = {
