@@ -37,7 +37,7 @@ test('a tag that one node has just given is good on another, which may not have 
   const nodes = await setUp()
   for (const [path, field] of [
     [ROLE, 'name'],
-    [USER, 'email'],
+    [USER, 'first_name'],
   ] as const) {
     let tag = tagOf(await nodes[0].patch(path, { [field]: 'first' }))
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -54,7 +54,7 @@ test('of two editors at different nodes one wins each time', async () => {
   const nodes = await setUp()
   for (const [path, field] of [
     [ROLE, 'name'],
-    [USER, 'email'],
+    [USER, 'first_name'],
   ] as const) {
     let tag = tagOf(await nodes[0].get(path))
     for (let round = 0; round < ROUNDS; round += 1) {
