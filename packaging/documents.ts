@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { format, getFileInfo, resolveConfig } from 'prettier'
+import { format, type FormatConfig } from 'oxfmt'
 import { settings } from '../src/config/config.ts'
 import { fileName } from '../src/config/secret-text.ts'
 import type { SettingKind } from '../src/config/setting-kinds.ts'
@@ -15,6 +15,7 @@ import { SAMPLED_METRICS } from '../src/telemetry/sampled-metrics.ts'
 import { noticeText } from './notice.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const FORMAT = JSON.parse(readFileSync(join(ROOT, '.oxfmtrc.json'), 'utf8')) as FormatConfig
 
 interface Metric extends MetricRow {
   readonly labels: readonly string[]
@@ -54,12 +55,13 @@ export function documentText(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-/** The document as it should be, given what it is. */
+/** The document as `npm run documents` writes it, given its present text. NOTICE has no format of its own. */
 export async function documentOf(path: string, text: string): Promise<string> {
-  const filepath = join(ROOT, path)
   const written = DOCUMENTS[path]!(text)
-  const { inferredParser } = await getFileInfo(filepath)
-  return inferredParser === null ? written : format(written, { ...(await resolveConfig(filepath)), filepath })
+  if (path === 'NOTICE') return written
+  const { code, errors } = await format(path, written, FORMAT)
+  if (errors.length > 0) throw new Error(`${path} cannot be formatted: ${errors[0]!.message}`)
+  return code
 }
 
 /** The text with these rows in its table of these columns. */

@@ -77,8 +77,8 @@ export function componentsOf({ components }: Sbom): Component[] {
     licence: licenses?.[0]?.license?.id ?? licenses?.[0]?.expression,
   }))
   const label = ({ name, version }: Component) => `${name}@${version}`
-  return [...new Map(found.map(component => [label(component), component])).values()].toSorted(
-    (one, other) => (label(one) < label(other) ? -1 : 1),
+  return [...new Map(found.map(component => [label(component), component])).values()].toSorted((one, other) =>
+    label(one) < label(other) ? -1 : 1,
   )
 }
 

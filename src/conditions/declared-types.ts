@@ -8,7 +8,14 @@ import { Findings } from './findings.ts'
 import type { Path } from './paths.ts'
 
 export type DeclaredType =
-  'bool' | 'number' | 'string' | 'time' | 'array' | 'json' | 'object' | 'object_array'
+  | 'bool'
+  | 'number'
+  | 'string'
+  | 'time'
+  | 'array'
+  | 'json'
+  | 'object'
+  | 'object_array'
 
 /** `null`: it is not declared. */
 export type Declarations = (path: Path) => DeclaredType | null

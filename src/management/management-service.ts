@@ -35,7 +35,11 @@ import { environmentClosed } from '#replica/closed-environment.ts'
 
 /** A management request as it crosses from the thread that parsed it: validated, credentials checked. */
 export type ManagementRequest =
-  EnvironmentRequest | OrganizationRequest | ContentRequest | BackupRequest | ChangesRequest
+  | EnvironmentRequest
+  | OrganizationRequest
+  | ContentRequest
+  | BackupRequest
+  | ChangesRequest
 
 /** Who asks, and the kind of the request. */
 export interface AskedBy {

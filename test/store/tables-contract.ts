@@ -271,10 +271,10 @@ function describeView(start: () => Promise<Tables>): void {
     changes: [],
   })
   const history = [
-    entry(1, [], [['ann', 'ar', 10], ['bea', 'ag', 11], ['cyd', 'br', 12]]), // prettier-ignore
-    entry(2, ['bea'], [['dee', 'br', 20], ['ann', 'bg', 10]]), // prettier-ignore
-    entry(3, ['ann', 'dee'], [['ann', 'ar', 30], ['bea', 'ar', 31]]), // prettier-ignore
-    entry(4, [], [['cyd', '', 12], ['dee', 'ag', 40]]), // prettier-ignore
+    entry(1, [], [['ann', 'ar', 10], ['bea', 'ag', 11], ['cyd', 'br', 12]]), // oxfmt-ignore
+    entry(2, ['bea'], [['dee', 'br', 20], ['ann', 'bg', 10]]), // oxfmt-ignore
+    entry(3, ['ann', 'dee'], [['ann', 'ar', 30], ['bea', 'ar', 31]]), // oxfmt-ignore
+    entry(4, [], [['cyd', '', 12], ['dee', 'ag', 40]]), // oxfmt-ignore
   ]
   const startWithHistory = async () => {
     const tables = await start()

@@ -80,7 +80,9 @@ export type PoolJob =
  * index, with the text for the log. Any other error is a fault of the thread, and rejects.
  */
 export type PoolAnswer<Value> =
-  { readonly value: Value } | { readonly error: ErrorData } | { readonly indexFault: string }
+  | { readonly value: Value }
+  | { readonly error: ErrorData }
+  | { readonly indexFault: string }
 
 /*
  *     ┌ verdicts ┬ key ranges ┬ terms index ┬ body  ┐

@@ -83,7 +83,7 @@ class HeldByLine {
   /** By that number the first item, and by item the next one of the same line. */
   readonly #first = new NumberList()
   readonly #next = new NumberList()
-  readonly #walk: ForwardWalk
+  readonly #walk: ForwardWalk;
 
   static *of(walk: ForwardWalk): Resumable<HeldByLine> {
     const held = new HeldByLine(walk)
