@@ -36,15 +36,15 @@ describe('a contradiction', () => {
   test.each(['authorization', 'x-min-revision', 'content-type', 'content-encoding'])(
     'is a second value of %s, and not the same value again',
     name => {
-      expect(contradictionIn([[name, 'a'], [name, 'a'], ['host', 'h']])).toBeNull() // prettier-ignore
-      expect(contradictionIn([[name, 'a'], ['host', 'h'], [name, 'b']])).toBe(name) // prettier-ignore
-      expect(contradictionIn([[name, 'a'], [name, 'a'], [name, 'b'], [name, 'a']])).toBe(name) // prettier-ignore
-      expect(contradictionIn([[name, ''], [name, 'b']])).toBe(name) // prettier-ignore
+      expect(contradictionIn([[name, 'a'], [name, 'a'], ['host', 'h']])).toBeNull() // oxfmt-ignore
+      expect(contradictionIn([[name, 'a'], ['host', 'h'], [name, 'b']])).toBe(name) // oxfmt-ignore
+      expect(contradictionIn([[name, 'a'], [name, 'a'], [name, 'b'], [name, 'a']])).toBe(name) // oxfmt-ignore
+      expect(contradictionIn([[name, ''], [name, 'b']])).toBe(name) // oxfmt-ignore
     },
   )
 
   test('is a second value of a header that the route names, and of no other header', () => {
-    const sent = [['permit-action', 'read'], ['accept', 'a'], ['accept', 'b'], ['permit-action', 'update']] as const // prettier-ignore
+    const sent = [['permit-action', 'read'], ['accept', 'a'], ['accept', 'b'], ['permit-action', 'update']] as const // oxfmt-ignore
     expect(contradictionIn(sent)).toBeNull()
     expect(contradictionIn(sent, ['host', 'permit-user-key'])).toBeNull()
     expect(contradictionIn(sent, ['host', 'permit-action'])).toBe('permit-action')

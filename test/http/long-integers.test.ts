@@ -144,7 +144,8 @@ describe('a stored integer', () => {
   test('is found by its digits', async () => {
     const keys = async (number: string) =>
       JSON.parse(await read(`${FACTS}/users?attr_account=${number}`)) as
-        { key: string }[] | { data: { key: string }[] }
+        | { key: string }[]
+        | { data: { key: string }[] }
     const list = await keys(INEXACT)
     expect(JSON.stringify(list)).toContain('"ann"')
     expect(JSON.stringify(list)).not.toContain('"ben"')
