@@ -54,8 +54,7 @@ interface Command {
 function commandsOf(benches: readonly Bench[]): Command[] {
   return [...Map.groupBy(benches, ({ program }) => program).values()].map(together => {
     const [{ program, flags = [], isPinned, hasHugePages }] = together as [Bench]
-    if (program === null)
-      return { args: ['npx', 'vitest', 'run', '--config', 'vitest.claims.config.ts'], env: {} }
+    if (program === null) return { args: ['npx', 'vitest', 'run', '--project', 'claims'], env: {} }
     return {
       args: [
         ...(isPinned ? ['taskset', '-c', CORE] : []),

@@ -121,20 +121,20 @@ test.each(Object.entries(RULES))('no test %s, but for those that say why', (rule
   expect(offenders.toSorted()).toEqual(excepted.toSorted())
 })
 
-test('the one deadline is that of a hang, and nothing that failed is tried again', () => {
-  for (const kind of ['', '.faults', '.claims']) {
-    const config = readFileSync(join(root, `vitest${kind}.config.ts`), 'utf8')
-    expect(config.match(/\w*[tT]imeout: \w+/g)).toEqual([
-      'testTimeout: HANG_MS',
-      'hookTimeout: HANG_MS',
-      'teardownTimeout: HANG_MS',
-      'timeout: HANG_MS',
-    ])
-    expect(config).not.toMatch(/retry/)
-  }
+test('the only deadline is that of a hang, and no test is retried', () => {
+  const config = readFileSync(join(root, 'vitest.config.ts'), 'utf8')
+  expect(config.match(/\w*[tT]imeout: \w+/g)).toEqual([
+    'testTimeout: HANG_MS',
+    'hookTimeout: HANG_MS',
+    'teardownTimeout: HANG_MS',
+    'timeout: HANG_MS',
+  ])
   const ci = readFileSync(join(root, '.ci/run'), 'utf8')
-  expect(ci).not.toMatch(/retry/)
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  expect(readme).toContain('npm ci && npm test\n')
-  for (const command of ['npm ci', 'npm test']) expect(ci.split('\n')).toContain(command)
+  for (const text of [config, ci]) expect(text).not.toMatch(/retry/)
+})
+
+test('the README names the first level of the tests, and continuous integration runs both levels', () => {
+  const ci = readFileSync(join(root, '.ci/run'), 'utf8').split('\n')
+  expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain('npm ci && npm test\n')
+  for (const command of ['npm ci', 'npm run test:all']) expect(ci).toContain(command)
 })
