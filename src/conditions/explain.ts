@@ -32,15 +32,6 @@ export function explain(condition: Condition, values: QuestionValues, budget: Ev
   return nodeOf(condition, values, budget).explained
 }
 
-/** The tests of an explained condition, in the order in which they are written. */
-export function* testsIn(explained: Explained): Iterable<ExplainedTest> {
-  if (!('connective' in explained)) {
-    yield explained
-    return
-  }
-  for (const item of explained.items) yield* testsIn(item)
-}
-
 /** The first test, in the order in which they are written, that gave an explained condition its value; `null`: it has none. */
 export function decisive(explained: Explained): ExplainedTest | null {
   if (!('connective' in explained)) return explained
