@@ -1,8 +1,11 @@
 /**
- * A change that is meant for a thing as it was seen rests on all that was seen: whoever changes any of that between the look and
- * the commit makes it run again.
+ * A change that is meant for a thing, or a grant, as it was seen rests on all that was seen: whoever changes any of that between the
+ * look and the commit makes it run again, and nobody else does.
  */
 import { expect, test } from 'vitest'
+import type { WriteContext } from '#management/commands/context.ts'
+import { isResumable } from '#management/commands/resumable.ts'
+import type { GrantCondition } from '#management/commands/wanted-tags.ts'
 import { conditional } from '#management/environment/conditional.ts'
 import {
   type OperationInput,
@@ -16,96 +19,113 @@ import {
 import { runAtOnce } from '#model/resumable.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
+type Others = () => Promise<unknown>
+const nobody: Others = async () => {}
+
 async function opened(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open()
-  const { execute } = environment
-  const make = execute.bind(environment)
-  await make('createResource', {
-    body: {
-      key: 'page',
-      name: 'Page',
-      actions: { read: {} },
-      roles: { viewer: { name: 'Viewer', permissions: ['read'] } },
-    },
+  const roles = { viewer: { name: 'Viewer', permissions: ['read'] } }
+  await environment.execute('createResource', {
+    body: { key: 'page', name: 'Page', actions: { read: {} }, roles },
   })
-  await make('createTenantRole', { body: { key: 'clerk', name: 'Clerk' } })
-  await make('createUser', { body: { key: 'ann' } })
-  await make('createUser', { body: { key: 'bob' } })
-  await make('createGroup', { body: { group_instance_key: 'team', group_tenant: 'default' } })
-  await make('createResourceInstance', { body: { resource: 'page', key: 'p1', tenant: 'default' } })
+  await environment.execute('createTenantRole', { body: { key: 'clerk', name: 'Clerk' } })
+  for (const key of ['ann', 'bob']) await environment.execute('createUser', { body: { key } })
+  await environment.execute('createGroup', { body: { group_instance_key: 'team', group_tenant: 'default' } })
+  const instance = { resource: 'page', key: 'p1', tenant: 'default' }
+  await environment.execute('createResourceInstance', { body: instance })
   return environment
 }
 
-/** Whether a change of the thing as it is goes through, if `others` come between its look and its commit. */
-async function goesThrough<Name extends OperationName>(
+/** Whether a command goes through, if `others` come between its look and its commit. */
+async function goesThrough(
   environment: RunningEnvironment,
-  thing: ReadOperationName,
-  [name, input]: readonly [Name, OperationInput<Name>],
-  others: () => Promise<unknown>,
+  command: (context: WriteContext) => unknown,
+  others: Others,
 ): Promise<boolean> {
-  const read = (readOperations as Record<string, ReadOperation>)[thing]!
-  const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
-  const { work, commit } = environment.attempt(
-    conditional({
-      tags: 'any',
-      read: context => read(context, { params: (input as { params: unknown }).params, query: {} }),
-      write: context => write(context, input),
-    }),
-  )
-  runAtOnce(work)
+  const { work, commit } = environment.attempt(command)
+  if (isResumable(work)) runAtOnce(work)
   await others()
   return commit()
 }
 
+/** A change of the thing as it is. */
+function changeOf<Name extends OperationName>(
+  thing: ReadOperationName,
+  [name, input]: readonly [Name, OperationInput<Name>],
+) {
+  const read = (readOperations as Record<string, ReadOperation>)[thing]!
+  const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
+  return conditional({
+    tags: 'any',
+    read: context => read(context, { params: (input as { params: unknown }).params, query: {} }),
+    write: context => write(context, input),
+  })
+}
+
+const ANN = { user_id: 'ann' }
+const CLERK = { role_id: 'clerk' }
+const PAGE = { resource_id: 'page' }
+const VIEWER = { ...PAGE, role_id: 'viewer' }
+const TEAM = { group_instance_key: 'team' }
 const ofAnn = { user: 'ann', role: 'clerk', tenant: 'default' }
+const inTeam = { ...TEAM, ...ANN }
+const lasting = { params: inTeam, body: { tenant: 'default' } }
+const ending = { params: inTeam, body: { tenant: 'default', expires_at: '2090-01-01T00:00:00Z' } }
+const out = { params: inTeam, body: undefined }
 
-test('a change of a user goes through only if it holds the same roles', async () => {
-  const environment = await opened()
-  const change = ['updateUser', { params: { user_id: 'ann' }, body: { email: 'a@b.c' } }] as const
-  const assign = () => environment.execute('createRoleAssignment', { body: ofAnn })
-  const unassign = () => environment.execute('deleteRoleAssignment', { body: ofAnn, query: {} })
-  expect(await goesThrough(environment, 'getUser', change, async () => {})).toBe(true)
-  expect(await goesThrough(environment, 'getUser', change, assign)).toBe(false)
-  expect(await goesThrough(environment, 'getUser', change, unassign)).toBe(false)
-})
+const renamed = ['updateTenantRole', { params: CLERK, body: { name: 'Clark' } }] as const
+const CHANGES: readonly (readonly [
+  what: string,
+  change: ReturnType<typeof changeOf>,
+  others: readonly ((it: RunningEnvironment) => Promise<unknown>)[],
+])[] = [
+  [
+    'a user goes through only if it holds the same roles',
+    changeOf('getUser', ['updateUser', { params: ANN, body: { email: 'a@b.c' } }]),
+    [
+      it => it.execute('createRoleAssignment', { body: ofAnn }),
+      it => it.execute('deleteRoleAssignment', { body: ofAnn, query: {} }),
+    ],
+  ],
+  [
+    'a group, its removal, goes through only if nobody has joined it or left',
+    changeOf('getGroup', ['deleteGroup', { params: TEAM }]),
+    [it => it.execute('addGroupMember', lasting), it => it.execute('removeGroupMember', out)],
+  ],
+  [
+    'a resource goes through only if its parts are the same',
+    changeOf('getResource', ['updateResource', { params: PAGE, body: { name: 'Sheet' } }]),
+    [
+      it => it.execute('createResourceRole', { params: PAGE, body: { key: 'editor', name: 'Editor' } }),
+      it => it.execute('updateResourceRole', { params: VIEWER, body: { name: 'Reader' } }),
+      it => it.execute('deleteResourceRole', { params: VIEWER }),
+      it => it.execute('createAction', { params: PAGE, body: { key: 'print', name: 'Print' } }),
+    ],
+  ],
+  [
+    'a role goes through only if it is the same',
+    changeOf('getTenantRole', renamed),
+    [it => it.execute(...renamed)],
+  ],
+]
 
-test('the removal of a group goes through only if nobody has joined it or left', async () => {
+test.each(CHANGES)('a change of %s', async (_, change, others) => {
   const environment = await opened()
-  const change = ['deleteGroup', { params: { group_instance_key: 'team' } }] as const
-  const params = { group_instance_key: 'team', user_id: 'ann' }
-  const join = () => environment.execute('addGroupMember', { params, body: { tenant: 'default' } })
-  const leave = () => environment.execute('removeGroupMember', { params, body: undefined })
-  expect(await goesThrough(environment, 'getGroup', change, join)).toBe(false)
-  expect(await goesThrough(environment, 'getGroup', change, leave)).toBe(false)
-  expect(await goesThrough(environment, 'getGroup', change, async () => {})).toBe(true)
-})
-
-test('a change of a resource goes through only if its parts are the same', async () => {
-  const environment = await opened()
-  const page = { resource_id: 'page' }
-  const change = ['updateResource', { params: page, body: { name: 'Sheet' } }] as const
-  const viewer = { ...page, role_id: 'viewer' }
-  const others: (() => Promise<unknown>)[] = [
-    () =>
-      environment.execute('createResourceRole', { params: page, body: { key: 'editor', name: 'Editor' } }),
-    () => environment.execute('updateResourceRole', { params: viewer, body: { name: 'Reader' } }),
-    () => environment.execute('deleteResourceRole', { params: viewer }),
-    () => environment.execute('createAction', { params: page, body: { key: 'print', name: 'Print' } }),
-  ]
-  for (const other of others) expect(await goesThrough(environment, 'getResource', change, other)).toBe(false)
-  expect(await goesThrough(environment, 'getResource', change, async () => {})).toBe(true)
+  for (const other of others) {
+    expect(await goesThrough(environment, change, () => other(environment))).toBe(false)
+  }
+  expect(await goesThrough(environment, change, nobody)).toBe(true)
 })
 
 test('a change rests on what was read for the look, also where it writes something else', async () => {
   const environment = await opened()
-  const clerk = { params: { role_id: 'clerk' } }
+  const clerk = { params: CLERK }
   const attempt = () =>
     environment.attempt(
       conditional({
         tags: 'any',
         read: context => readOperations.getTenantRole(context, clerk),
-        write: context =>
-          writeOperations.updateUser(context, { params: { user_id: 'ann' }, body: { email: 'a@b.c' } }),
+        write: context => writeOperations.updateUser(context, { params: ANN, body: { email: 'a@b.c' } }),
       }),
     )
   const [lost, won] = [attempt(), attempt()]
@@ -119,13 +139,58 @@ test('a change of what is shown without a list does not mind what others do else
   const environment = await opened()
   const elsewhere = () =>
     environment.execute('updateUser', { params: { user_id: 'bob' }, body: { email: crypto.randomUUID() } })
-  const role = ['updateTenantRole', { params: { role_id: 'clerk' }, body: { name: 'Clark' } }] as const
-  expect(await goesThrough(environment, 'getTenantRole', role, elsewhere)).toBe(true)
-  const instance = [
-    'updateResourceInstance',
-    { params: { instance_id: 'page:p1' }, body: { attributes: { a: 1 } } },
-  ] as const
-  expect(await goesThrough(environment, 'getResourceInstance', instance, elsewhere)).toBe(true)
-  const itself = () => environment.execute(...role)
-  expect(await goesThrough(environment, 'getTenantRole', role, itself)).toBe(false)
+  const attributed = { params: { instance_id: 'page:p1' }, body: { attributes: { a: 1 } } }
+  for (const change of [
+    changeOf('getTenantRole', renamed),
+    changeOf('getResourceInstance', ['updateResourceInstance', attributed]),
+  ]) {
+    expect(await goesThrough(environment, change, elsewhere)).toBe(true)
+  }
+})
+
+const NEW: GrantCondition = { tags: null, isNew: true }
+const LASTING: GrantCondition = { tags: ['"null"'], isNew: false }
+const ANY: GrantCondition = { tags: 'any', isNew: false }
+
+const join = (grantCondition: GrantCondition) => (context: WriteContext) =>
+  writeOperations.addGroupMember({ ...context, grantCondition }, ending)
+const leave = (grantCondition: GrantCondition) => (context: WriteContext) =>
+  writeOperations.removeGroupMember({ ...context, grantCondition }, out)
+
+test('a new membership goes through only if nobody has made it meanwhile', async () => {
+  const environment = await opened()
+  const other = () => environment.execute('addGroupMember', lasting)
+  expect(await goesThrough(environment, join(NEW), other)).toBe(false)
+  await environment.execute('removeGroupMember', out)
+  expect(await goesThrough(environment, join(NEW), nobody)).toBe(true)
+})
+
+test('another end, and a removal, go through only if the end is the one that was seen, and the membership the same', async () => {
+  const environment = await opened()
+  const again = async () => {
+    await environment.execute('removeGroupMember', out)
+    await environment.execute('addGroupMember', lasting)
+  }
+  const moved = () => environment.execute('addGroupMember', ending)
+  for (const command of [join(LASTING), leave(LASTING)]) {
+    for (const [others, isThrough] of [
+      [again, false],
+      [moved, false],
+      [nobody, true],
+    ] as const) {
+      await environment.execute('addGroupMember', lasting)
+      expect(await goesThrough(environment, command, others)).toBe(isThrough)
+    }
+  }
+})
+
+test('others who join and leave the same group meanwhile hold nobody back', async () => {
+  const environment = await opened()
+  const ofBob = { ...TEAM, user_id: 'bob' }
+  const elsewhere = async () => {
+    await environment.execute('addGroupMember', { params: ofBob, body: { tenant: 'default' } })
+    await environment.execute('removeGroupMember', { params: ofBob, body: undefined })
+  }
+  expect(await goesThrough(environment, join(NEW), elsewhere)).toBe(true)
+  expect(await goesThrough(environment, leave(ANY), elsewhere)).toBe(true)
 })

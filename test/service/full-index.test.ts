@@ -2,33 +2,20 @@
  * An environment whose index is full: what it has no room for is refused before it is committed, by whatever call, and what is
  * committed is applied. The index is a real one, with less room than it has in the service; the code is the same.
  */
-import { randomUUID } from 'node:crypto'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
-import { EnvironmentService } from '#management/environment/environment-service.ts'
 import { Replica } from '#replica/replica.ts'
-import { listRule } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
 import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
-import { surroundingsWith } from '../support/surroundings.ts'
+import { openedService, scope } from '../support/environment-service.ts'
 
 const REFUSED = { code: 'LIMIT_EXCEEDED', message: expect.stringContaining('is full') }
-const scope = {
-  organizationId: randomUUID(),
-  projectId: randomUUID(),
-  environmentId: 'environment',
-  createdAt: 0,
-}
 
 /** An environment with so much room in its index. `onHeld` hears of changes that room is held for, and of what is given back. */
 async function environmentWith(
   graphBytesMax: number,
   onHeld: (changes: readonly Change[], isHeld: boolean) => void = () => {},
 ) {
-  const faults: unknown[] = []
-  const store = await openStore('memory:', listRule)
-  const environment = await store.environment(scope.environmentId)
   const indexes = new SharedIndexes({
     createWriter: () =>
       new SharedIndexWriter({ threadId: 1, secrets: { start: 7, multiplier: 0x2545f491 }, graphBytesMax }),
@@ -36,13 +23,9 @@ async function environmentWith(
     detach: async () => {},
     kept: null,
     warmUpWriter: null,
-    onFault: (_id, error) => void faults.push(error),
+    onFault: (_id, error) => expect.unreachable(String(error)),
   })
-  const replica = new Replica(scope.environmentId, environment, indexes)
-  const service = new EnvironmentService({
-    store: environment,
-    scope,
-    surroundings: surroundingsWith({ onBackgroundFault: error => faults.push(error) }),
+  const { environment, service } = await openedService({
     whenVisible: revision => replica.whenVisible(revision),
     holdRoom: changes => {
       const giveBack = indexes.holdRoom(scope.environmentId, changes)
@@ -53,12 +36,8 @@ async function environmentWith(
       }
     },
   })
-  await replica.start(error => faults.push(error))
-  onTestFinished(async () => {
-    await service.close()
-    await store.close()
-    expect(faults).toEqual([])
-  })
+  const replica = new Replica(scope.environmentId, environment, indexes)
+  await replica.start(error => expect.unreachable(String(error)))
   await service.execute('createTenant', { body: { key: 'default', name: 'Default' } })
   return { service, records: () => indexes.look(scope.environmentId)!.records }
 }

@@ -1,64 +1,19 @@
 /** What is removed and not purged yet: readers share what is known of it, and there is a ceiling for it. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { EnvironmentService } from '#management/environment/environment-service.ts'
 import { deadIdsIn, pendingDeadIds } from '#management/commands/dead-ids.ts'
-import { Draft } from '#management/commands/draft.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
 import { Purging, RemovalsPendingError } from '#management/environment/purging.ts'
-import { listRule, lists, rowKeys } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
-import type { View } from '#store/view.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { Random } from '#testing/data/random.ts'
+import { countedView } from '../support/counted-view.ts'
+import { openedService, storedEnvironment } from '../support/environment-service.ts'
 import { surroundingsWith } from '../support/surroundings.ts'
 
-const scope = {
-  organizationId: randomUUID(),
-  projectId: randomUUID(),
-  environmentId: 'environment',
-  createdAt: 0,
-}
 const PENDING_MAX = 4
 
-async function openEnvironment() {
-  const store = await openStore('memory:', listRule)
-  const environment = await store.environment(scope.environmentId)
-  const { view, ledger } = environment
-  const commit = (write: (records: Draft) => void) => {
-    const records = new Draft(view)
-    write(records)
-    return ledger.commit(records.toCommit(randomBytes(16)))
-  }
-  return { store, environment, view, commit }
-}
-
-/** The same view, which counts the rows of lists that were read through it. */
-function counted(view: View) {
-  const counts = { rows: 0 }
-  const counting: View = {
-    get present() {
-      return counting
-    },
-    sequence: () => view.sequence(),
-    get: key => view.get(key),
-    count: list => view.count(list),
-    places: (list, options) => view.places(list, options),
-    *scan(list, options) {
-      for (const row of view.scan(list, options)) {
-        counts.rows += 1
-        yield row
-      }
-    },
-    batches: () => view.batches(),
-    beginningWith: prefix => view.beginningWith(prefix),
-    snapshot: () => view.snapshot(),
-  }
-  return { counting, counts }
-}
-
 test('what is known of pending removals is what their rows say, however they come and go', async () => {
-  const { store, view, commit } = await openEnvironment()
-  onTestFinished(() => store.close())
+  const { view, commit } = await storedEnvironment()
   const random = new Random(43)
   const ids = Array.from({ length: 12 }, () => randomUUID())
   let known = pendingDeadIds(view)
@@ -86,9 +41,8 @@ test('what is known of pending removals is what their rows say, however they com
 })
 
 test('a reader decodes the removals that are new, and none again that another has read', async () => {
-  const { store, view, commit } = await openEnvironment()
-  onTestFinished(() => store.close())
-  const { counting, counts } = counted(view)
+  const { view, commit } = await storedEnvironment()
+  const { counted, counts } = countedView(view)
   const removals = 50
   for (let turn = 0; turn < removals; turn += 1) {
     await commit(records => {
@@ -96,36 +50,20 @@ test('a reader decodes the removals that are new, and none again that another ha
       records.put({ kind: 'purge', id: randomUUID(), ...removed })
     })
     for (let reader = 0; reader < 5; reader += 1) {
-      new RecordReader(counting).get('tenant', rowKeys.tenant('none'))
-      expect(new RecordReader(counting).hasDead).toBe(true)
+      new RecordReader(counted).get('tenant', rowKeys.tenant('none'))
+      expect(new RecordReader(counted).hasDead).toBe(true)
     }
   }
-  expect(counts.rows).toBe(removals)
+  expect(counts.scanned).toBe(removals)
 })
 
 async function openService() {
-  const { store, environment, view, commit } = await openEnvironment()
-  const faults: unknown[] = []
-  const service = new EnvironmentService({
-    store: environment,
-    scope,
-    surroundings: surroundingsWith({ onBackgroundFault: error => faults.push(error) }),
-    whenVisible: async () => {},
-    pendingMax: PENDING_MAX,
-  })
-  onTestFinished(async () => {
-    await service.close()
-    await store.close()
-    expect(faults).toEqual([])
-  })
+  const { service, view, commit } = await openedService({ pendingMax: PENDING_MAX })
   await service.execute('createTenant', { body: { key: 'default', name: 'Default' } })
-  const body = { key: 'document', name: 'Document', actions: {} }
-  await service.execute('createResource', { body })
-  const operations = Array.from({ length: 6 }, (_, n) => ({
-    key: `d${n}`,
-    resource: 'document',
-    tenant: 'default',
-  }))
+  await service.execute('createResource', { body: { key: 'document', name: 'Document', actions: {} } })
+  const operations = Array.from({ length: 6 }, (_, n) => {
+    return { key: `d${n}`, resource: 'document', tenant: 'default' }
+  })
   await service.execute('replaceResourceInstances', { body: { operations } })
   /** So many removed things whose purge nobody makes. */
   const leave = (count: number) =>
@@ -138,32 +76,16 @@ async function openService() {
   return { service, view, leave, remove }
 }
 
-test('removals below and at the ceiling go through at once, beside those that nobody purges', async () => {
+test('removals that nobody purges go through up to the ceiling, and beyond it are refused whole; other changes are not', async () => {
   const { service, leave, remove, view } = await openService()
+  // Whoever purges is told to stop, as at the end of the process.
   await service.close()
   await leave(PENDING_MAX - 3)
   await remove('d0', 'd1')
   await remove('d2')
   expect(pendingDeadIds(view).size).toBe(PENDING_MAX)
-})
-
-test('a removal above the ceiling has those before it purged first, and goes through then', async () => {
-  const { view, leave, remove } = await openService()
-  await leave(PENDING_MAX)
-  const [pending] = view.scan(lists.all('purge'))
-  await remove('d0', 'd1')
-  expect(view.get(pending!.key)).toBeUndefined()
-  expect(view.count(lists.all('instance'))).toBe(4)
-})
-
-test('a removal that finds too many that nobody purges is refused whole, other changes are not', async () => {
-  const { service, leave, remove, view } = await openService()
-  // Whoever purges is told to stop, as at the end of the process.
-  await service.close()
-  await leave(PENDING_MAX - 1)
-  await remove('d0')
   const sequence = view.sequence()
-  await expect(remove('d1')).rejects.toMatchObject({ code: 'OVERLOADED', limit: 'removals' })
+  await expect(remove('d3')).rejects.toMatchObject({ code: 'OVERLOADED', limit: 'removals' })
   expect(view.sequence()).toBe(sequence)
   await service.execute('createUser', { body: { key: 'anna' } })
 })
@@ -175,15 +97,17 @@ test('one removal alone may take more along than the ceiling says', async () => 
   await expect(remove('d5')).rejects.toMatchObject({ code: 'OVERLOADED', limit: 'removals' })
 })
 
-test('removals above the ceiling, and those that come behind them, all go through while others are purged', async () => {
+test('removals above the ceiling, and those that come behind them, have those before them purged first, and all go through', async () => {
   const { view, leave, remove } = await openService()
   await leave(PENDING_MAX)
+  const [pending] = view.scan(lists.all('purge'))
   await Promise.all([remove('d0', 'd1', 'd2', 'd3', 'd4'), remove('d5')])
+  expect(view.get(pending!.key)).toBeUndefined()
   expect(view.count(lists.all('instance'))).toBe(0)
 })
 
 test('a removal waits for room for all that it removes, and who comes meanwhile waits behind it', async () => {
-  const { store, environment, commit } = await openEnvironment()
+  const { environment, commit } = await storedEnvironment()
   const goOn = Promise.withResolvers<void>()
   const purged = Promise.withResolvers<void>()
   const surroundings = surroundingsWith({ newCommitId: () => randomBytes(16) })
@@ -198,7 +122,6 @@ test('a removal waits for room for all that it removes, and who comes meanwhile 
   onTestFinished(async () => {
     goOn.resolve()
     await purging.close()
-    await store.close()
   })
   await commit(records =>
     records.put({ kind: 'purge', id: randomUUID(), deadIds: [randomUUID()], lists: [] }),

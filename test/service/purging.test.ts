@@ -1,11 +1,10 @@
 /** Purging goes on behind the answers, and lets whoever lost a race against it go first. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { expect, onTestFinished, test } from 'vitest'
-import { Draft } from '#management/commands/draft.ts'
+import { expect, test } from 'vitest'
 import { removeDependants } from '#management/commands/removal.ts'
 import { Purging } from '#management/environment/purging.ts'
-import { listRule, lists } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
+import { lists } from '#store/keyspace/keyspace.ts'
+import { scope, storedEnvironment } from '../support/environment-service.ts'
 
 /** Far more than goes with the removal itself. */
 const ASSIGNMENTS = 300
@@ -13,15 +12,7 @@ const ASSIGNMENTS = 300
 const TURNS = 20
 
 test('no piece follows the one before until the commands that have lost are done', async () => {
-  const store = await openStore('memory:', listRule)
-  onTestFinished(() => store.close())
-  const environment = await store.environment('environment')
-  const { view, ledger } = environment
-  const commit = (write: (records: Draft) => void) => {
-    const records = new Draft(view)
-    write(records)
-    return ledger.commit(records.toCommit(randomBytes(16)))
-  }
+  const { environment, view, commit } = await storedEnvironment()
   const userId = randomUUID()
   await commit(records => {
     for (let index = 0; index < ASSIGNMENTS; index += 1) {
@@ -29,12 +20,6 @@ test('no piece follows the one before until the commands that have lost are done
       records.put({ kind: 'assignment', id: randomUUID(), userId, ...place, createdAt: 0, expiresAt: null })
     }
   })
-  const scope = {
-    organizationId: randomUUID(),
-    projectId: randomUUID(),
-    environmentId: randomUUID(),
-    createdAt: 0,
-  }
   await commit(records => {
     const dead = { deadIds: [userId], lists: [lists.assignmentsOfUser(userId)] }
     removeDependants({ scope, now: 0, newId: randomUUID, records }, [dead])

@@ -1,33 +1,12 @@
 /** A long read lets others have their turn: what they remove meanwhile is not in what it reads after that. */
-import { runAtOnce } from '#model/resumable.ts'
-import { randomBytes, randomUUID } from 'node:crypto'
-import { expect, onTestFinished, test } from 'vitest'
-import { EnvironmentService } from '#management/environment/environment-service.ts'
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
 import { RecordReader } from '#management/commands/record-reader.ts'
 import { YIELD_ROWS } from '#management/commands/resumable.ts'
 import { listRoleAssignments } from '#management/facts/assignments/role-assignment-lists.ts'
-import { listRule } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
+import { runAtOnce } from '#model/resumable.ts'
+import { openedService, scope } from '../support/environment-service.ts'
 
-const scope = {
-  organizationId: randomUUID(),
-  projectId: randomUUID(),
-  environmentId: randomUUID(),
-  createdAt: 0,
-}
-const surroundings = {
-  now: Date.now,
-  elapsedMs: () => performance.now(),
-  newId: randomUUID,
-  newCommitId: () => randomBytes(16),
-  newSecret: () => '',
-  seal: () => null,
-  attributesBytesMax: 65_536,
-  onCommit: () => {},
-  onBackgroundFault: (error: unknown) => {
-    throw error
-  },
-}
 const users = Array.from({ length: 3 * YIELD_ROWS }, (_, number) => `u${number}`)
 /** Those the read meets next, in each of the lists it goes through. */
 const removed = users.slice(YIELD_ROWS, YIELD_ROWS + 8)
@@ -37,20 +16,13 @@ test.each([
   ['two lists side by side', { tenant: ['a', 'b'] }],
   ['a list that is narrowed', { tenant: ['a', 'b'], role: ['member'] }],
 ])('of role assignments: %s', async (_which, filters) => {
-  const store = await openStore('memory:', listRule)
-  const environment = await store.environment('reads')
-  const whenVisible = () => Promise.resolve()
-  const service = new EnvironmentService({ store: environment, scope, surroundings, whenVisible })
-  onTestFinished(async () => {
-    await service.close()
-    await store.close()
-  })
+  const { service, view } = await openedService()
   await service.execute('createTenantRole', { body: { key: 'member', name: 'Member' } })
   for (const key of ['a', 'b']) await service.execute('createTenant', { body: { key, name: key } })
   const body = users.map((user, at) => ({ user, role: 'member', tenant: at % 2 === 0 ? 'a' : 'b' }))
   await service.execute('assignRoles', { body, query: { missing_user_policy: 'create' } })
 
-  const context = { scope, now: 0, newId: randomUUID, records: new RecordReader(environment.view) }
+  const context = { scope, now: 0, newId: randomUUID, records: new RecordReader(view) }
   const read = listRoleAssignments(context, { query: { ...filters, per_page: 100 } })
   expect(read.next().done, 'the read stops on its way').toBe(false)
   for (const user_id of removed) await service.execute('deleteUser', { params: { user_id } })

@@ -5,28 +5,24 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
 import { openStore } from '#store/open-store.ts'
-import { connect } from '#store/redis/redis-client.ts'
 import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
 import { RedisLedger } from '#store/redis/redis-ledger.ts'
-import { RedisLink } from '#store/redis/redis-link.ts'
+import type { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import { describeLedger } from './contract.ts'
 import type { LedgerUnderTest, OpenOptions } from './ledger-under-test.ts'
 import { toyRule } from './toy-rows.ts'
-import { HANG_MS } from '../support/hang.ts'
+import { sharedLink } from '../support/redis-server.ts'
 
 const LOG_ENTRIES_MAX = 100_000
 const exceptions = { onApplied: 'what Redis has acknowledged is as durable as it gets there' }
 
 /** `newUrl` gives store URLs, each with a prefix of its own. */
 export async function describeRedisLedger(name: string, newUrl: () => string): Promise<void> {
-  const link = new RedisLink(connect(parseRedisUrl(newUrl()), 'test'))
-  await link.recovered(HANG_MS)
-  afterAll(() => link.close())
+  const link = await sharedLink({ url: newUrl })
   describeLedger(name, options => openLedger(link, newUrl(), options), exceptions)
   describeLedger(`${name}, followed`, options => openEnvironment(newUrl(), options), exceptions)
 }

@@ -3,7 +3,11 @@
  * use in its place. Everything lies under a prefix of the test's own.
  */
 import { randomUUID } from 'node:crypto'
-import { afterAll } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
+import { connect } from '#store/redis/redis-client.ts'
+import { RedisLink } from '#store/redis/redis-link.ts'
+import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import { HANG_MS } from './hang.ts'
 import { type RedisUnderTest, startRedis } from '#testing/processes/redis-process.ts'
 
 /** The server for all tests of the present file. */
@@ -13,6 +17,27 @@ export async function sharedRedis(): Promise<RedisUnderTest> {
   const server = await startRedis()
   afterAll(() => server.stop())
   return server
+}
+
+/** A link to the server at that URL, which whoever opens it closes. */
+export async function openLink(url: string): Promise<RedisLink> {
+  const link = new RedisLink(connect(parseRedisUrl(url), 'test'))
+  await link.recovered(HANG_MS)
+  return link
+}
+
+/** A link to give orders to the server by, for all tests of the present file. */
+export async function sharedLink(redis: Pick<RedisUnderTest, 'url'>): Promise<RedisLink> {
+  const link = await openLink(redis.url())
+  afterAll(() => link.close())
+  return link
+}
+
+/** The same for the present test. */
+export async function linkTo(redis: Pick<RedisUnderTest, 'url'>): Promise<RedisLink> {
+  const link = await openLink(redis.url())
+  onTestFinished(() => link.close())
+  return link
 }
 
 function configuredServer(configured: string): RedisUnderTest {

@@ -1,0 +1,49 @@
+/** The service of one environment in memory, without an index: what it stores, and what it does behind its answers. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { expect, onTestFinished } from 'vitest'
+import { EnvironmentService } from '#management/environment/environment-service.ts'
+import { Draft } from '#management/commands/draft.ts'
+import { listRule } from '#store/keyspace/keyspace.ts'
+import { openStore } from '#store/open-store.ts'
+import { surroundingsWith } from './surroundings.ts'
+
+export const scope = {
+  organizationId: randomUUID(),
+  projectId: randomUUID(),
+  environmentId: 'environment',
+  createdAt: 0,
+}
+
+/** An environment of a store in memory, and a way to write its records directly. For the present test. */
+export async function storedEnvironment() {
+  const store = await openStore('memory:', listRule)
+  onTestFinished(() => store.close())
+  const environment = await store.environment(scope.environmentId)
+  const { view, ledger } = environment
+  const commit = (write: (records: Draft) => void) => {
+    const records = new Draft(view)
+    write(records)
+    return ledger.commit(records.toCommit(randomBytes(16)))
+  }
+  return { store, environment, view, ledger, commit }
+}
+
+/** The same with its service. A fault of its background work fails the test. */
+export async function openedService(
+  options: Partial<ConstructorParameters<typeof EnvironmentService>[0]> = {},
+) {
+  const stored = await storedEnvironment()
+  const faults: unknown[] = []
+  const service = new EnvironmentService({
+    store: stored.environment,
+    scope,
+    surroundings: surroundingsWith({ onBackgroundFault: error => faults.push(error) }),
+    whenVisible: () => Promise.resolve(),
+    ...options,
+  })
+  onTestFinished(async () => {
+    await service.close()
+    expect(faults).toEqual([])
+  })
+  return { ...stored, service }
+}
