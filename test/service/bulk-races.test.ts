@@ -25,7 +25,7 @@ async function prepared(url: string): Promise<RunningEnvironment> {
   await environment.execute('createTenantRole', {
     body: { key: 'member', name: 'Member', permissions: ['doc:read'] },
   })
-  await Promise.all(users.map(key => environment.execute('createUser', { body: { key } })))
+  await environment.execute('createUsers', { body: { operations: users.map(key => ({ key })) } })
   return environment
 }
 
@@ -64,7 +64,7 @@ describe.each(['memory', 'lmdb'])('on %s', kind => {
 
   test.each(REMOVALS)('a removal of %s meets a bulk of %s', async (_what, name, remove, left) => {
     const bulk = BULKS[name]!
-    for (const turns of [0, 1, 2, 4, 8]) {
+    for (const turns of kind === 'memory' ? [0, 1, 2, 4, 8] : [1]) {
       const environment = await prepared(url())
       const running = bulk.run(environment).then(
         () => null,

@@ -1,15 +1,11 @@
 /**
  * A relation that the groups API made goes with the last tuple over it and the last entry that somebody else derives by over it
- * (contract C.5), whichever operation takes that away: with its answer, however much goes along.
+ * (contract C.5), whichever operation takes that away: with its answer, however much goes along. In any order:
+ * `schema-changes.test.ts`.
  */
-import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { writeOperations } from '#management/environment/operations.ts'
 import type { ExportedSchema } from '#management/schema/schema-export.ts'
-import { AuthzError } from '#model/errors.ts'
-import type { RelationRecord, RoleRecord } from '#model/records.ts'
-import { lists } from '#store/keyspace/keyspace.ts'
-import { seed } from '../properties/seeded.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 type Operation = (environment: RunningEnvironment) => Promise<unknown>
@@ -177,103 +173,3 @@ test.each(Object.entries(TAKE_A_NESTING))(
     expect(relations(environment)).toBe(1)
   },
 )
-
-/** Over few names, so that what one step makes another one takes. */
-const anyGroup = fc.constantFrom('team', 'outer').map(group_instance_key => ({ group_instance_key }))
-const anyRole = fc.constantFrom('editor', 'viewer')
-const anyGrant = anyRole.map(key => ({ ...ROLE_ON_D1, role: key }))
-const anyEntry = fc
-  .tuple(fc.constantFrom('lead', 'member'), anyRole)
-  .map(([source, over]) => ({ ...LEADS_VIEW, role: source, linked_by_relation: `group_group_${over}` }))
-const onAnyRole = anyRole.map(role_id => ({ resource_id: 'document', role_id }))
-
-const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
-  operation(
-    fc.record({ params: anyGroup, body: anyGrant }),
-    input => it => it.execute('addGroupRole', input),
-  ),
-  operation(
-    fc.record({ params: anyGroup, body: anyGrant }),
-    input => it => it.execute('removeGroupRole', input),
-  ),
-  operation(fc.record({ params: anyGroup, body: anyGroup }), input => it => it.execute('assignGroup', input)),
-  operation(
-    fc.record({ params: anyGroup, body: anyGroup }),
-    input => it => it.execute('unassignGroup', input),
-  ),
-  operation(
-    fc.record({ params: onAnyRole, body: anyEntry }),
-    input => it => it.execute('addImplicitGrant', input),
-  ),
-  operation(
-    fc.record({ params: onAnyRole, body: anyEntry }),
-    input => it => it.execute('removeImplicitGrant', input),
-  ),
-  operation(
-    fc.record({ params: onAnyRole }),
-    input => it => it.execute('updateResourceRole', { ...input, body: { granted_to: {} } }),
-  ),
-  operation(anyGroup, ({ group_instance_key }) => async it => {
-    await it.execute('deleteGroup', { params: { group_instance_key } })
-    await it.execute('createGroup', { body: { group_instance_key, group_tenant: tenant } })
-  }),
-  operation(anyRole, key => async it => {
-    const params = { resource_id: 'document' }
-    await it.execute('deleteResourceRole', { params: { ...params, role_id: key } })
-    await it.execute('createResourceRole', { params, body: { key, name: key } })
-  }),
-  operation(
-    fc.constant('document:d1'),
-    instance_id => it => it.execute('deleteResourceInstance', { params: { instance_id } }),
-  ),
-)
-
-function operation<Input>(
-  inputs: fc.Arbitrary<Input>,
-  of: (input: Input) => Operation,
-): fc.Arbitrary<Operation> {
-  return inputs.map(input => Object.assign(of(input), { [fc.toStringMethod]: () => JSON.stringify(input) }))
-}
-
-test('a relation that nobody needs is never left behind, whatever is done in whatever order', async () => {
-  const operations = fc.array(anyOperation, { minLength: 30, maxLength: 60, size: 'max' })
-  await fc.assert(
-    fc.asyncProperty(operations, async random => {
-      const environment = await granted()
-      for (const execute of random) {
-        await execute(environment).catch(refusal)
-        expect(unneeded(environment)).toEqual([])
-      }
-      await environment.close()
-    }),
-    { seed, numRuns: 20 },
-  )
-})
-
-function refusal(error: unknown): void {
-  if (!(error instanceof AuthzError) || error.code === 'INTERNAL') throw error
-}
-
-/** As contract C.5 says it: keys of relations made by the groups API over which there is neither a tuple nor a foreign entry. */
-function unneeded(environment: RunningEnvironment): string[] {
-  return environment.attempt(({ records }) => {
-    const tuples = [...records.list('tuple', lists.all('tuple'))]
-    const roles = [...records.list('role', lists.all('role'))]
-    const isNeeded = ({ id, typeId, key, groupUse }: RelationRecord): boolean => {
-      const isOwn = (role: RoleRecord, source: string): boolean =>
-        source === 'member' && role.key === (groupUse?.use === 'grant' ? groupUse.role : 'member')
-      return (
-        tuples.some(({ relationId }) => relationId === id) ||
-        roles.some(
-          role =>
-            role.typeId === typeId &&
-            role.grantedTo.entries.some(entry => entry.relation === key && !isOwn(role, entry.role)),
-        )
-      )
-    }
-    const made = [...records.list('relation', lists.all('relation'))].filter(
-      ({ groupUse }) => groupUse !== null,
-    )
-    return made.filter(relation => !isNeeded(relation)).map(({ key }) => key)
-  }).work
-}

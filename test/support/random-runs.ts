@@ -1,0 +1,26 @@
+/** Properties of asynchronous code on random values: few by default, and `VERDICT_RUNS` times as many where that is set. */
+import * as fc from 'fast-check'
+import type { Arbitrary } from 'fast-check'
+import { howToRepeat, seed } from '../properties/seeded.ts'
+
+export function runsOf(count: number): number {
+  return count * Number(process.env['VERDICT_RUNS'] ?? 1)
+}
+
+/**
+ * A failure names the seed. `isShrunk` false: what comes first differs from run to run, so a smaller value says nothing. Another
+ * `series` draws other values.
+ */
+export async function holdsForAll<T>(
+  arbitrary: Arbitrary<T>,
+  count: number,
+  property: (value: T) => Promise<void>,
+  { isShrunk = true, series = 0 } = {},
+): Promise<void> {
+  const parameters = { seed: seed + series, numRuns: runsOf(count), endOnFailure: !isShrunk }
+  try {
+    await fc.assert(fc.asyncProperty(arbitrary, property), parameters)
+  } catch (error) {
+    throw new Error(howToRepeat, { cause: error })
+  }
+}
