@@ -11,6 +11,7 @@ import { createResource } from '#management/schema/resources.ts'
 import type { ExportedSchema } from '#management/schema/schema-export.ts'
 import type { SizeCeilings } from '#management/schema/schema-size.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
+import { copiedSet, copyOf } from '../support/schema-copies.ts'
 
 const LOW: SizeCeilings = {
   actions: 12,
@@ -18,9 +19,9 @@ const LOW: SizeCeilings = {
   permissions: 20,
   permissionsPerRole: 6,
   derivations: 4,
-  conditionBytes: 200,
-  mappingRules: 3,
-  mappingBytes: 400,
+  conditionBytes: 100,
+  mappingRules: 4,
+  mappingBytes: 2_000,
 }
 const REFUSED = { code: 'LIMIT_EXCEEDED' }
 
@@ -36,73 +37,169 @@ function bulk(...roles: readonly (Partial<RoleBlock> & { readonly key: string })
   return { body: { operations: roles.map(role => ({ name: 'X', ...role })) } }
 }
 
-function copyOf(roles: readonly (readonly [string, Partial<RoleBlock>])[]): {
-  schema: ExportedSchema
-  conflictStrategy: 'overwrite'
-} {
-  const tenantRoles = roles.map(([key, block]) => [key, { name: 'X', ...block }] as const)
-  return {
-    schema: { resources: [], tenantRoles, builtInTypes: [], conditionSets: [], rules: [], proxyConfigs: [] },
-    conflictStrategy: 'overwrite',
-  }
+function copyOfRoles(roles: readonly (readonly [string, Partial<RoleBlock>])[]) {
+  return copyOf({ tenantRoles: roles.map(([key, block]) => [key, { name: 'X', ...block }] as const) })
 }
 
-async function withActions(url?: string): Promise<RunningEnvironment> {
-  const environment = await RunningEnvironment.open(url, undefined, LOW)
+async function withActions(): Promise<RunningEnvironment> {
+  const environment = await RunningEnvironment.open('memory:', undefined, LOW)
   await environment.execute('createResource', { body: { key: 'doc', name: 'Doc', actions: actions(8) } })
   return environment
 }
 
-describe('a role permits so many actions by itself, and not one more', () => {
-  test.each<[string, (environment: RunningEnvironment, count: number) => Promise<unknown>]>([
-    [
-      'made',
-      (environment, count) =>
-        environment.execute('createTenantRole', {
-          body: { key: 'r', name: 'X', permissions: permissions(count) },
-        }),
-    ],
-    [
-      'added to',
-      async (environment, count) => {
-        await environment.execute('putRolesInBulk', bulk({ key: 'r', permissions: permissions(2) }))
-        const added = { permissions: permissions(count - 2, 2) }
-        await environment.execute('addTenantRolePermissions', { params: { role_id: 'r' }, body: added })
-      },
-    ],
-    [
-      'by the key of the built-in resource',
-      (environment, count) =>
-        environment.execute('createTenantRole', {
-          body: { key: USER_TYPE_KEY, name: 'X', permissions: permissions(count) },
-        }),
-    ],
-    [
-      'put in bulk',
-      (environment, count) =>
-        environment.execute('putRolesInBulk', bulk({ key: 'r', permissions: permissions(count) })),
-    ],
-    [
-      'of a resource',
-      (environment, count) =>
-        environment.execute('updateResource', {
-          params: { resource_id: 'doc' },
-          body: { roles: { r: { name: 'X', permissions: permissions(count) } } },
-        }),
-    ],
-    [
-      'copied',
-      (environment, count) =>
-        environment.execute('importSchema', copyOf([['r', { permissions: permissions(count) }]])),
-    ],
-  ])('%s', async (_, put) => {
-    await put(await withActions(), LOW.permissionsPerRole)
-    const environment = await withActions()
-    await expect(put(environment, LOW.permissionsPerRole + 1)).rejects.toMatchObject({
-      ...REFUSED,
-      message: expect.stringContaining('may have 6'),
-    })
+const PERMITS: readonly (readonly [string, (it: RunningEnvironment, count: number) => Promise<unknown>])[] = [
+  [
+    'made',
+    (it, count) =>
+      it.execute('createTenantRole', { body: { key: 'r', name: 'X', permissions: permissions(count) } }),
+  ],
+  [
+    'added to',
+    async (it, count) => {
+      await it.execute('putRolesInBulk', bulk({ key: 'r', permissions: permissions(2) }))
+      const body = { permissions: permissions(count - 2, 2) }
+      await it.execute('addTenantRolePermissions', { params: { role_id: 'r' }, body })
+    },
+  ],
+  [
+    'of the key of the built-in resource',
+    (it, count) =>
+      it.execute('createTenantRole', {
+        body: { key: USER_TYPE_KEY, name: 'X', permissions: permissions(count) },
+      }),
+  ],
+  [
+    'put in bulk',
+    (it, count) => it.execute('putRolesInBulk', bulk({ key: 'r', permissions: permissions(count) })),
+  ],
+  [
+    'of a resource',
+    (it, count) => {
+      const roles = { r: { name: 'X', permissions: permissions(count) } }
+      return it.execute('updateResource', { params: { resource_id: 'doc' }, body: { roles } })
+    },
+  ],
+  [
+    'copied',
+    (it, count) => it.execute('importSchema', copyOfRoles([['r', { permissions: permissions(count) }]])),
+  ],
+]
+
+test.each(PERMITS)('a role, %s, permits so many actions by itself, and not one more', async (_, put) => {
+  await put(await withActions(), LOW.permissionsPerRole)
+  await expect(put(await withActions(), LOW.permissionsPerRole + 1)).rejects.toMatchObject({
+    ...REFUSED,
+    message: expect.stringContaining('may have 6'),
   })
+})
+
+/** What all of a kind may say together, in numbers of which `full` is the most. */
+interface Total {
+  readonly what: string
+  readonly full: number
+  /** The size of the first one. */
+  readonly first: number
+  add(it: RunningEnvironment, key: string, size: number): Promise<unknown>
+  change(it: RunningEnvironment, key: string, size: number): Promise<unknown>
+  remove(it: RunningEnvironment, key: string): Promise<unknown>
+  copied(key: string, size: number): Partial<ExportedSchema>
+}
+
+/** A condition of so many bytes of JSON. */
+function conditionsOf(bytes: number) {
+  const empty = { 'user.a': { equals: '' } }
+  return { 'user.a': { equals: 'x'.repeat(bytes - JSON.stringify(empty).length) } }
+}
+
+/** Proxy configs whose size is that of these rules. */
+function proxyConfigs(rulesOf: (size: number) => { url: string; http_method: 'get'; resource: string }[]) {
+  const at = new Date(0).toISOString()
+  return {
+    add: (it: RunningEnvironment, key: string, size: number) =>
+      it.execute('createProxyConfig', {
+        body: { key, name: 'X', secret: 'x', mapping_rules: rulesOf(size) },
+      }),
+    change: (it: RunningEnvironment, key: string, size: number) =>
+      it.execute('updateProxyConfig', {
+        params: { proxy_config_id: key },
+        body: { mapping_rules: rulesOf(size) },
+      }),
+    remove: (it: RunningEnvironment, key: string) =>
+      it.execute('deleteProxyConfig', { params: { proxy_config_id: key } }),
+    copied: (key: string, size: number) => {
+      const config = { key, name: 'X', auth_mechanism: 'Bearer', created_at: at, updated_at: at } as const
+      return { proxyConfigs: [{ ...config, mapping_rules: rulesOf(size) }] }
+    },
+  }
+}
+
+const mappingRule = (path: string) => ({
+  url: `https://a.org/${path}`,
+  http_method: 'get' as const,
+  resource: 'doc',
+})
+const TOTALS: readonly Total[] = [
+  {
+    what: 'condition sets together would have 101 bytes of conditions, and may have 100',
+    full: LOW.conditionBytes,
+    first: 60,
+    add: (it, key, size) =>
+      it.execute('createConditionSet', { body: { key, name: 'X', conditions: conditionsOf(size) } }),
+    change: (it, key, size) =>
+      it.execute('updateConditionSet', {
+        params: { condition_set_id: key },
+        body: { conditions: conditionsOf(size) },
+      }),
+    remove: (it, key) => it.execute('deleteConditionSet', { params: { condition_set_id: key } }),
+    copied: (key, size) => ({ conditionSets: [copiedSet(key, conditionsOf(size))] }),
+  },
+  {
+    what: 'proxy configs together would have 5 mapping rules, and may have 4',
+    full: LOW.mappingRules,
+    first: 3,
+    ...proxyConfigs(size => Array.from({ length: size }, (_, n) => mappingRule(`${n}`))),
+  },
+  {
+    what: 'proxy configs together would have 2001 bytes of mapping rules, and may have 2000',
+    full: LOW.mappingBytes,
+    first: 1_200,
+    // One rule that has so many bytes as it is kept.
+    ...proxyConfigs(size => {
+      const kept = { url: mappingRule('').url, method: 'get', type: 'doc', action: null, priority: null }
+      return [mappingRule('x'.repeat(size - JSON.stringify([{ ...kept, headers: {} }]).length))]
+    }),
+  },
+]
+
+test.each(TOTALS)(
+  'all $what: made, changed, copied or made at once',
+  async ({ what, full, first, add, change, remove, copied }) => {
+    const environment = await withActions()
+    const rest = full - first
+    const refused = { ...REFUSED, message: `all ${what}` }
+    await add(environment, 'a', first)
+    await expect(add(environment, 'b', rest + 1)).rejects.toMatchObject(refused)
+    await add(environment, 'b', rest)
+    await expect(change(environment, 'b', rest + 1)).rejects.toMatchObject(refused)
+    const copy = copyOf(copied('b', rest + 1))
+    await expect(environment.execute('importSchema', copy)).rejects.toMatchObject(refused)
+    await change(environment, 'a', first - 1)
+    await environment.execute('importSchema', copy)
+    await remove(environment, 'a')
+    const outcomes = await Promise.allSettled(['x', 'y'].map(key => add(environment, key, first - 1)))
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  },
+)
+
+test('the conditions of the sets of a resource go with it', async () => {
+  const environment = await withActions()
+  const conditions = { 'resource.a': conditionsOf(80)['user.a'] }
+  const ofDoc = { key: 'a', name: 'X', type: 'resourceset', resource_id: 'doc', conditions } as const
+  await environment.execute('createConditionSet', { body: ofDoc })
+  const other = { body: { key: 'b', name: 'X', conditions: conditionsOf(90) } }
+  await expect(environment.execute('createConditionSet', other)).rejects.toMatchObject(REFUSED)
+  await environment.execute('deleteResource', { params: { resource_id: 'doc' } })
+  await environment.execute('createConditionSet', other)
 })
 
 test('all roles together permit so many, of tenants and resources; what is taken away makes room', async () => {
@@ -114,7 +211,7 @@ test('all roles together permit so many, of tenants and resources; what is taken
   const three = bulk({ key: 'd', permissions: permissions(3) })
   await expect(environment.execute('putRolesInBulk', three)).rejects.toMatchObject(REFUSED)
   await expect(
-    environment.execute('importSchema', copyOf([['d', { permissions: permissions(3) }]])),
+    environment.execute('importSchema', copyOfRoles([['d', { permissions: permissions(3) }]])),
   ).rejects.toMatchObject(REFUSED)
   await environment.execute('putRolesInBulk', bulk({ key: 'd', permissions: permissions(2) }))
   // Five roles had it: with the action each loses one.
@@ -210,7 +307,7 @@ describe(`no role extends more than ${EXTENDS_REACH_MAX} others, directly and th
       [
         'copied',
         (environment, roles) =>
-          environment.execute('importSchema', copyOf(roles.map(({ key, ...block }) => [key, block]))),
+          environment.execute('importSchema', copyOfRoles(roles.map(({ key, ...block }) => [key, block]))),
       ],
     ],
   )('in whatever order they are %s', async (_, put) => {

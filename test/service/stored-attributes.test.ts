@@ -1,4 +1,4 @@
-/** Attributes of users, tenants and instances are in force for conditions as they are stored: written, changed, and loaded again. */
+/** Attributes and mapping rules are in force for decisions as they are stored: written, changed, and loaded again. */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { conditionSet } from '#testing/engines/changes.ts'
@@ -60,4 +60,21 @@ test('what is stored decides, with fields of a user before attributes of the sam
   await environment.execute('updateUser', { params: { user_id: 'ann' }, body: { email: null } })
   expect(environment.decide(QUESTION)).toBe(false)
   expect(decidesEverywhere()).toEqual([false, false])
+})
+
+test('an engine that is loaded knows the mapping rules that the live one has heard of', async () => {
+  const environment = await RunningEnvironment.open()
+  await environment.execute('createResource', { body: { key: 'page', name: 'P', actions: { get: {} } } })
+  const rules = (...paths: readonly string[]) =>
+    paths.map(path => ({ url: `https://a.org/${path}`, http_method: 'get' as const, resource: 'page' }))
+  for (const key of ['a', 'b']) {
+    const body = { key, name: 'X', secret: 'x', mapping_rules: key === 'a' ? rules('0') : [] }
+    await environment.execute('createProxyConfig', { body })
+  }
+  const changed = { params: { proxy_config_id: 'b' }, body: { mapping_rules: rules('0-b', '1-b') } }
+  await environment.execute('updateProxyConfig', changed)
+  const known = (path: string) => environment.freshEngine().mapped('get', `https://a.org/${path}`)?.type
+  expect([known('0'), known('1'), known('1-b')]).toEqual(['page', undefined, 'page'])
+  await environment.execute('deleteProxyConfig', { params: { proxy_config_id: 'a' } })
+  expect([known('0'), known('1-b')]).toEqual([undefined, 'page'])
 })
