@@ -36,11 +36,11 @@ const thing = fc.constantFrom('folder', 'document')
 const mostlyThing = fc.constantFrom('folder', 'document', 'document', 'group')
 const role = fc.constantFrom(...ROLES)
 const tenant = fc.constantFrom(...TENANTS)
-const user = fc.constantFrom(...USERS)
-const key = fc.constantFrom(...KEYS)
+const anyUser = fc.constantFrom(...USERS)
+const anyKey = fc.constantFrom(...KEYS)
 const relation = fc.constantFrom(...RELATIONS)
-const instance = fc.tuple(type, key).map(parts => parts.join(':'))
-const group = fc.tuple(fc.constantFrom('group', 'group', 'squad'), key).map(parts => parts.join(':'))
+const instance = fc.tuple(type, anyKey).map(parts => parts.join(':'))
+const group = fc.tuple(fc.constantFrom('group', 'group', 'squad'), anyKey).map(parts => parts.join(':'))
 
 /** What stands before the random part: two types that can hold each other, two groups, everybody. */
 export const FOUNDATION: readonly Step[] = [
@@ -89,7 +89,7 @@ const says = fc.record(
   { requiredKeys: [] },
 )
 const ofGroup = group.map(group_instance_key => ({ group_instance_key }))
-const grant = fc.record({ role, resource: mostlyThing, resource_instance: key, tenant })
+const grant = fc.record({ role, resource: mostlyThing, resource_instance: anyKey, tenant })
 const tenantPermission = fc.tuple(thing, fc.constantFrom(...ACTIONS)).map(parts => parts.join(':'))
 
 const anyFactStep: Arbitrary<Step> = fc.oneof(
@@ -110,18 +110,18 @@ const anyFactStep: Arbitrary<Step> = fc.oneof(
     params: type.map(resource_id => ({ resource_id })),
     body: fc.tuple(relation, type).map(([name, subject]) => ({ key: name, name, subject_resource: subject })),
   }),
-  weighted(1, 'createResourceInstance', { body: fc.record({ resource: type, key, tenant }) }),
+  weighted(1, 'createResourceInstance', { body: fc.record({ resource: type, key: anyKey, tenant }) }),
   weighted(4, 'createRoleAssignment', {
-    body: fc.record({ user, role, resource_instance: instance, tenant }),
+    body: fc.record({ user: anyUser, role, resource_instance: instance, tenant }),
   }),
   weighted(1, 'createRoleAssignment', {
-    body: fc.record({ user, role: fc.constantFrom(...TENANT_ROLES), tenant }),
+    body: fc.record({ user: anyUser, role: fc.constantFrom(...TENANT_ROLES), tenant }),
   }),
   weighted(1, 'createRelationshipTuple', {
     body: fc.record({ subject: instance, relation, object: instance, tenant }),
   }),
   weighted(5, 'createRelationshipTuple', {
-    body: fc.tuple(link, key, key, tenant).map(([[from, over, to], subject, object, name]) => ({
+    body: fc.tuple(link, anyKey, anyKey, tenant).map(([[from, over, to], subject, object, name]) => ({
       subject: `${from}:${subject}`,
       relation: over,
       object: `${to}:${object}`,
@@ -133,11 +133,11 @@ const anyFactStep: Arbitrary<Step> = fc.oneof(
   }),
   weighted(1, 'deleteGroup', { params: ofGroup }),
   weighted(4, 'addGroupMember', {
-    params: fc.record({ group_instance_key: group, user_id: user }),
+    params: fc.record({ group_instance_key: group, user_id: anyUser }),
     body: tenant.map(name => ({ tenant: name })),
   }),
   weighted(1, 'removeGroupMember', {
-    params: fc.record({ group_instance_key: group, user_id: user }),
+    params: fc.record({ group_instance_key: group, user_id: anyUser }),
     body: fc.constant(undefined),
   }),
   weighted(5, 'addGroupRole', { params: ofGroup, body: grant }),
@@ -361,7 +361,7 @@ export const anyStep: Arbitrary<Step> = fc.oneof(
       .array(
         fc.oneof(
           fc.record({ key: tenantRole, name: fc.constant('In bulk'), permissions: tenantPermissions }),
-          fc.tuple(role, anyType, roleBlock).map(([key, resource, block]) => ({ key, resource, ...block })),
+          fc.tuple(role, anyType, roleBlock).map(([key, of, block]) => ({ key, resource: of, ...block })),
         ),
         { maxLength: 3 },
       )

@@ -65,13 +65,13 @@ test('what is stored decides, with fields of a user before attributes of the sam
 test('an engine that is loaded knows the mapping rules that the live one has heard of', async () => {
   const environment = await RunningEnvironment.open()
   await environment.execute('createResource', { body: { key: 'page', name: 'P', actions: { get: {} } } })
-  const rules = (...paths: readonly string[]) =>
+  const to = (...paths: readonly string[]) =>
     paths.map(path => ({ url: `https://a.org/${path}`, http_method: 'get' as const, resource: 'page' }))
   for (const key of ['a', 'b']) {
-    const body = { key, name: 'X', secret: 'x', mapping_rules: key === 'a' ? rules('0') : [] }
+    const body = { key, name: 'X', secret: 'x', mapping_rules: key === 'a' ? to('0') : [] }
     await environment.execute('createProxyConfig', { body })
   }
-  const changed = { params: { proxy_config_id: 'b' }, body: { mapping_rules: rules('0-b', '1-b') } }
+  const changed = { params: { proxy_config_id: 'b' }, body: { mapping_rules: to('0-b', '1-b') } }
   await environment.execute('updateProxyConfig', changed)
   const known = (path: string) => environment.freshEngine().mapped('get', `https://a.org/${path}`)?.type
   expect([known('0'), known('1'), known('1-b')]).toEqual(['page', undefined, 'page'])

@@ -1,5 +1,5 @@
 /** What can happen to a commit on its way to Redis and back, and that it is done exactly once all the same. */
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import { CALL_ROWS_MAX } from '#store/redis/commit-call.ts'
 import { connect } from '#store/redis/redis-client.ts'
@@ -10,19 +10,12 @@ import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { KeptLog } from '../support/kept-log.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
-import { sharedRedis } from '../support/redis-server.ts'
+import { linkTo, openLink, sharedLink, sharedRedis } from '../support/redis-server.ts'
 import { allRows, bytes, commitId, commitOf, logged, readable } from './toy-rows.ts'
 import { HANG_MS } from '../support/hang.ts'
 
 const redis = await sharedRedis()
-const direct = await linkTo(redis.url())
-afterAll(() => direct.close())
-
-async function linkTo(url: string): Promise<RedisLink> {
-  const link = new RedisLink(connect(parseRedisUrl(url), 'test'))
-  await link.recovered(HANG_MS)
-  return link
-}
+const direct = await sharedLink(redis)
 
 interface Setup {
   readonly keys: RedisKeys
@@ -37,7 +30,7 @@ async function setup(options: { readonly logEntriesMax?: number } = {}): Promise
   const proxy = await CuttingProxy.to(redis)
   const url = redis.url(proxy)
   const keys = redisKeys(parseRedisUrl(url).prefix, 'commits')
-  const link = await linkTo(url)
+  const link = await openLink(url)
   const logEntriesMax = options.logEntriesMax ?? 1_000
   const ledger = await RedisLedger.open({ link, keys, logEntriesMax, mayBegin: true })
   const other = await RedisLedger.open({ link: direct, keys, logEntriesMax, mayBegin: false })
@@ -47,20 +40,6 @@ async function setup(options: { readonly logEntriesMax?: number } = {}): Promise
   })
   return { keys, proxy, ledger, other }
 }
-
-test('a commit whose answer was lost is answered by what became of it, and done once', async () => {
-  const { proxy, ledger, other } = await setup()
-  await ledger.commit(commitOf({ put: { alice: 'ar' } }))
-  const lost = proxy.failOn('EVALSHA', 'lose-answer')
-  // Done twice, the second one would fail: by then the row is there.
-  const revision = await ledger.commit(
-    commitOf({ require: [{ key: bytes('bob'), absent: true }], put: { bob: 'bg' } }),
-  )
-  await lost
-  expect(revision.sequence).toBe(2)
-  expect(await logged(other)).toHaveLength(2)
-  expect((await allRows(other)).map(({ key }) => key)).toEqual(['alice', 'bob'])
-})
 
 test('a commit that rests on a commit which the history does not have is refused, on any other ground it is done', async () => {
   const { ledger } = await setup({ logEntriesMax: 2 })
@@ -76,18 +55,6 @@ test('a commit that rests on a commit which the history does not have is refused
   await ledger.commit(commitOf({}))
   // The log reaches back to 2: of what came before nothing is known, and the requirements decide.
   expect(await on(1, commitId())).toMatchObject({ sequence: 4 })
-})
-
-test('a refusal whose answer was lost is a refusal the second time, too', async () => {
-  const { proxy, ledger, other } = await setup()
-  await ledger.commit(commitOf({ put: { alice: 'ar' } }))
-  const lost = proxy.failOn('EVALSHA', 'lose-answer')
-  const require = [{ key: bytes('alice'), absent: true }] as const
-  await expect(ledger.commit(commitOf({ require, put: { alice: 'bg' } }))).rejects.toMatchObject({
-    code: 'REVISION_CONFLICT',
-  })
-  await lost
-  expect(await logged(other)).toHaveLength(1)
 })
 
 test('a commit that never arrived is done when there is a connection again', async () => {
@@ -112,16 +79,25 @@ test('a feed whose question got no answer asks again, though nobody tells it of 
   expect(await next).toMatchObject({ value: { revision } })
 })
 
-test('a large commit whose answer was lost is done once, as well', async () => {
+const absent = (key: string) => ({ key: bytes(key), absent: true }) as const
+const many = Object.fromEntries(
+  Array.from({ length: CALL_ROWS_MAX + 1 }, (_, index) => [`row-${index}`, 'ar']),
+)
+
+test.each([
+  // Done twice, the second one would fail: by then the row is there.
+  ['a commit', commitOf({ require: [absent('bob')], put: { bob: 'bg' } }), 1],
+  ['a large commit', commitOf({ put: many }), CALL_ROWS_MAX + 1],
+  ['a refusal', commitOf({ require: [absent('alice')], put: { alice: 'bg' } }), null],
+])('%s whose answer was lost is answered by what became of it, and done once', async (_, commit, rows) => {
   const { proxy, ledger, other } = await setup()
-  const put = Object.fromEntries(
-    Array.from({ length: CALL_ROWS_MAX + 1 }, (_, index) => [`row-${index}`, 'ar']),
-  )
+  await ledger.commit(commitOf({ put: { alice: 'ar' } }))
   const lost = proxy.failOn('EVALSHA', 'lose-answer')
-  expect(await ledger.commit(commitOf({ put }))).toMatchObject({ sequence: 1 })
+  const outcome = await ledger.commit(commit).catch((error: unknown) => error)
   await lost
-  expect(await logged(other)).toHaveLength(1)
-  expect(await allRows(other)).toHaveLength(CALL_ROWS_MAX + 1)
+  expect(outcome).toMatchObject(rows === null ? { code: 'REVISION_CONFLICT' } : { sequence: 2 })
+  expect(await logged(other)).toHaveLength(rows === null ? 1 : 2)
+  expect(await allRows(other)).toHaveLength(1 + (rows ?? 0))
 })
 
 test('a commit of few rows and many bytes is made in several commands, and done whole', async () => {
@@ -133,70 +109,63 @@ test('a commit of few rows and many bytes is made in several commands, and done 
   )
 })
 
+/** Loses staged rows in front of commits that have any, as a server does that is short of memory. */
+class ForgetfulLink extends RedisLink {
+  readonly waited: number[] = []
+  lose: (staged: string) => Promise<Reply>
+  lost: Reply = 0
+
+  constructor(lose: (staged: string) => Promise<Reply>) {
+    super(connect(parseRedisUrl(redis.url()), 'test'))
+    this.lose = lose
+    onTestFinished(() => this.close())
+  }
+
+  override async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+    const [staged] = keys.slice(4)
+    if (staged !== undefined) this.lost = await this.lose(staged)
+    return super.run(script, keys, args)
+  }
+
+  override recovered(withinMs: number, attempt = 0): Promise<void> {
+    this.waited.push(attempt)
+    return super.recovered(withinMs, attempt)
+  }
+}
+
 test.each([
   ['all', 'DEL', []],
   ['the last', 'RPOP', [1]],
 ] as const)(
   'a large commit whose staged rows are gone, %s of them, is staged again and done whole',
   async (_, command, count) => {
-    /** Loses staged rows in front of the first commit that has any, as a server does that is short of memory. */
-    class ForgetfulLink extends RedisLink {
-      lost: Reply = 0
-
-      override async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
-        const [staged] = keys.slice(4)
-        if (staged !== undefined && this.lost === 0) this.lost = await direct.send(command, staged, ...count)
-        return super.run(script, keys, args)
-      }
-    }
     const { keys, other } = await setup()
-    const link = new ForgetfulLink(connect(parseRedisUrl(redis.url()), 'test'))
-    onTestFinished(() => link.close())
+    const link = new ForgetfulLink(staged =>
+      link.lost === 0 ? direct.send(command, staged, ...count) : Promise.resolve(link.lost),
+    )
     await link.recovered(HANG_MS)
     const ledger = await RedisLedger.open({ link, keys, logEntriesMax: 10, mayBegin: false })
-    const names = Array.from({ length: CALL_ROWS_MAX + 1 }, (_unused, index) => `row-${index}`)
-    const put = Object.fromEntries(names.map(name => [name, 'ar']))
-    expect(await ledger.commit(commitOf({ put }))).toMatchObject({ sequence: 1 })
+    expect(await ledger.commit(commitOf({ put: many }))).toMatchObject({ sequence: 1 })
     expect(link.lost).not.toBe(0)
     expect(await logged(other)).toHaveLength(1)
-    expect((await allRows(other)).map(({ key, value }) => [key, value])).toEqual(
-      names.map(name => [name, 'ar']),
-    )
+    expect((await allRows(other)).map(({ key, value }) => [key, value])).toEqual(Object.entries(many))
   },
 )
 
 test('a large commit whose staged rows go each time waits longer and longer, ends with its ledger, and says that nothing was made', async () => {
-  const waited: number[] = []
-  const enough = Promise.withResolvers<void>()
-  class ForgetfulLink extends RedisLink {
-    override async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
-      const [staged] = keys.slice(4)
-      if (staged !== undefined) await direct.send('DEL', staged)
-      return super.run(script, keys, args)
-    }
-
-    override recovered(withinMs: number, attempt = 0): Promise<void> {
-      waited.push(attempt)
-      if (attempt === 2) enough.resolve()
-      return super.recovered(withinMs, attempt)
-    }
-  }
   const { keys, other } = await setup()
-  const link = new ForgetfulLink(connect(parseRedisUrl(redis.url()), 'test'))
-  onTestFinished(() => link.close())
+  const link = new ForgetfulLink(staged => direct.send('DEL', staged))
   await link.recovered(HANG_MS)
   const log = new KeptLog()
   const ledger = await RedisLedger.open({ link, keys, logEntriesMax: 10, mayBegin: false, log })
-  const names = Array.from({ length: CALL_ROWS_MAX + 1 }, (_unused, index) => `row-${index}`)
-  const put = Object.fromEntries(names.map(name => [name, 'ar']))
-  const refused = ledger.commit(commitOf({ put })).catch((error: unknown) => error)
-  await enough.promise
+  const refused = ledger.commit(commitOf({ put: many })).catch((error: unknown) => error)
+  while (link.waited.at(-1) !== 2) await new Promise(setImmediate)
   await ledger.close()
   expect(await refused).toMatchObject({
     code: 'STORE_REFUSED',
     message: expect.stringMatching(/^nothing was made: .* staged/),
   })
-  expect(waited).toEqual([0, 0, 1, 2])
+  expect(link.waited).toEqual([0, 0, 1, 2])
   expect(log.lines.map(({ fields }) => fields['reason'])).toEqual([expect.stringContaining('staged')])
   expect(await logged(other)).toEqual([])
   await ledger.close()
@@ -234,8 +203,7 @@ test('a commit that may have been made is not told as refused, though Redis refu
 test('a commit that no server has taken is told as refused, with the reason, when it is not tried any more', async () => {
   const own = await startRedis()
   onTestFinished(() => own.stop())
-  const link = await linkTo(own.url())
-  onTestFinished(() => link.close())
+  const link = await linkTo(own)
   const log = new KeptLog()
   const options = { link, keys: redisKeys('refused', 'commits'), logEntriesMax: 10, mayBegin: true, log }
   const ledger = await RedisLedger.open(options)

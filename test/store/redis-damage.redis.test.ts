@@ -2,53 +2,29 @@
  * What nodes do when Redis has lost a key, or somebody has changed one: those that run find what one finds that is started, at
  * their next look and at the next commit, and nobody goes on with what nobody can vouch for.
  */
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openStore, type OpenStoreOptions } from '#store/open-store.ts'
-import { connect } from '#store/redis/redis-client.ts'
-import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
-import { RedisLink } from '#store/redis/redis-link.ts'
-import { parseRedisUrl } from '#store/redis/redis-url.ts'
-import type { EnvironmentStore, Store } from '#store/store.ts'
-import { CuttingProxy } from '../support/cutting-proxy.ts'
-import { KeptLog } from '../support/kept-log.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { OpenStoreOptions } from '#store/open-store.ts'
+import type { RedisKeys } from '#store/redis/redis-keys.ts'
+import type { RedisLink } from '#store/redis/redis-link.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
-import { sharedRedis } from '../support/redis-server.ts'
-import { storeDirectory } from '#testing/processes/running-service.ts'
-import { commitId, commitOf, everyone, scannedKeys, shown, toyRule } from './toy-rows.ts'
+import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { linkTo, sharedLink, sharedRedis } from '../support/redis-server.ts'
+import { ENVIRONMENT, expectSame, keysAt, startStoreNode, type StoreNode } from './redis-nodes.ts'
+import { commitId, commitOf, everyone, scannedKeys } from './toy-rows.ts'
 
-const ENVIRONMENT = 'damaged'
 const DAMAGED = { code: 'STORE_DAMAGED' }
 
 const redis = await sharedRedis()
-const direct = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
-await direct.recovered(10_000)
-afterAll(() => direct.close())
+const direct = await sharedLink(redis)
 
-interface Node extends EnvironmentStore {
-  readonly store: Store
-  readonly log: KeptLog
+interface Node extends StoreNode {
   readonly damages: string[]
-  requireWhole(): void
 }
 
 async function startNode(url: string, options: OpenStoreOptions = {}): Promise<Node> {
-  const log = new KeptLog()
   const damages: string[] = []
   const onDamage = (id: string) => void damages.push(id)
-  const settings = { dataDirectory: storeDirectory(), staleAfterMs: 200, log, onDamage }
-  const store = await openStore(url, toyRule, { ...settings, ...options })
-  onTestFinished(() => store.close())
-  const environment = await store.environment(ENVIRONMENT)
-  const { ledger, view } = environment
-  const rest = {
-    caughtUp: () => environment.caughtUp(),
-    whenListed: () => environment.whenListed(),
-    snapshotPlace: () => environment.snapshotPlace(),
-    takeOver: environment.takeOver.bind(environment),
-    setAside: () => environment.setAside(),
-    requireWhole: () => environment.requireWhole(),
-  }
-  return { store, log, damages, ledger, view, ...rest }
+  return { damages, ...(await startStoreNode(url, { onDamage, ...options })) }
 }
 
 const saysThat = (words: RegExp) => (line: { readonly message: string }) => words.test(line.message)
@@ -64,21 +40,11 @@ async function setup(): Promise<{
   const nodes: [Node, Node] = [await startNode(url), await startNode(url)]
   await nodes[0].ledger.commit(commitOf({ put: { alice: 'ar', bob: 'bg' } }))
   await nodes[1].ledger.commit(commitOf({ delete: ['bob'], put: { carol: 'ag' } }))
-  return { url, keys: redisKeys(parseRedisUrl(url).prefix, ENVIRONMENT), nodes }
+  return { url, keys: keysAt(url), nodes }
 }
 
-/** All nodes and a fresh one show the same, and nobody has loaded anything again. */
-async function expectSame(url: string, nodes: readonly Node[], keys: readonly string[]): Promise<void> {
-  const fresh = await startNode(url)
-  expect(scannedKeys(fresh.view, everyone)).toEqual(keys)
-  const { sequence } = await fresh.ledger.head()
-  for (const { ledger, view, log } of nodes) {
-    const { epoch } = await ledger.head()
-    for await (const { revision } of ledger.feed({ epoch, sequence: sequence - 1 }))
-      if (revision.sequence >= sequence) break
-    expect(shown(view)).toEqual(shown(fresh.view))
-    expect(log.lines.filter(saysThat(/loading another/))).toEqual([])
-  }
+async function expectAll(url: string, nodes: readonly Node[], keys: readonly string[]): Promise<void> {
+  expect(scannedKeys((await expectSame(url, nodes)).view, everyone)).toEqual(keys)
 }
 
 test.each([
@@ -116,17 +82,17 @@ test.each([
     await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
     for (const node of nodes) {
       await node.log.has(isLost)
-      expect(() => node.requireWhole()).toThrow(expect.objectContaining(DAMAGED))
+      expect(() => node.environment.requireWhole()).toThrow(expect.objectContaining(DAMAGED))
       expect(node.damages).toContain(ENVIRONMENT)
     }
     await direct.send('RENAME', aside, keys[name])
     for (const node of nodes) {
       await node.log.has(isBack)
-      node.requireWhole()
+      node.environment.requireWhole()
       expect(node.log.lines.filter(isLost)).toHaveLength(1)
     }
     await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
-    await expectSame(url, nodes, ['alice', 'carol', 'dave'])
+    await expectAll(url, nodes, ['alice', 'carol', 'dave'])
   },
 )
 
@@ -135,7 +101,7 @@ test('what a commit finds is not undone by a look that was asked before, though 
   const url = redis.url(proxy)
   const node = await startNode(url)
   await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
-  const keys = redisKeys(parseRedisUrl(url).prefix, ENVIRONMENT)
+  const keys = keysAt(url)
   const letGo = await proxy.holdAnswersFrom('EVALSHA')
   await direct.send('HDEL', keys.rows, 'alice')
   const refused = node.ledger.commit(commitOf({ put: { bob: 'ar' } })).catch((error: unknown) => error)
@@ -144,7 +110,7 @@ test('what a commit finds is not undone by a look that was asked before, though 
   letGo()
   expect(await refused).toMatchObject(DAMAGED)
   await new Promise(done => setImmediate(done))
-  expect(() => node.requireWhole()).toThrow(expect.objectContaining(DAMAGED))
+  expect(() => node.environment.requireWhole()).toThrow(expect.objectContaining(DAMAGED))
 })
 
 test.each([
@@ -168,7 +134,7 @@ test.each([
   await direct.send('HDEL', keys.meta, 'damage')
   for (const { log } of nodes) await log.has(isBack)
   await nodes[0].ledger.commit(commitOf({ delete: ['dave'] }))
-  await expectSame(url, nodes, ['alice', 'carol'])
+  await expectAll(url, nodes, ['alice', 'carol'])
 })
 
 test('a row that nobody can read is found by the commit that comes upon it, and then by every node', async () => {
@@ -193,7 +159,7 @@ test.each(['log', 'ids'] as const)(
       expect.objectContaining({ level: 'warn', fields: { environment: ENVIRONMENT, key: name } }),
     ])
     await nodes[1].ledger.commit(commitOf({ put: { erin: 'ar' } }))
-    await expectSame(url, nodes, ['alice', 'carol', 'dave', 'erin'])
+    await expectAll(url, nodes, ['alice', 'carol', 'dave', 'erin'])
   },
 )
 
@@ -205,9 +171,9 @@ describe('what an earlier release has written', () => {
     const { url, keys, nodes } = await setup()
     await forget(keys)
     await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
-    await expectSame(url, nodes, ['alice', 'carol', 'dave'])
+    await expectAll(url, nodes, ['alice', 'carol', 'dave'])
     await nodes[1].ledger.commit(commitOf({ delete: ['dave'] }))
-    await expectSame(url, nodes, ['alice', 'carol'])
+    await expectAll(url, nodes, ['alice', 'carol'])
     expect(Number(await direct.send('HGET', keys.meta, 'base'))).toBeGreaterThan(0)
     await direct.send('HSET', keys.rows, 'alice', (await direct.send('HGET', keys.rows, 'carol')) as Buffer)
     await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
@@ -229,7 +195,7 @@ describe('what an earlier release has written', () => {
     const stored = Buffer.from([0, 0, 0, 0, 3, 0, 0, 0, 0x61, 0x72])
     const entry = ['3-0', 'i', id, 'l', '0', 'c', '[]', 'p', 'dave', 'v', stored] as const
     await direct.send('XADD', keys.log, ...entry)
-    await expectSame(url, nodes, ['alice', 'carol', 'dave'])
+    await expectAll(url, nodes, ['alice', 'carol', 'dave'])
     // As its script does, which knows of no account.
     const other = Buffer.from(commitId())
     const commit = `
@@ -239,7 +205,7 @@ describe('what an earlier release has written', () => {
       redis.call('HSET', KEYS[1], 'sequence', '4', 'id', ARGV[1], 'first', '1')`
     await direct.send('EVAL', commit, 4, keys.meta, keys.rows, keys.log, keys.ids, other)
     await nodes[0].ledger.commit(commitOf({ put: { erin: 'ar' } }))
-    await expectSame(url, nodes, ['alice', 'carol', 'erin'])
+    await expectAll(url, nodes, ['alice', 'carol', 'erin'])
     for (const { log } of nodes) expect(log.lines.some(isLost)).toBe(false)
   })
 })
@@ -248,10 +214,7 @@ describe('a Redis that throws keys away when it is full', () => {
   async function evicting(policy: string): Promise<{ readonly url: string; readonly orders: RedisLink }> {
     const own = await startRedis({ arguments: ['--maxmemory-policy', policy] })
     onTestFinished(() => own.stop())
-    const orders = new RedisLink(connect(parseRedisUrl(own.url()), 'admin'))
-    onTestFinished(() => orders.close())
-    await orders.recovered(10_000)
-    return { url: own.url(), orders }
+    return { url: own.url(), orders: await linkTo(own) }
   }
 
   test.each(['allkeys-lru', 'volatile-ttl'])('is refused by a start, with what to do: %s', async policy => {

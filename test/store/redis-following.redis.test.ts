@@ -1,67 +1,50 @@
 /** How an environment follows its ledger in Redis: through interruptions, trimmed logs and histories that were replaced. */
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Revision } from '#model/revision.ts'
 import type { Ledger } from '#store/ledger.ts'
 import { buildKeysAndLists } from '#store/bulk-load/list-build.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { openStore, type OpenStoreOptions } from '#store/open-store.ts'
-import { connect } from '#store/redis/redis-client.ts'
 import { redisKeys } from '#store/redis/redis-keys.ts'
-import { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
-import type { SnapshotPlace } from '#store/snapshot-place.ts'
-import type { EnvironmentStore, Store } from '#store/store.ts'
+import type { Store } from '#store/store.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import { WriteThread } from '#store/large-writes/write-thread.ts'
-import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { pause } from '#testing/processes/pause.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
-import { sharedRedis } from '../support/redis-server.ts'
-import { bytes, commitOf, everyone, shown, toyRule } from './toy-rows.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
+import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { HANG_MS } from '../support/hang.ts'
+import { linkTo, sharedLink, sharedRedis } from '../support/redis-server.ts'
+import { ENVIRONMENT, follows, keysAt, startStoreNode, type StoreNode } from './redis-nodes.ts'
+import { bytes, commitOf, everyone, shown, toyRule } from './toy-rows.ts'
 
 const redis = await sharedRedis()
-const direct = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
-await direct.recovered(HANG_MS)
-afterAll(() => direct.close())
+const direct = await sharedLink(redis)
 
-const ENVIRONMENT = 'followed'
+const startNode = (url: string, options: OpenStoreOptions = {}): Promise<StoreNode> =>
+  startStoreNode(url, { isKeyedLater: () => true, ...options })
 
-interface Node extends EnvironmentStore {
-  readonly store: Store
-  readonly directory: string
+/** The same place, over a wire that can be cut. */
+function overWire(url: string, { host, port }: CuttingProxy): string {
+  const wired = new URL(url)
+  wired.host = `${host}:${port}`
+  return wired.href
 }
 
-function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'verdict-node-'))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
-  return directory
-}
+const putOf = (names: readonly string[], value: string) =>
+  Object.fromEntries(names.map(name => [name, value]))
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `row-${index}`)
+const copiesIn = (directory: string) => readdirSync(directory).filter(name => name.includes('.copy-'))
 
-/** A node for the present test. */
-async function startNode(url: string, options: OpenStoreOptions = {}): Promise<Node> {
-  const directory = options.dataDirectory ?? temporaryDirectory()
-  const settings = { dataDirectory: directory, staleAfterMs: 200, isKeyedLater: () => true }
-  const store = await openStore(url, toyRule, { ...settings, ...options })
-  onTestFinished(() => store.close())
-  const environment = await store.environment(ENVIRONMENT)
-  const { ledger, view, whenListed } = environment
-  const caughtUp = () => environment.caughtUp()
-  const snapshotPlace = () => environment.snapshotPlace()
-  const takeOver = (place: SnapshotPlace | null) => environment.takeOver(place)
-  const setAside = () => environment.setAside()
-  const requireWhole = () => environment.requireWhole()
-  const rest = { caughtUp, whenListed, snapshotPlace, takeOver, setAside, requireWhole }
-  return { store, directory, ledger, view, ...rest }
-}
-
-/** Resolves when the node has the revision, in the way services hear of it. */
-async function follows(ledger: Ledger, after: Revision, until: Revision): Promise<void> {
-  for await (const entry of ledger.feed(after)) if (entry.revision.sequence >= until.sequence) return
+/** Builds the keys and lists of a copy, as another thread does. */
+async function buildLists(directory: string): Promise<void> {
+  const tables = new LmdbTables(directory)
+  await buildKeysAndLists(tables, new TableView(tables, toyRule), toyRule, new AbortController().signal)
+  await tables.close()
 }
 
 /** Resolves when the feeds of the node's present copy have ended because another one took its place. */
@@ -83,21 +66,9 @@ test('a node that asks for it has all that others have committed by then, heard 
   for (let round = 0; round < 20; round += 1) {
     await direct.send('CLIENT', 'KILL', 'TYPE', 'pubsub')
     const { sequence } = await one.ledger.commit(commitOf({ put: { alice: 'ar' } }))
-    await other.caughtUp()
+    await other.environment.caughtUp()
     expect(other.view.sequence()).toBeGreaterThanOrEqual(sequence)
   }
-})
-
-test('a node gets what another commits', async () => {
-  const url = redis.url()
-  const [one, other] = [await startNode(url), await startNode(url)]
-  const start = await other.ledger.head()
-  for (let index = 0; index < 50; index += 1) {
-    await one.ledger.commit(commitOf({ put: { [`row-${index}`]: 'ar' } }))
-  }
-  const head = await one.ledger.head()
-  await follows(other.ledger, start, head)
-  expect(shown(other.view)).toEqual(shown(one.view))
 })
 
 test.each([
@@ -117,9 +88,7 @@ test.each([
   const commits = Array.from({ length: 60 }, (_each, n) => {
     const count = n % 3 === 0 ? 60 : 1
     const value = n % 2 === 0 ? 'ar' : 'bg'
-    return commitOf({
-      put: Object.fromEntries(Array.from({ length: count }, (_row, at) => [`row-${at}`, value])),
-    })
+    return commitOf({ put: putOf(numbered(count), value) })
   })
   const heard: number[] = []
   const following = (async () => {
@@ -137,8 +106,7 @@ test.each([
 test('who commits hears for how long taking it into the copy kept the thread', async () => {
   const { ledger } = await startNode(redis.url())
   const told: number[] = []
-  const put = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`row-${index}`, 'ar']))
-  await ledger.commit(commitOf({ put }), ms => void told.push(ms))
+  await ledger.commit(commitOf({ put: putOf(numbered(200), 'ar') }), ms => void told.push(ms))
   expect(told).toEqual([expect.any(Number)])
   expect(told[0]).toBeGreaterThan(0)
 })
@@ -158,9 +126,7 @@ test('a signal that got lost is made up for', async () => {
 test('a node that was cut off catches up, and meanwhile says how stale it is', async () => {
   const proxy = await CuttingProxy.to(redis)
   const url = redis.url()
-  const cut = new URL(url)
-  cut.host = `${proxy.host}:${proxy.port}`
-  const [one, other] = [await startNode(url), await startNode(cut.href)]
+  const [one, other] = [await startNode(url), await startNode(overWire(url, proxy))]
   const start = await other.ledger.head()
   proxy.cut()
   for (let index = 0; index < 10; index += 1)
@@ -176,10 +142,8 @@ test('a node that was cut off catches up, and meanwhile says how stale it is', a
 test('a node whose place in the log was trimmed away loads again, and shows the one state or the other', async () => {
   const proxy = await CuttingProxy.to(redis)
   const url = redis.url()
-  const cut = new URL(url)
-  cut.host = `${proxy.host}:${proxy.port}`
   const options = { logEntriesMax: 5 }
-  const [one, other] = [await startNode(url, options), await startNode(cut.href, options)]
+  const [one, other] = [await startNode(url, options), await startNode(overWire(url, proxy), options)]
   // Two rows in each state, always of one colour.
   const paint = (colour: string) => one.ledger.commit(commitOf({ put: { alice: colour, bob: colour } }))
   const start = await paint('ar')
@@ -197,12 +161,12 @@ test('a node whose place in the log was trimmed away loads again, and shows the 
   }
   expect(shown(other.view)).toEqual(shown(one.view))
   await other.store.close()
-  expect(readdirSync(other.directory).filter(name => name.includes('copy'))).toHaveLength(1)
+  expect(copiesIn(other.directory)).toHaveLength(1)
 })
 
 test('a history that was rewound and written on is noticed by the commit ids', async () => {
   const url = redis.url()
-  const keys = redisKeys(parseRedisUrl(url).prefix, ENVIRONMENT)
+  const keys = keysAt(url)
   const all = [keys.meta, keys.rows, keys.log, keys.ids]
   const other = await startNode(url)
   await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
@@ -226,7 +190,7 @@ test('a history that was rewound and written on is noticed by the commit ids', a
 
 test('an emptied Redis is not taken for the truth; a history that somebody begins there is', async () => {
   const url = redis.url()
-  const keys = redisKeys(parseRedisUrl(url).prefix, ENVIRONMENT)
+  const keys = keysAt(url)
   const node = await startNode(url)
   await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   const head = await node.ledger.head()
@@ -246,22 +210,15 @@ test('an emptied Redis is not taken for the truth; a history that somebody begin
   const grownMs = () => node.store.stalenessMs() - stalenessMs
   while (grownMs() >= 0 && grownMs() < 100) await pause()
   expect(grownMs()).toBeGreaterThan(0)
-  node.takeOver(node.snapshotPlace())
+  node.environment.takeOver(node.environment.snapshotPlace())
   await isFresh(node.store, 200)
   expect(shown(node.view)).toEqual(shown(beginner.view))
   expect((await node.ledger.head()).epoch).not.toBe(head.epoch)
 })
 
-test('a commit made for a history that was replaced meanwhile is refused', async () => {
-  const node = await startNode(redis.url())
-  const commit = { ...commitOf({ put: { alice: 'ar' } }), epoch: 'another-history' }
-  await expect(node.ledger.commit(commit)).rejects.toMatchObject({ code: 'STORE_RESET' })
-  expect(node.view.count(everyone)).toBe(0)
-})
-
 test('a restart goes on from the local copy and asks for no rows; a copy of another history is thrown away', async () => {
   const url = redis.url()
-  const directory = temporaryDirectory()
+  const directory = storeDirectory()
   const node = await startNode(url, { dataDirectory: directory })
   await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   await node.store.close()
@@ -275,29 +232,26 @@ test('a restart goes on from the local copy and asks for no rows; a copy of anot
 
   const elsewhere = await startNode(redis.url(), { dataDirectory: directory })
   expect(elsewhere.view.count(everyone)).toBe(0)
-  expect(readdirSync(directory).filter(name => name.includes('copy'))).toHaveLength(1)
+  expect(copiesIn(directory)).toHaveLength(1)
 })
 
 test('a copy of another form is thrown away, and everything loaded again', async () => {
   const url = redis.url()
-  const directory = temporaryDirectory()
-  const copies = () => readdirSync(directory).filter(name => name.includes('.copy-'))
+  const directory = storeDirectory()
   const node = await startNode(url, { dataDirectory: directory })
   await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   await node.store.close()
-  const tables = new LmdbTables(join(directory, copies()[0]!))
+  const tables = new LmdbTables(join(directory, copiesIn(directory)[0]!))
   await tables.write(() => tables.table('meta').put(bytes('format'), bytes('of another release')))
   await tables.close()
   const again = await startNode(url, { dataDirectory: directory })
   expect(again.view.count(everyone)).toBe(1)
-  expect(copies()).toEqual([`${ENVIRONMENT}.copy-2`])
+  expect(copiesIn(directory)).toEqual([`${ENVIRONMENT}.copy-2`])
 })
 
 describe('the copy a node was left with', () => {
-  const copies = (directory: string) => readdirSync(directory).filter(name => name.includes('.copy-'))
-
   async function stoppedNode() {
-    const [url, directory] = [redis.url(), temporaryDirectory()]
+    const [url, directory] = [redis.url(), storeDirectory()]
     const node = await startNode(url, { dataDirectory: directory })
     await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
     await node.store.close()
@@ -307,35 +261,31 @@ describe('the copy a node was left with', () => {
   test('is kept however often Redis interrupts the start', async () => {
     const { url, directory } = await stoppedNode()
     const proxy = await CuttingProxy.to(redis)
-    const interrupted = new URL(url)
-    interrupted.host = `${proxy.host}:${proxy.port}`
     const interruptions = (async () => {
       for (let times = 0; times < 5; times += 1) await proxy.failOn('PUBLISH', 'lose-command')
     })()
-    const again = await startNode(interrupted.href, { dataDirectory: directory })
+    const again = await startNode(overWire(url, proxy), { dataDirectory: directory })
     await interruptions
     expect(again.view.count(everyone)).toBe(1)
-    expect(copies(directory)).toEqual([`${ENVIRONMENT}.copy-1`])
+    expect(copiesIn(directory)).toEqual([`${ENVIRONMENT}.copy-1`])
   })
 
   test('is used although no note can be left in it', async () => {
     const { url, directory } = await stoppedNode()
-    mkdirSync(join(directory, copies(directory)[0]!, 'unfinished-starts'))
+    mkdirSync(join(directory, copiesIn(directory)[0]!, 'unfinished-starts'))
     const again = await startNode(url, { dataDirectory: directory })
-    again.takeOver(again.snapshotPlace())
+    again.environment.takeOver(again.environment.snapshotPlace())
     await again.store.close()
-    expect(copies(directory)).toEqual([`${ENVIRONMENT}.copy-1`])
+    expect(copiesIn(directory)).toEqual([`${ENVIRONMENT}.copy-1`])
   })
 })
 
 test('rows that change while they are loaded for the first time end up as they are', async () => {
   const url = redis.url()
   const one = await startNode(url)
-  const names = Array.from({ length: 4_000 }, (_, index) => `row-${index}`)
+  const names = numbered(4_000)
   for (let at = 0; at < names.length; at += 500) {
-    await one.ledger.commit(
-      commitOf({ put: Object.fromEntries(names.slice(at, at + 500).map(name => [name, 'ar'])) }),
-    )
+    await one.ledger.commit(commitOf({ put: putOf(names.slice(at, at + 500), 'ar') }))
   }
   const load = { isOver: false }
   const loading = startNode(url).finally(() => (load.isOver = true))
@@ -355,7 +305,7 @@ test('rows that change while they are loaded for the first time end up as they a
 test('a large environment can be followed before it has its lists, which come behind and are right', async () => {
   const url = redis.url()
   const one = await startNode(url)
-  const names = Array.from({ length: 300 }, (_, index) => `row-${index}`)
+  const names = numbered(300)
   const values = ['ar', 'bg', 'ag', '']
   names.push('early-2', 'early-1')
   await one.ledger.commit(
@@ -367,9 +317,7 @@ test('a large environment can be followed before it has its lists, which come be
     isKeyedLater: key => key[0] === bytes('r')[0],
     buildLists: async directory => {
       await build.promise
-      const tables = new LmdbTables(directory)
-      await buildKeysAndLists(tables, new TableView(tables, toyRule), toyRule, new AbortController().signal)
-      await tables.close()
+      await buildLists(directory)
     },
   })
   expect(() => late.view.count(everyone)).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
@@ -388,7 +336,7 @@ test('a large environment can be followed before it has its lists, which come be
   // What an index follows goes on meanwhile.
   await follows(late.ledger, start, head)
   build.resolve()
-  await late.whenListed()
+  await late.environment.whenListed()
   expect(shown(late.view)).toEqual(shown(one.view))
   expect(keysOf('row-29')).toEqual(names.filter(name => name.startsWith('row-29')).toSorted())
   await follows(late.ledger, head, await one.ledger.commit(commitOf({ put: { last: 'ar' } })))
@@ -398,16 +346,14 @@ test('a large environment can be followed before it has its lists, which come be
 test('a copy without lists when the process ended is gone on with, and loses none of a log that is longer than is kept', async () => {
   const url = redis.url()
   const one = await startNode(url)
-  const names = Array.from({ length: 200 }, (_, index) => `row-${index}`)
-  await one.ledger.commit(commitOf({ put: Object.fromEntries(names.map(name => [name, 'ar'])) }))
-  const options = { dataDirectory: temporaryDirectory(), listedAtOnceMax: 100, logEntriesMax: 5 }
+  const names = numbered(200)
+  await one.ledger.commit(commitOf({ put: putOf(names, 'ar') }))
+  const options = { dataDirectory: storeDirectory(), listedAtOnceMax: 100, logEntriesMax: 5 }
   const unfinished = await startNode(url, {
     ...options,
     // Ends when it is told to, with what it has made left behind.
     buildLists: async (directory, signal) => {
-      const tables = new LmdbTables(directory)
-      await buildKeysAndLists(tables, new TableView(tables, toyRule), toyRule, new AbortController().signal)
-      await tables.close()
+      await buildLists(directory)
       // It may have been told already.
       signal.throwIfAborted()
       await new Promise((_resolve, reject) =>
@@ -424,10 +370,8 @@ test('a copy without lists when the process ended is gone on with, and loses non
   await unfinished.store.close()
   const again = await startNode(url, options)
   expect(await again.ledger.head()).toEqual(head)
-  expect(readdirSync(again.directory).filter(name => name.includes('.copy-'))).toEqual([
-    `${ENVIRONMENT}.copy-1`,
-  ])
-  await again.whenListed()
+  expect(copiesIn(again.directory)).toEqual([`${ENVIRONMENT}.copy-1`])
+  await again.environment.whenListed()
   expect(shown(again.view)).toEqual(shown(one.view))
 })
 
@@ -444,7 +388,7 @@ test('a dropped environment is gone here and in Redis, and one of its id begins 
   // All that is left says that it was removed, for a while.
   expect(String(await direct.send('KEYS', `${prefix}:*`))).toBe(removed)
   expect(await direct.send('TTL', removed)).toBeGreaterThan(80_000)
-  expect(readdirSync(node.directory).filter(name => name.includes('copy'))).toEqual([])
+  expect(copiesIn(node.directory)).toEqual([])
   const again = await node.store.environment(ENVIRONMENT)
   expect(again.view.count(everyone)).toBe(0)
   expect((await again.ledger.head()).epoch).not.toBe(epoch)
@@ -452,12 +396,12 @@ test('a dropped environment is gone here and in Redis, and one of its id begins 
 })
 
 test.each([
-  ['removed by another node', false, (other: Node) => other.store.drop(ENVIRONMENT)],
+  ['removed by another node', false, (other: StoreNode) => other.store.drop(ENVIRONMENT)],
   [
     'lost',
     true,
-    async (_other: Node, url: string) => {
-      const { meta, rows, log, ids } = redisKeys(parseRedisUrl(url).prefix, ENVIRONMENT)
+    async (_other: StoreNode, url: string) => {
+      const { meta, rows, log, ids } = keysAt(url)
       await direct.send('DEL', meta, rows, log, ids)
     },
   ],
@@ -481,9 +425,7 @@ test('a commit that Redis took and nobody can read is not waited for without end
   const proxy = await CuttingProxy.to(own)
   const node = await startNode(own.url(proxy))
   await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
-  const admin = new RedisLink(connect(parseRedisUrl(own.url()), 'admin'))
-  onTestFinished(() => admin.close())
-  await admin.recovered(HANG_MS)
+  const admin = await linkTo(own)
   const taken = proxy.failOn('bob', 'lose-answer')
   const committed = node.ledger.commit(commitOf({ put: { bob: 'bg' } }))
   await taken
@@ -507,7 +449,7 @@ test('however many wait for a connection, nobody takes them for a leak', async (
 test('a Redis that cannot be reached is named as the reason, without its address', async () => {
   const proxy = await CuttingProxy.to(redis)
   proxy.cut()
-  const opening = openStore(redis.url(proxy), toyRule, { dataDirectory: temporaryDirectory() })
+  const opening = openStore(redis.url(proxy), toyRule, { dataDirectory: storeDirectory() })
   const error = await opening.catch((reason: unknown) => reason as Error)
   expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE' })
   expect((error as Error).message).not.toContain(String(proxy.port))

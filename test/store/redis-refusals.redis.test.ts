@@ -4,34 +4,25 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import type { Revision } from '#model/revision.ts'
-import type { Ledger } from '#store/ledger.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
-import { openStore, type OpenStoreOptions } from '#store/open-store.ts'
-import { connect } from '#store/redis/redis-client.ts'
+import { openStore } from '#store/open-store.ts'
 import { redisKeys } from '#store/redis/redis-keys.ts'
-import { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
-import type { EnvironmentStore, Store } from '#store/store.ts'
-import { type KeptLine, KeptLog } from '../support/kept-log.ts'
 import { freePort } from '#testing/processes/free-port.ts'
 import { pause } from '#testing/processes/pause.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
 import { API_KEY, storeDirectory } from '#testing/processes/running-service.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { type KeptLine, KeptLog } from '../support/kept-log.ts'
+import { linkTo, sharedLink } from '../support/redis-server.ts'
+import { ENVIRONMENT, follows, keysAt, startStoreNode } from './redis-nodes.ts'
 import { bytes, commitId, commitOf, shown, toyRule } from './toy-rows.ts'
-import { HANG_MS } from '../support/hang.ts'
 
-const ENVIRONMENT = 'refused'
 const PASSWORD = 'open-sesame'
 
 const redis = await startRedis()
-const admin = new RedisLink(connect(parseRedisUrl(redis.url()), 'admin'))
-await admin.recovered(HANG_MS)
-afterAll(async () => {
-  admin.close()
-  await redis.stop()
-})
+afterAll(() => redis.stop())
+const admin = await sharedLink(redis)
 
 /** A user of the present test, who may do everything. */
 async function newUser(): Promise<{ readonly name: string; readonly url: string; readonly prefix: string }> {
@@ -47,17 +38,6 @@ async function rights(user: string, ...rules: readonly string[]): Promise<void> 
   await admin.send('ACL', 'SETUSER', user, ...rules)
 }
 
-interface Node extends EnvironmentStore {
-  readonly store: Store
-}
-
-async function startNode(url: string, options: OpenStoreOptions = {}): Promise<Node> {
-  const settings = { dataDirectory: storeDirectory(), staleAfterMs: 200 }
-  const store = await openStore(url, toyRule, { ...settings, ...options })
-  onTestFinished(() => store.close())
-  return { store, ...(await store.environment(ENVIRONMENT)) }
-}
-
 /** A node as its operator runs it, for the present test. */
 function serviceOn(url: string): ServiceProcess {
   const env = { API_KEY, STORE_URL: url, HTTP_THREADS: '1' }
@@ -70,23 +50,26 @@ function lastLine({ stderr }: ServiceProcess): unknown {
   return JSON.parse(stderr.trim().split('\n').at(-1)!)
 }
 
-async function follows(ledger: Ledger, after: Revision, until: Revision): Promise<void> {
-  for await (const entry of ledger.feed(after)) if (entry.revision.sequence >= until.sequence) return
+/** A node whose rights the test changes, and one that has all of them. */
+async function nodeAndOther(url: string) {
+  const node = await startStoreNode(url)
+  return { node, log: node.log, other: await startStoreNode(url.replace(/\/\/.*@/, '//')) }
+}
+
+/** Redis counts what it refuses from the first call on; waits until that is so many. */
+async function refusals(count: number): Promise<void> {
+  const told = async () => /count,(\d+)/.exec(String(await admin.send('ACL', 'LOG')))?.[1]
+  while (Number(await told()) < count) await pause()
 }
 
 function says(level: KeptLine['level'], words: RegExp): (line: KeptLine) => boolean {
   return line => line.level === level && words.test(`${line.message}: ${String(line.fields['reason'])}`)
 }
 
-function asText(lines: readonly KeptLine[]): string {
-  return JSON.stringify(lines)
-}
-
 test('a node that loses the right to its channels says so once, follows and commits all the same, and listens again when the right is back', async () => {
-  const { name, url, prefix } = await newUser()
-  const log = new KeptLog()
-  const [node, other] = [await startNode(url, { log }), await startNode(url.replace(/\/\/.*@/, '//'))]
-  const { channel } = redisKeys(prefix, ENVIRONMENT)
+  const { name, url } = await newUser()
+  const { node, log, other } = await nodeAndOther(url)
+  const { channel } = keysAt(url)
   const listeners = async () => String(await admin.send('PUBSUB', 'NUMSUB', channel))
   expect(await listeners()).toBe(`${channel},2`)
   const start = await node.ledger.head()
@@ -106,7 +89,7 @@ test('a node that loses the right to its channels says so once, follows and comm
   await follows(node.ledger, unsignalled, await other.ledger.commit(commitOf({ put: { carol: 'ag' } })))
   expect(shown(node.view)).toEqual(shown(other.view))
   expect(log.lines.filter(says('warn', /channels/))).toHaveLength(1)
-  expect(asText(log.lines)).not.toContain(PASSWORD)
+  expect(JSON.stringify(log.lines)).not.toContain(PASSWORD)
 })
 
 test('a start without the right to the channels ends with what Redis said', async () => {
@@ -119,15 +102,6 @@ test('a start without the right to the channels ends with what Redis said', asyn
     msg: expect.stringMatching(/^cannot start: the store refused: NOPERM .*channels/),
   })
   expect(node.stderr).not.toContain(PASSWORD)
-})
-
-test('a start without the right to publish is refused, though all it commits would be done', async () => {
-  const { name, url } = await newUser()
-  await rights(name, '-publish')
-  await expect(startNode(url)).rejects.toMatchObject({
-    code: 'STORE_REFUSED',
-    message: expect.stringMatching(/^the store refused: NOPERM .*publish/),
-  })
 })
 
 test('a start without a connection says what it fails of, wherever that is, and nothing of the URL', async () => {
@@ -156,8 +130,8 @@ test('a start without a connection says what it fails of, wherever that is, and 
 
 test('why a running node has no connection is said once, however often it is tried, and that it has one again', async () => {
   const { name, url } = await newUser()
-  const log = new KeptLog()
-  const node = await startNode(url, { log })
+  const node = await startStoreNode(url)
+  const { log } = node
   await admin.send('ACL', 'LOG', 'RESET')
   await rights(name, 'resetpass', '>another')
   await admin.send('CLIENT', 'KILL', 'USER', name)
@@ -165,30 +139,26 @@ test('why a running node has no connection is said once, however often it is tri
   const isRefused = says('warn', /WRONGPASS/)
   const connections = ['commands', 'signals'].map(of)
   for (const isOfIt of connections) await log.has(line => isOfIt(line) && isRefused(line))
-  // Redis counts the attempts.
-  const attempts = async () => /count,(\d+)/.exec(String(await admin.send('ACL', 'LOG')))?.[1]
-  while (Number(await attempts()) < 6) await pause()
+  await refusals(6)
   await rights(name, `>${PASSWORD}`)
   for (const isOfIt of connections) {
     await log.has(line => isOfIt(line) && line.level === 'info')
     expect(log.lines.filter(isOfIt).filter(isRefused)).toHaveLength(1)
   }
   await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
-  expect(asText(log.lines)).not.toContain(PASSWORD)
+  expect(JSON.stringify(log.lines)).not.toContain(PASSWORD)
 })
 
 test('a node that is refused the log says why once, asks again and again, loads nothing, and goes on when it is not any more', async () => {
   const { name, url } = await newUser()
-  const log = new KeptLog()
-  const [node, other] = [await startNode(url, { log }), await startNode(url.replace(/\/\/.*@/, '//'))]
+  const { node, log, other } = await nodeAndOther(url)
   const start = await node.ledger.head()
   await rights(name, '-xrange')
   const commit = other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   const isRefused = says('warn', /refuses to show what is new.*: NOPERM .*xrange/)
   await log.has(isRefused)
   await admin.send('ACL', 'LOG', 'RESET')
-  const attempts = async () => /count,(\d+)/.exec(String(await admin.send('ACL', 'LOG')))?.[1]
-  while (Number(await attempts()) < 4) await pause()
+  await refusals(4)
   await rights(name, '+xrange')
   await log.has(says('info', /shows again what is new/))
   await follows(node.ledger, start, await commit)
@@ -198,14 +168,13 @@ test('a node that is refused the log says why once, asks again and again, loads 
 })
 
 test('a node that has to load and is refused the rows says why once, goes on trying, and loads when it is not any more', async () => {
-  const { name, url, prefix } = await newUser()
-  const log = new KeptLog()
-  const [node, other] = [await startNode(url, { log }), await startNode(url.replace(/\/\/.*@/, '//'))]
+  const { name, url } = await newUser()
+  const { node, log, other } = await nodeAndOther(url)
   await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   const start = await node.ledger.head()
   await rights(name, '-hscan')
   // Another commit at the place where the node is: a history that it does not know.
-  const { meta, log: stream, ids } = redisKeys(prefix, ENVIRONMENT)
+  const { meta, log: stream, ids } = keysAt(url)
   const rewritten = `
     local id = redis.call('HGET', KEYS[1], 'id')
     redis.call('DEL', KEYS[2])
@@ -217,8 +186,7 @@ test('a node that has to load and is refused the rows says why once, goes on try
   const isRefused = says('warn', /cannot load another copy.*: NOPERM .*hscan/)
   await log.has(isRefused)
   await admin.send('ACL', 'LOG', 'RESET')
-  const attempts = async () => /count,(\d+)/.exec(String(await admin.send('ACL', 'LOG')))?.[1]
-  while (Number(await attempts()) < 2) await pause()
+  await refusals(2)
   await rights(name, '+hscan')
   await log.has(says('warn', /another copy is in force/))
   expect(log.lines.filter(isRefused)).toHaveLength(1)
@@ -229,11 +197,9 @@ test('a node that has to load and is refused the rows says why once, goes on try
 test('a server that says "not now" to a start is waited for, and the log says why, once', async () => {
   const own = await startRedis({ arguments: ['--min-replicas-to-write', '1'] })
   onTestFinished(() => own.stop())
-  const orders = new RedisLink(connect(parseRedisUrl(own.url()), 'admin'))
-  onTestFinished(() => orders.close())
-  await orders.recovered(HANG_MS)
+  const orders = await linkTo(own)
   const log = new KeptLog()
-  const starting = startNode(own.url(), { log })
+  const starting = startStoreNode(own.url(), { log })
   await log.has(says('warn', /: NOREPLICAS /))
   const isOver = says('info', /opened/)
   expect(log.lines.some(isOver)).toBe(false)
@@ -249,9 +215,7 @@ test.each([
 ])('a stop ends a start that waits for %s, with exit code 0', async (_, settings, reason) => {
   const own = await startRedis({ arguments: settings })
   onTestFinished(() => own.stop())
-  const holder = new RedisLink(connect(parseRedisUrl(own.url()), 'test'))
-  onTestFinished(() => holder.close())
-  await holder.recovered(HANG_MS)
+  await linkTo(own)
   const node = serviceOn(own.url())
   await node.logMatch(reason)
   expect(await node.end('SIGTERM')).toBe(0)
@@ -282,15 +246,15 @@ test('a node that cannot follow what Redis has ends, and says which environment 
 test('lists that cannot be built are told with the reason', async () => {
   const faults: Error[] = []
   const { url } = await newUser()
-  const first = await startNode(url)
+  const first = await startStoreNode(url)
   await first.ledger.commit(commitOf({ put: { alice: 'ar', bob: 'bg' } }))
   const cause = new Error('the thread ended')
-  const late = await startNode(url, {
+  const late = await startStoreNode(url, {
     listedAtOnceMax: 1,
     buildLists: () => Promise.reject(cause),
     onFault: (_id, error) => faults.push(error),
   })
-  await expect(late.whenListed()).rejects.toBe(cause)
+  await expect(late.environment.whenListed()).rejects.toBe(cause)
   expect(faults).toEqual([
     expect.objectContaining({ message: `the lists of environment ${ENVIRONMENT} cannot be built`, cause }),
   ])

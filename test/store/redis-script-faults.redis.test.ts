@@ -3,7 +3,7 @@
  * say beforehand what it would refuse, and on one that cannot. A commit is whole or absent then for everybody, its sender hears
  * which, and the next commit is done as if nothing had been.
  */
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { CREATED_PER_COMMIT } from '#store/redis/stored-row.ts'
 import { CALL_ROWS_MAX } from '#store/redis/commit-call.ts'
@@ -15,13 +15,11 @@ import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { RowTally } from '#store/redis/row-tally.ts'
 import type { Commit } from '#store/ledger.ts'
 import { encodeRow } from '#store/keyspace/row-codec.ts'
-import { sharedRedis } from '../support/redis-server.ts'
+import { sharedLink, sharedRedis } from '../support/redis-server.ts'
 import { allRows, commitOf, entriesAfter, readable, type ReadableRow, text } from './toy-rows.ts'
 
 const redis = await sharedRedis()
-const direct = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
-await direct.recovered(10_000)
-afterAll(() => direct.close())
+const direct = await sharedLink(redis)
 
 /** More calls than any script makes on the commits below. */
 const CALLS_MAX = 40

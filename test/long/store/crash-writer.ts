@@ -16,7 +16,7 @@ import type { Ledger } from '#store/ledger.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { openStore } from '#store/open-store.ts'
 import { WriteThread } from '#store/large-writes/write-thread.ts'
-import { commitOf, toyRule } from './toy-rows.ts'
+import { commitOf, toyRule } from '../../store/toy-rows.ts'
 
 /** Rows per commit, besides the counter. */
 export const ROWS_PER_COMMIT = 20
@@ -27,7 +27,7 @@ const print = (line: string): number => writeSync(1, `${line}\n`)
 
 /** As the store opens it, but for the size of checkpoints. */
 async function openLedger(url: string, checkpointBytes: number | null): Promise<Ledger> {
-  const largeWrites = new WriteThread(new URL('./toy-large-writes.ts', import.meta.url))
+  const largeWrites = new WriteThread(new URL('../../store/toy-large-writes.ts', import.meta.url))
   if (checkpointBytes === null) {
     const store = await openStore(url, toyRule, { largeWrites })
     // Whoever lets go of a store may lose its lock to the garbage collector.

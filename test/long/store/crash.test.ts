@@ -14,7 +14,7 @@ import { TableView } from '#store/embedded/table-view.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
 import { LARGE_ROWS } from '#store/large-writes/write-thread.ts'
 import { ROWS_PER_COMMIT } from './crash-writer.ts'
-import { bytes, logged, readable, shown, text, toyRule } from './toy-rows.ts'
+import { bytes, logged, readable, shown, text, toyRule } from '../../store/toy-rows.ts'
 
 const WRITER = join(import.meta.dirname, 'crash-writer.ts')
 
