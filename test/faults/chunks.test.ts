@@ -42,23 +42,6 @@ async function recordingNode() {
 
 const head = requestText('POST /allowed', ['Transfer-Encoding: chunked'])
 
-test('sizes come in hexadecimal and without extensions; trailers are handed on', async () => {
-  const { port, taken } = await recordingNode()
-  for (const [body, trailer] of [
-    ['5;\r\nabcde\r\n0;\r\n\r\n', ''],
-    ['5;a=b\r\nabcde\r\n0;c="d;e"\r\n\r\n', ''],
-    ['00005 ;a\r\nabcde\r\n0\r\n\r\n', ''],
-    ['5\r\nabcde\r\n0\r\nxxGET: /smuggled HTTP/1.1\r\n\r\n', 'xxget: /smuggled HTTP/1.1\r\n'],
-  ] as const) {
-    const connection = await RawConnection.open(port)
-    await connection.send(head + body)
-    expect([body, (await connection.answer())?.status]).toEqual([body, 200])
-    connection.destroy()
-    const sent = taken()
-    expect(sent.slice(sent.indexOf('\r\n\r\n') + 4)).toBe(`5\r\nabcde\r\n0\r\n${trailer}\r\n`)
-  }
-})
-
 test('whatever one caller puts behind its chunks, another one gets the answers to its own questions', async () => {
   const service = await startedService()
   const names = await NameServer.start()

@@ -28,29 +28,3 @@ test('connections killed by the server again and again, in the middle of commits
   const seen = await workload.end()
   expect(seen).toMatchObject({ refused: 0, failedWrites: 0, commits: workload.history.sent })
 })
-
-test('a commit whose answer is cut off, or which never arrived, is done once', async () => {
-  const { nodes, wires } = await startNodesOnWires()
-  const workload = await Workload.start(nodes, options)
-  for (let round = 0; round < 20; round += 1) {
-    const kind = round % 2 === 0 ? 'lose-answer' : 'lose-command'
-    await wires[(round >> 1) % 2]!.failOn('EVALSHA', kind)
-  }
-  const seen = await workload.end()
-  expect(seen).toMatchObject({ refused: 0, failedWrites: 0, commits: workload.history.sent })
-})
-
-test('while nodes lack the right to their channels they follow by the timer and say so once; nobody is refused', async () => {
-  const { redis, nodes } = await startNodesOnWires()
-  const workload = await Workload.start(nodes, options)
-  const server = orders(redis)
-  // Ends the connections that listen, too.
-  await server.call('ACL', 'SETUSER', 'default', 'resetchannels')
-  await workload.hasWritten(200)
-  await server.call('ACL', 'SETUSER', 'default', '&*')
-  await workload.hasWritten(50)
-  while (!nodes.every(({ log }) => log.includes('Redis has its channels open again'))) await pause(50)
-  const seen = await workload.end()
-  expect(seen).toMatchObject({ refused: 0, failedWrites: 0, commits: workload.history.sent })
-  for (const { log } of nodes) expect(log.match(/NOPERM/g)).toHaveLength(1)
-})

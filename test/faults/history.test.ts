@@ -2,8 +2,6 @@
  * Redis comes back with another history: none, an older one, or one that went on differently. Nodes notice, take it over
  * whole, say so and count it; nothing they answer is of both. Where there is none, they are not ready and decide nothing.
  */
-import { copyFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
@@ -97,24 +95,6 @@ test('a backup from before the last writes: it is taken over whole by every node
   const states = ['kept and lost', 'kept', 'kept and fresh']
   expect(watch.decidedBy()).toEqual([states, states])
   await expectReady(system)
-  await haveReplaced(system)
-})
-
-test('emptied, and then given its backup: the nodes go on by themselves', async () => {
-  const system = await startedWithKept()
-  const { redis } = system
-  await orders(redis).call('SAVE')
-  copyFileSync(join(redis.directory, 'dump.rdb'), join(redis.directory, 'backup'))
-  const watch = await loseUser(system)
-  await orders(redis).call('FLUSHALL')
-  await watch.until('503')
-  await redis.kill()
-  copyFileSync(join(redis.directory, 'backup'), join(redis.directory, 'dump.rdb'))
-  expect(await redis.start()).toBe(true)
-  await watch.until('kept')
-  await expectReady(system)
-  await grantBoth(system.nodes[0]!.client!, 'fresh')
-  await watch.until('kept and fresh')
   await haveReplaced(system)
 })
 

@@ -1,9 +1,7 @@
 /** Nodes that are started while Redis is away, as an orchestrator starts them that moves them meanwhile. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
-import { startRedis } from '#testing/processes/redis-process.ts'
-import { type Client, FACTS, question, storeDirectory } from '#testing/processes/running-service.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { expect, test } from 'vitest'
+import { type Client, FACTS, question } from '#testing/processes/running-service.ts'
 import { isReady, NodeProcess } from './support/node-process.ts'
 import { startNodesOnWires } from './support/nodes-on-wires.ts'
 import { Workload } from './support/workload.ts'
@@ -50,26 +48,4 @@ test('a copy that is older than MAX_STALE_MS is not decided by: the start ends a
   await pause(Number(SHORT.MAX_STALE_MS))
   await expect(node.startAgain()).rejects.toThrow()
   expect(node.log).toContain('no connection to the Redis of the store URL')
-})
-
-test('a Redis that refuses is not away: the start ends with what it says', async () => {
-  const redis = await startRedis({ arguments: ['--requirepass', 'rightPassword1'] })
-  onTestFinished(() => redis.stop())
-  const cwd = storeDirectory()
-  const start = (password: string) =>
-    new ServiceProcess({
-      cwd,
-      env: {
-        API_KEY: 'environment-key-of-the-tests',
-        HTTP_THREADS: '1',
-        STORE_URL: `redis://:${password}@${redis.host}:${redis.port}`,
-      },
-    })
-  const first = start('rightPassword1')
-  await first.address()
-  while ((await fetch(`${await first.address()}/fresh`)).status !== 200);
-  await first.end('SIGTERM')
-  const second = start('wrongPassword1')
-  await expect(second.address()).rejects.toThrow()
-  expect(second.stderr).toContain('WRONGPASS')
 })

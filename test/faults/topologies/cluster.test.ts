@@ -147,4 +147,4 @@ test('a stop while one server of the cluster is silent answers the write that wa
 })
 
 await describeRedisLedger('a redis cluster', url)
-describeNodes('a redis cluster', { url })
+await describeNodes('a redis cluster', { url })

@@ -12,7 +12,7 @@ afterAll(() => system.stop())
 const { url } = system
 
 await describeRedisLedger('redis behind sentinels', url)
-describeNodes('redis behind sentinels', { url })
+await describeNodes('redis behind sentinels', { url })
 
 // The last one: behind it there is no replica any more.
 test('after a failover nodes go on with the new primary, with everything, without a restart', async () => {

@@ -33,4 +33,4 @@ test('a server whose certificate nobody vouches for is not trusted', async () =>
 })
 
 await describeRedisLedger('redis over TLS', url)
-describeNodes('redis over TLS', { url })
+await describeNodes('redis over TLS', { url })

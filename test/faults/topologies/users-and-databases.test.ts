@@ -43,4 +43,4 @@ test('the password and the database are those of the URL', async () => {
 })
 
 await describeRedisLedger('redis with a user of few rights', url)
-describeNodes('redis with a user of few rights', { url })
+await describeNodes('redis with a user of few rights', { url })
