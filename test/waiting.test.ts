@@ -79,10 +79,11 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'http/min-revision.test.ts': { 'measures time': LOWER },
   'properties/seeded.ts': { 'draws without a seed': 'draws the seed' },
   'sdk/retries.test.ts': { 'measures time': LOWER },
-  'service/content.redis.test.ts': { 'measures time': 'asks for so long; each answer is judged, no time is' },
+  'long/service/content.redis.test.ts': {
+    'measures time': 'asks for so long; each answer is judged, no time is',
+  },
   'service/staleness-deadline.test.ts': { 'measures time': LOWER },
-  'service/staleness.redis.test.ts': { 'measures time': LOWER },
-  'service/without-redis.redis.test.ts': { 'measures time': LOWER },
+  'long/service/staleness.redis.test.ts': { 'measures time': LOWER },
   'store/fact-list-membership.test.ts': {
     'measures time': 'the present is one of the times that are written',
   },
@@ -94,10 +95,6 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'system/process.test.ts': { sleeps: POLLS },
   'threads/import-thread.test.ts': { 'measures time': 'ends at HANG_MS a loop that no runner could' },
   'threads/api-key-authentication.test.ts': { 'measures memory': LEAK },
-  'threads/job-pool.test.ts': {
-    sleeps: 'at moments all over a start, at each of which the same must hold',
-    'measures time': 'to find those moments',
-  },
 }
 
 /** What tests stand on, too: but for what only benches and `test/faults` measure with. */

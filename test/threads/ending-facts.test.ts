@@ -182,16 +182,6 @@ test('while the thread that ends grants is busy, nobody is allowed by one that h
   expect(new Set(seen)).toEqual(new Set(['NOT_READY']))
 })
 
-test('while the thread that ends grants is busy, others of the same thread wait for a part of the time only', async () => {
-  const until = Date.now() + 100
-  const { decide } = await open([...schema, granted(until)])
-  while (Date.now() < until + 40);
-  const [asked, waitMs] = [200, 20]
-  const from = performance.now()
-  for (let n = 0; n < asked; n++) expect(decideOrCode(decide)).toBe('NOT_READY')
-  expect(performance.now() - from).toBeLessThan((asked * waitMs) / 2)
-})
-
 test('an index on which threads still decide ends grants until the one that takes its place is published', async () => {
   const until = Date.now() + 100
   const { decide, indexes, whenTold } = await open([...schema, granted(until)])

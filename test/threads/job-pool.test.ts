@@ -4,11 +4,8 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
-import type { Sendable } from '#decisions/sendable-query.ts'
-import type { UserQuestion } from '#engine/engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
@@ -193,26 +190,6 @@ test('reads in slices let searches come between, and answer the same with a pool
   expect(decisions.every(({ allow }) => allow)).toBe(true)
 })
 
-test('lists are made one at a time in each thread, and all of them are answered', async () => {
-  const { pool } = await warmPool({ jobsMax: 100 })
-  const list: SlicedJob<'authorized-users'> = {
-    kind: 'authorized-users',
-    question: SEARCH.question as Sendable<UserQuestion>,
-    areRulesAsked: false,
-    limits: { entriesMax: 10, bytesMax: 10_000 },
-  }
-  const texts = await Promise.all(
-    Array.from({ length: 50 }, () => pool.read<'authorized-users'>('e', list, HERE)),
-  )
-  for (const text of texts) {
-    expect(JSON.parse(Buffer.from(text).toString())).toEqual({
-      resource: 'document:d',
-      tenant: 'default',
-      users: { alice: [{ user: 'alice', tenant: 'default', resource: 'document:d', role: 'viewer' }] },
-    })
-  }
-})
-
 test('bulks are answered in order, several at once, with one thread or with three', async () => {
   expect(world.can('alice', 'read', 'document:d')).toBe(true)
   for (const threads of [1, 3]) {
@@ -246,19 +223,6 @@ test('a bulk there is no memory for takes no room from others', async () => {
   expect(() => pool.evaluate('e', endless, HERE)).toThrow(RangeError)
   expect(pool.figures().jobs).toBe(0)
   expectRight(await pool.evaluate('e', questions(), HERE))
-})
-
-test('what nobody waits for any more is dropped, and makes room', async () => {
-  const { pool } = newPool({ jobsMax: 2 })
-  const gone = { isGone: false, whenOver: () => {} }
-  const jobs = [pool.evaluate('e', questions(), gone), pool.evaluate('e', questions(), gone)]
-  const ends = Promise.allSettled(jobs)
-  gone.isGone = true
-  const next = pool.evaluate('e', questions(), HERE)
-  for (const end of await ends) {
-    expect(end).toMatchObject({ status: 'rejected', reason: { code: 'OVERLOADED' } })
-  }
-  expectRight(await next)
 })
 
 test('a thread that dies: its jobs are to be sent again, its lock is free, the next is done by another', async () => {
@@ -326,32 +290,23 @@ test.each([
   },
 )
 
-test('a pool that is closed while a thread of it starts ends that thread and nothing else', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
-  onTestFinished(() => rm(directory, { recursive: true }))
-  // So many that most of a start is spent on bringing them together.
-  const count = 1_000
-  for (let index = 0; index < count; index++) {
-    const imports = [1, 2, 3].map(place => index * 3 + place).filter(imported => imported < count)
-    const lines = imports.map(imported => `import './${imported}.mjs'`)
-    await writeFile(
-      join(directory, `${index}.mjs`),
-      `${lines.join('\n')}\nexport default () => ({ value: null })`,
-    )
-  }
-  const entry = pathToFileURL(join(directory, '0.mjs'))
-  const begun = performance.now()
-  const { pool: whole } = newPool({ entry })
-  while (!whole.isWarm) await whole.evaluate('e', questions(1), HERE)
-  const startMs = performance.now() - begun
-  for (let share = 0.02; share < 1; share += 0.02) {
-    const { pool, failures } = newPool({ entry })
-    await pool.evaluate('e', questions(1), HERE)
-    await sleep(startMs * share)
+test.each([
+  ['waits for what it imports', 'await new Promise(() => {})'],
+  ['is busy', 'for (;;);'],
+])(
+  'a pool that is closed while a thread of it starts, and %s, ends that thread and nothing else',
+  async (_, forever) => {
+    const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
+    onTestFinished(() => rm(directory, { recursive: true }))
+    const [entry, begun] = [join(directory, 'entry.mjs'), join(directory, 'begun')]
+    const note = `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(begun)}, '')`
+    await writeFile(entry, `${note}\n${forever}`)
+    const { pool, failures } = newPool({ entry: pathToFileURL(entry) })
+    while (!existsSync(begun)) expectRight(await pool.evaluate('e', questions(), HERE))
     await pool.close()
     expect(failures).toEqual([])
-  }
-})
+  },
+)
 
 test.each([['--max-old-space-size=4000'], ['--disable-warning=ExperimentalWarning']])(
   'threads start whatever the process was started with: %s',
@@ -376,16 +331,6 @@ test('what was begun in time is not answered when the deadline has passed meanwh
     deadline.set(Infinity)
   }
   expectRight(await pool.evaluate('e', questions(), HERE))
-})
-
-test('a search is done by the pool, and finds what the engine finds', async () => {
-  const { pool } = await warmPool()
-  expect(await pool.search('e', SEARCH, HERE)).toEqual({
-    keys: ['alice'],
-    hasMore: false,
-    last: 'alice',
-    total: 1,
-  })
 })
 
 test('a pool that is closed refuses what waits and what comes', async () => {
