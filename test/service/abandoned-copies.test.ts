@@ -1,52 +1,30 @@
 /** Copies of environments on a store that several nodes have open: which of them a node that starts may remove. */
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { COPY_MS_MAX } from '#model/limits.ts'
-import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
 import { addEnvironment } from '#management/organization/environments.ts'
-import { Organization } from '#management/organization/organization.ts'
-import { OrganizationService } from '#management/organization/organization-service.ts'
-import { listRule } from '#store/keyspace/keyspace.ts'
 import type { Ledger } from '#store/ledger.ts'
 import { notWritten } from '#store/not-written-error.ts'
-import { openStore } from '#store/open-store.ts'
-import { surroundingsWith } from '../support/surroundings.ts'
+import { ORGANIZATION_KEYS, organizationService } from '../support/running-organization.ts'
 
-const KEYS = { apiKey: 'a-configured-key-for-tests', adminApiKey: null }
-const principal = { kind: 'organization', keyId: null, organizationId: '' } as const
 const body = { key: 'live', name: 'Live' }
 const params = { proj_id: 'default' }
 
 /** A node that makes a copy, and the start of another one on the same store. */
 async function twoNodes() {
-  const store = await openStore('memory:', listRule)
-  onTestFinished(() => store.close())
   let now = 1_000_000
-  const surroundings = surroundingsWith({ now: () => now })
-  const secrets = new ApiKeySecrets(null)
-  const organizationStore = await store.environment('organization')
-  const open = (on = organizationStore) => new Organization(on, surroundings, secrets)
-  const organization = open()
-  await organization.bootstrap(KEYS, { isShared: true, isAlone: false })
-  const whenInForce = () => Promise.resolve()
-  const options = {
-    organization,
-    surroundings,
-    secrets,
-    keyOverlapSeconds: 0,
-    closureOf: () => null,
-    lastUseOf: () => null,
-    whenInForce,
-  }
-  const service = new OrganizationService(options)
+  const { service, principal, organization, organizationStore, open } = await organizationService('memory:', {
+    surroundings: { now: () => now },
+  })
   const { answer } = await service.commit(principal, context =>
     addEnvironment(context, { params, body }, { isBeingCopied: true }),
   )
   const { id } = answer
   return {
     service,
+    principal,
     id,
     startAnother: (node: { readonly isShared: boolean }) =>
-      open().bootstrap(KEYS, { ...node, isAlone: false }),
+      open().bootstrap(ORGANIZATION_KEYS, { ...node, isAlone: false }),
     startOnFullDisk: () => {
       const { ledger } = organizationStore
       const refusing: Ledger = {
@@ -57,7 +35,7 @@ async function twoNodes() {
         commit: () => Promise.reject(notWritten('no space is left', null)),
       }
       const full = open({ ...organizationStore, ledger: refusing })
-      return full.bootstrap(KEYS, { isShared: false, isAlone: false })
+      return full.bootstrap(ORGANIZATION_KEYS, { isShared: false, isAlone: false })
     },
     wait: (milliseconds: number) => (now += milliseconds),
     hidden: () =>
@@ -92,12 +70,12 @@ test('one that a start on a full disk cannot remove is left for the next start, 
 
 test('its key is taken while it is being made, and given to the next who asks when it is abandoned', async () => {
   const nodes = await twoNodes()
-  const create = () => nodes.service.execute('createEnvironment', principal, { params, body })
+  const create = () => nodes.service.execute('createEnvironment', nodes.principal, { params, body })
   await expect(create()).rejects.toMatchObject({ code: 'DUPLICATE_ENTITY' })
   nodes.wait(COPY_MS_MAX + 1)
   const made = (await create()).answer as { readonly id: string }
   expect(made.id).not.toBe(nodes.id)
   expect([nodes.hidden(), nodes.removed()]).toEqual([[], [nodes.id]])
-  const listed = await nodes.service.execute('listEnvironments', principal, { params, query: {} })
+  const listed = await nodes.service.execute('listEnvironments', nodes.principal, { params, query: {} })
   expect(listed.answer).toMatchObject([{ key: 'default' }, { id: made.id }])
 })

@@ -4,9 +4,7 @@ import { type OpenEnvironment, OpenEnvironments } from '#management/organization
 import { organizationService } from '../support/running-organization.ts'
 
 test('environments end together, and what one of them met is said when all have ended', async () => {
-  const { organization, service } = await organizationService()
-  const [{ scope }] = organization.environments() as [ReturnType<typeof organization.environments>[0]]
-  const principal = { kind: 'organization', keyId: null, organizationId: scope.organizationId } as const
+  const { organization, service, principal } = await organizationService()
   const input = { params: { proj_id: 'default' }, body: { key: 'other', name: 'Other' } }
   await service.execute('createEnvironment', principal, input)
   const both = Promise.withResolvers<void>()

@@ -2,38 +2,26 @@
  * A copy or an import that fails, and then its clean-up: the caller hears why it failed, whoever runs the service of
  * the rest.
  */
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ContentShapes } from '#http/routing/content-shapes.ts'
-import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
 import { LedgerLoader } from '#management/content/content-loader.ts'
 import { EnvironmentCopies } from '#management/organization/environment-copies.ts'
 import { EnvironmentImports } from '#management/organization/environment-imports.ts'
 import { EnvironmentService } from '#management/environment/environment-service.ts'
 import { OpenEnvironments } from '#management/organization/open-environments.ts'
-import { Organization } from '#management/organization/organization.ts'
-import { OrganizationService } from '#management/organization/organization-service.ts'
-import { listRule } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
-import { surroundingsWith } from '../support/surroundings.ts'
+import { organizationService } from '../support/running-organization.ts'
 
 const CALLER = { keyId: null, requestId: 'r-1' }
 const DEFAULT = { proj_id: 'default', env_id: 'default' }
 
 /** An organization with the default environment. What is opened after that is lost together with the store. */
 async function organizationOnFailingStore() {
-  const store = await openStore('memory:', listRule)
-  onTestFinished(() => store.close())
   const faults: unknown[] = []
-  const surroundings = surroundingsWith({
-    onBackgroundFault: error => void faults.push(error),
+  const { store, surroundings, organization, service, principal } = await organizationService('memory:', {
+    surroundings: { onBackgroundFault: error => void faults.push(error) },
+    whenInForce: () => environments.apply(),
   })
-  const secrets = new ApiKeySecrets(null)
-  const organization = new Organization(await store.environment('organization'), surroundings, secrets)
-  await organization.bootstrap(
-    { apiKey: 'a-configured-key', adminApiKey: null },
-    { isShared: false, isAlone: false },
-  )
-  const environments = new OpenEnvironments({
+  const environments: OpenEnvironments = new OpenEnvironments({
     organization,
     open: async ({ scope }) => {
       if (environments.all().some(({ service: open }) => open !== null)) {
@@ -52,17 +40,6 @@ async function organizationOnFailingStore() {
     onFault: () => {},
   })
   await environments.load()
-  const service = new OrganizationService({
-    organization,
-    surroundings,
-    secrets,
-    keyOverlapSeconds: 0,
-    closureOf: () => null,
-    lastUseOf: () => null,
-    whenInForce: () => environments.apply(),
-  })
-  const { organizationId } = organization.environments()[0]!.scope
-  const principal = { kind: 'organization', organizationId, keyId: null } as const
   return { store, surroundings, environments, service, principal, faults }
 }
 

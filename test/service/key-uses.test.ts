@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest'
 import { KeyUses } from '#management/organization/key-uses.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
-import type { Principal } from '#model/principal.ts'
 import type { ApiKey } from '#model/wire/api-key.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
@@ -11,12 +10,7 @@ import { organizationService } from '../support/running-organization.ts'
 const NOON = Date.UTC(2026, 0, 1, 12)
 
 async function keysOf(count: number) {
-  const { organization, service } = await organizationService()
-  const principal: Principal = {
-    kind: 'organization',
-    keyId: null,
-    organizationId: organization.organizationId(),
-  }
+  const { organization, service, principal } = await organizationService()
   const ids: string[] = []
   for (let index = 0; index < count; index += 1) {
     const { answer } = await service.execute('createApiKey', principal, { body: {} })

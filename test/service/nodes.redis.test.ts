@@ -2,4 +2,4 @@
 import { sharedRedis } from '../support/redis-server.ts'
 import { describeNodes } from './nodes-contract.ts'
 
-describeNodes('one server', await sharedRedis())
+await describeNodes('one server', await sharedRedis())

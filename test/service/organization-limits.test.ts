@@ -6,8 +6,6 @@ import type { StoredRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { organizationService } from '../support/running-organization.ts'
 
-const principal = { kind: 'organization', keyId: null, organizationId: '' } as const
-
 const dated = { createdAt: 0, updatedAt: 0, name: '', description: null, settings: null }
 
 test.each([
@@ -67,7 +65,7 @@ test.each([
     },
   },
 ] as const)('there are at most so many $what', async ({ what, kind, maximum, operation, body, row }) => {
-  const { organization, service } = await organizationService()
+  const { organization, service, principal } = await organizationService()
   const { answer } = await service.execute('listProjects', principal, { query: {} })
   const [project] = answer as { id: string }[]
   const count = () => organization.store.view.count(lists.all(kind))

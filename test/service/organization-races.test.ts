@@ -5,30 +5,18 @@
  * On lmdb, for a store in memory commits at once, and the two would never meet.
  */
 import { describe, expect, test } from 'vitest'
-import { AuthzError } from '#model/errors.ts'
 import type { ApiKeyRecord } from '#model/records.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { organizationService } from '../support/running-organization.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
+import { settled } from '../support/settled.ts'
 
-const principal = { kind: 'organization', keyId: null, organizationId: '' } as const
 const onProject = { proj_id: 'shop' }
 const onEnvironment = { ...onProject, env_id: 'staging' }
 
 /** More turns of the microtask queue than it takes to hand over a commit; on lmdb none of them is done by then. */
 const HEAD_START = 40
-
-/** The code of the refusal, null for success. */
-async function settled(operation: Promise<unknown>): Promise<string | null> {
-  try {
-    await operation
-    return null
-  } catch (error) {
-    if (error instanceof AuthzError) return error.code
-    throw error
-  }
-}
 
 describe.each([
   ['an environment', 'deleteEnvironment', onEnvironment, { project_id: 'shop', environment_id: 'staging' }],
@@ -46,7 +34,7 @@ describe.each([
   ] as const)(
     'that comes %s takes along every key to it, the one that is being made too',
     async (place, expected) => {
-      const { organization, service } = await organizationService(`lmdb:${storeDirectory()}`)
+      const { organization, service, principal } = await organizationService(`lmdb:${storeDirectory()}`)
       const execute = (name: Parameters<typeof service.execute>[0], input: unknown) =>
         service.execute(name, principal, input)
       const keys = () =>

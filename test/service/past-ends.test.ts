@@ -56,15 +56,6 @@ test('a condition set that is tried does not see it, as no decision does', async
   expect(await valueOf()).toBe('false')
 })
 
-test('it is taken back like any other', async () => {
-  const { environment, parts } = await environmentWithAnn()
-  await environment.onOneState(context => grantAssignment(context, parts, PAST))
-  const body = { user: 'ann', role: 'auditor', tenant: 'default' }
-  const taken = await environment.execute('deleteRoleAssignment', { body, query: { return_deleted: true } })
-  expect(taken).toMatchObject({ expires_at: '2020-01-01T00:00:00.000Z' })
-  expect(environment.idsOf('assignment')).toEqual([])
-})
-
 test('of a renewal and a removal at the same moment only the first goes through', async () => {
   const { environment, parts } = await environmentWithAnn()
   await environment.onOneState(context => grantAssignment(context, parts, PAST))

@@ -5,13 +5,13 @@
  * On lmdb, for a store in memory commits at once, and the two would never meet.
  */
 import { describe, expect, test } from 'vitest'
-import { AuthzError } from '#model/errors.ts'
 import { updateConditionSet } from '#management/schema/condition-sets/condition-sets.ts'
 import { deleteResource } from '#management/schema/resources.ts'
 import { createSetRule } from '#management/schema/set-rules/set-rules.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 import { strayMentions } from './stray-mentions.ts'
+import { settled } from '../support/settled.ts'
 
 const tenant = 'default'
 const users = { alice: 'holds a role', bob: 'is in a group' }
@@ -71,17 +71,6 @@ async function meet(environment: RunningEnvironment, [first, second]: readonly O
   const began = settled(first!(environment))
   for (let turn = 0; turn < HEAD_START; turn += 1) await undefined
   return Promise.all([began, settled(second!(environment))])
-}
-
-/** The code of the refusal, null for success. */
-async function settled(operation: Promise<unknown>): Promise<string | null> {
-  try {
-    await operation
-    return null
-  } catch (error) {
-    if (error instanceof AuthzError && error.code !== 'INTERNAL') return error.code
-    throw error
-  }
 }
 
 async function expectWhole(environment: RunningEnvironment): Promise<void> {

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import type { AssignmentRecord, TupleRecord } from '#model/records.ts'
 import { factEntries, visitFactLists } from '#store/keyspace/fact-list-membership.ts'
 import { lists, recordEntries, rowKeyOf } from '#store/keyspace/keyspace.ts'
-import { encodeRecord } from '#store/keyspace/record-codec.ts'
+import { decodeRecord, encodeRecord, endOf, factFields } from '#store/keyspace/record-codec.ts'
 import type { ListEntry } from '#store/view.ts'
 
 const TIMES = [Date.now(), 0, 1, 200, 60_000, 5_000_000, 2 ** 33, 1.5]
@@ -123,8 +123,8 @@ test('a role on an instance is listed under', () => {
 
 test('a tuple is listed under', () => {
   const [subjectId, relationId, objectId, tenantId] = [idOf('e'), idOf('f'), idOf('0'), idOf('c')]
-  const ids = { id: randomUUID(), subjectId, relationId, objectId, tenantId }
-  expect(inWords({ kind: 'tuple', ...ids, ...LASTING })).toEqual([
+  const named = { id: randomUUID(), subjectId, relationId, objectId, tenantId }
+  expect(inWords({ kind: 'tuple', ...named, ...LASTING })).toEqual([
     '27 tenant',
     '11 subject',
     '12 object',
@@ -135,56 +135,67 @@ test('a tuple is listed under', () => {
 })
 
 test('what ends is listed among its like, too', () => {
-  const ids = { id: randomUUID(), ...KNOWN, ...LASTING, expiresAt: 1_900_000_000_000 }
-  const inTenant = inWords({ kind: 'assignment', ...ids, instanceId: null })
+  const held = { id: randomUUID(), ...KNOWN, ...LASTING, expiresAt: 1_900_000_000_000 }
+  const inTenant = inWords({ kind: 'assignment', ...held, instanceId: null })
   expect(inTenant).toEqual(['18 role', '19 tenant', '16 user', ...OF_ANY_ASSIGNMENT, '39'])
-  expect(inWords({ kind: 'assignment', ...ids, instanceId: idOf('d') }).at(-1)).toBe('39')
+  expect(inWords({ kind: 'assignment', ...held, instanceId: idOf('d') }).at(-1)).toBe('39')
   const [subjectId, relationId, objectId] = [idOf('e'), idOf('f'), idOf('0')]
-  expect(inWords({ kind: 'tuple', ...ids, subjectId, relationId, objectId }).at(-1)).toBe('40')
+  expect(inWords({ kind: 'tuple', ...held, subjectId, relationId, objectId }).at(-1)).toBe('40')
 })
 
 test('no two lists of an environment have the first byte in common', () => {
   const { all, ...others } = lists
-  const ids = [idOf('a'), idOf('b'), idOf('c')]
-  const named = Object.values(others).map(name => (name as (...ids: string[]) => Uint8Array)(...ids))
+  const three = [idOf('a'), idOf('b'), idOf('c')]
+  const named = Object.values(others).map(name => (name as (...of: string[]) => Uint8Array)(...three))
   const heads = [all('tuple'), ...named].map(([head]) => head!)
   expect(heads.filter((head, place) => heads.indexOf(head) !== place)).toEqual([])
 })
 
-test.each(TIMES)(
-  'an assignment made at %d is in the lists of its user, role, tenant and instance',
-  createdAt => {
-    for (const instanceId of [null, randomUUID()]) {
-      const ids = { id: randomUUID(), userId: randomUUID(), roleId: randomUUID(), tenantId: randomUUID() }
-      for (const expiresAt of ENDS) {
-        expectAlike({ kind: 'assignment', ...ids, instanceId, createdAt, expiresAt })
-      }
+const ids = () => ({ id: randomUUID(), tenantId: randomUUID() })
+const assignment = (instanceId: string | null) => ({
+  kind: 'assignment' as const,
+  ...ids(),
+  userId: randomUUID(),
+  roleId: randomUUID(),
+  instanceId,
+})
+const tuple = () => ({
+  kind: 'tuple' as const,
+  ...ids(),
+  subjectId: randomUUID(),
+  relationId: randomUUID(),
+  objectId: randomUUID(),
+})
+const FACTS = {
+  'a tenant role': assignment(null),
+  'a role on an instance': assignment(randomUUID()),
+  'a tuple': tuple(),
+}
+
+test.each(Object.entries(FACTS))(
+  '%s is in the lists of all that it names, whenever it was made',
+  (_, fact) => {
+    for (const createdAt of TIMES) {
+      for (const expiresAt of ENDS) expectAlike({ ...fact, createdAt, expiresAt })
     }
   },
 )
 
-test.each(TIMES)(
-  'a tuple made at %d is in the lists of its sides, its relation and its tenant',
-  createdAt => {
-    const [subjectId, relationId, objectId, tenantId] = [
-      randomUUID(),
-      randomUUID(),
-      randomUUID(),
-      randomUUID(),
-    ]
-    const ids = { id: randomUUID(), subjectId, relationId, objectId, tenantId }
-    for (const expiresAt of ENDS) expectAlike({ kind: 'tuple', ...ids, createdAt, expiresAt })
+test.each(Object.entries(FACTS))(
+  '%s is read back with its end; one that lasts has the row it always had',
+  (_, fact) => {
+    for (const expiresAt of [null, 0, 1, 1_900_000_000_123]) {
+      const record = { ...fact, createdAt: 1_700_000_000_000, expiresAt }
+      const row = rowOf(record)
+      const read = [decodeRecord(row), endOf(row), factFields(row)?.expiresAt]
+      expect(read).toEqual([record, expiresAt, expiresAt])
+      if (expiresAt === null) expect(row.value[0]).toBe(fact.kind === 'assignment' ? 0x94 : 0x93)
+    }
   },
 )
 
 test('a row in another form is left to the codec', () => {
-  const ids = {
-    subjectId: randomUUID(),
-    relationId: randomUUID(),
-    objectId: randomUUID(),
-    tenantId: randomUUID(),
-  }
-  const { key, value } = rowOf({ kind: 'tuple', id: randomUUID(), ...ids, ...LASTING })
+  const { key, value } = rowOf({ ...tuple(), ...LASTING })
   const odd = { key, value: Uint8Array.of(0x93, 0xc0, 0xc0, 0xc0) }
   expect([factEntries(odd), visitFactLists(odd, () => expect.unreachable())]).toEqual([null, false])
   expect(factEntries({ key: Uint8Array.of(5, 65), value })).toBe(null)

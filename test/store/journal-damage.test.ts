@@ -2,11 +2,10 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { encodeSegmentHead, RECORD_HEAD_BYTES, SEGMENT_HEAD_BYTES } from '#store/journal/journal-format.ts'
 import { JournaledTables } from '#store/journal/journaled-tables.ts'
 import { levelOf, segmentPaths } from '#store/journal/replay.ts'
-import { WriteThread } from '#store/large-writes/write-thread.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { openStore } from '#store/open-store.ts'
 import { KeptLog } from '../support/kept-log.ts'
@@ -21,11 +20,13 @@ import {
   refuse,
   shown,
   shownLater,
+  writeThread,
+  leaveJournal,
+  placesIn,
 } from './journals.ts'
 import { commitOf, everyone, scannedKeys, toyRule } from './toy-rows.ts'
 
-const thread = new WriteThread(new URL('./toy-large-writes.ts', import.meta.url))
-afterAll(() => thread.close())
+const thread = writeThread()
 
 const damaged = (path: string) => ({
   code: 'STORE_DAMAGED',
@@ -36,15 +37,6 @@ const damaged = (path: string) => ({
   ) as string,
 })
 
-/** Tables whose checkpoints are refused, and the journal that they leave when they close. */
-async function leave(path: string, write: (tables: JournaledTables) => Promise<void>): Promise<void> {
-  const checkpoints = new LetCheckpoints(thread)
-  checkpoints.before = refuse
-  const tables = await openTables(path, checkpoints)
-  await write(tables)
-  await tables.close()
-}
-
 /** A directory with two segments of three records each, none of which the stored tables have. */
 async function twoSegments(): Promise<{
   readonly path: string
@@ -52,21 +44,13 @@ async function twoSegments(): Promise<{
   readonly newer: string
 }> {
   const path = directory()
-  await leave(path, async tables => {
+  await leaveJournal(path, async tables => {
     for (const key of ['a', 'b', 'c']) await put(tables, key, key.repeat(20))
     await expect(checkpoint(tables)).rejects.toMatchObject({ code: 'STORE_REFUSED' })
     for (const key of ['d', 'e', 'f']) await put(tables, key, key.repeat(20))
   })
   const [newer, older] = segmentPaths(path)
   return { path, older, newer }
-}
-
-/** Where each record begins, and where the last one ends. */
-function places(segment: Buffer): number[] {
-  const found = [SEGMENT_HEAD_BYTES]
-  for (let length = segment.readUInt32BE(found[0]!); length > 0; length = segment.readUInt32BE(found.at(-1)!))
-    found.push(found.at(-1)! + RECORD_HEAD_BYTES + length)
-  return found
 }
 
 /** Flips the lowest bit of a byte of the file. */
@@ -91,7 +75,7 @@ async function shownIn(path: string): Promise<string[]> {
 test('a damaged record of the older segment closes the tables, wherever it is, and leaves all files as they are', async () => {
   const { path, older, newer } = await twoSegments()
   const whole = readFileSync(older)
-  for (const [index, place] of places(whole).slice(0, 3).entries()) {
+  for (const [index, place] of placesIn(whole).slice(0, 3).entries()) {
     // The length, the checksum and the content.
     for (const offset of [3, 5, RECORD_HEAD_BYTES + 30]) {
       writeFileSync(older, whole)
@@ -110,7 +94,7 @@ test('an older segment that is missing, empty or cut closes the tables', async (
   const whole = readFileSync(older)
   rmSync(older)
   await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
-  for (const content of [Buffer.alloc(0), Buffer.alloc(100_000), whole.subarray(0, places(whole)[2])]) {
+  for (const content of [Buffer.alloc(0), Buffer.alloc(100_000), whole.subarray(0, placesIn(whole)[2])]) {
     writeFileSync(older, content)
     await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
   }
@@ -119,7 +103,7 @@ test('an older segment that is missing, empty or cut closes the tables', async (
 test('a damaged record of the newest segment closes the tables if a later write proves that it was acknowledged', async () => {
   const { path, newer } = await twoSegments()
   const whole = readFileSync(newer)
-  const [first, second, third] = places(whole)
+  const [first, second, third] = placesIn(whole)
   for (const place of [first!, second!]) {
     for (const offset of [3, 5, RECORD_HEAD_BYTES + 30]) {
       writeFileSync(newer, whole)
@@ -172,7 +156,7 @@ test('a torn batch was not acknowledged: it is left out, and its whole records a
   await Promise.all(writes)
   await tables.close()
   const file = segmentPaths(path)[1]
-  flip(file, places(readFileSync(file))[2]! + 5)
+  flip(file, placesIn(readFileSync(file))[2]! + 5)
   const log = new KeptLog()
   const later = await JournaledTables.open(new LmdbTables(path), null, { log })
   expect(shown(later)).toEqual({ a: '1', b: '2' })
@@ -185,7 +169,7 @@ test('a torn batch was not acknowledged: it is left out, and its whole records a
 
 test('a copy that can be loaded again keeps what is before the damage, and reports it', async () => {
   const { path, older } = await twoSegments()
-  flip(older, places(readFileSync(older))[1]! + 5)
+  flip(older, placesIn(readFileSync(older))[1]! + 5)
   const log = new KeptLog()
   const tables = await JournaledTables.open(new LmdbTables(path), null, { isFlushed: false, log })
   expect(Object.keys(shown(tables))).toEqual(['a'])
@@ -249,13 +233,13 @@ test('a journal that an earlier release left is read; a gap in it closes the tab
   const older = earlierSegment(path, 1, ['a', 'b', 'c'], lineage)
   earlierSegment(path, 2, ['d', 'e'], lineage)
   expect(await shownIn(path)).toEqual(['a', 'b', 'c', 'd', 'e'])
-  flip(segmentPaths(path)[1], places(older)[1]! + 5)
+  flip(segmentPaths(path)[1], placesIn(older)[1]! + 5)
   await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
   rmSync(segmentPaths(path)[1])
   await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
   // Where only the newest segment is damaged, nothing shows whether that record was acknowledged.
   earlierSegment(path, 1, ['a', 'b', 'c'], lineage)
   rmSync(segmentPaths(path)[0])
-  flip(segmentPaths(path)[1], places(older)[1]! + 5)
+  flip(segmentPaths(path)[1], placesIn(older)[1]! + 5)
   expect(await shownIn(path)).toEqual(['a'])
 })

@@ -1,6 +1,6 @@
 /** A journal whose disk is full or refuses, and checkpoints that come late, fail or lose their thread. */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { EmbeddedLedger } from '#store/embedded/embedded-ledger.ts'
 import { TableView } from '#store/embedded/table-view.ts'
@@ -27,11 +27,12 @@ import {
   shown,
   shownLater,
   stored,
+  writeThread,
+  leaveJournal,
 } from './journals.ts'
 import { bytes, commitOf, everyone, text, toyRule } from './toy-rows.ts'
 
-const thread = new WriteThread(new URL('./toy-large-writes.ts', import.meta.url))
-afterAll(() => thread.close())
+const thread = writeThread()
 
 const LARGE = 'x'.repeat(400_000)
 const full = () => {
@@ -58,18 +59,6 @@ test('a write that finds no room is refused and leaves nothing; what needs none 
   expect(Object.keys(shown(tables))).toEqual(['behind', 'large', 'small'])
   await tables.close()
   expect(await stored(path)).toEqual({ small: '1', behind: '2', large: LARGE })
-})
-
-test('a new store on a full disk refuses its first write, and takes it when there is room', async () => {
-  const path = directory()
-  const disk: Disk = { beforeRoom: full }
-  const tables = await openTables(path, thread, on(disk))
-  await expect(put(tables, 'a', '1')).rejects.toMatchObject({ code: 'STORE_REFUSED' })
-  expect(shown(tables)).toEqual({})
-  delete disk.beforeRoom
-  await put(tables, 'a', '1')
-  await tables.close()
-  expect(await stored(path)).toEqual({ a: '1' })
 })
 
 test('while checkpoints are refused reads and writes go on until the journal is full, and again when they are not', async () => {
@@ -107,19 +96,6 @@ test('while checkpoints are refused reads and writes go on until the journal is 
   expect(Object.keys(await stored(path))).toEqual([...written, 'later', 'small'])
 })
 
-test('tables that close while checkpoints are refused leave their journal, from which the next opening goes on', async () => {
-  const path = directory()
-  const checkpoints = new LetCheckpoints(thread)
-  checkpoints.before = refuse
-  const tables = await openTables(path, checkpoints)
-  await put(tables, 'a', '1')
-  const underWay = put(tables, 'b', '2')
-  await tables.close()
-  await underWay
-  expect(journalFiles(path)).not.toEqual([])
-  expect(await shownLater(path)).toEqual({ a: '1', b: '2' })
-})
-
 /** Stored tables whose disk takes so many writes and is full then. */
 class OnFullDisk extends LmdbTables {
   writesLeft = 0
@@ -134,16 +110,14 @@ class OnFullDisk extends LmdbTables {
 /** A directory with a journal of two segments, none of which the stored tables have. */
 async function leftJournal(): Promise<string> {
   const path = directory()
-  const checkpoints = new LetCheckpoints(thread)
-  checkpoints.before = refuse
-  const tables = await openTables(path, checkpoints)
-  await put(tables, 'a', 'old')
-  await put(tables, 'b', 'old')
-  await expect(checkpoint(tables)).rejects.toMatchObject({ code: 'STORE_REFUSED' })
-  await put(tables, 'b', 'new')
-  await remove(tables, 'a')
-  await put(tables, 'c', 'new')
-  await tables.close()
+  await leaveJournal(path, async tables => {
+    await put(tables, 'a', 'old')
+    await put(tables, 'b', 'old')
+    await expect(checkpoint(tables)).rejects.toMatchObject({ code: 'STORE_REFUSED' })
+    await put(tables, 'b', 'new')
+    await remove(tables, 'a')
+    await put(tables, 'c', 'new')
+  })
   return path
 }
 
@@ -281,33 +255,6 @@ test('what a refused commit meant is told to nobody, also where the one that tak
   await ledger.close()
 })
 
-test('tables that close while the disk refuses to write leave what was acknowledged', async () => {
-  const path = directory()
-  const disk: Disk = {}
-  const tables = await openTables(path, thread, on(disk))
-  await put(tables, 'a', '1')
-  disk.beforeWrite = () => {
-    throw diskError('EIO')
-  }
-  await expect(put(tables, 'b', '2')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
-  await tables.close()
-  expect(await shownLater(path)).toEqual({ a: '1' })
-})
-
-test('where the thread that makes checkpoints is lost, this one makes them', async () => {
-  const path = directory()
-  const ending =
-    "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit())"
-  const mortal = new WriteThread(new URL(`data:text/javascript,${encodeURIComponent(ending)}`))
-  const tables = await openTables(path, mortal)
-  await put(tables, 'a', '1')
-  await checkpoint(tables)
-  await put(tables, 'b', '2')
-  await tables.close()
-  expect(journalFiles(path)).toEqual([])
-  expect(await stored(path)).toEqual({ a: '1', b: '2' })
-})
-
 test('a checkpoint whose thread is lost after it made it is not made twice', async () => {
   const path = directory()
   const lostAfterwards = {
@@ -381,36 +328,4 @@ test('writes that came before a large one are made before it, and those that com
   const small = (name: string) => tables.write(() => void order.push(name))
   await Promise.all([small('1'), large('2'), small('3'), large('4'), large('5'), small('6')])
   expect(order).toEqual(['1', '2', '3', '4', '5', '6'])
-})
-
-test('writes go on while a backup is copied', async () => {
-  const path = directory()
-  const { promise: copied, resolve: copy } = Promise.withResolvers<void>()
-  class SlowCopies extends LmdbTables {
-    override async backUp(to: string): Promise<void> {
-      await copied
-      await super.backUp(to)
-    }
-  }
-  const tables = await JournaledTables.open(new SlowCopies(path), thread)
-  await put(tables, 'a', '1')
-  const to = directory()
-  const backup = tables.backUp(to)
-  await put(tables, 'b', '2')
-  copy()
-  await backup
-  expect(await shownLater(to)).toMatchObject({ a: '1' })
-  await tables.close()
-})
-
-test('keys that the stored tables would refuse are refused by the write, not by its checkpoint', async () => {
-  const path = directory()
-  const tables = await openTables(path, thread)
-  const table = tables.table('one')
-  for (const length of [0, 1_979, 70_000]) {
-    await expect(tables.write(() => table.remove(new Uint8Array(length)))).rejects.toThrow(`${length} bytes`)
-  }
-  await tables.write(() => table.put(bytes('a'), bytes('1')))
-  await tables.close()
-  expect(await stored(path)).toEqual({ a: '1' })
 })

@@ -5,15 +5,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { JournaledTables } from '#store/journal/journaled-tables.ts'
-import { WriteThread } from '#store/large-writes/write-thread.ts'
 import type { LargeWrites } from '#store/large-writes.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import type { RangeOptions, Table, Tables } from '#store/tables.ts'
 import { Random } from '#testing/data/random.ts'
 import { howToRepeat, seed } from '../properties/seeded.ts'
+import { runsOf } from '../support/random-runs.ts'
+import { writeThread } from './journals.ts'
 
 const NAMES = ['one', 'two', 'three'] as const
 /** Keys that begin alike, lie side by side and are few, so that they meet again and again. */
@@ -26,8 +27,7 @@ const LIFE_BYTES_MAX = 4_000_000
 type Content = Map<string, Uint8Array>
 type Model = Map<string, Content>
 
-const thread = new WriteThread(new URL('./toy-large-writes.ts', import.meta.url))
-afterAll(() => thread.close())
+const thread = writeThread()
 const refused = { checkpoint: () => Promise.reject(new AuthzError('STORE_REFUSED', 'not now')) }
 
 /** How the tables are opened: who writes the journal into them, and how soon. */
@@ -223,7 +223,7 @@ async function made(change: Promise<void>): Promise<void> {
   await change.catch((error: unknown) => expect(error).toMatchObject({ message: 'not now' }))
 }
 
-test.each(Array.from({ length: 6 }, (_, number) => number))(
+test.each(Array.from({ length: runsOf(2) }, (_, number) => number))(
   'journaled tables show what a map shows (random history %i)',
   async number => {
     await new Run(seed + number).go()

@@ -2,12 +2,12 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { EmbeddedLedger } from '#store/embedded/embedded-ledger.ts'
 import { TableView } from '#store/embedded/table-view.ts'
-import { readSegment, RECORD_HEAD_BYTES, SEGMENT_HEAD_BYTES } from '#store/journal/journal-format.ts'
+import { readSegment } from '#store/journal/journal-format.ts'
+import { JournaledTables } from '#store/journal/journaled-tables.ts'
 import { segmentPaths } from '#store/journal/replay.ts'
-import { WriteThread } from '#store/large-writes/write-thread.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { openStore } from '#store/open-store.ts'
 import {
@@ -21,12 +21,13 @@ import {
   remove,
   shown,
   shownLater,
-  stored,
+  writeThread,
+  leaveJournal,
+  placesIn,
 } from './journals.ts'
 import { bytes, commitOf, everyone, scannedKeys, text, toyRule } from './toy-rows.ts'
 
-const thread = new WriteThread(new URL('./toy-large-writes.ts', import.meta.url))
-afterAll(() => thread.close())
+const thread = writeThread()
 
 /** Tables whose checkpoints are made until they are refused: then a close leaves the journal, as a death does. */
 async function openUntilRefused(path: string) {
@@ -37,50 +38,13 @@ async function openUntilRefused(path: string) {
 /** A directory whose stored tables have nothing of the three records in its journal. */
 async function threeRecords(): Promise<{ readonly path: string; readonly segment: string }> {
   const path = directory()
-  const { tables, die } = await openUntilRefused(path)
-  die()
-  for (const key of ['a', 'b', 'c']) await put(tables, key, key.repeat(20))
-  await tables.close()
+  await leaveJournal(path, async tables => {
+    for (const key of ['a', 'b', 'c']) await put(tables, key, key.repeat(20))
+  })
   return { path, segment: segmentPaths(path)[1] }
 }
 
-/** Where each record of a segment begins, and where the last one ends. */
-function places(segment: Buffer): number[] {
-  const found = [SEGMENT_HEAD_BYTES]
-  while (found.at(-1)! < readSegment(segment)!.endBytes) {
-    found.push(found.at(-1)! + RECORD_HEAD_BYTES + segment.readUInt32BE(found.at(-1)!))
-  }
-  return found
-}
-
 const keysIn = (segment: Buffer): string[] => [...(readSegment(segment)?.changes.get('one')?.keys() ?? [])]
-
-test('what only the journal has is there after the next opening, in the stored tables, and the journal is gone', async () => {
-  const { path } = await threeRecords()
-  expect(await stored(path)).toEqual({})
-  const tables = await openTables(path)
-  expect(shown(tables)).toEqual({ a: 'a'.repeat(20), b: 'b'.repeat(20), c: 'c'.repeat(20) })
-  expect(journalFiles(path)).toEqual([])
-  await tables.close()
-  expect(Object.keys(await stored(path))).toEqual(['a', 'b', 'c'])
-})
-
-test('of two segments both are replayed, the older one first', async () => {
-  const path = directory()
-  const { tables, die } = await openUntilRefused(path)
-  await put(tables, 'level', '1')
-  await checkpoint(tables)
-  die()
-  await put(tables, 'a', 'old')
-  await put(tables, 'b', 'old')
-  await expect(checkpoint(tables)).rejects.toMatchObject({ code: 'STORE_REFUSED' })
-  await put(tables, 'a', 'new')
-  await remove(tables, 'b')
-  await tables.close()
-  expect(journalFiles(path)).toHaveLength(2)
-  expect(await stored(path)).toEqual({ level: '1' })
-  expect(await shownLater(path)).toEqual({ level: '1', a: 'new' })
-})
 
 test('checkpoints fill up the pages of a table that grows at its end, as a log does', async () => {
   const path = directory()
@@ -107,7 +71,7 @@ test('checkpoints fill up the pages of a table that grows at its end, as a log d
 test('a segment that ends anywhere in its last record gives all before it', async () => {
   const { segment } = await threeRecords()
   const whole = readFileSync(segment)
-  const [, , third, end] = places(whole)
+  const [, , third, end] = placesIn(whole)
   for (let cut = third!; cut < end!; cut += 1) {
     expect(keysIn(whole.subarray(0, cut)), `cut at ${cut}`).toEqual(['a', 'b'])
     // The room behind it is zeros.
@@ -120,19 +84,12 @@ test('a segment that ends anywhere in its last record gives all before it', asyn
 test('a record with a bit that has changed ends the segment, wherever the bit is', async () => {
   const { segment } = await threeRecords()
   const whole = readFileSync(segment)
-  const [, second, third] = places(whole)
+  const [, second, third] = placesIn(whole)
   for (let at = second! * 8; at < third! * 8; at += 1) {
     const flipped = Buffer.from(whole)
     flipped[at >> 3]! ^= 1 << (at & 7)
     expect(keysIn(flipped), `bit ${at}`).toEqual(['a'])
   }
-})
-
-test('a store goes on from the records before a torn one, which was answered to nobody', async () => {
-  const { path, segment } = await threeRecords()
-  const whole = readFileSync(segment)
-  writeFileSync(segment, whole.subarray(0, places(whole)[3]! - 1))
-  expect(Object.keys(await shownLater(path))).toEqual(['a', 'b'])
 })
 
 test('files that are no segments are no journal', async () => {
@@ -215,16 +172,6 @@ test('what was replayed once is replayed again without harm', async () => {
   expect(await shownLater(path)).toEqual(before)
 })
 
-test('closing leaves no file of the journal', async () => {
-  const path = directory()
-  const tables = await openTables(path)
-  await put(tables, 'a', '1')
-  expect(journalFiles(path)).toHaveLength(1)
-  await tables.close()
-  expect(readdirSync(path).toSorted()).toEqual(['data.mdb', 'lock.mdb'])
-  expect(await stored(path)).toEqual({ a: '1' })
-})
-
 test('a store that an earlier release wrote is opened, and has the present form from then on', async () => {
   const path = directory()
   const own = join(path, 'default')
@@ -246,16 +193,24 @@ test('a store that an earlier release wrote is opened, and has the present form 
   await tables.close()
 })
 
-test('a backup has all that was acknowledged before it began', async () => {
+test('a backup has all that was acknowledged before it began, and writes go on while it is copied', async () => {
   const [path, copy] = [directory(), directory()]
-  const tables = await openTables(path, thread)
-  for (let n = 0; n < 100; n += 1) await put(tables, `key ${n}`, 'x')
+  const { promise: mayCopy, resolve: goOn } = Promise.withResolvers<void>()
+  class SlowCopies extends LmdbTables {
+    override async backUp(to: string): Promise<void> {
+      await mayCopy
+      await super.backUp(to)
+    }
+  }
+  const tables = await JournaledTables.open(new SlowCopies(path), thread)
+  const keys = Array.from({ length: 100 }, (_, n) => `key ${n}`)
+  for (const key of keys) await put(tables, key, 'x')
   const backup = tables.backUp(copy)
   await put(tables, 'meanwhile', 'x')
+  goOn()
   await backup
+  await tables.close()
   rmSync(join(copy, 'lock.mdb'), { force: true })
   expect(readdirSync(copy)).toEqual(['data.mdb'])
-  expect(Object.keys(await shownLater(copy))).toEqual(
-    expect.arrayContaining(Array.from({ length: 100 }, (_, n) => `key ${n}`)),
-  )
+  expect(Object.keys(await shownLater(copy))).toEqual(expect.arrayContaining(keys))
 })

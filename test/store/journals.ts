@@ -2,11 +2,13 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { JournaledTables, type JournalOptions } from '#store/journal/journaled-tables.ts'
+import { RECORD_HEAD_BYTES, SEGMENT_HEAD_BYTES } from '#store/journal/journal-format.ts'
 import { segmentPaths } from '#store/journal/replay.ts'
 import { SegmentFile } from '#store/journal/segment-file.ts'
+import { WriteThread } from '#store/large-writes/write-thread.ts'
 import type { LargeWrites, SegmentEnd } from '#store/large-writes.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import type { Tables } from '#store/tables.ts'
@@ -19,6 +21,13 @@ export function directory(): string {
   const made = mkdtempSync(join(tmpdir(), 'verdict-journal-'))
   onTestFinished(() => rmSync(made, { recursive: true, force: true }))
   return made
+}
+
+/** A thread that makes large writes and checkpoints, for all tests of the present file. `largeRows`: from so many rows on. */
+export function writeThread(largeRows?: number): WriteThread {
+  const thread = new WriteThread(new URL('./toy-large-writes.ts', import.meta.url), largeRows)
+  afterAll(() => thread.close())
+  return thread
 }
 
 /** Tables that are closed with the test. `largeWrites` null: their own thread makes the checkpoints. */
@@ -95,6 +104,26 @@ export const refusal = () => new AuthzError('STORE_REFUSED', 'no checkpoint at p
 
 export const refuse = (): never => {
   throw refusal()
+}
+
+/** The journal that tables leave when they close while checkpoints are refused, as they do that die. */
+export async function leaveJournal(
+  path: string,
+  write: (tables: JournaledTables) => Promise<void>,
+): Promise<void> {
+  const tables = await openTables(path, { checkpoint: refuse })
+  await write(tables)
+  await tables.close()
+}
+
+/** Where each record of a segment begins, and where the last one ends. */
+export function placesIn(segment: Buffer): number[] {
+  const found = [SEGMENT_HEAD_BYTES]
+  const lengthAt = (place: number): number => (place + 4 <= segment.length ? segment.readUInt32BE(place) : 0)
+  for (let length = lengthAt(found[0]!); length > 0; length = lengthAt(found.at(-1)!)) {
+    found.push(found.at(-1)! + RECORD_HEAD_BYTES + length)
+  }
+  return found
 }
 
 /** What stands between a segment and its disk; each call may wait, or throw what the disk says. */

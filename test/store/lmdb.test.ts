@@ -1,66 +1,23 @@
 /** The lmdb adapter against the contracts, on a real directory. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { EmbeddedLedger } from '#store/embedded/embedded-ledger.ts'
+import { expect, onTestFinished, test } from 'vitest'
 import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
 import type { Commit } from '#store/ledger.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { DurableMark, HandedCommits } from '#store/embedded/log-feed.ts'
 import { LocalCopy } from '#store/redis/local-copy.ts'
-import { TableView } from '#store/embedded/table-view.ts'
 import { LARGE_ROWS, WriteThread } from '#store/large-writes/write-thread.ts'
-import { describeLedger } from './contract.ts'
-import type { LedgerUnderTest, OpenOptions } from './ledger-under-test.ts'
-import { describeTables } from './tables-contract.ts'
+import type { LedgerUnderTest } from './ledger-under-test.ts'
+import { describeKind, makeDirectory, onLmdb, openLedger } from './embedded-ledgers.ts'
+import { writeThread } from './journals.ts'
 import { commitOf, toyRule } from './toy-rows.ts'
 
-const makeDirectory = (): string => mkdtempSync(join(tmpdir(), 'verdict-lmdb-'))
-
-const LARGE_WRITES = new URL('./toy-large-writes.ts', import.meta.url)
 /** To it every commit is large. */
-const otherThread = new WriteThread(LARGE_WRITES, 0)
-afterAll(() => otherThread.close())
+const otherThread = writeThread(0)
+const fromManyRows = writeThread()
 
-async function openIn(
-  directory: string,
-  options: OpenOptions & { readonly largeWrites?: LargeWrites },
-): Promise<LedgerUnderTest> {
-  const tables = new LmdbTables(directory)
-  const view = new TableView(tables, toyRule)
-  const ledger = await EmbeddedLedger.open({ tables, view, ...options })
-  const close = async (): Promise<void> => {
-    await ledger.close()
-    await tables.close()
-  }
-  return {
-    ledger,
-    view: async () => view,
-    reopen: async () => {
-      await close()
-      return openIn(directory, options)
-    },
-    dispose: async () => {
-      await close()
-      rmSync(directory, { recursive: true, force: true })
-    },
-  }
-}
-
-describeTables('lmdb', async () => {
-  const directory = makeDirectory()
-  const tables = new LmdbTables(directory)
-  const dispose = async (): Promise<void> => {
-    await tables.close()
-    rmSync(directory, { recursive: true, force: true })
-  }
-  return { tables, dispose }
-})
-describeLedger('lmdb', options => openIn(makeDirectory(), options ?? {}))
-describeLedger('lmdb, where another thread makes the commits', options =>
-  openIn(makeDirectory(), { ...options, largeWrites: otherThread }),
-)
+describeKind(onLmdb('lmdb, where another thread makes the commits', otherThread))
 
 /** What is large, made by that thread, and how many there were. */
 function counting(largeWrites: LargeWrites) {
@@ -78,7 +35,7 @@ function counting(largeWrites: LargeWrites) {
 }
 
 async function openWith(largeWrites: LargeWrites): Promise<LedgerUnderTest> {
-  const under = await openIn(makeDirectory(), { largeWrites })
+  const under = await openLedger(onLmdb('lmdb', largeWrites))
   onTestFinished(() => under.dispose())
   return under
 }
@@ -87,9 +44,7 @@ const rows = (count: number, value = 'ar') =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`row ${n}`, value]))
 
 test('from so many rows on, or so many bytes, a commit is made by another thread', async () => {
-  const thread = new WriteThread(LARGE_WRITES)
-  onTestFinished(() => thread.close())
-  const { largeWrites, commits } = counting(thread)
+  const { largeWrites, commits } = counting(fromManyRows)
   const { ledger } = await openWith(largeWrites)
   await ledger.commit(commitOf({ put: rows(LARGE_ROWS - 1) }))
   expect(commits()).toBe(0)
@@ -181,9 +136,7 @@ test('a ledger that closes waits for the commit that another thread is at', asyn
 })
 
 test('what is committed here and there at once comes in one order, and whoever follows hears all of it', async () => {
-  const thread = new WriteThread(LARGE_WRITES)
-  onTestFinished(() => thread.close())
-  const { ledger, view } = await openWith(thread)
+  const { ledger, view } = await openWith(fromManyRows)
   const heard: number[] = []
   const start = await ledger.head()
   const all = 24

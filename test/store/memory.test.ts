@@ -5,30 +5,18 @@ import { MemoryTables } from '#store/memory/memory-tables.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import type { Table, Tables, TablesSnapshot } from '#store/tables.ts'
 import { describeLedger } from './contract.ts'
-import type { LedgerUnderTest, OpenOptions } from './ledger-under-test.ts'
+import { openLedger, type TablesKind } from './embedded-ledgers.ts'
 import { describeTables } from './tables-contract.ts'
 import { bytes, commitOf, everyone, toyRule } from './toy-rows.ts'
 
-async function open(options: OpenOptions = {}): Promise<LedgerUnderTest> {
-  const tables = new MemoryTables()
-  const view = new TableView(tables, toyRule)
-  const ledger = await EmbeddedLedger.open({ tables, view, ...options })
-  return {
-    ledger,
-    view: async () => view,
-    reopen: () => Promise.reject(new Error('memory does not outlive its ledger')),
-    dispose: async () => {
-      ledger.close()
-      await tables.close()
-    },
-  }
-}
-
+const memory: TablesKind = { name: 'memory', openTables: () => new MemoryTables() }
 describeTables('memory', async () => {
   const tables = new MemoryTables()
   return { tables, dispose: () => tables.close() }
 })
-describeLedger('memory', open, { durability: 'memory does not outlive its ledger' })
+describeLedger('memory', options => openLedger(memory, options), {
+  durability: 'memory does not outlive its ledger',
+})
 
 /** Tables on a disk that takes as long as the test wants: a write is visible at once, and durable when released. */
 class SlowTables implements Tables {

@@ -36,28 +36,11 @@ for (const kind of ['memory', 'lmdb']) {
     await store.close()
   })
 
-  test(`${kind}: a dropped environment is gone, and one of its id begins anew`, async () => {
-    const store = await open()
-    const one = await store.environment('one')
-    const other = await store.environment('other')
-    await one.ledger.commit(commitOf({ put: { alice: 'ar' } }))
-    await other.ledger.commit(commitOf({ put: { bob: 'ar' } }))
-    const { epoch } = await one.ledger.head()
-    await store.drop('one')
-    await store.drop('one')
-    await store.drop('never-there')
-    await expect(one.ledger.commit(commitOf({}))).rejects.toMatchObject({ code: 'STORE_CLOSED' })
-    const again = await store.environment('one')
-    expect(again.view.count(everyone)).toBe(0)
-    expect((await again.ledger.head()).epoch).not.toBe(epoch)
-    expect(other.view.count(everyone)).toBe(1)
-    await store.close()
-  })
-
   test(`${kind}: an environment id that is no plain name is refused`, async () => {
     const store = await open()
-    for (const id of ['', '../escape', 'a/b', '.', 'UPPER', 'dot.ted', 'a'.repeat(65)]) {
+    for (const id of ['', '..', '../escape', 'a/b', '.', 'UPPER', 'dot.ted', 'a'.repeat(65)]) {
       await expect(store.environment(id)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+      await expect(store.drop(id)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
     }
     await expect(store.environment('a'.repeat(64))).resolves.toBeDefined()
     await store.close()
@@ -71,6 +54,7 @@ for (const kind of ['memory', 'lmdb']) {
     const feed = one.ledger.feed(await one.ledger.head())
     const next = feed[Symbol.asyncIterator]().next()
     const underWay = one.ledger.commit(commitOf({ put: { carol: 'ar' } }))
+    const { epoch } = await one.ledger.head()
     await store.drop('one')
     await expect(underWay).resolves.toMatchObject({ sequence: 2 })
     expect((await next).done).toBe(true)
@@ -78,18 +62,12 @@ for (const kind of ['memory', 'lmdb']) {
     expect(() => one.view.count(everyone)).toThrow('closed')
     await store.drop('one')
     await store.drop('never-there')
-    expect((await store.environment('one')).view.count(everyone)).toBe(0)
+    const again = await store.environment('one')
+    expect(again.view.count(everyone)).toBe(0)
+    expect((await again.ledger.head()).epoch).not.toBe(epoch)
     expect(other.view.count(everyone)).toBe(1)
     await store.close()
     await expect(store.drop('other')).rejects.toMatchObject({ code: 'STORE_CLOSED' })
-  })
-
-  test(`${kind}: only an environment can be dropped`, async () => {
-    const store = await open()
-    for (const id of ['', '..', '../escape', '.']) {
-      await expect(store.drop(id)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
-    }
-    await store.close()
   })
 
   test(`${kind}: a closed store opens nothing any more, and its feeds have ended`, async () => {

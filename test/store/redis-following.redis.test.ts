@@ -7,7 +7,7 @@ import type { Revision } from '#model/revision.ts'
 import type { Ledger } from '#store/ledger.ts'
 import { buildKeysAndLists } from '#store/bulk-load/list-build.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-import { openStore, type OpenStoreOptions } from '#store/open-store.ts'
+import { type OpenStoreOptions } from '#store/open-store.ts'
 import { redisKeys } from '#store/redis/redis-keys.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import type { Store } from '#store/store.ts'
@@ -121,22 +121,6 @@ test('a signal that got lost is made up for', async () => {
   // And signals are heard again.
   await follows(other.ledger, revision, await one.ledger.commit(commitOf({ put: { bob: 'ar' } })))
   expect(shown(other.view)).toEqual(shown(one.view))
-})
-
-test('a node that was cut off catches up, and meanwhile says how stale it is', async () => {
-  const proxy = await CuttingProxy.to(redis)
-  const url = redis.url()
-  const [one, other] = [await startNode(url), await startNode(overWire(url, proxy))]
-  const start = await other.ledger.head()
-  proxy.cut()
-  for (let index = 0; index < 10; index += 1)
-    await one.ledger.commit(commitOf({ put: { [`row-${index}`]: 'ar' } }))
-  while (other.store.stalenessMs() < 300) await pause()
-  expect(other.view.count(everyone)).toBe(0)
-  proxy.mend()
-  await follows(other.ledger, start, await one.ledger.head())
-  expect(shown(other.view)).toEqual(shown(one.view))
-  await isFresh(other.store, 200)
 })
 
 test('a node whose place in the log was trimmed away loads again, and shows the one state or the other', async () => {
@@ -444,13 +428,4 @@ test('however many wait for a connection, nobody takes them for a leak', async (
   onTestFinished(() => void process.off('warning', hear))
   await Promise.all(Array.from({ length: 50 }, () => direct.recovered(HANG_MS)))
   expect(warnings).toEqual([])
-})
-
-test('a Redis that cannot be reached is named as the reason, without its address', async () => {
-  const proxy = await CuttingProxy.to(redis)
-  proxy.cut()
-  const opening = openStore(redis.url(proxy), toyRule, { dataDirectory: storeDirectory() })
-  const error = await opening.catch((reason: unknown) => reason as Error)
-  expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE' })
-  expect((error as Error).message).not.toContain(String(proxy.port))
 })

@@ -9,6 +9,7 @@ import { withChanges } from '#store/redis/scanned-rows.ts'
 import { decodeRow } from '#store/keyspace/row-codec.ts'
 import { RowRuns, type StoredRow } from '#store/bulk-load/row-runs.ts'
 import { seed } from '../properties/seeded.ts'
+import { runsOf } from '../support/random-runs.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'verdict-runs-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -59,7 +60,7 @@ test.each([1, 500, 1_000_000])(
         )
         expect(existsSync(scanDirectory)).toBe(false)
       }),
-      { seed },
+      { seed, numRuns: runsOf(10) },
     )
   },
 )
@@ -107,6 +108,6 @@ test('are those of the end of the scan, whatever was written and removed while i
       const end = [...states.at(-1)!.values()].toSorted((one, other) => one.created - other.created)
       expect(told(withChanges(runs.inOrder(), entries.slice(from)))).toEqual(end)
     }),
-    { seed, numRuns: 1_000 },
+    { seed, numRuns: runsOf(100) },
   )
 })

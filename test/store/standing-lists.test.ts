@@ -5,7 +5,7 @@ import { MemoryTables } from '#store/memory/memory-tables.ts'
 import type { Entry } from '#store/ledger.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import type { ListEntry, ListRule } from '#store/view.ts'
-import { seed } from '../properties/seeded.ts'
+import { holdsForAll } from '../support/random-runs.ts'
 import { bytes, text } from './toy-rows.ts'
 
 const OWNERS = ['a', 'b', 'c']
@@ -52,49 +52,46 @@ const anyCommit = fc.record({
 })
 
 test('each holder stands once, by its oldest row, and the idle are those who hold nothing', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(anyCommit, { maxLength: 12 }), fc.nat(), async (commits, back) => {
-      const tables = new MemoryTables()
-      const view = new TableView(tables, rule)
-      const rows = new Map<string, number>()
-      const entries: Entry[] = []
-      for (const [index, commit] of commits.entries()) {
-        const sequence = index + 1
-        for (const key of commit.delete) rows.delete(key)
-        const put = commit.put.map((key, position) => {
-          const created = rows.get(key) ?? sequence * 100 + position
-          rows.set(key, created)
-          return { key: bytes(key), value: bytes(''), version: sequence, created }
-        })
-        const revision = { epoch: 'e', sequence }
-        const entry = { revision, id: bytes('id'), delete: commit.delete.map(bytes), put, changes: [] }
-        entries.push(entry)
-        await tables.write(() => view.apply(entry))
-        // Hearing it again changes nothing, nor does hearing all from some earlier one on.
-        await tables.write(() => view.apply(entry))
-        for (const former of entries.slice(back % entries.length))
-          await tables.write(() => view.apply(former))
+  const anyHistory = fc.tuple(fc.array(anyCommit, { maxLength: 12 }), fc.nat())
+  await holdsForAll(anyHistory, 60, async ([commits, back]) => {
+    const tables = new MemoryTables()
+    const view = new TableView(tables, rule)
+    const rows = new Map<string, number>()
+    const entries: Entry[] = []
+    for (const [index, commit] of commits.entries()) {
+      const sequence = index + 1
+      for (const key of commit.delete) rows.delete(key)
+      const put = commit.put.map((key, position) => {
+        const created = rows.get(key) ?? sequence * 100 + position
+        rows.set(key, created)
+        return { key: bytes(key), value: bytes(''), version: sequence, created }
+      })
+      const revision = { epoch: 'e', sequence }
+      const entry = { revision, id: bytes('id'), delete: commit.delete.map(bytes), put, changes: [] }
+      entries.push(entry)
+      await tables.write(() => view.apply(entry))
+      // Hearing it again changes nothing, nor does hearing all from some earlier one on.
+      await tables.write(() => view.apply(entry))
+      for (const former of entries.slice(back % entries.length)) await tables.write(() => view.apply(former))
 
-        const inOrder = [...rows].toSorted(([, left], [, right]) => left - right).map(([key]) => key)
-        const oldest = OWNERS.flatMap(
-          owner => inOrder.find(key => key.startsWith('thing') && key.endsWith(owner)) ?? [],
+      const inOrder = [...rows].toSorted(([, left], [, right]) => left - right).map(([key]) => key)
+      const oldest = OWNERS.flatMap(
+        owner => inOrder.find(key => key.startsWith('thing') && key.endsWith(owner)) ?? [],
+      )
+      expect(namesIn(view, holders)).toEqual(inOrder.filter(key => oldest.includes(key)))
+      const isBusy = (owner: string) => oldest.some(key => key.endsWith(owner))
+      const lazy = inOrder.filter(key => key.startsWith('owner') && !isBusy(key.slice(-1)))
+      expect(namesIn(view, idle)).toEqual(lazy)
+      expect([view.count(holders), view.count(idle)]).toEqual([oldest.length, lazy.length])
+      for (const parity of PARITIES) {
+        const first = OWNERS.flatMap(
+          owner => inOrder.find(key => isOfParity(key, parity) && key.endsWith(owner)) ?? [],
         )
-        expect(namesIn(view, holders)).toEqual(inOrder.filter(key => oldest.includes(key)))
-        const isBusy = (owner: string) => oldest.some(key => key.endsWith(owner))
-        const lazy = inOrder.filter(key => key.startsWith('owner') && !isBusy(key.slice(-1)))
-        expect(namesIn(view, idle)).toEqual(lazy)
-        expect([view.count(holders), view.count(idle)]).toEqual([oldest.length, lazy.length])
-        for (const parity of PARITIES) {
-          const first = OWNERS.flatMap(
-            owner => inOrder.find(key => isOfParity(key, parity) && key.endsWith(owner)) ?? [],
-          )
-          expect(namesIn(view, ofParity(parity))).toEqual(inOrder.filter(key => first.includes(key)))
-          expect(view.count(ofParity(parity))).toBe(first.length)
-        }
+        expect(namesIn(view, ofParity(parity))).toEqual(inOrder.filter(key => first.includes(key)))
+        expect(view.count(ofParity(parity))).toBe(first.length)
       }
-    }),
-    { seed, numRuns: 300 },
-  )
+    }
+  })
 })
 
 function namesIn(view: TableView, list: Uint8Array): string[] {

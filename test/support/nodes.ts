@@ -1,5 +1,14 @@
 /** Several services on one Redis, each with a data directory of its own, as containers behind a load balancer are. */
-import { type Client, startedService, storeDirectory } from '#testing/processes/running-service.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import {
+  type Client,
+  sharedService,
+  startedService,
+  storeDirectory,
+} from '#testing/processes/running-service.ts'
 import type { RedisUnderTest } from '#testing/processes/redis-process.ts'
 
 type Settings = NonNullable<Parameters<typeof startedService>[0]>
@@ -16,4 +25,15 @@ export async function startedNodes(
       startedService({ storeUrl, dataDirectory: storeDirectory(), ...settings }),
     ),
   )
+}
+
+/** Two nodes for all tests of the present file, on a store that nobody else uses. */
+export async function sharedNodes(redis: Pick<RedisUnderTest, 'url'>): Promise<readonly [Client, Client]> {
+  const storeUrl = redis.url()
+  const start = (): Promise<Client> => {
+    const dataDirectory = mkdtempSync(join(tmpdir(), 'verdict-node-'))
+    afterAll(() => rmSync(dataDirectory, { recursive: true, force: true }))
+    return sharedService({ storeUrl, dataDirectory })
+  }
+  return [await start(), await start()]
 }

@@ -17,9 +17,10 @@ export async function holdsForAll<T>(
   property: (value: T) => Promise<void>,
   { isShrunk = true, series = 0 } = {},
 ): Promise<void> {
-  const parameters = { seed: seed + series, numRuns: runsOf(count), endOnFailure: !isShrunk }
+  const numRuns = runsOf(count)
+  const checked = fc.asyncProperty(arbitrary, property)
   try {
-    await fc.assert(fc.asyncProperty(arbitrary, property), parameters)
+    await fc.assert(checked, { seed: seed + series, numRuns, endOnFailure: !isShrunk })
   } catch (error) {
     throw new Error(howToRepeat, { cause: error })
   }

@@ -1,28 +1,42 @@
 /** An organization of which nothing is opened: its rows and its operations. */
 import { onTestFinished } from 'vitest'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
+import type { Surroundings } from '#management/commands/surroundings.ts'
 import { Organization } from '#management/organization/organization.ts'
 import { OrganizationService } from '#management/organization/organization-service.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
+import type { EnvironmentStore } from '#store/store.ts'
 import { surroundingsWith } from './surroundings.ts'
 
-export async function organizationService(url = 'memory:') {
+export const ORGANIZATION_KEYS = { apiKey: 'a-configured-key-for-tests', adminApiKey: null }
+
+interface Options {
+  readonly surroundings?: Partial<Surroundings>
+  /** Resolves when what was committed is in force. */
+  readonly whenInForce?: () => Promise<void>
+}
+
+export async function organizationService(url = 'memory:', options: Options = {}) {
   const store = await openStore(url, listRule)
   onTestFinished(() => store.close())
-  const surroundings = surroundingsWith()
+  const surroundings = surroundingsWith(options.surroundings)
   const secrets = new ApiKeySecrets(null)
-  const organization = new Organization(await store.environment('organization'), surroundings, secrets)
-  await organization.bootstrap({ apiKey: 'a-configured-key-for-tests', adminApiKey: null }, store)
-  const whenInForce = () => Promise.resolve()
-  const options = {
+  const organizationStore = await store.environment('organization')
+  /** The organization as another start finds it. */
+  const open = (on: EnvironmentStore = organizationStore) => new Organization(on, surroundings, secrets)
+  const organization = open()
+  await organization.bootstrap(ORGANIZATION_KEYS, { isShared: store.isShared, isAlone: false })
+  const service = new OrganizationService({
     organization,
     surroundings,
     secrets,
     keyOverlapSeconds: 0,
     closureOf: () => null,
     lastUseOf: () => null,
-    whenInForce,
-  }
-  return { organization, service: new OrganizationService(options) }
+    whenInForce: options.whenInForce ?? (() => Promise.resolve()),
+  })
+  const { organizationId } = organization.environments()[0]!.scope
+  const principal = { kind: 'organization', organizationId, keyId: null } as const
+  return { store, surroundings, secrets, organizationStore, open, organization, service, principal }
 }

@@ -1,9 +1,9 @@
 /** Imports where the truth is shared: what one node imported, every node has, and decides by. */
 import { expect, test } from 'vitest'
-import { content, contentOf, importInto, type Line } from '../support/content.ts'
-import { CuttingProxy } from '../support/cutting-proxy.ts'
-import { startedNodes } from '../support/nodes.ts'
-import { sharedRedis } from '../support/redis-server.ts'
+import { content, contentOf, importInto, type Line } from '../../support/content.ts'
+import { CuttingProxy } from '../../support/cutting-proxy.ts'
+import { startedNodes } from '../../support/nodes.ts'
+import { sharedRedis } from '../../support/redis-server.ts'
 import {
   ADMIN_KEY,
   API_KEY,

@@ -7,8 +7,8 @@ import { connect } from '#store/redis/redis-client.ts'
 import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
 import { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
-import { contentOf, importInto } from '../support/content.ts'
-import { sharedRedis } from '../support/redis-server.ts'
+import { contentOf, importInto } from '../../support/content.ts'
+import { sharedRedis } from '../../support/redis-server.ts'
 import {
   ADMIN_KEY,
   API_KEY,
@@ -138,19 +138,4 @@ test('without any key of the organization no node is ready, and one that knows o
   await expect(startedService({ storeUrl, dataDirectory })).rejects.toMatchObject({ code: 'STORE_DAMAGED' })
   await Promise.all(all.map((key, index) => direct.send('RESTORE', key, 0, kept[index]!)))
   expect((await until(200, await startedService({ storeUrl, dataDirectory }))).body.allow).toBe(true)
-})
-
-test('without the rows of the organization no node is ready, and all are again when they are back', async () => {
-  const storeUrl = redis.url()
-  const node = await startedService({ storeUrl, dataDirectory: storeDirectory(), staleAfterMs: 1_000 })
-  const { rows } = redisKeys(parseRedisUrl(storeUrl).prefix, 'organization')
-  await direct.send('RENAME', rows, `${rows}:aside`)
-  await until(503, node)
-  expect((await node.get('/ready')).status).toBe(503)
-  await expect(startedService({ storeUrl, dataDirectory: storeDirectory() })).rejects.toMatchObject({
-    code: 'STORE_DAMAGED',
-  })
-  await direct.send('RENAME', `${rows}:aside`, rows)
-  await until(200, node)
-  expect((await node.get('/ready')).status).toBe(200)
 })

@@ -4,13 +4,12 @@ import { connect } from '#store/redis/redis-client.ts'
 import { redisKeys } from '#store/redis/redis-keys.ts'
 import { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
-import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { CuttingProxy } from '../../support/cutting-proxy.ts'
 import { freePort } from '#testing/processes/free-port.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
-import { sharedRedis } from '../support/redis-server.ts'
+import { sharedRedis } from '../../support/redis-server.ts'
 import {
   ADMIN_KEY,
-  API_KEY,
   Client,
   FACTS,
   neighbourOf,
@@ -19,7 +18,6 @@ import {
   storeDirectory,
 } from '#testing/processes/running-service.ts'
 import { pause } from '#testing/processes/pause.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const redis = await sharedRedis()
 const orders = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
@@ -144,14 +142,6 @@ test.each(['log', 'meta'] as const)(
   },
 )
 
-test('with MAX_STALE_MS=0 a node goes on deciding, however long it hears nothing', async () => {
-  const { proxy, node } = await cuttableNode({ staleAfterMs: 50, maxStaleMs: 0 })
-  proxy.cut()
-  await until(503, () => freshness(node))
-  for (let asked = 0; asked < 200; asked += 1) expect(await decision(node)).toBe(200)
-  expect(await readiness(node)).toBe(200)
-})
-
 test('a node that is not done starting refuses, too, what it has had open for too long without Redis', async () => {
   const proxy = await CuttingProxy.to(redis)
   const storeUrl = redis.url(proxy)
@@ -203,39 +193,4 @@ test('a node that stops decides until it is closed, longer than MAX_STALE_MS', a
     }
     await closing
   }
-})
-
-test('management reads go on without Redis, and a write is done when it is back', async () => {
-  const { proxy, node } = await cuttableNode({ staleAfterMs: 200, maxStaleMs: 0 })
-  proxy.cut()
-  const listed = await node.get<{ data: { key: string }[] }>(`${FACTS}/users`)
-  expect(listed.body.data.map(({ key }) => key)).toEqual(['alice'])
-  const writing = node.user('bob')
-  proxy.mend()
-  expect((await writing).key).toBe('bob')
-})
-
-test('the log has one line for each change of state, and no more', async () => {
-  const proxy = await CuttingProxy.to(redis)
-  const cwd = storeDirectory()
-  const env = { API_KEY, STALE_AFTER_MS: '1500', MAX_STALE_MS: '3000', HTTP_THREADS: '1' }
-  const service = new ServiceProcess({ cwd, env: { ...env, STORE_URL: redis.url(proxy) } })
-  const address = await service.address()
-  const allowed = async () => {
-    const headers = { authorization: `Bearer ${API_KEY}` }
-    const body = JSON.stringify(question('alice', 'read', 'document:plan'))
-    return (await fetch(`${address}/allowed`, { method: 'POST', headers, body })).status
-  }
-  for (let round = 0; round < 2; round += 1) {
-    proxy.cut()
-    await until(503, allowed)
-    proxy.mend()
-    await until(200, async () => (await fetch(`${address}/fresh`)).status)
-  }
-  expect(await service.end('SIGTERM')).toBe(0)
-  const standings = [...service.stderr.matchAll(/"standing":"(\w+)"/g)].map(([, standing]) => standing)
-  // A process that a machine under load keeps from its connection is stale between these, too, and says so.
-  expect(standings.filter((standing, index) => standing === standings[index - 1])).toEqual([])
-  expect(standings.filter(standing => standing === 'stopped').length).toBeGreaterThanOrEqual(2)
-  expect(standings).toContain('fresh')
 })

@@ -4,11 +4,10 @@
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
-import { expect, onTestFinished, test } from 'vitest'
-import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { expect, test } from 'vitest'
+import { CuttingProxy } from '../../support/cutting-proxy.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
-import { sharedRedis } from '../support/redis-server.ts'
+import { sharedRedis } from '../../support/redis-server.ts'
 import {
   ADMIN_KEY,
   type Client,
@@ -54,11 +53,6 @@ async function decision(node: Client, key?: string): Promise<number> {
   return (await node.send('POST', '/allowed', options)).status
 }
 
-async function isAllowed(node: Client, user: string): Promise<boolean> {
-  const answer = await node.post<{ allow: boolean }>('/allowed', question(user, 'read', 'document:plan'))
-  return answer.status === 200 && answer.body.allow
-}
-
 async function until(expected: number, ask: () => Promise<number>): Promise<void> {
   while ((await ask()) !== expected) await pause()
 }
@@ -87,21 +81,6 @@ test('it decides, says that it is stale, and has what others changed when Redis 
   expect((await writing).key).toBe('bob')
 })
 
-test('it is as stale as the process before it would be, and decides no longer', async () => {
-  const { proxy, node } = await nodeAndOther()
-  await node.close()
-  proxy.cut()
-  const cutAt = performance.now()
-  const alone = await node.restart()
-  const stalenessMs = async () => {
-    const leastMs = performance.now() - cutAt
-    return { leastMs, toldMs: 1_000 * (await Scrape.of(alone.address)).sum('verdict_staleness_seconds') }
-  }
-  const { leastMs, toldMs } = await stalenessMs()
-  // Noted in whole milliseconds.
-  expect(toldMs).toBeGreaterThanOrEqual(leastMs - 2)
-})
-
 test('a copy that has not heard for MAX_STALE_MS is not decided by, and recovers when Redis is back', async () => {
   const { proxy, node, other, dataDirectory } = await nodeAndOther()
   const { id, key } = await environmentWithKey(other, 'long-unheard')
@@ -118,40 +97,6 @@ test('a copy that has not heard for MAX_STALE_MS is not decided by, and recovers
 
   proxy.mend()
   await until(200, () => decision(alone, key))
-})
-
-test('a history that took the place of its own meanwhile is taken over whole', async () => {
-  const { proxy, node, other, startOther, prefix } = await nodeAndOther()
-  await node.close()
-  await other.close()
-  proxy.cut()
-  await removeAll(prefix)
-  const next = await startOther()
-  await next.createDocumentModel()
-  await next.users('carol')
-  await next.assign('carol', 'viewer', 'document:plan')
-  const alone = await node.restart()
-  expect(await alone.allows('alice', 'read', 'document:plan')).toBe(true)
-  expect(await alone.allows('carol', 'read', 'document:plan')).toBe(false)
-
-  proxy.mend()
-  // Its environments are others, which are opened first: 503 meanwhile.
-  while (!(await isAllowed(alone, 'carol'))) await pause()
-  expect(await alone.allows('alice', 'read', 'document:plan')).toBe(false)
-  await until(200, () => freshness(alone))
-})
-
-test('a store that has lost everything meanwhile is not taken for the truth', async () => {
-  const { proxy, node, other, prefix } = await nodeAndOther()
-  await node.close()
-  await other.close()
-  proxy.cut()
-  const alone = await node.restart()
-  expect(await decision(alone)).toBe(200)
-  await removeAll(prefix)
-  proxy.mend()
-  await until(503, () => decision(alone))
-  expect(await readiness(alone)).toBe(503)
 })
 
 test('an environment that was removed meanwhile, and a key that was revoked, are gone when Redis is back', async () => {
@@ -208,12 +153,4 @@ async function environmentWithKey(client: Client, name: string) {
   })
   expect(made.status, JSON.stringify(made.body)).toBe(200)
   return { id, keyId: made.body.id, key: made.body.secret }
-}
-
-/** As a server does that is started without its data. */
-async function removeAll(prefix: string): Promise<void> {
-  const client = new Redis({ host: redis.host, port: redis.port })
-  onTestFinished(() => client.disconnect())
-  const keys = await client.keys(`${prefix}:*`)
-  await client.unlink(...keys)
 }

@@ -1,0 +1,39 @@
+/** The index that a node on Redis keeps beside its local copy. */
+import { globSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { type Client, FACTS, question } from '#testing/processes/running-service.ts'
+import { startedNodes } from '../../support/nodes.ts'
+import { sharedRedis } from '../../support/redis-server.ts'
+
+const redis = await sharedRedis()
+const names = ['alice', 'bob', 'user-7']
+/** Users enough for an index that is worth keeping. */
+const MANY_USERS = Array.from({ length: 10_000 }, (_, index) => ({ key: `user-${index}` }))
+
+async function whoReads(client: Client): Promise<string[]> {
+  const answers = await client.allowsAll(names.map(name => question(name, 'read', 'document:plan')))
+  return names.filter((_, index) => answers[index])
+}
+
+/** The mark of the only index that is kept in the directory: another writing has another. */
+function markIn(directory: string): string {
+  const [file] = globSync(`${directory}/**/index.snapshot`)
+  return /"mark":"([^"]+)"/.exec(readFileSync(file!).toString('latin1', 0, 1_024))![1]!
+}
+
+test('a node on Redis goes on from its own index, with what others wrote meanwhile', async () => {
+  const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
+  await one.createDocumentModel()
+  expect((await one.post(`${FACTS}/bulk/users`, { operations: MANY_USERS })).status).toBe(200)
+  await one.users('alice', 'bob')
+  await one.assign('alice', 'viewer', 'document:plan')
+  // What it has not heard of it does not keep.
+  await expect.poll(() => whoReads(other).catch(() => [])).toEqual(['alice'])
+  await other.close()
+  const { dataDirectory } = other.settings
+  const kept = markIn(dataDirectory)
+  await one.assign('bob', 'viewer', 'document:plan')
+  const again = await other.restart()
+  expect(markIn(dataDirectory)).toBe(kept)
+  expect(await whoReads(again)).toEqual(['alice', 'bob'])
+})
