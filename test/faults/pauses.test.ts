@@ -29,32 +29,25 @@ async function readiness({ nodes }: NodesOnWires): Promise<boolean[]> {
   return Promise.all(nodes.map(async node => isReady(await node.serving())))
 }
 
-test('CLIENT PAUSE for 10 s: decisions go on within the bound, then 503, then everything as before', async () => {
-  const system = await startNodesOnWires()
-  const workload = await Workload.start(system.nodes, options)
-  await orders(system.redis).call('CLIENT', 'PAUSE', SILENCE_MS, 'ALL')
-  await pause(SILENCE_MS - 1_000)
-  expect(await readiness(system)).toEqual([false, false])
-  await workload.hasWritten(50)
-  const seen = await workload.end()
-  expect(seen.refused).toBeGreaterThan(100)
-  expect(seen.commits).toBe(workload.history.sent)
-  await haveStood(system)
-})
-
-test('a Redis frozen for 10 s: decisions go on within the bound, then 503, then everything as before', async () => {
-  const system = await startNodesOnWires()
-  const workload = await Workload.start(system.nodes, options)
-  system.redis.freeze()
-  await pause(SILENCE_MS)
-  expect(await readiness(system)).toEqual([false, false])
-  system.redis.thaw()
-  await workload.hasWritten(50)
-  const seen = await workload.end()
-  expect(seen.refused).toBeGreaterThan(100)
-  expect(seen.commits).toBe(workload.history.sent)
-  await haveStood(system)
-})
+test.each([
+  ['paused', ({ redis }: NodesOnWires) => orders(redis).call('CLIENT', 'PAUSE', SILENCE_MS, 'ALL'), () => {}],
+  ['frozen', ({ redis }: NodesOnWires) => redis.freeze(), ({ redis }: NodesOnWires) => redis.thaw()],
+] as const)(
+  'a Redis that is %s for 10 s: decisions go on within the bound, then 503, then everything as before',
+  async (_, silence, goOn) => {
+    const system = await startNodesOnWires()
+    const workload = await Workload.start(system.nodes, options)
+    await silence(system)
+    await pause(SILENCE_MS - 1_000)
+    expect(await readiness(system)).toEqual([false, false])
+    goOn(system)
+    await workload.hasWritten(50)
+    const seen = await workload.end()
+    expect(seen.refused).toBeGreaterThan(100)
+    expect(seen.commits).toBe(workload.history.sent)
+    await haveStood(system)
+  },
+)
 
 test('a Redis with appendfsync always, killed and started again and again, has all it acknowledged', async () => {
   const redisArguments = ['--appendonly', 'yes', '--appendfsync', 'always']

@@ -1,13 +1,10 @@
 /** Many nodes lose Redis together. They do not come back together. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { openStore } from '#store/open-store.ts'
-import type { EnvironmentStore, Store } from '#store/store.ts'
-import { bytes, commitOf, shown, toyRule } from '../store/toy-rows.ts'
+import type { Revision } from '#model/revision.ts'
+import { follows, startStoreNode, type StoreNode } from '../store/redis-nodes.ts'
+import { bytes, commitOf, shown } from '../store/toy-rows.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
 
@@ -15,20 +12,16 @@ const NODES = 50
 /** One for commands, one for signals. */
 const CONNECTIONS = 2 * NODES
 
-interface Node extends EnvironmentStore {
-  readonly store: Store
-}
-
 test('fifty feeds survive a restart of Redis: connected anew once each, spread over time, with everything', async () => {
   const redis = await startRedis({ arguments: ['--appendonly', 'yes', '--appendfsync', 'always'] })
   onTestFinished(() => redis.stop())
   const proxy = await CuttingProxy.to(redis)
   const url = `redis://${proxy.host}:${proxy.port}?prefix=${randomUUID()}`
-  const nodes: Node[] = []
-  for (let index = 0; index < NODES; index += 1) nodes.push(await startNode(url))
+  const nodes: StoreNode[] = []
+  for (let index = 0; index < NODES; index += 1) nodes.push(await startStoreNode(url))
   const first = nodes[0]!
   const head = await first.ledger.commit(commitOf({ put: { before: 'ar' } }))
-  for (const { ledger } of nodes) await follows(ledger, { ...head, sequence: 0 }, head.sequence)
+  for (const { ledger } of nodes) await follows(ledger, { ...head, sequence: 0 }, head)
 
   // Cut before the server goes, so that every attempt is counted.
   proxy.cut()
@@ -60,25 +53,7 @@ test('fifty feeds survive a restart of Redis: connected anew once each, spread o
   expect(first.view.get(bytes('after'))).toBeDefined()
 })
 
-async function startNode(url: string): Promise<Node> {
-  const directory = mkdtempSync(join(tmpdir(), 'verdict-feed-'))
-  const store = await openStore(url, toyRule, { dataDirectory: directory })
-  onTestFinished(async () => {
-    await store.close()
-    rmSync(directory, { recursive: true, force: true })
-  })
-  return { store, ...(await store.environment('followed')) }
-}
-
 /** A commit waits for its connection. */
-async function commitWhenReady({ ledger }: Node): Promise<number> {
-  return (await ledger.commit(commitOf({ put: { after: 'bg' } }))).sequence
-}
-
-async function follows(
-  ledger: EnvironmentStore['ledger'],
-  after: Parameters<EnvironmentStore['ledger']['feed']>[0],
-  sequence: number,
-): Promise<void> {
-  for await (const entry of ledger.feed(after)) if (entry.revision.sequence >= sequence) return
+async function commitWhenReady({ ledger }: StoreNode): Promise<Revision> {
+  return ledger.commit(commitOf({ put: { after: 'bg' } }))
 }

@@ -1,5 +1,4 @@
 /** Streams of changes with large commits and many readers: memory that is kept for them, and events without a gap. */
-import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { EventReader, type StreamEvent } from '#cli/event-stream.ts'
 import { SOMEBODY } from '#decisions/decision-pool.ts'
@@ -11,11 +10,8 @@ import { CommitTeller } from '#management/changes/commit-teller.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
 import { parsePosition } from '#management/changes/stream-position.ts'
 import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
-import { EnvironmentService } from '#management/environment/environment-service.ts'
 import { CHANGE_NOUNS } from '#model/wire/change-event.ts'
-import { listRule } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
-import { surroundingsWith } from '../support/surroundings.ts'
+import { openedService, scope } from '../support/environment-service.ts'
 
 /** Turns that the test gives. */
 class HeldTurns implements Turns {
@@ -43,17 +39,8 @@ class HeldTurns implements Turns {
 }
 
 async function open({ catchUps = new CatchUps(), turns = new FairTurns().share() as Turns } = {}) {
-  const store = await openStore('memory:', listRule)
-  const environmentId = randomUUID()
-  const environment = await store.environment(environmentId)
-  const scope = { organizationId: randomUUID(), projectId: randomUUID(), environmentId, createdAt: 0 }
-  const surroundings = surroundingsWith({})
-  const service = new EnvironmentService({
-    store: environment,
-    scope,
-    surroundings,
-    whenVisible: () => Promise.resolve(),
-  })
+  const { environment, service } = await openedService()
+  const { environmentId } = scope
   const teller = new CommitTeller(environment, scope)
   const changes = new EnvironmentChanges({ store: environment, environmentId, teller, turns, catchUps })
   onTestFinished(() => changes.close())

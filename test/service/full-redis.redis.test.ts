@@ -1,17 +1,12 @@
 /** A Redis that is full, or that refuses a right: callers and the operator are told why, as of a full disk, and decisions go on. */
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { connect } from '#store/redis/redis-client.ts'
-import { RedisLink } from '#store/redis/redis-link.ts'
-import { parseRedisUrl } from '#store/redis/redis-url.ts'
-import { HANG_MS } from '../support/hang.ts'
+import { sharedLink } from '../support/redis-server.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
 import { FACTS, type Problem, startedService, storeDirectory } from '#testing/processes/running-service.ts'
 
 const redis = await startRedis()
 afterAll(() => redis.stop())
-const orders = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
-afterAll(() => orders.close())
-await orders.recovered(HANG_MS)
+const orders = await sharedLink(redis)
 
 const USER = 'bob'
 

@@ -64,21 +64,7 @@ test('the work for a caller who left ends, and the next one begins', async () =>
   expect(left.resumed).toBe(resumed)
 })
 
-test('what must not be decided any more is not answered, however far it has come', async () => {
-  const state = working()
-  let isStale = false
-  const check = (): void => {
-    if (isStale) throw new AuthzError('STALE', 'too old')
-  }
-  const read = new SlicedReads(1).run({ work: until(state), waiting: HERE, check })
-  setImmediate(() => {
-    isStale = true
-    state.isDone = true
-  })
-  await expect(read).rejects.toMatchObject({ code: 'STALE' })
-})
-
-test('nor is what has come to its end in the very slice in which it must not be decided any more', async () => {
+test('what must not be decided any more is not answered, though it comes to its end in that very slice', async () => {
   let isStale = false
   const check = (): void => {
     if (isStale) throw new AuthzError('STALE', 'too old')

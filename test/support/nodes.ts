@@ -9,6 +9,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { pause } from '#testing/processes/pause.ts'
 import type { RedisUnderTest } from '#testing/processes/redis-process.ts'
 
 type Settings = NonNullable<Parameters<typeof startedService>[0]>
@@ -36,4 +37,12 @@ export async function sharedNodes(redis: Pick<RedisUnderTest, 'url'>): Promise<r
     return sharedService({ storeUrl, dataDirectory })
   }
   return [await start(), await start()]
+}
+
+export const readiness = async (node: Client): Promise<number> => (await node.get('/ready')).status
+export const freshness = async (node: Client): Promise<number> => (await node.get('/fresh')).status
+
+/** Asks until that is the answer. */
+export async function until(expected: number, ask: () => Promise<number>): Promise<void> {
+  while ((await ask()) !== expected) await pause()
 }

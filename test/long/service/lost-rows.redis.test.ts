@@ -2,13 +2,11 @@
  * What callers see when Redis has lost the rows of an environment: on every node that environment is closed, those that run and
  * those that start, and the others go on; what a node still has of it is the way to put it back.
  */
-import { afterAll, expect, test } from 'vitest'
-import { connect } from '#store/redis/redis-client.ts'
+import { expect, test } from 'vitest'
 import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
-import { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { contentOf, importInto } from '../../support/content.ts'
-import { sharedRedis } from '../../support/redis-server.ts'
+import { sharedLink, sharedRedis } from '../../support/redis-server.ts'
 import {
   ADMIN_KEY,
   API_KEY,
@@ -22,9 +20,7 @@ import {
 import { pause } from '#testing/processes/pause.ts'
 
 const redis = await sharedRedis()
-const direct = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
-await direct.recovered(10_000)
-afterAll(() => direct.close())
+const direct = await sharedLink(redis)
 
 const READER = { user: 'alice', role: 'viewer', resource_instance: 'document:plan' }
 const ENVIRONMENT = '/v2/projects/default/envs/default'

@@ -1,7 +1,7 @@
 /** Keys and environments of several nodes on one Redis: what one of them makes or removes, the others open or refuse. */
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { startedNodes } from '../../support/nodes.ts'
+import { startedNodes, until } from '../../support/nodes.ts'
 import { sharedRedis } from '../../support/redis-server.ts'
 import {
   ADMIN_KEY,
@@ -11,16 +11,10 @@ import {
   question,
   revisionOf,
 } from '#testing/processes/running-service.ts'
-import { pause } from '#testing/processes/pause.ts'
 
 const redis = await sharedRedis()
 const STAGING = '/v2/projects/default/envs/staging'
 const STAGING_USERS = '/v2/facts/default/staging/users'
-
-/** Asks until that is the answer; the test's time is how long it may take. */
-async function until(expected: number, ask: () => Promise<number>): Promise<void> {
-  while ((await ask()) !== expected) await pause()
-}
 
 async function statusOf(node: Client, path: string, key: string): Promise<number> {
   return (await node.send('GET', path, { key })).status

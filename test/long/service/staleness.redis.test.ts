@@ -1,13 +1,12 @@
 /** What a node does that does not hear from Redis: it says so, goes on for a while, stops, and comes back by itself. */
-import { afterAll, expect, test } from 'vitest'
-import { connect } from '#store/redis/redis-client.ts'
+import { expect, test } from 'vitest'
 import { redisKeys } from '#store/redis/redis-keys.ts'
-import { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { CuttingProxy } from '../../support/cutting-proxy.ts'
+import { freshness, readiness, until } from '../../support/nodes.ts'
 import { freePort } from '#testing/processes/free-port.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
-import { sharedRedis } from '../../support/redis-server.ts'
+import { sharedLink, sharedRedis } from '../../support/redis-server.ts'
 import {
   ADMIN_KEY,
   Client,
@@ -20,9 +19,7 @@ import {
 import { pause } from '#testing/processes/pause.ts'
 
 const redis = await sharedRedis()
-const orders = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
-await orders.recovered(10_000)
-afterAll(() => orders.close())
+const orders = await sharedLink(redis)
 
 /** A node on a wire that can be cut, with something in it that is allowed. */
 async function cuttableNode(settings: NonNullable<Parameters<typeof startedService>[0]>) {
@@ -38,25 +35,12 @@ async function cuttableNode(settings: NonNullable<Parameters<typeof startedServi
   return { proxy, node }
 }
 
-async function readiness(node: Client): Promise<number> {
-  return (await node.get('/ready')).status
-}
-
-async function freshness(node: Client): Promise<number> {
-  return (await node.get('/fresh')).status
-}
-
 async function decision(node: Client): Promise<number> {
   return (await node.post('/allowed', question('alice', 'read', 'document:plan'))).status
 }
 
 async function metric(node: Client, name: string): Promise<number> {
   return (await Scrape.of(node.address)).sum(name)
-}
-
-/** Asks until that is the answer. */
-async function until(expected: number, ask: () => Promise<number>): Promise<void> {
-  while ((await ask()) !== expected) await pause()
 }
 
 test('a node without Redis is stale, ready as long as it decides, then neither, and recovers by itself', async () => {

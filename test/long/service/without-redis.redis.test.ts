@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { CuttingProxy } from '../../support/cutting-proxy.ts'
+import { freshness, readiness, until } from '../../support/nodes.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { sharedRedis } from '../../support/redis-server.ts'
 import {
@@ -40,21 +41,9 @@ async function nodeAndOther() {
   return { proxy, node, other, startOther, dataDirectory, prefix: direct.searchParams.get('prefix')! }
 }
 
-async function freshness(node: Client): Promise<number> {
-  return (await node.get('/fresh')).status
-}
-
-async function readiness(node: Client): Promise<number> {
-  return (await node.get('/ready')).status
-}
-
 async function decision(node: Client, key?: string): Promise<number> {
   const options = { body: question('alice', 'read', 'document:plan'), ...(key !== undefined && { key }) }
   return (await node.send('POST', '/allowed', options)).status
-}
-
-async function until(expected: number, ask: () => Promise<number>): Promise<void> {
-  while ((await ask()) !== expected) await pause()
 }
 
 async function untilAllowed(node: Client, expected: boolean): Promise<void> {
