@@ -1,6 +1,6 @@
 /**
  * 200,000 hostile requests against a service in a process of its own: counts by status, and fails on the first answer
- * that is neither the contract's error nor right, on a hang and on a death. Not a measurement of speed.
+ * that is neither the specified error nor right, on a hang and on a death. Not a measurement of speed.
  *
  *     node bench/http/hostile-bodies.ts [seed]
  */

@@ -1,7 +1,8 @@
 /**
  * Ids that ascend with time. Rows and lists are stored by ids, so what is created together lies together: a bulk and a
  * purge touch a fraction of the pages that random ids would scatter them over. To callers they are UUIDs of version 4, as
- * the contract has them; what would be random in front is the time (known as a COMB), and 62 random bits are left.
+ * native.md B.1 requires; what would be random in front is the time (known as a COMB), and 62 random bits are
+ * left.
  *
  *     48 bits milliseconds since 1970 │ 4 │ 12 bits counter │ variant, 62 random bits
  *

@@ -1,5 +1,5 @@
 /**
- * Tests that can never hold of an attribute as it is declared (conditions, section 3.4). A declaration makes mistakes visible where
+ * Tests that can never hold of an attribute as it is declared (conditions.md 3.4). A declaration makes mistakes visible where
  * a condition is written, and does nothing else: values decide, never declarations.
  */
 import type { ErrorDetail } from '#model/errors.ts'

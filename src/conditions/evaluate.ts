@@ -1,4 +1,4 @@
-/** The value of a condition for one question: a literal walk of its tree (conditions, section 5). */
+/** The value of a condition for one question: a literal walk of its tree (conditions.md 5). */
 import type { Condition, Test } from './condition.ts'
 import type { EvaluationBudget } from './evaluation-budget.ts'
 import { occursIn, searchCost } from '#conditions/nodes/contains.ts'

@@ -1,5 +1,5 @@
 /**
- * Costs that the conditions of one question may have. Beyond it leaves are unknown, which grants no access (conditions, section 11):
+ * Costs that the conditions of one question may have. Beyond it leaves are unknown, which grants no access (conditions.md 11):
  * no environment's rules occupy a thread for longer, whatever they are.
  */
 import { LOOKUP_STEPS, PARSED_BYTE_STEPS } from './step-costs.ts'

@@ -1,4 +1,4 @@
-/** Why a condition has its value: with what was found, the tree as a whole or the leaf that decided (conditions, section 9). */
+/** Why a condition has its value: with what was found, the tree as a whole or the leaf that decided (conditions.md 9). */
 import type { Condition, Test } from './condition.ts'
 import { evaluate, type QuestionValues } from './evaluate.ts'
 import type { EvaluationBudget } from './evaluation-budget.ts'

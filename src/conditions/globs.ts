@@ -1,5 +1,5 @@
 /**
- * Globs over a whole string (conditions, section 5.6): `*` is any run without `.`, `**` any run, `?` one character but `.`,
+ * Globs over a whole string (conditions.md 5.6): `*` is any run without `.`, `**` any run, `?` one character but `.`,
  * `[abc]`, `[a-z]` and `[!a-z]` one character, `{x,y}` one of several globs; a backslash takes the next character as it is.
  *
  * A glob becomes a nondeterministic automaton of which all states are followed at once: time is linear in characters × states,

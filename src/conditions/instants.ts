@@ -1,6 +1,6 @@
 /**
  * Times as RFC 3339 writes them: `2026-11-26`, `2026-11-26T10:00:00Z`, `2026-11-26T12:00:00.5+02:00`. A date alone is its
- * midnight in UTC. A time without a zone is none (conditions, section 5.4).
+ * midnight in UTC. A time without a zone is none (conditions.md 5.4).
  */
 
 /** Two compare by `seconds`, then by `fraction`, whose digits end with none that is 0: exact, however many there are. */

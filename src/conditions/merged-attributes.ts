@@ -1,6 +1,6 @@
 /**
  * One object made of several, of which the first that has a name says its value; objects under the same name are merged member by
- * member (conditions, section 4.1). Nothing is merged before somebody asks for it.
+ * member (conditions.md 4.1). Nothing is merged before somebody asks for it.
  */
 import { mergedObjects } from '#model/merged-objects.ts'
 import { isObject, type JsonObject, memberOf } from './values.ts'

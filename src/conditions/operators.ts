@@ -1,4 +1,4 @@
-/** The operators by their names on the wire (conditions, section 3.2). One row an operator. */
+/** The operators by their names on the wire (conditions.md 3.2). One row an operator. */
 import type { Test } from './condition.ts'
 import type { UnreadLeaf } from '#conditions/nodes/leaf.ts'
 import { readArrayComparison } from '#conditions/nodes/array-comparison.ts'

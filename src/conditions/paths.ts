@@ -1,4 +1,4 @@
-/** Names of attributes: `user.address.city` (conditions, sections 3.1 and 4). */
+/** Names of attributes: `user.address.city` (conditions.md 3.1 and 4). */
 import { memberOf, isObject, type JsonObject } from './values.ts'
 
 export type Root = 'user' | 'resource' | 'tenant' | 'context' | 'server'

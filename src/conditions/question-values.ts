@@ -1,5 +1,5 @@
 /**
- * What conditions see of one question (conditions, section 4.1): what the service computes itself, which nobody can override, then
+ * What conditions see of one question (conditions.md 4.1): what the service computes itself, which nobody can override, then
  * what was sent, then what is stored. Everything is looked up when a condition first asks for it.
  */
 import { type Circumstances, NOTHING_SENT, type SentAttributes } from '#model/decision.ts'
@@ -22,7 +22,7 @@ export interface StoredValues {
   attributesOf(type: string, key: string, budget: EvaluationBudget): JsonObject | undefined
 }
 
-/** A question with its tenant decided (contract A.2). */
+/** A question with its tenant decided (native.md A.2). */
 export interface QuestionInTenant {
   /** `null`, as the type: the question is not about any, as where a set is tried by itself. */
   readonly user: string | null

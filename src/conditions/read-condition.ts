@@ -1,5 +1,5 @@
 /**
- * Reads a condition from JSON (conditions, sections 3.1 to 3.4 and 11). What could never match, or could cost more than a decision
+ * Reads a condition from JSON (conditions.md 3.1 to 3.4 and 11). What could never match, or could cost more than a decision
  * may, is refused where it is written, with the place of each finding.
  */
 import type { ErrorDetail } from '#model/errors.ts'

@@ -1,5 +1,5 @@
 /**
- * Three values (conditions, section 5.1). A missing attribute, or one of a kind that a test cannot judge, is *unknown*; a set
+ * Three values (conditions.md 5.1). A missing attribute, or one of a kind that a test cannot judge, is *unknown*; a set
  * matches only where its value is true, and `not` of unknown is unknown: what failed to arrive never opens a door.
  *
  * They are ordered, false below unknown below true, so that Kleene's connectives are least, greatest and reflection.

@@ -1,5 +1,5 @@
 /**
- * Attribute values as JSON has them, and when two are equal (conditions, section 5.3). No value is ever converted.
+ * Attribute values as JSON has them, and when two are equal (conditions.md 5.3). No value is ever converted.
  *
  * A number that no double represents is *unreadable*: an integer beyond 2^53 that would be rounded, or a number beyond all doubles.
  * Whatever compares it is unknown; as an element of a list it leaves the other elements as they are.

@@ -1,4 +1,4 @@
-/** AuthZEN entities as native questions (authzen.md section 8). */
+/** AuthZEN entities as native questions (authzen.md 8). */
 import { BEFORE_RULES, type Circumstances, type Query } from '#model/decision.ts'
 
 interface Entity {

@@ -1,5 +1,5 @@
 /**
- * AuthZEN evaluations (authzen.md sections 3 and 4): single ones, and batches with defaults, replacement and the three
+ * AuthZEN evaluations (authzen.md 3 and 4): single ones, and batches with defaults, replacement and the three
  * semantics. A denial is a value; so is an item that cannot be read, at its place, with the reason in its context.
  */
 import type { Query } from '#model/decision.ts'
@@ -19,7 +19,7 @@ import type { DecisionService } from './decision-service.ts'
 import { AccessCircumstances } from './sent-attributes.ts'
 
 export interface AccessOptions {
-  /** Types whose ids are user keys (contract D-17). */
+  /** Types whose ids are user keys (native.md D-17). */
   readonly subjectTypes: ReadonlySet<string>
   /** Reads an evaluation; throws `INVALID_SHAPE` saying what is wrong with it. */
   readonly readEvaluation: (value: unknown) => EvaluationRequest

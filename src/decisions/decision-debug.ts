@@ -1,4 +1,6 @@
-/** The debug output of a decision (contract A.2): the explanation in the words clients of the original read. */
+/**
+ * The debug output of a decision (native.md A.2): the explanation in the words clients of the original read.
+ */
 import type { Explanation, NearMiss } from '#engine/explanation.ts'
 import type { Ending } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -112,7 +114,7 @@ function denied(code: string, reason: string): Part {
   return { allow: false, code, reason }
 }
 
-/** What both parts check first, in the order of contract A.2. */
+/** What both parts check first, in the order of native.md A.2. */
 function deniedByNames(query: Query, explanation: Explanation): Part | null {
   const { known, tenant, isTenantMismatch } = explanation
   if (!known.type) return denied('no_such_resource', `there is no resource ${query.type}`)

@@ -1,5 +1,5 @@
 /**
- * A request at a gateway as a question (conditions, section 10.6): may the consumer do what the method says on the type that the
+ * A request at a gateway as a question (conditions.md 10.6): may the consumer do what the method says on the type that the
  * path says, in the default tenant?
  */
 import { DEFAULT_TENANT } from '#model/decision.ts'

@@ -1,7 +1,8 @@
 /**
- * The permission listings as JSON in bytes: what one user may do everywhere (contract A.4), and who may do one thing
- * (contract A.5). Made in slices, by whichever thread has an engine. A listing is whole or refused: beyond a ceiling the
- * caller is told to narrow it, never given a part of it, and nothing is put together before it is known to be below.
+ * The permission listings as JSON in bytes: what one user may do everywhere (native.md A.4), and who may do
+ * one thing (native.md A.5). Made in slices, by whichever thread has an engine. A listing is whole or
+ * refused: beyond a ceiling the caller is told to narrow it, never given a part of it, and nothing is put
+ * together before it is known to be below.
  *
  * Members are named by callers' keys, so the JSON is made here: an object of ours would reorder keys that look like numbers
  * and trip over `__proto__`. What a set of roles permits is written once, and copied for all who have it.
@@ -38,7 +39,7 @@ export const EXPLAINED_MAX = 50_000
 /** Entries written between two stops. */
 const WRITTEN_ENTRIES = 256
 
-/** How a permission is written: SEED's `action:type`, or `type:action` for clients of the original (section 0, row 2). */
+/** Form of permission strings: `action:type`, or `type:action` for published clients (native.md 0.2). */
 export type PermissionFormat = 'action:resource' | 'resource:action'
 
 export interface ListingLimits {
@@ -145,7 +146,7 @@ export function* listAuthorizedUsers(
   return text.whole()
 }
 
-/** Those whom rules allow, with the sets that match: found by a user search, and explained (conditions, section 8.2). */
+/** Those whom rules allow, with the sets that match: found by a user search, and explained (conditions.md 8.2). */
 function* addRuled(engine: DecisionEngine, question: UserQuestion, grants: Grants): Resumable<void> {
   let explained = 0
   for (let after: string | null = null, hasMore = true; hasMore;) {
@@ -359,7 +360,7 @@ export class Text {
 
 type Filters = Pick<UserPermissionsQuery, 'tenants' | 'resources' | 'resource_types'>
 
-/** Which tenants are listed as entries of their own (contract A.4). */
+/** Which tenants are listed as entries of their own (native.md A.4). */
 export function tenantFilter({ tenants, resources, resource_types: types }: Filters): TenantFilter {
   const named = tenants ? bareTenants(tenants) : null
   const asResources = resources && !tenants ? bareTenants(resources.filter(isTenantName)) : null

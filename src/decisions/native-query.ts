@@ -1,4 +1,4 @@
-/** Native decision bodies as questions (contract A.2). */
+/** Native decision bodies as questions (native.md A.2). */
 import { BEFORE_RULES, type Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 import { NativeCircumstances } from './sent-attributes.ts'

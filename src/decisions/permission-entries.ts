@@ -1,5 +1,5 @@
 /**
- * What one user may do everywhere, where rules count or a page is asked for (conditions, section 8.1), as JSON in bytes. Without either
+ * What one user may do everywhere, where rules count or a page is asked for (conditions.md 8.1), as JSON in bytes. Without either
  * `listing.ts` answers, which has more entries in less memory.
  *
  * Entries are ordered by name, tenants among them. What roles give is listed as there; rules add actions, and instances on which they

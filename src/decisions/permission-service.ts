@@ -1,7 +1,7 @@
 /**
- * The permission listings: what one user may do everywhere (contract A.4), and who may do one thing (contract A.5), as JSON in
- * bytes. Both are there at once where they are small, else promised; both throw or reject with `LIMIT_EXCEEDED` beyond a
- * ceiling.
+ * The permission listings: what one user may do everywhere (native.md A.4), and who may do one thing
+ * (native.md A.5), as JSON in bytes. Both are there at once where they are small, else promised; both throw
+ * or reject with `LIMIT_EXCEEDED` beyond a ceiling.
  */
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -32,7 +32,7 @@ export class PermissionService {
   }
 
   /**
-   * Rules are asked where the context says so and types are named (conditions, section 8.1). `page`: `null` for all entries. Throws
+   * Rules are asked where the context says so and types are named (conditions.md 8.1). `page`: `null` for all entries. Throws
    * `LIMIT_EXCEEDED` for a page too far away.
    */
   permissionsOf(
@@ -70,7 +70,10 @@ export class PermissionService {
     return this.#decisions.read<'permissions'>(environmentId, job, waiting)
   }
 
-  /** Those whom rules allow are listed, too, where the context says so, that of the question or that of its resource (section 8.2). */
+  /**
+   * Includes users that rules allow if a flag is set in the context, the context of the resource or the resource
+   * (conditions.md 8.2).
+   */
   authorizedUsers(
     environmentId: string,
     { action, resource, context }: AuthorizedUsersQuery,

@@ -1,5 +1,5 @@
 /**
- * AuthZEN searches (authzen.md section 5): the same decision core seen from another side, page by page. A page is
+ * AuthZEN searches (authzen.md 5): the same decision core seen from another side, page by page. A page is
  * complete or says where it goes on; where it goes on is a key, so what is true throughout a walk appears exactly once
  * whatever else changes meanwhile.
  */
@@ -98,7 +98,7 @@ export class SearchService {
 
   /**
    * Attributes and context of the search, the same for each candidate. The parts must not have properties of the side that is searched
-   * for (conditions, section 16, ruling 5): an evaluation of a candidate would not have them. Only the tenant among them counts, and it
+   * for (conditions.md 16, ruling 5): an evaluation of a candidate would not have them. Only the tenant among them counts, and it
    * is a part of the question.
    */
   #circumstances(

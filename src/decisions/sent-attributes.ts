@@ -1,5 +1,5 @@
 /**
- * The attributes and the context that a question brings along (conditions, section 4), in both dialects. They are merged and measured
+ * The attributes and the context that a question brings along (conditions.md 4), in both dialects. They are merged and measured
  * when a condition first asks for one of them: most questions are decided before that.
  */
 import type { Circumstances, JsonObject, SentAttributes } from '#model/decision.ts'
@@ -52,7 +52,7 @@ export interface EvaluationParts {
   readonly context?: Sent
 }
 
-/** Of an AuthZEN evaluation. Properties of its action are `context.action`, before a member of that name (conditions, section 4.2). */
+/** Of an AuthZEN evaluation. Properties of its action are `context.action`, before a member of that name (conditions.md 4.2). */
 export class AccessCircumstances implements Circumstances {
   readonly readAt: number
   readonly #parts: EvaluationParts

@@ -1,10 +1,11 @@
 /**
- * Lists of tenants as JSON in bytes: those in which a user may do something, and those in which a user has a role (conditions,
- * sections 10.1 and 10.2). Made in slices, by whichever thread has an engine, and whole or refused, as all lists are.
+ * Lists of tenants as JSON in bytes: those in which a user may do something, and those in which a user has a role
+ * (conditions.md 10.1 and 10.2). Made in slices, by whichever thread has an engine, and whole or refused, as all lists are.
  *
  * A tenant is listed because a check of it allows: the list of an action is nothing but many checks. Which tenants are worth one
- * follows from what a check reads. An instance allows in its own tenant alone (contract D-14). Roles are held in tenants that the
- * user's assignments name. Rules on the type and action may hold in any tenant that is stored.
+ * follows from what a check reads. An instance allows in its own tenant alone (native.md D-14). Roles are
+ * held in tenants that the user's assignments name. Rules on the type and action may hold in any tenant that
+ * is stored.
  */
 import type { DecisionEngine, ResultSink } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'

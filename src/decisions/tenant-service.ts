@@ -1,5 +1,5 @@
 /**
- * The lists of tenants (conditions, sections 10.1 and 10.2) as JSON in bytes, at once where they are small, else promised. Both
+ * The lists of tenants (conditions.md 10.1 and 10.2) as JSON in bytes, at once where they are small, else promised. Both
  * throw or reject with `LIMIT_EXCEEDED` beyond a ceiling.
  */
 import type { Query } from '#model/decision.ts'

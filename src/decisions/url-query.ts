@@ -1,4 +1,4 @@
-/** A request by its URL as a question (conditions, section 10.3): the one that the mapping rules of the environment make of it. */
+/** A request by its URL as a question (conditions.md 10.3): the one that the mapping rules of the environment make of it. */
 import type { DecisionEngine } from '#engine/engine.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { AllowedUrlQuery } from '#model/wire/allowed-url.ts'

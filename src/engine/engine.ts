@@ -32,8 +32,9 @@ export interface ChangeSink {
 /** The read side. */
 export interface DecisionEngine {
   /**
-   * May `query.user` do `query.action` there? Decides by contract A.2 and C.2: tenant roles in the question's
-   * tenant, then roles on the instance, direct, through groups and derived. Unknown names are a plain `false`.
+   * May `query.user` do `query.action` there? Decides by native.md A.2 and C.2: tenant roles in the
+   * question's tenant, then roles on the instance, direct, through groups and derived. Unknown names are a
+   * plain `false`.
    */
   evaluate(query: Query): boolean
   /**
@@ -107,8 +108,8 @@ export interface DecisionEngine {
   /** The types and actions that rules are on, in no particular order. O(their number). */
   ruledPermissions(): readonly Permission[]
   /**
-   * The question that a request of that method to that URL stands for, by the mapping rules of the environment (conditions, section
-   * 10.3); null: no rule fits, or it cannot be told which. Names in it may be unknown by now.
+   * The check for a request with this method and URL, by the mapping rules of the environment
+   * (conditions.md 10.3). Null if no rule fits or the URL is ambiguous. The resource or action may no longer exist.
    */
   mapped(method: string, url: string): MappedRequest | null
   /** What is asked about tenants themselves. */
@@ -172,7 +173,7 @@ export interface PageRequest {
 }
 
 export interface KeyPage {
-  /** Ascending by UTF-8 bytes (contract D-46), without duplicates. */
+  /** Ascending by UTF-8 bytes (native.md D-46), without duplicates. */
   readonly keys: string[]
   /** Whether there may be keys behind the page. */
   readonly hasMore: boolean
@@ -226,7 +227,9 @@ export interface InstanceRoles {
   readonly actions: readonly string[]
 }
 
-/** One assignment that allows: a tenant role, or the direct role at the root of a derivation (contract A.5). */
+/**
+ * One assignment that allows: a tenant role, or the direct role at the root of a derivation (native.md A.5).
+ */
 export interface UserGrant {
   readonly user: string
   readonly role: string

@@ -6,7 +6,7 @@ export interface Explanation {
   readonly allow: boolean
   /** What roles alone say. */
   readonly isAllowedByRoles: boolean
-  /** The tenant the question was answered in (contract A.2, D-15). */
+  /** The tenant the question was answered in (native.md A.2, D-15). */
   readonly tenant: string
   /** Which of the names in the question are known. */
   readonly known: {
@@ -18,7 +18,7 @@ export interface Explanation {
     /** Stored; false as well when the question has no key. */
     readonly instance: boolean
   }
-  /** The named tenant is not the stored instance's: denied, whatever the user holds (contract D-14). */
+  /** The named tenant is not the stored instance's: denied, whatever the user holds (native.md D-14). */
   readonly isTenantMismatch: boolean
   /** Tenant roles the user holds in the tenant, and those among all tenant roles that would allow. */
   readonly tenantRoles: {
@@ -36,7 +36,7 @@ export interface Explanation {
   readonly path: readonly ExplanationStep[]
   /** What would have allowed, but for one thing, where roles deny. Not looked for with the detail `none`. */
   readonly nearMisses: NearMisses
-  /** What rules on the type and action say (conditions, section 9). Where they allow, nothing else need. */
+  /** What rules on the type and action say (conditions.md 9). Where they allow, nothing else need. */
   readonly rules: ExplainedByRules
   /**
    * More leads to the instance than was walked, or the path is too long. `instanceRoles.held` may then miss

@@ -283,7 +283,7 @@ export class ManagementService {
     return { answer, revisions: [revision] }
   }
 
-  /** One page over all environments, one after the other, as a bare array (contract B.14). */
+  /** One page over all environments, one after the other, as a bare array (native.md B.14). */
   async #executeEverywhere(
     { operation, principal, input }: EnvironmentRequest<EverywhereOperation>,
     waiting: Waiting,
@@ -366,7 +366,10 @@ export class ManagementService {
   }
 }
 
-/** The projects or environments with that key, else those with that id: keys may look like ids (contract B.1). */
+/**
+ * The projects or environments with that key, else those with that id: keys may look like ids (native.md
+ * B.1).
+ */
 function named(
   environments: readonly ManagedEnvironment[],
   reference: string,

@@ -35,7 +35,7 @@ export function isBuiltInTypeKey(key: string): key is BuiltInTypeKey {
   return BUILT_IN_TYPE_KEYS.some(builtIn => builtIn === key)
 }
 
-/** The attributes that a type has without a declaration, and that no declaration may name (conditions, section 1.1). */
+/** The attributes that a type has without a declaration, and that no declaration may name (conditions.md 1.1). */
 export function builtInAttributesOf(typeKey: string): readonly string[] {
   return isBuiltInTypeKey(typeKey) ? BUILT_IN_ATTRIBUTES[typeKey] : RESOURCE_ATTRIBUTES
 }

@@ -1,11 +1,11 @@
-/** The question every other question comes down to, in the callers' keys (contract A.2). */
+/** The question every other question comes down to, in the callers' keys (native.md A.2). */
 export interface Query {
   readonly user: string
   readonly action: string
   readonly type: string
   /** The instance asked about; `null` asks about the type as a whole, where only tenant roles count. */
   readonly key: string | null
-  /** `null`: the tenant of the instance if it is known, else `DEFAULT_TENANT` (contract D-15). */
+  /** `null`: the tenant of the instance if it is known, else `DEFAULT_TENANT` (native.md D-15). */
   readonly tenant: string | null
   /** What conditions may ask for beside what is stored. Absent: nothing was sent, and nobody knows the time. */
   readonly circumstances?: Circumstances
@@ -22,7 +22,7 @@ export interface Circumstances {
   readonly readAt: number
   /** Set where it is known that nothing was sent. */
   readonly isBare?: true
-  /** What the caller says of the question (conditions, section 4.1). Throws what a body that cannot be read throws. */
+  /** What the caller says of the question (conditions.md 4.1). Throws what a body that cannot be read throws. */
   sent(): SentAttributes
 }
 

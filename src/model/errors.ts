@@ -42,7 +42,7 @@ export type ErrorCode =
   | 'STORE_REFUSED'
   | 'STORE_DAMAGED'
 
-/** One finding about the shape of a request (contract B.1, status 422). */
+/** One finding about the shape of a request (native.md B.1, status 422). */
 export interface ErrorDetail {
   /** Where: `body`, `query` or `path`, then the way down. */
   readonly loc: readonly (string | number)[]

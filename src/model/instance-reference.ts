@@ -1,6 +1,6 @@
 /**
- * References in text: ids, and resource instances as `type:key`, split at the first colon, since keys may contain more (contract
- * D-25).
+ * References in text: ids, and resource instances as `type:key`, split at the first colon, since keys may
+ * contain more (native.md D-25).
  */
 import type { InstanceKey } from './change.ts'
 

@@ -1,15 +1,15 @@
 /**
- * The ceilings that are not settings: what the wire contract or the stored form fixes. Each has a test that
+ * The ceilings that are not settings: what the specification or the stored form fixes. Each has a test that
  * reaches it. Ceilings an operator may move stand in `config/config.ts`.
  */
 
-/** Bytes of UTF-8 in a user key or an instance key (contract D-25). */
+/** Bytes of UTF-8 in a user key or an instance key (native.md D-25). */
 export const LONG_KEY_BYTES_MAX = 512
-/** Characters (= bytes, the pattern is ASCII) in every other key (contract D-25). */
+/** Characters (= bytes, the pattern is ASCII) in every other key (native.md D-25). */
 export const SHORT_KEY_LENGTH_MAX = 128
 /** Characters in a name or a description. */
 export const TEXT_LENGTH_MAX = 4_096
-/** Entries listed inside one group answer; the rest is paged through (contract B.3). */
+/** Entries listed inside one group answer; the rest is paged through (native.md B.3). */
 export const GROUP_READ_ENTRIES_MAX = 1_000
 /**
  * Bytes of a body about one thing, and of one that brings its parts along (a resource, a role, a user with what it is to hold).
@@ -21,7 +21,7 @@ export const PARTS_BODY_BYTES_MAX = 4_194_304
 export const RESOURCE_ATTRIBUTES_FACTOR = 16
 /** Depth of nesting in a management body, so that what is stored can always be walked. */
 export const JSON_DEPTH_MAX = 64
-/** Bytes of JSON, and levels, of the attributes and the context that come with one question (conditions, section 7). */
+/** Bytes of JSON, and levels, of the attributes and the context that come with one question (conditions.md 7). */
 export const SENT_ATTRIBUTES_BYTES_MAX = 65_536
 export const SENT_ATTRIBUTES_DEPTH_MAX = 32
 /** Actions, attributes, roles or relations that one body may give a resource. */
@@ -51,7 +51,7 @@ export const DERIVATIONS_MAX = 5_000
 /** Characters in the key and in the name of a condition set. */
 export const CONDITION_SET_KEY_LENGTH_MAX = 255
 export const CONDITION_SET_NAME_LENGTH_MAX = 255
-/** Condition sets of an environment, rules of it, and rules on one action of one resource (conditions, section 11). */
+/** Condition sets of an environment, rules of it, and rules on one action of one resource (conditions.md 11). */
 export const CONDITION_SETS_MAX = 10_000
 export const RULES_MAX = 100_000
 export const RULES_PER_ACTION_MAX = 10_000
@@ -92,10 +92,10 @@ export const COMMIT_ROWS_MAX = 65_535
 export const REMOVALS_PENDING_MAX = 20_000
 /** How often a command starts again because another writer was faster, before the caller is told to retry. */
 export const COMMIT_ATTEMPTS_MAX = 32
-/** Page size when none is asked for, and the most one may ask for (contract B.1). */
+/** Page size when none is asked for, and the most one may ask for (native.md B.1). */
 export const PAGE_SIZE_DEFAULT = 30
 export const PAGE_SIZE_MAX = 100
-/** The same for role assignments (contract B.1). */
+/** The same for role assignments (native.md B.1). */
 export const ASSIGNMENT_PAGE_SIZE_MAX = 1_000
 /** Keys that complete a text: how many come when no number is asked for, and the most one may ask for. */
 export const COMPLETIONS_DEFAULT = 20
@@ -151,7 +151,7 @@ export const CONTENT_LINE_BYTES_MAX = 16_777_216
  * tens of milliseconds each.
  */
 export const EXPLAIN_STEPS_MAX = 262_144
-/** Tenants in which `/allowed/all-tenants` tries an action that rules may allow (conditions, section 10). */
+/** Tenants in which `/allowed/all-tenants` tries an action that rules may allow (conditions.md 10). */
 export const TRIED_TENANTS_MAX = 10_000
 /** Characters of JSON in which the reasons of an explanation are told, or of all explanations of one bulk together. */
 export const EXPLAIN_LENGTH_MAX = 16_777_216

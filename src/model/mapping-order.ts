@@ -1,4 +1,4 @@
-/** The order in which mapping rules count (conditions, section 10.3), and rules that can never decide because of it. */
+/** The order in which mapping rules count (conditions.md 10.3), and rules that can never decide because of it. */
 import type { MappingRule } from './change.ts'
 import { MAPPING_METHODS, type MappingUrl, readMappingUrl } from './mapping-urls.ts'
 

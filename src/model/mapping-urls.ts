@@ -1,5 +1,5 @@
 /**
- * URLs of mapping rules, and of requests that are held against them, taken apart alike (conditions, section 10.3): at `/` into
+ * URLs of mapping rules, and of requests that are held against them, taken apart alike (conditions.md 10.3): at `/` into
  * segments, scheme and host included, and the query at `&` into members. A part is percent-decoded once, behind that, so that a decoded
  * `%2F` stays within its segment.
  *

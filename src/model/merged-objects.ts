@@ -1,4 +1,4 @@
-/** Objects of JSON, merged (conditions, section 4.1). */
+/** Objects of JSON, merged (conditions.md 4.1). */
 import type { JsonObject } from './decision.ts'
 
 /** All members of both. Under a name that both have, two objects are merged member by member; else `above` says the value. */

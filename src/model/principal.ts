@@ -1,6 +1,7 @@
 /**
- * Who is calling, as far as a key tells: all of an organization, one project of it, or one environment (contract B.1,
- * B.13, D-44). A project or an environment goes by its key or its id in paths; neither ever changes.
+ * Who is calling, as far as a key tells: all of an organization, one project of it, or one environment
+ * (native.md B.1, B.13, D-44). A project or an environment goes by its key or its id in paths; neither ever
+ * changes.
  */
 export type Principal = Caller & {
   /** The id of the key, to be told from others; null: the one in `ADMIN_API_KEY`. */

@@ -89,7 +89,7 @@ export interface RoleRecord extends Dated {
 
 /**
  * What a relation made by the groups API is for. `grant`: each tuple gives the members of the subject group `role`
- * on the object (contract C.4). `nesting`: each tuple puts the subject group into the object group.
+ * on the object (native.md C.4). `nesting`: each tuple puts the subject group into the object group.
  */
 export type GroupUse = { readonly use: 'grant'; readonly role: string } | { readonly use: 'nesting' }
 
@@ -133,7 +133,7 @@ export interface InstanceRecord extends Dated {
   readonly key: string
   readonly tenantId: string
   readonly attributes: Attributes
-  /** Created through the groups API (contract D-7). */
+  /** Created through the groups API (native.md D-7). */
   readonly isGroup: boolean
 }
 
@@ -162,7 +162,7 @@ export interface TupleRecord {
   readonly expiresAt: Instant | null
 }
 
-/** A named predicate on users, or on resources (conditions, section 1.2). Computed ones have no records. */
+/** A named predicate on users, or on resources (conditions.md 1.2). Computed ones have no records. */
 export interface ConditionSetRecord extends Dated {
   readonly kind: 'condition-set'
   readonly id: string
@@ -178,7 +178,7 @@ export interface ConditionSetRecord extends Dated {
   readonly conditions: Attributes
 }
 
-/** Allows an action where both sides match (conditions, section 1.4). */
+/** Allows an action where both sides match (conditions.md 1.4). */
 export interface RuleRecord {
   readonly kind: 'rule'
   readonly id: string
@@ -192,7 +192,7 @@ export interface RuleRecord {
   readonly actionId: string
 }
 
-/** Mapping rules, and a secret that nobody is told (conditions, section 10.4). */
+/** Mapping rules, and a secret that nobody is told (conditions.md 10.4). */
 export interface ProxyConfigRecord extends Dated {
   readonly kind: 'proxy-config'
   readonly id: string
@@ -343,7 +343,7 @@ export interface ApiKeyRecord {
   readonly environmentId: string | null
   /** The project it is for, null otherwise: an environment's key finds its project through the environment. */
   readonly projectId: string | null
-  /** SHA-256 of the secret, lower-case hex (contract D-35). */
+  /** SHA-256 of the secret, lower-case hex (native.md D-35). */
   readonly secretHash: string
   /** The secret under the organization's key, of environment keys alone; null when there was none to seal it under. */
   readonly sealedSecret: Uint8Array | null

@@ -1,4 +1,4 @@
-/** How much attributes and context of one question may be (conditions, section 7). */
+/** How much attributes and context of one question may be (conditions.md 7). */
 import type { JsonObject } from './decision.ts'
 import { AuthzError } from './errors.ts'
 import { SENT_ATTRIBUTES_BYTES_MAX, SENT_ATTRIBUTES_DEPTH_MAX } from './limits.ts'

@@ -1,5 +1,5 @@
 /**
- * Spellings of one URL (conditions, section 10.3). A server that receives a request can decode escapes several times, part the path at
+ * Spellings of one URL (conditions.md 10.3). A server that receives a request can decode escapes several times, part the path at
  * encoded slashes and at backslashes, compare letters without regard to case, normalize Unicode, and drop trailing dots, empty segments
  * and parameters. This file computes, for each part of a URL, the text that all these spellings share.
  */

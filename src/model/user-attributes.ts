@@ -1,4 +1,4 @@
-/** What conditions see of a user, stored or sent (conditions, section 4.1 and ruling 6). */
+/** What conditions see of a user, stored or sent (conditions.md 4.1; conditions.md 16, ruling 6). */
 import type { Attributes } from './change.ts'
 
 /** The attributes with e-mail address and names among them; those that are null replace nothing. `null`: nothing is known. O(attributes). */

@@ -1,6 +1,7 @@
 /**
- * The order of texts by their UTF-8 bytes (contract D-46), without making the bytes. UTF-16 code units order the same,
- * except that surrogates (characters from U+10000) come before U+E000 to U+FFFF: moving both into place mends it.
+ * The order of texts by their UTF-8 bytes (native.md D-46), without making the bytes. UTF-16 code units order
+ * the same, except that surrogates (characters from U+10000) come before U+E000 to U+FFFF: moving both into
+ * place mends it.
  */
 
 /** Negative, zero or positive, as `Array.sort` wants it. O(common prefix). */

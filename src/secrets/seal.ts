@@ -1,5 +1,5 @@
 /**
- * The seal under the organization's key (contract D-35):
+ * The seal under the organization's key (native.md D-35):
  *
  *     sealed = format u8 │ nonce 12 │ tag 16 │ ciphertext      AES-256-GCM, key = HKDF-SHA256(ADMIN_API_KEY)
  *

@@ -1,4 +1,4 @@
-/** `array_subset`, `array_superset`, `array_intersect`: two arrays as sets (section 5.5). */
+/** `array_subset`, `array_superset`, `array_intersect`: two arrays as sets (conditions.md 5.5). */
 import type { ListOperand } from '#conditions/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 

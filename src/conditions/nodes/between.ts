@@ -1,4 +1,4 @@
-/** `between`: not below the first and not above the second (section 5.4). */
+/** `between`: not below the first and not above the second (conditions.md 5.4). */
 import { itemsOf, type Literal, type Reference } from '#conditions/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 import { compareRanks, ORDERED, rankOf } from './ordering.ts'

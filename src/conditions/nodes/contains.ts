@@ -1,4 +1,4 @@
-/** `contains`: whether a text occurs in a text (section 5.6). */
+/** `contains`: whether a text occurs in a text (conditions.md 5.6). */
 import type { Literal, Reference } from '#conditions/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 

@@ -1,4 +1,4 @@
-/** `exists`: whether the attribute is there, be it null. Never unknown (section 3.5). */
+/** `exists`: whether the attribute is there, be it null. Never unknown (conditions.md 3.5). */
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
 export interface Existence extends Leaf {

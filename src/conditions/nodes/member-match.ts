@@ -1,6 +1,7 @@
 /**
- * `object_match`, `any_match`, `all_match`: tests on the members of an object, or of the objects in an array (section 5.7). With
- * `instanceType` the attribute holds keys of instances of that type, whose stored attributes are tested.
+ * `object_match`, `any_match`, `all_match`: tests on the members of an object, or of the objects in an array
+ * (conditions.md 5.7). With `instanceType` the attribute holds keys of instances of that type, whose stored
+ * attributes are tested.
  */
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 import { isObject, memberOf } from '#conditions/values.ts'

@@ -1,4 +1,4 @@
-/** `less-than` and its like: numbers with numbers, times with times, and nothing else (section 5.4). */
+/** `less-than` and its like: numbers with numbers, times with times, and nothing else (conditions.md 5.4). */
 import { compareInstants, type Instant, readInstant } from '#conditions/instants.ts'
 import type { Literal, Reference } from '#conditions/operands.ts'
 import { comparable } from '#conditions/values.ts'

@@ -66,7 +66,7 @@ const ACCESS_TEXTS: TextPaths = {
   'resource.properties.tenant': 'tenant',
 }
 
-/** What conditions may ask for beside the texts (conditions, section 4.1 and 4.2), by paths. */
+/** What conditions may ask for beside the texts (conditions.md 4.1 and 4.2), by paths. */
 const ATTRIBUTES: ReadonlySet<string> = new Set([
   'user.email',
   'user.first_name',

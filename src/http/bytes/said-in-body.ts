@@ -1,6 +1,6 @@
 /**
  * What the questions of a body say beside their keys and terms: attributes and context, as text until a condition asks for them
- * (conditions, section 7). Of a question that a template has matched the attributes are found by the template, and what is equal to
+ * (conditions.md 7). Of a question that a template has matched the attributes are found by the template, and what is equal to
  * what was parsed last is not parsed again: a usual bulk has one user, or one context. Of any other the whole text is parsed.
  */
 import { type SaidReader, SENT_TEXT_BYTES_MAX } from '#decisions/said-in-texts.ts'

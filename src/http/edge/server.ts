@@ -40,7 +40,7 @@ export interface HttpServerOptions {
   readonly authenticate: Authenticate
   /** Refuse requests without the headers their route documents as required. Default false. */
   readonly hasStrictHeaders?: boolean
-  /** The form of errors under paths without a route. Default: that of the main port (contract section 0, row 19). */
+  /** The form of errors under paths without a route. Default: that of the main port (native.md 0.19). */
   readonly familyOf?: (path: string) => ErrorFamily
   /** Waits for the state a decision asks for; absent: the header is ignored. */
   readonly minRevision?: RevisionGate

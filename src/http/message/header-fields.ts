@@ -16,8 +16,8 @@ export interface HeaderField {
 
 export interface RequestHeaderField extends HeaderField {
   /**
-   * Without it a request is refused: always, or with `STRICT_HEADERS` only (contract section 0, row 1). Described as required where
-   * it is.
+   * Without it a request is refused: always, or with `STRICT_HEADERS` only (native.md 0.1). Described as
+   * required where it is.
    */
   readonly required?: 'always' | 'strictly'
   /** Whether a request with two different values of it is refused. For headers without a field in `HeaderList`, which has its own. */
@@ -31,7 +31,7 @@ export const REQUEST_ID: RequestHeaderField = {
   schema: Type.String(),
 }
 
-/** Decisions must, by the contract. */
+/** Decisions must have one (native.md 0.1). */
 export const REQUIRED_REQUEST_ID: RequestHeaderField = {
   ...REQUEST_ID,
   description: `${REQUEST_ID.description} Without \`STRICT_HEADERS\` a request that lacks it is served all the same.`,
@@ -71,7 +71,7 @@ const NameInHeader = Type.String({ pattern: '^[!-~](.*[!-~])?$' })
 const ENDS =
   'Only with ASCII at both ends: other characters there are cut off, which leaves another key. Sent twice with different values: 400.'
 
-/** What `auth_request` of nginx is told to send (conditions, section 10.5). */
+/** What `auth_request` of nginx is told to send (conditions.md 10.5). */
 function askedByHeader(name: string, description: string): RequestHeaderField {
   return {
     name,

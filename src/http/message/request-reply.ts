@@ -108,5 +108,5 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The form of an error answer, by path (contract section 0, row 19); `opa` is that of the second listener. */
+/** The form of an error answer, by path (native.md 0.19); `opa` is that of the second listener. */
 export type ErrorFamily = 'native' | 'access' | 'management' | 'opa'

@@ -1,6 +1,6 @@
 /**
  * The error answers of an operation. Which statuses there may be follows from the route; what they mean and what they
- * look like, from the table of errors and the family of the path (contract section 0, rows 10, 13 and 19).
+ * look like, from the table of errors and the family of the path (native.md 0.10, 0.13 and 0.19).
  */
 import {
   ALLOW,

@@ -1,7 +1,7 @@
 /**
- * Whether the process lives, whether it may be sent decisions, and whether it hears what other nodes change (contract A.7).
- * The last two differ while Redis is away: every node goes on deciding then. A balancer that took all nodes for not ready
- * would make an outage of it.
+ * Whether the process lives, whether it may be sent decisions, and whether it hears what other nodes change
+ * (native.md A.7). The last two differ while Redis is away: every node goes on deciding then. A balancer that
+ * took all nodes for not ready would make an outage of it.
  */
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { assert } from '#model/assert.ts'

@@ -1,4 +1,4 @@
-/** The AuthZEN metadata document (authzen.md section 7). */
+/** The AuthZEN metadata document (authzen.md 7). */
 import { CACHE_CONTROL } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'

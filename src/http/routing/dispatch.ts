@@ -7,9 +7,10 @@
  *
  * A route may take a usual body as bytes (`readBytes`): the handler then gets what was read there.
  * Before the credentials, `admit` refuses a header that has two readings (`requireOneReading`).
- * What fails first is what the caller hears of (contract D-38, authzen.md 2.3). Existence and meaning are the handler's.
- * Nothing here waits, but for a decision that asks for a state still to come (`X-Min-Revision`): otherwise a reply is a
- * promise only if the handler returns one, and every refusal is thrown.
+ * What fails first is what the caller hears of (native.md D-38, authzen.md 2.3). Existence and meaning are
+ * the handler's. Nothing here waits, but for a decision that asks for a state still to come
+ * (`X-Min-Revision`): otherwise a reply is a promise only if the handler returns one, and every refusal is
+ * thrown.
  */
 import type { Caller } from '#decisions/decision-pool.ts'
 import { JSON_TYPE } from '#http/message/answer.ts'

@@ -10,7 +10,7 @@ import { AuthzError } from '#model/errors.ts'
 
 const REPLACEMENT_CHARACTER = '\uFFFD'
 
-/** The form of error answers under this path, also where no route exists (contract section 0, row 19). */
+/** The form of error answers under this path, also where no route exists (native.md 0.19). */
 export function familyOfPath(path: string): ErrorFamily {
   if (isUnder(path, '/v2') || isUnder(path, '/v1') || isUnder(path, '/facts')) return 'management'
   if (isUnder(path, '/access/v1') || isUnder(path, '/.well-known/authzen-configuration')) return 'access'

@@ -1,6 +1,6 @@
 /**
- * The one place where an error code meets a status, and the form an error takes on the wire, by path family (contract
- * A.1, B.1 and section 0, rows 10, 13 and 19).
+ * The one place where an error code meets a status, and the form an error takes on the wire, by path family
+ * (native.md A.1, B.1, 0.10, 0.13 and 0.19).
  *
  * The table is complete because the compiler says so. Codes that stand for trouble of ours have a text of their own
  * here: what the error itself says may name hosts, directories or store keys and goes to the log only.

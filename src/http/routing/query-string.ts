@@ -6,8 +6,9 @@
  * A list is a parameter that is repeated; repeating any other is refused, because picking one would be a guess.
  * An object stands for all parameters whose names begin with its prefix; their names in it are without the prefix.
  *
- * Parameters the schema does not name are ignored (contract B.1), but for those of a list of management: a filter that is not
- * known would widen the answer. There they are refused, unless they are among the tolerated ones.
+ * Parameters the schema does not name are ignored (native.md B.1), but for those of a list of management: a
+ * filter that is not known would widen the answer. There they are refused, unless they are among the
+ * tolerated ones.
  */
 import type { TObject } from 'typebox'
 import type { ErrorDetail } from '#model/errors.ts'

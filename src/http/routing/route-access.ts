@@ -1,6 +1,6 @@
 /**
- * May who is calling use this route at all? The first check after the path (contract D-38). Which caller a key stands for is
- * found by `threads/channel/api-key-authentication.ts`, behind `Authenticate`.
+ * May who is calling use this route at all? The first check after the path (native.md D-38). Which caller a
+ * key stands for is found by `threads/channel/api-key-authentication.ts`, behind `Authenticate`.
  *
  * Missing, malformed and unknown credentials are one and the same answer, 401: a caller learns nothing about which
  * keys exist. A path that names another project or environment than the key's own is refused here, too, whatever else is
@@ -14,10 +14,11 @@ import type { Principal } from '#model/principal.ts'
 /**
  * Who may call a route:
  * - `public`: anybody; credentials are not even looked at.
- * - `optional-key`: anybody, but credentials that are sent must be valid (contract section 0, row 14).
+ * - `optional-key`: anybody, but credentials that are sent must be valid (native.md 0.14).
  * - `any-key`: any valid key.
- * - `organization`: a key of the organization; `project`: one of those, or a project's key (contract B.13). Others get 403.
- * - `environment`: an environment key; an organization key is refused with 403 (contract D-31, D-44).
+ * - `organization`: a key of the organization; `project`: one of those, or a project's key (native.md B.13).
+ *   Others get 403.
+ * - `environment`: an environment key; an organization key is refused with 403 (native.md D-31, D-44).
  */
 export type RouteAccess = 'public' | 'optional-key' | 'any-key' | 'organization' | 'project' | 'environment'
 

@@ -78,7 +78,7 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
    * The content type is for the description; it is not checked.
    */
   readonly bodyInPieces?: BodyInPieces | undefined
-  /** Refuse any content type but `application/json`, a missing one included (authzen.md section 2). */
+  /** Refuse any content type but `application/json`, a missing one included (authzen.md 2). */
   readonly requireJsonContentType?: boolean
   /** The headers it reads, besides those every route has. */
   readonly headers?: readonly RequestHeaderField[]

@@ -1,10 +1,11 @@
 /**
- * A schema, compiled once if at all, and its findings in the words of the wire contract: where, what, and of which type
- * (contract B.1, status 422).
+ * A schema, compiled once if at all, and its findings in the words of the specification: where, what, and of
+ * which type (native.md B.1, status 422).
  *
- * Validation is open: fields a schema does not name are ignored (contract A.1, D-24), and the value is passed on as it
- * came, neither converted nor completed. Findings name places, keys and limits, never the values that were sent.
- * The library reports a union once per branch; callers get one finding per place instead.
+ * Validation is open: fields a schema does not name are ignored (native.md A.1, D-24), and the value is
+ * passed on as it came, neither converted nor completed. Findings name places, keys and limits, never the
+ * values that were sent. The library reports a union once per branch; callers get one finding per place
+ * instead.
  */
 import type { TSchema } from 'typebox'
 import type { TLocalizedValidationError as Finding } from 'typebox/error'

@@ -1,6 +1,6 @@
 /** What goes with an answer beside its body: marks that an operation puts around it. */
 
-/** The answer about a thing that did not exist before. Its status tells callers so (contract B.7). */
+/** The answer about a thing that did not exist before. Its status tells callers so (native.md B.7). */
 export class Created<Body> {
   readonly body: Body
 

@@ -1,6 +1,7 @@
 /**
- * Bulk calls (contract B.8 to B.11, D-26): all or nothing, in one commit. Every element is tried, so that the error
- * answered is the one that takes precedence among all (contract D-38), with the index of the first element that has it.
+ * Bulk calls (native.md B.8 to B.11, D-26): all or nothing, in one commit. Every element is tried, so that
+ * the error answered is the one that takes precedence among all (native.md D-38), with the index of the first
+ * element that has it.
  */
 import { AuthzError } from '#model/errors.ts'
 import { FirstErrorByPrecedence } from './error-precedence.ts'

@@ -1,6 +1,7 @@
 /**
  * What depends on what: the ids by which a record belongs to other things, and for each the list of all that belong to one. From this
- * table follow who is dead when a thing is (`dead-ids.ts`) and what a removal takes along (`removal.ts`, contract C.7).
+ * table follow who is dead when a thing is (`dead-ids.ts`) and what a removal takes along (`removal.ts`,
+ * native.md C.7).
  */
 import type { RecordKind, RecordOf } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'

@@ -1,6 +1,6 @@
 /**
- * Which of several errors in one request is answered (contract D-38): first what does not exist, then what does not fit,
- * then what exists already.
+ * Which of several errors in one request is answered (native.md D-38): first what does not exist, then what
+ * does not fit, then what exists already.
  */
 import { AuthzError, type ErrorCode } from '#model/errors.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Finds what a request refers to, by key first and then by id (contract B.1), or throws `NOT_FOUND` saying what is
- * missing. Every lookup through a draft becomes a requirement of its commit.
+ * Finds what a request refers to, by key first and then by id (native.md B.1), or throws `NOT_FOUND` saying
+ * what is missing. Every lookup through a draft becomes a requirement of its commit.
  */
 import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'

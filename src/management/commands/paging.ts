@@ -1,4 +1,4 @@
-/** Pages and envelopes of management lists (contract B.1). */
+/** Pages and envelopes of management lists (native.md B.1). */
 import { AuthzError } from '#model/errors.ts'
 import { jsonBytes } from '#model/json-text.ts'
 import { PAGE_BYTES_MAX, PAGE_SIZE_DEFAULT } from '#model/limits.ts'
@@ -119,7 +119,7 @@ function tooManyRows(rowsMax: number): AuthzError {
 
 /**
  * Bounds the bytes of a page. What one thing shows is bounded, but a hundred resources with all their parts are not. A page
- * is whole or refused: a page shorter than asked for would pass for the last one (contract B.1).
+ * is whole or refused: a page shorter than asked for would pass for the last one (native.md B.1).
  */
 export class PageBytes {
   #bytes = 0
@@ -290,8 +290,8 @@ export function* takeInSlices<Item>(
 type SearchOperator = 'contains' | 'startswith' | 'endswith'
 
 /**
- * Case-insensitive substring in any of the texts; `*` stands for any run of characters (contract B.1). Matched
- * piece by piece from the left, so that no text makes it slow.
+ * Case-insensitive substring in any of the texts; `*` stands for any run of characters (native.md B.1).
+ * Matched piece by piece from the left, so that no text makes it slow.
  */
 export function matchesSearch(
   search: string,

@@ -1,7 +1,7 @@
 /**
- * Removes things that others depend on (contract C.7). One commit removes the thing's own row, tells the engine, and names
- * the thing dead. From then on its dependants are in no decision and no list. Their rows go piece by piece, the first piece
- * in the same commit, the others after it.
+ * Removes things that others depend on (native.md C.7). One commit removes the thing's own row, tells the
+ * engine, and names the thing dead. From then on its dependants are in no decision and no list. Their rows go
+ * piece by piece, the first piece in the same commit, the others after it.
  *
  * Lists are no requirement of a commit: rows that others added while a removal was on its way may be missing from its first
  * piece. So there always is a purge. Once the thing is gone nobody adds any more, since that requires the thing, and a

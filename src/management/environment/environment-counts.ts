@@ -1,4 +1,4 @@
-/** How much is in an environment (contract B.13). */
+/** How much is in an environment (native.md B.13). */
 import type { ReadContext } from '#management/commands/context.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
 import { lists } from '#store/keyspace/keyspace.ts'

@@ -1,4 +1,4 @@
-/** Bulk deletions of things that have dependants (contract B.9 to B.11, D-26). */
+/** Bulk deletions of things that have dependants (native.md B.9 to B.11, D-26). */
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { dependantsOf, removeDependants } from '#management/commands/removal.ts'

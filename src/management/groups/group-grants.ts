@@ -1,6 +1,7 @@
 /**
- * What a group has been granted (contract C.3, C.4): its tuples over grant relations whose meaning is still there,
- * i.e. whose role exists and still derives from `member` over them. Inherited roles and `member` itself are not listed.
+ * What a group has been granted (native.md C.3, C.4): its tuples over grant relations whose meaning is still
+ * there, i.e. whose role exists and still derives from `member` over them. Inherited roles and `member`
+ * itself are not listed.
  */
 import { findRole } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'

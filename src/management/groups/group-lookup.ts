@@ -18,7 +18,7 @@ export interface Group {
   readonly type: TypeRecord
 }
 
-/** The role that members hold. It is made again when it was deleted (contract D-40). */
+/** The role that members hold. It is made again when it was deleted (native.md D-40). */
 export function ensureMemberRole(context: WriteContext, type: TypeRecord): RoleRecord {
   return (
     findRole(context.records, type, MEMBER_ROLE) ?? addRole(context, type, MEMBER_ROLE, { name: MEMBER_ROLE })

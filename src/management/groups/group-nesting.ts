@@ -1,6 +1,6 @@
 /**
- * Groups in groups (contract B.3, C.3). The body's group is the child: its members become members of the path's group,
- * the parent, and never the other way round. Nesting is a tuple `child nesting parent`.
+ * Groups in groups (native.md B.3, C.3). The body's group is the child: its members become members of the
+ * path's group, the parent, and never the other way round. Nesting is a tuple `child nesting parent`.
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { type Page, pageFrom, pageOfLists } from '#management/commands/paging.ts'
@@ -89,8 +89,8 @@ function resolveNesting(records: RecordReader, input: NestingInput<GroupNestingR
 }
 
 /**
- * Whether `inner` is `outer` or somewhere inside it, by raw tuples (contract D-47). O(groups that contain `inner`), in
- * slices. A group that is nested meanwhile writes the relation, on which the answer rests.
+ * Whether `inner` is `outer` or somewhere inside it, by raw tuples (native.md D-47). O(groups that contain
+ * `inner`), in slices. A group that is nested meanwhile writes the relation, on which the answer rests.
  */
 function* contains(
   records: RecordReader,

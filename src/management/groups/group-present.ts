@@ -1,4 +1,4 @@
-/** Groups as answers show them; bounded, however large the group (contract B.3). */
+/** Groups as answers show them; bounded, however large the group (native.md B.3). */
 import type { ReadContext } from '#management/commands/context.ts'
 import { findRole } from '#management/commands/lookups.ts'
 import { takeInSlices } from '#management/commands/paging.ts'

@@ -1,7 +1,8 @@
 /**
- * The relations the groups API makes (contract C.4): one per (group type, role) granted on a type, so that a tuple
- * carries exactly one role and grants never leak into each other; one per group type for nesting. Each comes with the
- * derivation entry that gives it its meaning, and both go when the last tuple does (contract C.5).
+ * The relations the groups API makes (native.md C.4): one per (group type, role) granted on a type, so that a
+ * tuple carries exactly one role and grants never leak into each other; one per group type for nesting. Each
+ * comes with the derivation entry that gives it its meaning, and both go when the last tuple does (native.md
+ * C.5).
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
@@ -107,8 +108,8 @@ export function isStanding(
 
 /**
  * Removes a relation whose entry somebody has removed, with the grants that ended thereby. A new entry over it, made for a
- * new grant, would bring them all back (contract C.4, D-40). If somebody else derives over the relation, it belongs to them
- * from now on.
+ * new grant, would bring them all back (native.md C.4, D-40). If somebody else derives over the relation, it
+ * belongs to them from now on.
  */
 function* giveUp(context: WriteContext, relation: RelationRecord, objectType: TypeRecord): Resumable<void> {
   const { records } = context
@@ -124,7 +125,10 @@ function* giveUp(context: WriteContext, relation: RelationRecord, objectType: Ty
   yield* removeRelations(context, [relation], objectType)
 }
 
-/** Adds a relation. A key that is taken gets `_2`, `_3`, … (contract D-37); a key that would be too long is cut first. */
+/**
+ * Adds a relation. A key that is taken gets `_2`, `_3`, … (native.md D-37); a key that would be too long is
+ * cut first.
+ */
 function addGroupRelation(
   context: WriteContext,
   groupType: TypeRecord,
@@ -206,8 +210,8 @@ export function* unusedGroupRelations(records: RecordReader): Resumable<string[]
 }
 
 /**
- * Whether the relation has no tuples, and no derivation entries that somebody else has put on it (contract C.5:
- * "unchanged").
+ * Whether the relation has no tuples, and no derivation entries that somebody else has put on it (native.md
+ * C.5: "unchanged").
  */
 function isUnused(records: RecordReader, relation: RelationRecord): boolean {
   if (relation.groupUse === null || hasTuples(records, relation)) return false
@@ -240,9 +244,10 @@ function isOwnEntry(
 }
 
 /**
- * First step of the removal of a group relation without tuples (contract C.5): marks it. Counts of lists are no requirement
- * of a commit, so a tuple may appear between the count and the commit. But a command that adds a tuple requires the
- * relation to be unwritten: it runs again after the mark and removes the mark. So the second step requires the mark.
+ * First step of the removal of a group relation without tuples (native.md C.5): marks it. Counts of lists are
+ * no requirement of a commit, so a tuple may appear between the count and the commit. But a command that adds
+ * a tuple requires the relation to be unwritten: it runs again after the mark and removes the mark. So the
+ * second step requires the mark.
  */
 export function retireRelation(context: WriteContext, relationId: string): void {
   const relation = context.records.byId('relation', relationId)

@@ -1,4 +1,6 @@
-/** Roles granted to a group on an instance (contract B.3, C.3, C.4): a tuple over the relation of that role. */
+/**
+ * Roles granted to a group on an instance (native.md B.3, C.3, C.4): a tuple over the relation of that role.
+ */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import {
   findType,
@@ -64,7 +66,7 @@ export function removeGroupRole(
   const { group, type, role, place, tenant } = resolveGrant(context, input)
   const missing = () =>
     new AuthzError('NOT_FOUND', `the group does not have role ${JSON.stringify(role.key)} there`)
-  // What does not exist is answered before what does not fit (contract D-38).
+  // What does not exist is answered before what does not fit (native.md D-38).
   if (!place.record) throw missing()
   tenantOfInstance(context, group.instance, tenant)
   tenantOfInstance(context, place.record, tenant)
@@ -89,7 +91,7 @@ function resolveGrant(
   return { group, type, role, tenant, place }
 }
 
-/** The instance by bare key, by `type:key` of that type, or by id (contract section 0, row 5). */
+/** The instance by bare key, by `type:key` of that type, or by id (native.md 0.5). */
 function locateObject(records: RecordReader, type: TypeRecord, reference: string): NamedInstance {
   const asKey = () => locateInstanceOf(records, type, reference)
   // With its type in front a name may be longer than keys are.

@@ -1,6 +1,7 @@
 /**
- * Groups (contract B.3, C.3): instances of a group type, in one tenant, whose members are those who hold the role
- * `member` on them. Here they are made, shown, listed and removed; members, roles and nesting have their own files.
+ * Groups (native.md B.3, C.3): instances of a group type, in one tenant, whose members are those who hold the
+ * role `member` on them. Here they are made, shown, listed and removed; members, roles and nesting have their
+ * own files.
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { tenantFilter, typeFilter } from '#management/commands/fact-filters.ts'
@@ -85,7 +86,7 @@ export function* getGroupRecord(
   return { ...presentGroupKeys(records, instance), ...(yield* new GroupTree(records).placeOf(instance.id)) }
 }
 
-/** Removes the group, with everything tied to it, from decisions and lists at once (contract C.5). */
+/** Removes the group, with everything tied to it, from decisions and lists at once (native.md C.5). */
 export function deleteGroup(
   context: WriteContext,
   input: { readonly params: { readonly group_instance_key: string } },

@@ -1,7 +1,7 @@
 /**
- * API keys: made, listed, fetched, rotated and revoked (contract B.13, D-35). The organization's keys manage all of them, a
- * project's key those of its environments. A secret is in the answer that makes it; later only an environment's key can be
- * fetched, by the organization.
+ * API keys: made, listed, fetched, rotated and revoked (native.md B.13, D-35). The organization's keys manage
+ * all of them, a project's key those of its environments. A secret is in the answer that makes it; later only
+ * an environment's key can be fetched, by the organization.
  */
 import { presentInstant } from '#management/commands/context.ts'
 import { matchesSearch, type Page, pageOfLists } from '#management/commands/paging.ts'

@@ -1,6 +1,6 @@
 /**
- * What is asked of an environment from outside it: how much is in it, and a copy of it (contract B.13). A copy takes the
- * schema along, not the facts; these belong to whoever lives in the environment.
+ * What is asked of an environment from outside it: how much is in it, and a copy of it (native.md B.13). A
+ * copy takes the schema along, not the facts; these belong to whoever lives in the environment.
  *
  * A new environment is hidden until its copy is whole: nobody can name it, and a crash on the way leaves nothing that
  * stays, since the next start removes it (`Organization.bootstrap`). It is filled in several commits. Into an existing one everything goes

@@ -1,6 +1,6 @@
 /**
- * Environments as the organization knows them (contract B.13). Their content is in stores of their own, which
- * `open-environments.ts` opens and removes.
+ * Environments as the organization knows them (native.md B.13). Their content is in stores of their own,
+ * which `open-environments.ts` opens and removes.
  */
 import { presentInstant, presentTimes } from '#management/commands/context.ts'
 import { pageOfLists } from '#management/commands/paging.ts'

@@ -2,7 +2,7 @@
 export interface KeySecrets {
   /** A fresh secret. */
   newSecret(): string
-  /** The hash a secret is looked up by: SHA-256 in lower-case hex (contract D-35). */
+  /** The hash a secret is looked up by: SHA-256 in lower-case hex (native.md D-35). */
   hash(secret: string): string
   /** The secret sealed under the organization's key, for that API key alone; null without an organization's key. */
   seal(apiKeyId: string, secret: string): Uint8Array | null

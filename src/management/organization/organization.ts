@@ -1,6 +1,7 @@
 /**
  * What belongs to no single environment: the organization, its projects, environments and keys, as its own store has
- * them. Made at the first start; what the operator says in the settings is brought in at every start (contract B.13, D-35).
+ * them. Made at the first start; what the operator says in the settings is brought in at every start
+ * (native.md B.13, D-35).
  */
 import { DraftCommits } from '#management/commands/commit-draft.ts'
 import type { EnvironmentScope } from '#management/commands/context.ts'

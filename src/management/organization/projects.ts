@@ -1,4 +1,4 @@
-/** Projects, which group environments (contract B.13). */
+/** Projects, which group environments (native.md B.13). */
 import { presentTimes } from '#management/commands/context.ts'
 import { pageOfLists } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'

@@ -1,4 +1,7 @@
-/** Action groups: names for several actions of a resource, stored for the callers; decisions do not know them (B.4). */
+/**
+ * Action groups: names for several actions of a resource, stored for the callers; decisions do not know them
+ * (native.md B.4).
+ */
 import {
   presentScope,
   presentTimes,

@@ -1,4 +1,4 @@
-/** The actions of a resource, one by one (contract B.4). */
+/** The actions of a resource, one by one (native.md B.4). */
 import {
   presentScope,
   presentTimes,

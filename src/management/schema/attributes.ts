@@ -1,6 +1,6 @@
 /**
- * Attributes that a resource declares, and those of users and tenants, which the built-in resources carry (contract B.4;
- * conditions, section 1.1).
+ * Attributes that a resource declares, and those of users and tenants, which the built-in resources carry
+ * (native.md B.4; conditions.md 1.1).
  */
 import {
   presentScope,

@@ -1,4 +1,4 @@
-/** Roles of both kinds put at once (contract B.11): all of them or none, each made what its element says. */
+/** Roles of both kinds put at once (native.md B.11): all of them or none, each made what its element says. */
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireType } from '#management/commands/lookups.ts'

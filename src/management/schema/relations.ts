@@ -1,4 +1,4 @@
-/** Relations: made on the object type, naming the type their subjects are of (contract B.4, C.1). */
+/** Relations: made on the object type, naming the type their subjects are of (native.md B.4, C.1). */
 import {
   presentScope,
   presentTimes,

@@ -1,9 +1,9 @@
-/** Actions and attributes of a resource's body as records. A part that stays keeps its id (contract B.4). */
+/** Actions and attributes of a resource's body as records. A part that stays keeps its id (native.md B.4). */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { ActionRecord, AttributeRecord } from '#model/records.ts'
 import type { ActionBlock, AttributeBlock } from '#model/wire/resource.ts'
 
-/** An action without a name of its own is called by its key (contract D-30). */
+/** An action without a name of its own is called by its key (native.md D-30). */
 export function actionsOf(
   context: WriteContext,
   blocks: Readonly<Record<string, ActionBlock>>,

@@ -1,4 +1,7 @@
-/** The relations of a resource, as callers manage them (contract B.4). A relation is made and removed, never changed. */
+/**
+ * The relations of a resource, as callers manage them (native.md B.4). A relation is made and removed, never
+ * changed.
+ */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { requireRelation, requireType } from '#management/commands/lookups.ts'
 import { arrayOrEnvelope, type Page, pageOf } from '#management/commands/paging.ts'
@@ -14,7 +17,7 @@ interface RelationParams {
   readonly relation_id: string
 }
 
-/** An envelope, unless the caller says that it wants none (contract section 0, row 9). */
+/** An envelope, unless the caller says that it wants none (native.md 0.9). */
 export function listRelations(
   context: ReadContext,
   input: { readonly params: { readonly resource_id: string }; readonly query: RelationsQuery },

@@ -1,4 +1,4 @@
-/** The roles of a resource, as callers manage them (contract B.4). */
+/** The roles of a resource, as callers manage them (native.md B.4). */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { requireRelation, requireRole, requireType } from '#management/commands/lookups.ts'
 import { pageOf } from '#management/commands/paging.ts'
@@ -115,7 +115,7 @@ export function addImplicitGrant(
   return presentDerivation(context, entry, type)
 }
 
-/** Removes a derivation entry; its guard does not matter (contract D-34). */
+/** Removes a derivation entry; its guard does not matter (native.md D-34). */
 export function removeImplicitGrant(
   context: WriteContext,
   input: { readonly params: RoleParams; readonly body: DerivationCreate },

@@ -1,4 +1,7 @@
-/** Resources: the types of things there are, with their actions, attributes, roles and relations (contract B.4). */
+/**
+ * Resources: the types of things there are, with their actions, attributes, roles and relations (native.md
+ * B.4).
+ */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { FirstErrorByPrecedence } from '#management/commands/error-precedence.ts'
 import { findType, requireType } from '#management/commands/lookups.ts'
@@ -44,7 +47,7 @@ export function* createResource(
   const { body } = input
   const taken = context.records.get('type', rowKeys.type(body.key))
   const type = yield* defineNamed(context, addType(context, body.key, body.name), wholeOf(body))
-  // What is unknown or does not fit is answered before what exists already (contract D-38).
+  // What is unknown or does not fit is answered before what exists already (native.md D-38).
   if (taken) {
     throw new AuthzError('DUPLICATE_ENTITY', `there is a resource ${JSON.stringify(body.key)} already`)
   }

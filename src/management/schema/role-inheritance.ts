@@ -1,6 +1,6 @@
 /**
  * Inheritance between roles as an interface of its own: a role's parents are the roles it `extends`, its ancestors all that it
- * extends, directly and through others. Tenant roles and the roles of one resource alike (contract D-21).
+ * extends, directly and through others. Tenant roles and the roles of one resource alike (native.md D-21).
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { requireRole, requireType } from '#management/commands/lookups.ts'

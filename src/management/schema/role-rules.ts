@@ -1,6 +1,6 @@
 /**
  * The rules a role must keep, whichever operation writes it: permissions name actions that exist, derivations fit the
- * model (contract B.4). The rules of `extends` are in `extends/resolve-extends.ts`.
+ * model (native.md B.4). The rules of `extends` are in `extends/resolve-extends.ts`.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
@@ -36,7 +36,7 @@ export function resolvePermissions(
 
 /**
  * Checks what schemas cannot say of a tenant role's permissions. It is a matter of shape, so it comes before what exists
- * (D-38).
+ * (native.md D-38).
  */
 export function checkTenantPermissions(texts: readonly string[]): void {
   for (const text of texts) {
@@ -119,7 +119,10 @@ export function permissionsOf(role: RoleRecord, type: TypeRecord | null): Permis
   })
 }
 
-/** Throws `NOT_FOUND` for what a role mentions and does not exist. It comes before the checks of what does not fit (D-38). */
+/**
+ * Throws `NOT_FOUND` for what a role mentions and does not exist. It comes before the checks of what does not
+ * fit (native.md D-38).
+ */
 export function requireMentions(
   records: Draft,
   type: TypeRecord | null,
@@ -152,8 +155,8 @@ export function resolveGrantedTo(
 }
 
 /**
- * Checks an entry: the relation is defined on the role's own type, its subjects are of the source role's type (contract
- * B.4). The relation is kept, or one that is about to be removed could leave the entry behind.
+ * Checks an entry: the relation is defined on the role's own type, its subjects are of the source role's type
+ * (native.md B.4). The relation is kept, or one that is about to be removed could leave the entry behind.
  */
 export function resolveDerivation(
   context: WriteContext,
@@ -185,7 +188,7 @@ export function resolveDerivation(
   }
 }
 
-/** Whether two entries say the same, guards aside (contract D-34). */
+/** Whether two entries say the same, guards aside (native.md D-34). */
 export function isSameDerivation(left: DerivationRecord, right: DerivationRecord): boolean {
   return left.role === right.role && left.onType === right.onType && left.relation === right.relation
 }

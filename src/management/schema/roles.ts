@@ -1,4 +1,4 @@
-/** Roles of both kinds: resource roles (contract B.4) and tenant roles (contract B.5). */
+/** Roles of both kinds: resource roles (native.md B.4) and tenant roles (native.md B.5). */
 import {
   presentScope,
   presentTimes,
@@ -29,7 +29,7 @@ import { permissionsOf, requireMentions, resolveGrantedTo, resolvePermissions } 
  */
 export function createRole(context: WriteContext, type: TypeRecord | null, body: RoleCreate): RoleRecord {
   const taken = context.records.get('role', rowKeys.role(type?.id ?? null, body.key))
-  // What is unknown or does not fit is answered before what exists already (contract D-38).
+  // What is unknown or does not fit is answered before what exists already (native.md D-38).
   const role = updateRole(context, type, addRole(context, type, body.key, body), body)
   if (taken) {
     const place = type ? ` on resource ${JSON.stringify(type.key)}` : ''
@@ -104,7 +104,7 @@ function blankOf(block: RoleBlock): RoleUpdate {
   }
 }
 
-/** Each given field replaces the old value whole; null clears it (contract B.4, D-48). */
+/** Each given field replaces the old value whole; null clears it (native.md B.4, D-48). */
 export function updateRole(
   context: WriteContext,
   type: TypeRecord | null,
@@ -147,7 +147,7 @@ function grantedToOf(
   block: DerivationBlock,
 ): GrantedToRecord {
   if (type !== null) return resolveGrantedTo(context, type, block, previous.id)
-  // A tenant role's block has no effect and nothing to be checked against (contract D-22, D-23).
+  // A tenant role's block has no effect and nothing to be checked against (native.md D-22, D-23).
   const entries = (block.users_with_role ?? []).map(entry => ({
     role: entry.role,
     onType: entry.on_resource,

@@ -1,6 +1,7 @@
 /**
- * What is removed with a part of the schema (contract C.7), in the same commit: afterwards no stored role, action group or
- * relation mentions it. Its facts have no meaning from that moment on and are purged afterwards.
+ * What is removed with a part of the schema (native.md C.7), in the same commit: afterwards no stored role,
+ * action group or relation mentions it. Its facts have no meaning from that moment on and are purged
+ * afterwards.
  *
  * Lists are no requirement of a commit, so a mention that is being added while the removal is made could be missed. It is
  * not, because a command that adds a mention of a thing writes the thing's row as well (`Draft.touch`), and the removal of
@@ -191,7 +192,7 @@ function dropEntries(
 
 /**
  * Writes the roles of a type, or the tenant roles, that lose anything by the lists given for each. The engine is not told
- * of it: with the removal of a thing it drops the mentions of it, too (contract C.7).
+ * of it: with the removal of a thing it drops the mentions of it, too (native.md C.7).
  */
 function rewriteRoles(
   context: WriteContext,

@@ -97,7 +97,10 @@ export function requireAnyType(context: ReadContext, reference: string): TypeRec
 /** The parts of a type that are found by key or id. */
 type Part = ActionRecord | AttributeRecord | TypeRecord['actionGroups'][number]
 
-/** The part with that key, else the one with that id (contract B.1). Throws `NOT_FOUND` naming what was looked for. */
+/**
+ * The part with that key, else the one with that id (native.md B.1). Throws `NOT_FOUND` naming what was
+ * looked for.
+ */
 export function requirePart<Found extends Part>(
   parts: readonly Found[],
   reference: string,

@@ -18,7 +18,7 @@ export const AccessEntityType = Type.Object({
     'Ignored, except `tenant` of a resource: each candidate has its stored attributes alone.',
   ),
 })
-/** A resource whose absent id asks about the type as a whole (contract section 0, row 15). */
+/** A resource whose absent id asks about the type as a whole (native.md 0.15). */
 export const AccessEntityOrType = Type.Object({ type: Name, id: optional(Name), properties })
 export const AccessAction = Type.Object({ name: Name, properties })
 const Context = optional(AttributeMap)

@@ -1,4 +1,4 @@
-/** Actions of a resource, and the names that stand for several of them, on the wire (contract B.4). */
+/** Actions of a resource, and the names that stand for several of them, on the wire (native.md B.4). */
 import { Type, type Static } from 'typebox'
 import {
   AttributeFilters,

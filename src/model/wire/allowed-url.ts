@@ -1,4 +1,4 @@
-/** Decisions about requests by their URLs on the wire (conditions, section 10.3). Members not named here are ignored. */
+/** Decisions about requests by their URLs on the wire (conditions.md 10.3). Members not named here are ignored. */
 import { type Static, Type } from 'typebox'
 import { ASKED_URL_LENGTH_MAX } from '#model/limits.ts'
 import { AttributeMap, optional, UNDESCRIBED } from './building-blocks.ts'

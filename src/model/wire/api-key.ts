@@ -1,4 +1,7 @@
-/** API keys on the wire: what the caller's own key is for (contract B.2), and their management (contract B.13, D-35). */
+/**
+ * API keys on the wire: what the caller's own key is for (native.md B.2), and their management (native.md
+ * B.13, D-35).
+ */
 import { type Static, Type } from 'typebox'
 import { KEY_OVERLAP_SECONDS_MAX } from '#model/limits.ts'
 import {

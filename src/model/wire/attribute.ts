@@ -1,6 +1,6 @@
 /**
- * Attributes a resource declares, and those of users and tenants, on the wire (contract B.4). A declaration changes no decision:
- * it shows mistakes where a condition is written.
+ * Attributes a resource declares, and those of users and tenants, on the wire (native.md B.4). A declaration
+ * changes no decision: it shows mistakes where a condition is written.
  */
 import { Type, type Static } from 'typebox'
 import {

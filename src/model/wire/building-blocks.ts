@@ -1,4 +1,4 @@
-/** Building blocks of the wire schemas: keys, nullable fields, scope, paging (contract B.1, D-25). */
+/** Building blocks of the wire schemas: keys, nullable fields, scope, paging (native.md B.1, D-25). */
 import { type Static, Type, type TSchema } from 'typebox'
 import {
   ASSIGNMENT_PAGE_SIZE_MAX,

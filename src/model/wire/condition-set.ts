@@ -1,4 +1,4 @@
-/** Condition sets on the wire (conditions, sections 1.2 and 2). */
+/** Condition sets on the wire (conditions.md 1.2 and 2). */
 import { type Static, Type } from 'typebox'
 import { CONDITION_SET_KEY_LENGTH_MAX, CONDITION_SET_NAME_LENGTH_MAX } from '#model/limits.ts'
 import {

@@ -1,4 +1,4 @@
-/** The explanation of a decision on the wire: the `debug` of `/allowed` (contract A.2, D-20). */
+/** The explanation of a decision on the wire: the `debug` of `/allowed` (native.md A.2, D-20). */
 import { Type } from 'typebox'
 import { AttributeMap, nullable } from './building-blocks.ts'
 import { DerivationStep, ExplainedEnd, InstanceName, NearMiss } from './near-miss.ts'

@@ -1,11 +1,11 @@
-/** The native decision interface on the wire (contract A.2, A.3). Members not named here are ignored. */
+/** The native decision interface on the wire (native.md A.2, A.3). Members not named here are ignored. */
 import { type Static, Type } from 'typebox'
 import { AttributeMap, optional, UNDESCRIBED } from './building-blocks.ts'
 import { DecisionDebug } from './decision-debug.ts'
 import { ExplainedRule } from './explained-rule.ts'
 import { NativeError } from './problem.ts'
 
-/** Empty is refused: nobody and nothing has an empty key (contract D-42). */
+/** Empty is refused: nobody and nothing has an empty key (native.md D-42). */
 const Key = Type.String({ minLength: 1 })
 
 /** Another spelling of a member, which older clients send. */
@@ -91,7 +91,7 @@ export const ExplainedResult = Type.Object({
 })
 export type ExplainedResult = Static<typeof ExplainedResult>
 
-/** The same question and its answer in the envelopes of an Open Policy Agent (contract A.7). */
+/** The same question and its answer in the envelopes of an Open Policy Agent (native.md A.7). */
 export const OpaQuery = Type.Object({ input: AllowedQuery })
 export const OpaResult = Type.Object({ result: Type.Object({ allow: Type.Boolean() }) })
 

@@ -1,4 +1,4 @@
-/** Environments on the wire: what they are, how much is in them, and how one is copied (contract B.13). */
+/** Environments on the wire: what they are, how much is in them, and how one is copied (native.md B.13). */
 import { type Static, Type } from 'typebox'
 import { COPY_PATTERNS_MAX } from '#model/limits.ts'
 import {
@@ -59,7 +59,7 @@ export const EnvironmentWithEmail = Type.Object({
 })
 export type EnvironmentWithEmail = Static<typeof EnvironmentWithEmail>
 
-/** Always a bare array (contract B.1). */
+/** Always a bare array (native.md B.1). */
 export const EnvironmentList = Type.Array(EnvironmentWithEmail)
 
 const Count = Type.Integer({ minimum: 0 })

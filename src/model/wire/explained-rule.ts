@@ -1,4 +1,4 @@
-/** What conditions say of a question, on the wire: of rules in the answer of `/allowed/explain` (conditions, section 9). */
+/** What conditions say of a question, on the wire: of rules in the answer of `/allowed/explain` (conditions.md 9). */
 import { type Static, Type } from 'typebox'
 
 export const TruthValue = Type.Enum(['true', 'false', 'unknown'], {

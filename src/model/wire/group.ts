@@ -1,4 +1,4 @@
-/** Groups on the wire (contract B.3). Keys in answers are bare; requests may also say `type:key`. */
+/** Groups on the wire (native.md B.3). Keys in answers are bare; requests may also say `type:key`. */
 import { Type, type Static } from 'typebox'
 import {
   endField,

@@ -1,4 +1,4 @@
-/** Whether the process lives, is ready or fresh, on the wire (contract A.7). */
+/** Whether the process lives, is ready or fresh, on the wire (native.md A.7). */
 import { Type } from 'typebox'
 
 export const Health = Type.Object({

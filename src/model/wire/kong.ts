@@ -1,4 +1,4 @@
-/** What the Open Policy Agent plugin of Kong asks and reads (conditions, section 10.6). Members not named here are ignored. */
+/** What the Open Policy Agent plugin of Kong asks and reads (conditions.md 10.6). Members not named here are ignored. */
 import { Type, type Static } from 'typebox'
 import { optional } from './building-blocks.ts'
 

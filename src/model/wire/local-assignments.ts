@@ -1,4 +1,4 @@
-/** Role assignments as a decision point lists them (conditions, section 10.7). */
+/** Role assignments as a decision point lists them (conditions.md 10.7). */
 import { Type } from 'typebox'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import { moment, pagingQuery } from './building-blocks.ts'

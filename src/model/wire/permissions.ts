@@ -1,4 +1,4 @@
-/** Permission listings on the wire (contract A.4, A.5). */
+/** Permission listings on the wire (native.md A.4, A.5). */
 import { Type, type Static } from 'typebox'
 import { AttributeMap, optional } from './building-blocks.ts'
 import { ResourceInQuery, UserInQuery } from './decision.ts'

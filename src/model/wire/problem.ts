@@ -1,4 +1,4 @@
-/** Errors on the wire, but for AuthZEN, whose errors are text (contract A.1, B.1 and section 0, row 19). */
+/** Errors on the wire, but for AuthZEN, whose errors are text (native.md A.1, B.1 and 0.19). */
 import { Type, type Static } from 'typebox'
 import { nullable } from './building-blocks.ts'
 

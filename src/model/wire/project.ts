@@ -1,4 +1,4 @@
-/** Projects on the wire (contract B.13). */
+/** Projects on the wire (native.md B.13). */
 import { type Static, Type } from 'typebox'
 import { INITIAL_ENVIRONMENTS_MAX } from '#model/limits.ts'
 import {
@@ -51,7 +51,7 @@ export const Project = Type.Object({
 })
 export type Project = Static<typeof Project>
 
-/** Always a bare array (contract B.1). */
+/** Always a bare array (native.md B.1). */
 export const ProjectList = Type.Array(Project)
 
 export const ProjectsQuery = Type.Object({ ...pagingQuery, search: Type.Optional(SearchText) })

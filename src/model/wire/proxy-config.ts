@@ -1,4 +1,4 @@
-/** Proxy configs and the mapping rules in them on the wire (conditions, sections 10.3 and 10.4). */
+/** Proxy configs and the mapping rules in them on the wire (conditions.md 10.3 and 10.4). */
 import { type Static, type TSchema, Type } from 'typebox'
 import { jsonBytes } from '#model/json-text.ts'
 import {

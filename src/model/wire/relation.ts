@@ -1,4 +1,4 @@
-/** Relations on the wire; defined on the object type, naming the subject type (contract B.4, C.1). */
+/** Relations on the wire; defined on the object type, naming the subject type (native.md B.4, C.1). */
 import { Type, type Static } from 'typebox'
 import {
   envelope,

@@ -1,4 +1,4 @@
-/** Relationship tuples on the wire (contract B.10). */
+/** Relationship tuples on the wire (native.md B.10). */
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
@@ -64,7 +64,7 @@ export const RelationshipTuple = Type.Object({
 export type RelationshipTuple = Static<typeof RelationshipTuple>
 
 export const RelationshipTupleEnvelope = envelope(RelationshipTuple)
-/** An envelope only when the total is asked for (contract B.1). */
+/** An envelope only when the total is asked for (native.md B.1). */
 export const RelationshipTupleList = Type.Union([Type.Array(RelationshipTuple), RelationshipTupleEnvelope])
 
 export const RelationshipTuplesPath = Type.Object(environmentPath)

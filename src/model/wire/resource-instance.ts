@@ -1,4 +1,4 @@
-/** Resource instances on the wire (contract B.9). */
+/** Resource instances on the wire (native.md B.9). */
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
@@ -58,7 +58,7 @@ export const ResourceInstanceUpdate = Type.Object({ attributes: optional(Attribu
 export type ResourceInstanceUpdate = Static<typeof ResourceInstanceUpdate>
 
 export const ResourceInstanceEnvelope = envelope(ResourceInstance)
-/** An envelope only when the total is asked for (contract B.1). */
+/** An envelope only when the total is asked for (native.md B.1). */
 export const ResourceInstanceList = Type.Union([Type.Array(ResourceInstance), ResourceInstanceEnvelope])
 
 export const ResourceInstancesPath = Type.Object(environmentPath)

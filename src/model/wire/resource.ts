@@ -1,4 +1,7 @@
-/** Resources, i.e. resource types with their actions, attributes, roles and relations, on the wire (contract B.4). */
+/**
+ * Resources, i.e. resource types with their actions, attributes, roles and relations, on the wire (native.md
+ * B.4).
+ */
 import { Type, type Static } from 'typebox'
 import { PARTS_PER_BODY_MAX } from '#model/limits.ts'
 import { AttributeType } from './attribute.ts'

@@ -1,4 +1,4 @@
-/** Role assignments on the wire (contract B.8). */
+/** Role assignments on the wire (native.md B.8). */
 import { Type, type Static } from 'typebox'
 import { ASSIGNMENT_PAGE_SIZE_MAX, BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {

@@ -1,4 +1,4 @@
-/** Roles on the wire: resource roles and tenant roles (contract B.4, B.5). */
+/** Roles on the wire: resource roles and tenant roles (native.md B.4, B.5). */
 import { Type, type Static, type TSchema } from 'typebox'
 import { BULK_ELEMENTS_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
 import {
@@ -120,7 +120,7 @@ const roleReadFields = {
 const grantedTo = <Entry extends TSchema>(entry: Entry) =>
   Type.Object({ id: Uuid, when: DerivationWhen, users_with_role: Type.Array(entry) })
 
-/** A tenant role keeps the block it was given; it has no effect (contract D-22, D-23). */
+/** A tenant role keeps the block it was given; it has no effect (native.md D-22, D-23). */
 export const TenantRole = Type.Object({
   ...roleReadFields,
   granted_to: grantedTo(Type.Object({ ...derivationFields, when: DerivationWhen })),

@@ -1,4 +1,4 @@
-/** Rules on condition sets on the wire (conditions, sections 1.4 and 2). */
+/** Rules on condition sets on the wire (conditions.md 1.4 and 2). */
 import { type Static, Type } from 'typebox'
 import { BULK_ELEMENTS_MAX, LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {

@@ -1,4 +1,4 @@
-/** Lists of tenants for one user on the wire (conditions, sections 10.1 and 10.2). */
+/** Lists of tenants for one user on the wire (conditions.md 10.1 and 10.2). */
 import { Type, type Static } from 'typebox'
 import { AttributeMap, optional } from './building-blocks.ts'
 import { UserInQuery } from './decision.ts'

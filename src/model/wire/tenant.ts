@@ -1,4 +1,4 @@
-/** Tenants on the wire (contract B.6, B.11). */
+/** Tenants on the wire (native.md B.6, B.11). */
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
@@ -36,7 +36,7 @@ export const Tenant = Type.Object({
   ...timeFields,
   name: Name,
   description: nullable(Text),
-  /** `null` when never given (contract section 0, row 12). */
+  /** `null` when never given (native.md 0.12). */
   attributes: nullable(AttributeMap),
   last_action_at: Timestamp,
 })
@@ -57,7 +57,7 @@ export const TenantUpdate = Type.Object({
 })
 export type TenantUpdate = Static<typeof TenantUpdate>
 
-/** An envelope only when the total is asked for (contract B.1). */
+/** An envelope only when the total is asked for (native.md B.1). */
 export const TenantList = Type.Union([Type.Array(Tenant), envelope(Tenant)])
 
 export const TenantsPath = Type.Object(environmentPath)

@@ -1,4 +1,4 @@
-/** Users on the wire (contract B.7, B.11). */
+/** Users on the wire (native.md B.7, B.11). */
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX, TEXT_LENGTH_MAX } from '#model/limits.ts'
 import {

@@ -1,5 +1,6 @@
 /**
- * From an API key to a caller: checks bearer tokens against the known keys, which are known by hash alone (contract D-35).
+ * From an API key to a caller: checks bearer tokens against the known keys, which are known by hash alone
+ * (native.md D-35).
  *
  * The end of a secret is a time of the wall clock. How far off it is, is computed once, when the secret is first heard of. From then
  * on the monotonic clock counts, so that setting the wall clock neither ends a secret early nor keeps it alive.

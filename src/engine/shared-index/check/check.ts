@@ -1,5 +1,5 @@
 /**
- * Decides on one instance: does the user hold a role that suffices, directly or derived (contract C.2)? It
+ * Decides on one instance: does the user hold a role that suffices, directly or derived (native.md C.2)? It
  * works on lines and states and knows no names.
  *
  * It is optimistic by default: it reads while others write. A verdict counts only after validation

@@ -1,6 +1,6 @@
 /**
- * Resolves the names of a question to lines: its user, instance and tenant, by contract A.2, D-14 and D-15. It
- * also answers what tenant roles decide. The rest is `check.ts`.
+ * Resolves the names of a question to lines: its user, instance and tenant, by native.md A.2, D-14 and D-15.
+ * It also answers what tenant roles decide. The rest is `check.ts`.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -44,7 +44,7 @@ export class Question {
   record = 0
   instance = 0
   tenant = 0
-  /** The named tenant is not the stored instance's (contract D-14). */
+  /** The named tenant is not the stored instance's (native.md D-14). */
   isMismatch = false
 
   /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */

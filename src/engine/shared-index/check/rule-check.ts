@@ -1,5 +1,5 @@
 /**
- * The decision by rules, of a question that roles deny (conditions, section 6), in two steps. What is stored of the things it names is
+ * The decision by rules, of a question that roles deny (conditions.md 6), in two steps. What is stored of the things it names is
  * copied while the index is read, at the state at which roles denied it. Conditions are evaluated afterwards, of the copies: they may
  * take longer than any state lasts, and nobody who writes waits for them.
  */

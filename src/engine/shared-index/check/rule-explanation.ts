@@ -1,5 +1,5 @@
 /**
- * What rules say of a question and why (conditions, section 9), of what was copied for it. Rules are read as they are written, since an
+ * What rules say of a question and why (conditions.md 9), of what was copied for it. Rules are read as they are written, since an
  * explanation shows that. In slices: a permission may have ten thousand of them.
  */
 import { explainSide } from '#conditions/explain.ts'

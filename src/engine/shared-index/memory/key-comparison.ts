@@ -1,4 +1,4 @@
-/** Compares the keys of records in place, by their UTF-8 bytes (contract D-46). */
+/** Compares the keys of records in place, by their UTF-8 bytes (native.md D-46). */
 import type { Key } from './key.ts'
 import * as L from './layout.ts'
 import { keyBytes, keyStart } from './records.ts'

@@ -3,7 +3,7 @@
  * small and lives in the writer's heap. `schema-compiler.ts` turns it into what readers use.
  *
  * Invariant: a role mentions only what exists. A mention of something unknown is dropped when the role is put.
- * A mention of something removed is removed too (contract C.7). Neither comes back when the name is declared
+ * A mention of something removed is removed too (native.md C.7). Neither comes back when the name is declared
  * later.
  *
  * Facts are stored with the numbers of types, roles and relations. The number of a removed one is *retired*: it

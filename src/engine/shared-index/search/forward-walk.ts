@@ -1,5 +1,5 @@
 /**
- * Finds everything a user holds: the least fixed point of contract C.2, forward from the user's direct
+ * Finds everything a user holds: the least fixed point of native.md C.2, forward from the user's direct
  * assignments along out-edges. There is one item for each (instance, role), except at the last instances of a
  * path (see `#derive`). The list is its own worklist, so cycles end and depth costs nothing.
  *

@@ -1,6 +1,6 @@
 /**
  * Finds out for which users the goals of a question count if guarded derivations lead from them. A guard blocks users who
- * hold something directly on its object (contract C.2).
+ * hold something directly on its object (native.md C.2).
  *
  *     group:1 member ───────► folder:a viewer ──guard──► doc:d reader
  *     group:2 member ──guard──► folder:b viewer ────────┘

@@ -1,5 +1,5 @@
 /**
- * Orders records by the UTF-8 bytes of their keys (contract D-46), which are read in place.
+ * Orders records by the UTF-8 bytes of their keys (native.md D-46), which are read in place.
  *
  * Sorting reads each key once: the four bytes behind the common prefix of all keys become a number, and the
  * numbers are radix-sorted. Lines with equal numbers form a *run*. Long runs are sorted in the same way by

@@ -1,6 +1,6 @@
 /**
- * Reads what the permission listings need (contract A.4, A.5), in stages. Reads without the lock: the results
- * count only after validation.
+ * Reads what the permission listings need (native.md A.4, A.5), in stages. Reads without the lock: the
+ * results count only after validation.
  */
 import type {
   InstanceFilter,

@@ -3,7 +3,7 @@
  * writer's half of the graph.
  *
  * Invariants:
- * - A fact exists only while everything it names exists, and a tuple never crosses tenants (contract C.6). A
+ * - A fact exists only while everything it names exists, and a tuple never crosses tenants (native.md C.6). A
  *   change that would break this is ignored.
  * - A user is among the assignees of an instance exactly if the user has a mask for it, and the user's filter
  *   has its bit.

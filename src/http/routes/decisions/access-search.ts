@@ -1,4 +1,4 @@
-/** AuthZEN searches: which subjects, which resources, which actions (authzen.md section 5). */
+/** AuthZEN searches: which subjects, which resources, which actions (authzen.md 5). */
 import type { SearchService } from '#decisions/search-service.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'

@@ -1,4 +1,4 @@
-/** AuthZEN evaluations: single and in batches (authzen.md sections 3 and 4). */
+/** AuthZEN evaluations: single and in batches (authzen.md 3 and 4). */
 import type { AccessService } from '#decisions/access-service.ts'
 import type { BatchReader } from '#http/bytes/batch-reader.ts'
 import type { SingleReader } from '#http/bytes/single-reader.ts'
@@ -19,7 +19,7 @@ import {
 import { evaluationsAnswer, replyWith } from './bulk-answer.ts'
 import { standingAnswer } from './standing-answer.ts'
 
-/** Reads one evaluation. Strictly, a resource without an id is refused (contract section 0, row 15). */
+/** Reads one evaluation. Strictly, a resource without an id is refused (native.md 0.15). */
 export function evaluationReader(isStrict: boolean): (value: unknown) => EvaluationRequest {
   const shape = new Shape(isStrict ? StrictEvaluationRequest : EvaluationRequest, 'body')
   return value => {

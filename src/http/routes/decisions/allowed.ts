@@ -1,4 +1,4 @@
-/** `/allowed` and `/allowed/bulk`: the native decision interface (contract A.2, A.3). */
+/** `/allowed` and `/allowed/bulk`: the native decision interface (native.md A.2, A.3). */
 import { debugText, type ToldDecision } from '#decisions/decision-debug.ts'
 import type { Leaver } from '#decisions/decision-pool.ts'
 import type { DecisionService } from '#decisions/decision-service.ts'

@@ -1,5 +1,5 @@
 /**
- * `/kong` (conditions, section 10.6): decisions for the Open Policy Agent plugin of the Kong gateway. The plugin sends no
+ * `/kong` (conditions.md 10.6): decisions for the Open Policy Agent plugin of the Kong gateway. The plugin sends no
  * credentials. So there is a listener of its own (`KONG_PORT`), for networks where the gateway alone reaches it; what is asked there
  * is about one environment. On the main port the path takes a key, as all others do.
  */

@@ -1,5 +1,5 @@
 /**
- * `/nginx_allowed` (conditions, section 10.5): a question in headers, for nginx's `auth_request`, which lets a request through on
+ * `/nginx_allowed` (conditions.md 10.5): a question in headers, for nginx's `auth_request`, which lets a request through on
  * 2xx and refuses it on 401 and 403. So a deny is 403 here. Any other status stops the request as well, with a 500 of nginx.
  */
 import type { DecisionService } from '#decisions/decision-service.ts'

@@ -1,7 +1,8 @@
 /**
- * What the second listener answers (contract A.7): the decisions of `/allowed`, `/allowed/bulk` and `/allowed/all-tenants` and the
- * list of `/user-permissions`, under the paths and in the form in which an Open Policy Agent with the original's policy gives
- * them. Clients that ask their policy engine directly come here.
+ * What the second listener answers (native.md A.7): the decisions of `/allowed`, `/allowed/bulk` and
+ * `/allowed/all-tenants` and the list of `/user-permissions`, under the paths and in the form in which an
+ * Open Policy Agent with the original's policy gives them. Clients that ask their policy engine directly come
+ * here.
  *
  * Not on the main port, and no header is required with `STRICT_HEADERS`: the protocol knows none.
  */

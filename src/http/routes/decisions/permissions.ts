@@ -1,4 +1,4 @@
-/** `/user-permissions` and `/authorized_users` (contract A.4, A.5). */
+/** `/user-permissions` and `/authorized_users` (native.md A.4, A.5). */
 import type { PermissionService } from '#decisions/permission-service.ts'
 import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
 import { environmentOf } from '#http/routing/route-access.ts'

@@ -1,4 +1,4 @@
-/** `/allowed/all-tenants` and `/user-tenants` (conditions, sections 10.1 and 10.2). */
+/** `/allowed/all-tenants` and `/user-tenants` (conditions.md 10.1 and 10.2). */
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { queryOf } from '#decisions/native-query.ts'
 import type { TenantService } from '#decisions/tenant-service.ts'

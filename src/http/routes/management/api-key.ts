@@ -1,4 +1,7 @@
-/** What the caller's own key is for (contract B.2), the first call of every SDK; and the management of keys (B.13). */
+/**
+ * What the caller's own key is for (native.md B.2), the first call of every SDK; and the management of keys
+ * (native.md B.13).
+ */
 import { REVISION } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { assert } from '#model/assert.ts'

@@ -1,4 +1,4 @@
-/** Condition sets and the rules on them (conditions, section 2). */
+/** Condition sets and the rules on them (conditions.md 2). */
 import { Type } from 'typebox'
 import type { Call } from '#http/message/request-reply.ts'
 import type { Route } from '#http/routing/route.ts'

@@ -1,5 +1,5 @@
 /**
- * The facts under `/facts`, where a decision point has them (conditions, section 10.8): each route of
+ * The facts under `/facts`, where a decision point has them (conditions.md 10.8): each route of
  * `/v2/facts/{proj_id}/{env_id}`, with project and environment from the key. Made from the routes themselves, so there is none
  * without the other.
  */

@@ -1,4 +1,4 @@
-/** Facts: tenants, users, instances, role assignments and relationship tuples (contract B.6 to B.11). */
+/** Facts: tenants, users, instances, role assignments and relationship tuples (native.md B.6 to B.11). */
 import type { Route } from '#http/routing/route.ts'
 import { keyCompletionsRoute } from './key-completions.ts'
 import { keySearchesRoute } from './key-searches.ts'

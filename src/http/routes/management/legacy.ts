@@ -1,4 +1,7 @@
-/** Lists over all environments of a key (contract B.14): bare arrays, in pages, environment after environment. */
+/**
+ * Lists over all environments of a key (native.md B.14): bare arrays, in pages, environment after
+ * environment.
+ */
 import { type TSchema, Type } from 'typebox'
 import { REVISION } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'

@@ -1,4 +1,4 @@
-/** `GET /local/role_assignments` (conditions, section 10.7): role assignments in the few words of a decision point. */
+/** `GET /local/role_assignments` (conditions.md 10.7): role assignments in the few words of a decision point. */
 import { RawBytes, RawJson, type Reply } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { assert } from '#model/assert.ts'

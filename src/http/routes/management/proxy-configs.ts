@@ -1,4 +1,4 @@
-/** Proxy configs with their mapping rules (conditions, section 10.4). */
+/** Proxy configs with their mapping rules (conditions.md 10.4). */
 import { Type } from 'typebox'
 import type { Route } from '#http/routing/route.ts'
 import {

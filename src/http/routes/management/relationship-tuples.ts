@@ -1,4 +1,4 @@
-/** Relationship tuples (contract B.10). */
+/** Relationship tuples (native.md B.10). */
 import type { Route } from '#http/routing/route.ts'
 import { Empty } from '#model/wire/building-blocks.ts'
 import {

@@ -1,4 +1,4 @@
-/** Resource instances (contract B.9). */
+/** Resource instances (native.md B.9). */
 import type { Route } from '#http/routing/route.ts'
 import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 import {

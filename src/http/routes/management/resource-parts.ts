@@ -1,4 +1,7 @@
-/** Actions, action groups, attributes and relations of a resource, and the attributes of users (contract B.4). */
+/**
+ * Actions, action groups, attributes and relations of a resource, and the attributes of users (native.md
+ * B.4).
+ */
 import { Type } from 'typebox'
 import { CLIENT_VERSION } from '#http/message/header-fields.ts'
 import type { Route } from '#http/routing/route.ts'
@@ -275,7 +278,7 @@ function relationRoutes(gateway: ManagementGateway): Route[] {
   ]
 }
 
-/** These clients read a bare array, all others the envelope of the published interface (contract section 0, row 9). */
+/** These clients read a bare array, all others the envelope of the published interface (native.md 0.9). */
 const READERS_OF_ARRAYS = /^(node|java):/
 
 function relationsQueryOf(query: RelationsQuery, headers: ReadonlyMap<string, string>): RelationsQuery {

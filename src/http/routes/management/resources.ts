@@ -1,4 +1,4 @@
-/** Resources as wholes (contract B.4); their parts and roles have files of their own. */
+/** Resources as wholes (native.md B.4); their parts and roles have files of their own. */
 import type { Route } from '#http/routing/route.ts'
 import {
   Resource,

@@ -1,4 +1,4 @@
-/** Roles of resources and of tenants, with their permissions and derivations (contract B.4, B.5, B.11). */
+/** Roles of resources and of tenants, with their permissions and derivations (native.md B.4, B.5, B.11). */
 import { Type } from 'typebox'
 import type { Route } from '#http/routing/route.ts'
 import {

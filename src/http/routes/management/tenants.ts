@@ -1,4 +1,4 @@
-/** Tenants and who has roles in them (contract B.6, B.11). */
+/** Tenants and who has roles in them (native.md B.6, B.11). */
 import type { Route } from '#http/routing/route.ts'
 import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 import {

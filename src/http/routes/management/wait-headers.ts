@@ -1,6 +1,6 @@
 /**
- * Headers of facts written through a decision point (contract A.8). They say how long to wait for the change to be in
- * force; here it is before the answer leaves, so they are checked and have no effect.
+ * Headers of facts written through a decision point (native.md A.8). They say how long to wait for the change
+ * to be in force; here it is before the answer leaves, so they are checked and have no effect.
  */
 import { TIMEOUT_POLICY, WAIT_TIMEOUT } from '#http/message/header-fields.ts'
 import { AuthzError } from '#model/errors.ts'

@@ -1,4 +1,4 @@
-/** Many role assignments at once (contract B.8, D-26, D-27). */
+/** Many role assignments at once (native.md B.8, D-26, D-27). */
 import { type ElementPlace, forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { findUser, requireUser } from '#management/commands/lookups.ts'

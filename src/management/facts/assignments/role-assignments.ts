@@ -1,4 +1,4 @@
-/** Role assignments (contract B.8): a tenant role in a tenant, or a resource role on an instance. */
+/** Role assignments (native.md B.8): a tenant role in a tenant, or a resource role on an instance. */
 import {
   presentInstant,
   presentScope,

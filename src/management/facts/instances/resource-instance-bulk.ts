@@ -1,4 +1,4 @@
-/** Many resource instances at once (contract B.9, D-26). */
+/** Many resource instances at once (native.md B.9, D-26). */
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireInstance } from '#management/commands/lookups.ts'

@@ -1,4 +1,4 @@
-/** Lists of resource instances (contract B.9). */
+/** Lists of resource instances (native.md B.9). */
 import type { ReadContext } from '#management/commands/context.ts'
 import { tenantFilter, typeFilter } from '#management/commands/fact-filters.ts'
 import { arrayOrEnvelope, type Page } from '#management/commands/paging.ts'

@@ -1,4 +1,4 @@
-/** Resource instances as answers show them (contract B.9). */
+/** Resource instances as answers show them (native.md B.9). */
 import { presentScope, presentTimes, type ReadContext } from '#management/commands/context.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'

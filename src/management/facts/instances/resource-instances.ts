@@ -1,4 +1,4 @@
-/** Resource instances (contract B.9): made on their own, or on the way by what is said about them. */
+/** Resource instances (native.md B.9): made on their own, or on the way by what is said about them. */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import {
   locateInstanceOf,
@@ -158,7 +158,7 @@ export function deleteResourceInstance(
   removeInstance(context, requireInstance(context.records, input.params.instance_id))
 }
 
-/** Removes an instance, a group too, with everything tied to it (contract C.7). */
+/** Removes an instance, a group too, with everything tied to it (native.md C.7). */
 export function removeInstance(context: WriteContext, instance: InstanceRecord): void {
   const { records } = context
   records.delete(instance, instanceRemoved(records, instance))

@@ -1,4 +1,4 @@
-/** Users of a tenant (contract B.6): a user belongs to a tenant by holding roles there. */
+/** Users of a tenant (native.md B.6): a user belongs to a tenant by holding roles there. */
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireTenant, requireUser } from '#management/commands/lookups.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'

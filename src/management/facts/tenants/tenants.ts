@@ -1,4 +1,4 @@
-/** Tenants (contract B.6). */
+/** Tenants (native.md B.6). */
 import {
   presentInstant,
   presentScope,
@@ -73,7 +73,7 @@ export function* listTenants(
   return arrayOrEnvelope(page, hasTotal)
 }
 
-/** The part that this environment has in a list over several environments (contract B.14). */
+/** The part that this environment has in a list over several environments (native.md B.14). */
 export function listTenantsEverywhere(
   context: ReadContext,
   input: { readonly query: Paging },
@@ -109,7 +109,9 @@ export function deleteTenant(context: WriteContext, input: { readonly params: Te
   removeTenant(context, requireTenant(context.records, input.params.tenant_id))
 }
 
-/** Removes a tenant with all that lives in it: instances, groups too, tuples and assignments (contract C.7). */
+/**
+ * Removes a tenant with all that lives in it: instances, groups too, tuples and assignments (native.md C.7).
+ */
 export function removeTenant(context: WriteContext, tenant: TenantRecord): void {
   context.records.delete(tenant, { kind: 'tenant-removed', tenant: tenant.key })
   removeDependants(context, [dependantsOf(tenant)])

@@ -1,4 +1,4 @@
-/** Many relationship tuples at once (contract B.10, D-26, D-39). */
+/** Many relationship tuples at once (native.md B.10, D-26, D-39). */
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Resumable } from '#management/commands/resumable.ts'

@@ -1,4 +1,4 @@
-/** Lists of relationship tuples (contract B.10). */
+/** Lists of relationship tuples (native.md B.10). */
 import type { ReadContext } from '#management/commands/context.ts'
 import {
   instanceFilter,

@@ -1,6 +1,7 @@
 /**
- * Relationship tuples (contract B.10). Roles on the subject of a tuple give roles on its object, as derivations say. A tuple is checked
- * against the model here, and in `content/content-import.ts` when it comes with a whole environment.
+ * Relationship tuples (native.md B.10). Roles on the subject of a tuple give roles on its object, as
+ * derivations say. A tuple is checked against the model here, and in `content/content-import.ts` when it
+ * comes with a whole environment.
  */
 import type { ElementPlace } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
@@ -103,7 +104,7 @@ function settleParts(context: WriteContext, body: RelationshipTupleCreate): Tupl
 
 /**
  * The tenant the tuple lives in. Sides that exist decide, and must agree; a side that does not is created in the named
- * tenant, or in that of the other side (contract B.10).
+ * tenant, or in that of the other side (native.md B.10).
  */
 function tenantOfSides(
   context: WriteContext,

@@ -1,4 +1,4 @@
-/** Many users at once (contract B.11, D-26). */
+/** Many users at once (native.md B.11, D-26). */
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireUser } from '#management/commands/lookups.ts'

@@ -1,6 +1,7 @@
 /**
- * Lists of users (contract B.6, B.7). Users who hold a role come from lists of assignments. Such a list has each user once, by its
- * oldest assignment there, so users stand in the order in which they got their first role.
+ * Lists of users (native.md B.6, B.7). Users who hold a role come from lists of assignments. Such a list has
+ * each user once, by its oldest assignment there, so users stand in the order in which they got their first
+ * role.
  */
 import type { ReadContext } from '#management/commands/context.ts'
 import { rolesNamed } from '#management/commands/fact-filters.ts'
@@ -36,7 +37,7 @@ export function* listUsers(
   return yield* presentUsers(context, page, query)
 }
 
-/** The part that this environment has in a list over several environments (contract B.14). */
+/** The part that this environment has in a list over several environments (native.md B.14). */
 export function* listUsersEverywhere(
   context: ReadContext,
   input: { readonly query: Paging },

@@ -1,4 +1,4 @@
-/** Users as answers show them, with the tenants they have roles in (contract B.7). */
+/** Users as answers show them, with the tenants they have roles in (native.md B.7). */
 import { presentScope, presentTimes, type ReadContext } from '#management/commands/context.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
 import { partsOf } from '#management/facts/assignments/role-assignments.ts'

@@ -1,4 +1,4 @@
-/** The paths of a user for its role assignments (contract B.7). */
+/** The paths of a user for its role assignments (native.md B.7). */
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireUser } from '#management/commands/lookups.ts'
 import {

@@ -1,4 +1,7 @@
-/** Users (contract B.7). A user belongs to the environment; what it may do in a tenant is said by assignments. */
+/**
+ * Users (native.md B.7). A user belongs to the environment; what it may do in a tenant is said by
+ * assignments.
+ */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { Created } from '#management/commands/answer-marks.ts'
 import { requireUser } from '#management/commands/lookups.ts'
@@ -23,7 +26,7 @@ export function* createUser(context: WriteContext, input: { readonly body: UserC
   return yield* presentUser(context, createNewUser(context, input.body))
 }
 
-/** Makes the user with its assignments. Throws `DUPLICATE_ENTITY` last, as contract D-38 has it. */
+/** Makes the user with its assignments. Throws `DUPLICATE_ENTITY` last, as native.md D-38 has it. */
 export function createNewUser(context: WriteContext, body: UserCreate): UserRecord {
   const taken = context.records.get('user', rowKeys.user(body.key))
   const user = addUser(context, body)
@@ -132,7 +135,7 @@ export function deleteUser(context: WriteContext, input: { readonly params: User
   removeUser(context, requireUser(context.records, input.params.user_id))
 }
 
-/** Removes a user and what it holds (contract C.7). */
+/** Removes a user and what it holds (native.md C.7). */
 export function removeUser(context: WriteContext, user: UserRecord): void {
   context.records.delete(user, { kind: 'user-removed', user: user.key })
   removeDependants(context, [dependantsOf(user)])

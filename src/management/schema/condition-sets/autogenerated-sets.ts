@@ -1,5 +1,5 @@
 /**
- * Condition sets that are computed and never stored (conditions, section 1.3): of who has a tenant role, of what is of a resource. One
+ * Condition sets that are computed and never stored (conditions.md 1.3): of who has a tenant role, of what is of a resource. One
  * is known by a key, and by an id that is made from that of its role or resource, and back.
  */
 import { findRole, findType } from '#management/commands/lookups.ts'

@@ -1,4 +1,4 @@
-/** Reads the conditions of a set before they are stored, and refuses what could never hold (conditions, section 3.4). */
+/** Reads the conditions of a set before they are stored, and refuses what could never hold (conditions.md 3.4). */
 import type { Condition } from '#conditions/condition.ts'
 import { type DeclaredType, findMisfits } from '#conditions/declared-types.ts'
 import type { Path, Root } from '#conditions/paths.ts'

@@ -1,4 +1,4 @@
-/** Lists of condition sets (conditions, section 2). */
+/** Lists of condition sets (conditions.md 2). */
 import type { ReadContext } from '#management/commands/context.ts'
 import {
   arrayOrEnvelope,
@@ -116,7 +116,7 @@ export function* listSetDescendants(
   )
 }
 
-/** The sets of the same side that could stand above it, in creation order (conditions, section 16, row 15). */
+/** The sets of the same side that could stand above it, in creation order (conditions.md 16, ruling 15). */
 export function* listPossibleParents(
   context: ReadContext,
   input: { readonly params: SetParams; readonly query: PossibleParentsQuery },

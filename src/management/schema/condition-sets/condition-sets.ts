@@ -1,4 +1,4 @@
-/** Condition sets as callers manage them (conditions, sections 1.2, 1.3 and 2); their lists are in `condition-set-lists.ts`. */
+/** Condition sets as callers manage them (conditions.md 1.2, 1.3 and 2); their lists are in `condition-set-lists.ts`. */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { requireType } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
@@ -51,7 +51,9 @@ export function addConditionSet(context: WriteContext, body: ConditionSetCreate)
   addSet(context, describedSet(context, body, context.newId()))
 }
 
-/** Throws `DUPLICATE_ENTITY` when the key is taken: behind what is unknown or does not fit (contract D-38). */
+/**
+ * Throws `DUPLICATE_ENTITY` when the key is taken: behind what is unknown or does not fit (native.md D-38).
+ */
 function addSet(context: WriteContext, set: ConditionSetRecord): ConditionSetRecord {
   const { records } = context
   // A parent may be put below another meanwhile.
@@ -72,7 +74,7 @@ export function checkedSet(
   const { records } = context
   const { conditions = {} } = body
   if (sideOfType(body.type ?? 'userset') === 'user' && body.resource_id) throw resourceOnUserSet()
-  // A matter of shape, so it comes before what exists (contract D-38).
+  // A matter of shape, so it comes before what exists (native.md D-38).
   checkConditions(records, conditions, null, CONDITIONS_AT)
   const set = describedSet(context, body, id)
   const type = typeOf(records, set)
@@ -160,7 +162,7 @@ export function* updateConditionSet(
   return presentConditionSet(context, updated)
 }
 
-/** Refuses one that sets are below: without its conditions they would match more (conditions, section 16, row 2). */
+/** Refuses one that sets are below: without its conditions they would match more (conditions.md 16, ruling 2). */
 export function deleteConditionSet(context: WriteContext, input: { readonly params: SetParams }): void {
   const { records } = context
   requireNoneAdded(context)

@@ -1,5 +1,5 @@
 /**
- * Condition sets above and below each other (conditions, section 1.2). What stands above is few, what stands below may be thousands.
+ * Condition sets above and below each other (conditions.md 1.2). What stands above is few, what stands below may be thousands.
  * Whoever puts a set below another writes the row of the schema, so a command that has called `requireNoneAdded` rests on what it read.
  */
 import type { RecordReader } from '#management/commands/record-reader.ts'

@@ -1,4 +1,7 @@
-/** Puts a condition set below another, and takes what follows from that to those below it (conditions, sections 1.2 and 16, row 7). */
+/**
+ * Sets the parent of a condition set, and limits the set and its descendants to the resource of the parent
+ * (conditions.md 1.2; conditions.md 16, ruling 7).
+ */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'

@@ -1,6 +1,6 @@
 /**
- * Which roles a role may extend: those of its own scope, without a cycle (contract D-21), and not more than the ceiling
- * (`extends-ceiling.ts`).
+ * Which roles a role may extend: those of its own scope, without a cycle (native.md D-21), and not more than
+ * the ceiling (`extends-ceiling.ts`).
  */
 import type { Draft } from '#management/commands/draft.ts'
 import { requireRole } from '#management/commands/lookups.ts'

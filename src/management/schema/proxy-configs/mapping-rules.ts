@@ -1,4 +1,4 @@
-/** Mapping rules as they are kept and shown (conditions, section 10.4). */
+/** Mapping rules as they are kept and shown (conditions.md 10.4). */
 import { findType, notFound, requireType } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'

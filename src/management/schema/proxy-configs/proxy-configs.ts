@@ -1,5 +1,5 @@
 /**
- * Proxy configs (conditions, section 10.4): mapping rules, and a secret with which a proxy would call what is behind it. The proxy itself
+ * Proxy configs (conditions.md 10.4): mapping rules, and a secret with which a proxy would call what is behind it. The proxy itself
  * is not offered, so the secret is kept sealed and told to nobody.
  */
 import { Warned } from '#management/commands/answer-marks.ts'

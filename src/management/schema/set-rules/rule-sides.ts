@@ -1,5 +1,5 @@
 /**
- * What a rule is on: its two sides and its permission, as requests name them (conditions, section 1.4). Every lookup through a draft
+ * What a rule is on: its two sides and its permission, as requests name them (conditions.md 1.4). Every lookup through a draft
  * becomes a requirement of its commit.
  */
 import { findRole, findType, requireType } from '#management/commands/lookups.ts'
@@ -96,7 +96,10 @@ function unknownSide(side: RuleSide, reference: string, isPlain: boolean): Authz
   return new AuthzError('NOT_FOUND', `there is no ${what} ${JSON.stringify(reference)}`)
 }
 
-/** What schemas cannot say of a permission. A matter of shape, so it comes before what exists (contract D-38). */
+/**
+ * What schemas cannot say of a permission. A matter of shape, so it comes before what exists (native.md
+ * D-38).
+ */
 export function checkPermission(text: string): void {
   if (text.includes(':') || idFrom(text) !== null) return
   throw new AuthzError(

@@ -1,4 +1,4 @@
-/** Lists of rules, narrowed by what they are on (conditions, section 2). */
+/** Lists of rules, narrowed by what they are on (conditions.md 2). */
 import type { ReadContext } from '#management/commands/context.ts'
 import { findType } from '#management/commands/lookups.ts'
 import { arrayOrEnvelope, type Page } from '#management/commands/paging.ts'

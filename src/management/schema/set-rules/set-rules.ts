@@ -1,4 +1,4 @@
-/** Rules on condition sets (conditions, sections 1.4 and 2): who matches the one set may act on what matches the other. */
+/** Rules on condition sets (conditions.md 1.4 and 2): who matches the one set may act on what matches the other. */
 import { createHash } from 'node:crypto'
 import { Warned } from '#management/commands/answer-marks.ts'
 import {

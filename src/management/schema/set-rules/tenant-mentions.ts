@@ -1,4 +1,4 @@
-/** Whether a rule asks about tenants at all (conditions, section 6, row "Tenants", and section 16, row 16). */
+/** Whether a rule asks about tenants at all (conditions.md 6; conditions.md 16, ruling 16). */
 import type { Condition } from '#conditions/condition.ts'
 import { mentions, mentionsRoot } from '#conditions/mentions.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
