@@ -1,204 +1,97 @@
 /** Grants that end: said at creation, moved and made lasting by granting again, shown wherever they are, found by their end. */
 import { describe, expect, test } from 'vitest'
-import type { AuditEntry } from '#model/wire/audit.ts'
 import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
 import type { DetailedRoleAssignment, RoleAssignment } from '#model/wire/role-assignment.ts'
 import type { User } from '#model/wire/user.ts'
 import {
-  type Client,
   type Envelope,
   FACTS,
   fresh,
-  grantBody,
-  groupPath,
-  memberPath,
   type Problem,
   refusal,
   sharedService,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { createGrantModel, endsIn, GRANTS } from '../support/grants.ts'
 
 const verdict = await sharedService()
-await createModel(verdict)
+await createGrantModel(verdict)
 
 const ASSIGNMENTS = `${FACTS}/role_assignments`
 const TUPLES = `${FACTS}/relationship_tuples`
 const USERS = `${FACTS}/users`
 const [END, LATER] = ['2131-05-01T10:00:00.123Z', '2131-05-02T00:00:00.000Z']
 const PAST = '2020-01-01T00:00:00.000Z'
+const NO_TIMES: readonly (readonly [end: unknown, message: RegExp])[] = [
+  ['tomorrow', /must be a moment of RFC 3339 with its offset, as 2/],
+  ['', /must be a moment of RFC 3339/],
+  ['2131-05-01T10:00:00', /must be a moment of RFC 3339/],
+  ['2131-02-30T10:00:00Z', /must be a moment of RFC 3339/],
+  ['2131-05-01T10:00:60Z', /must be a moment/],
+  ['+010000-01-01T00:00:00Z', /must be a moment of RFC 3339/],
+  ['9999-12-31T23:59:59.999-00:01', /between the years 1970 and 9999/],
+  ['0001-01-01T00:00:00Z', /between the years 1970 and 9999/],
+  [4_000_000_000_000, /must be string or null/],
+  [{}, /must be string or null/],
+]
 
-async function createModel(service: Client): Promise<void> {
-  await service.createDocumentModel()
-  await service.resource({ key: 'folder', actions: { read: {} } })
-  await service.relation('document', 'parent', 'folder')
-  await service.tenantRole('auditor', ['document:read'])
-}
-
-/** One grant that can be made in one way: how it is made, without what it says of its end, and where its end is shown. */
-interface Way {
-  readonly method: 'POST' | 'PUT'
-  readonly path: string
-  readonly body: Readonly<Record<string, unknown>>
-  readonly shown: () => Promise<(string | null)[]>
-  /** The ways to make it that answer 200 to what is there already. */
-  readonly isRepeatable?: true
-}
-
-/** The ends that a list shows; null: the grant does not expire, and the list has no member for its end. */
-async function endsIn(path: string): Promise<(string | null)[]> {
-  const { body } = await verdict.get<{ expires_at?: string }[] | Envelope<{ expires_at?: string }>>(path)
-  return ('data' in body ? body.data : body).map(granted =>
-    'expires_at' in granted ? granted.expires_at : null,
-  )
-}
-
-const WAYS: Readonly<Record<string, () => Promise<Way>>> = {
-  'a role assignment': async () => {
-    const { key: user } = await verdict.user(...fresh('ann'))
-    return {
-      method: 'POST',
-      path: ASSIGNMENTS,
-      body: { user, role: 'auditor', tenant: 'default' },
-      shown: () => endsIn(`${ASSIGNMENTS}?user=${user}`),
-    }
-  },
-  'a role of a user on an instance': async () => {
-    const [name, d1] = fresh('ann', 'd')
-    const { key: user } = await verdict.user(name)
-    return {
-      method: 'POST',
-      path: `${USERS}/${user}/roles`,
-      body: { role: 'editor', tenant: 'default', resource_instance: `document:${d1}` },
-      shown: () => endsIn(`${ASSIGNMENTS}/detailed?user=${user}`),
-    }
-  },
-  'a relationship tuple': async () => {
-    const [f1, d1] = fresh('f', 'd')
-    return {
-      method: 'POST',
-      path: TUPLES,
-      body: { subject: `folder:${f1}`, relation: 'parent', object: `document:${d1}`, tenant: 'default' },
-      shown: () => endsIn(`${TUPLES}/detailed?object=document:${d1}`),
-    }
-  },
-  'a member of a group': async () => {
-    const [group, name] = fresh('staff', 'ann')
-    await verdict.group(group)
-    await verdict.user(name)
-    return {
-      method: 'PUT',
-      path: memberPath(group, name),
-      body: { tenant: 'default' },
-      shown: () => endsIn(`${groupPath(group)}/users`),
-      isRepeatable: true,
-    }
-  },
-  'a role of a group': async () => {
-    const [group, d1] = fresh('staff', 'd')
-    await verdict.group(group)
-    return {
-      method: 'POST',
-      path: `${groupPath(group)}/roles`,
-      body: grantBody('editor', `document:${d1}`),
-      shown: () => endsIn(`${groupPath(group)}/roles`),
-    }
-  },
-  'a group in a group': async () => {
-    const [outer, inner] = fresh('outer', 'inner')
-    await verdict.group(outer)
-    await verdict.group(inner)
-    return {
-      method: 'PUT',
-      path: `${groupPath(outer)}/assign_group`,
-      body: { group_instance_key: inner },
-      shown: async () => {
-        const [below, above] = [`${groupPath(outer)}/children`, `${groupPath(inner)}/parents`]
-        expect(await endsIn(above)).toEqual(await endsIn(below))
-        return endsIn(below)
-      },
-    }
-  },
-}
-
-describe.each(Object.entries(WAYS))('%s', (_, make) => {
-  const grant = (way: Way, end?: unknown) =>
-    verdict.send<Problem>(way.method, way.path, { body: { ...way.body, expires_at: end } })
-
-  test('ends when it says so, and is shown with its end', async () => {
-    const way = await make()
-    expect((await grant(way, '2131-05-01T12:00:00.1239+02:00')).status).toBe(200)
-    expect(await way.shown()).toEqual([END])
-  })
-
-  test('lasts when it says nothing, or null', async () => {
-    for (const end of [undefined, null]) {
-      const way = await make()
-      expect((await grant(way, end)).status).toBe(200)
-      expect(await way.shown()).toEqual([null])
+describe.each(Object.entries(GRANTS))('%s', (_, make) => {
+  test('ends at the time of the request, with every offset, up to the end of the year 9999', async () => {
+    const grant = await make(verdict)
+    for (const [end, shown] of [
+      ['2131-05-01T12:00:00.1239+02:00', END],
+      ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+    ] as const) {
+      expect((await grant.put(end)).status).toBe(200)
+      expect(await grant.ends()).toEqual([shown])
     }
   })
 
-  test('gets another end by being granted again, and lasts when that says none', async () => {
-    const way = await make()
-    await grant(way, END)
-    for (const end of [LATER, END, undefined, LATER, null]) {
-      expect((await grant(way, end)).status).toBe(200)
-      expect(await way.shown()).toEqual([end ?? null])
+  test('gets another end if it is granted again, and none if the request names none', async () => {
+    const grant = await make(verdict)
+    for (const end of [undefined, END, LATER, END, undefined, LATER, null]) {
+      expect((await grant.put(end)).status).toBe(200)
+      expect(await grant.ends()).toEqual([end ?? null])
     }
   })
 
-  test('is there already when it is granted again with the same end', async () => {
+  test('exists already if it is granted again with the same end', async () => {
     for (const end of [END, null]) {
-      const way = await make()
-      await grant(way, end)
+      const grant = await make(verdict)
+      await grant.put(end)
       const revision = await verdict.revision()
-      const again = await grant(way, end)
-      if (way.isRepeatable) expect(again.status).toBe(200)
+      const again = await grant.put(end)
+      if (grant.isRepeatable) expect(again.status).toBe(200)
       else expect(refusal(again)).toEqual([409, 'DUPLICATE_ENTITY'])
       expect(await verdict.revision()).toBe(revision)
     }
   })
 
-  test('is refused with an end that is past, and nothing changes', async () => {
-    const way = await make()
+  test('is refused with an end in the past, and nothing changes', async () => {
+    const grant = await make(verdict)
     for (const before of [[], [END]]) {
-      if (before.length > 0) await grant(way, END)
+      if (before.length > 0) await grant.put(END)
       const revision = await verdict.revision()
-      const refused = await grant(way, PAST)
+      const refused = await grant.put<Problem>(PAST)
       expect(refusal(refused)).toEqual([422, 'INVALID_INPUT'])
       expect(refused.body.message).toMatch(
         /^expires_at: must lie ahead: 2020-01-01T00:00:00.000Z is past, here it is 20.*; name a later time, or null for what lasts$/,
       )
       expect(refused.body.detail![0]!.loc).toEqual(['body', 'expires_at'])
-      expect([await way.shown(), await verdict.revision()]).toEqual([before, revision])
+      expect([await grant.ends(), await verdict.revision()]).toEqual([before, revision])
     }
   })
 
-  test.each([
-    ['tomorrow', /must be a moment of RFC 3339 with its offset, as 2/],
-    ['', /must be a moment of RFC 3339/],
-    ['2131-05-01T10:00:00', /must be a moment of RFC 3339/],
-    ['2131-02-30T10:00:00Z', /must be a moment of RFC 3339/],
-    ['2131-05-01T10:00:60Z', /must be a moment/],
-    ['+010000-01-01T00:00:00Z', /must be a moment of RFC 3339/],
-    ['9999-12-31T23:59:59.999-00:01', /between the years 1970 and 9999/],
-    ['0001-01-01T00:00:00Z', /between the years 1970 and 9999/],
-    [4_000_000_000_000, /must be string or null/],
-    [{}, /must be string or null/],
-  ])('is refused when its end is %j, and nothing changes', async (end, message) => {
-    const way = await make()
+  test('is refused if its end is no time, and nothing changes', async () => {
+    const grant = await make(verdict)
     const revision = await verdict.revision()
-    const refused = await grant(way, end)
-    expect(refusal(refused)).toEqual([422, 'INVALID_INPUT'])
-    expect(refused.body.message).toMatch(message)
+    for (const [end, message] of NO_TIMES) {
+      const refused = await grant.put<Problem>(end)
+      expect(refusal(refused), String(end)).toEqual([422, 'INVALID_INPUT'])
+      expect(refused.body.message).toMatch(message)
+    }
     expect(await verdict.revision()).toBe(revision)
-  })
-
-  test('may end in the last millisecond of the year 9999', async () => {
-    const way = await make()
-    expect((await grant(way, '9999-12-31T23:59:59.999Z')).status).toBe(200)
-    expect(await way.shown()).toEqual(['9999-12-31T23:59:59.999Z'])
   })
 })
 
@@ -220,18 +113,6 @@ describe('what is granted again with another end', () => {
     const later = await verdict.post<RelationshipTuple>(TUPLES, { ...sides, expires_at: LATER })
     expect(later.body).toEqual({ ...related.body, expires_at: LATER })
   })
-
-  test('is taken away as ever, whatever the request says of an end', async () => {
-    const { key: user } = await verdict.user(...fresh('ann'))
-    const body = { user, role: 'auditor', tenant: 'default', expires_at: END }
-    for (const end of [PAST, 'never', LATER]) {
-      await verdict.post(ASSIGNMENTS, body)
-      const taken = await verdict.send<RoleAssignment>('DELETE', `${ASSIGNMENTS}?return_deleted=true`, {
-        body: { ...body, expires_at: end },
-      })
-      expect([taken.status, taken.body.expires_at]).toEqual([200, END])
-    }
-  })
 })
 
 describe('bulks', () => {
@@ -251,7 +132,7 @@ describe('bulks', () => {
     })
     const again = await assign(wanted(ann, END), wanted(bob, LATER), wanted(cy))
     expect(again.body).toEqual({ assignments_created: 0 })
-    const ends = await endsIn(`${ASSIGNMENTS}?user=${ann}&user=${bob}&user=${cy}`)
+    const ends = await endsIn(verdict, `${ASSIGNMENTS}?user=${ann}&user=${bob}&user=${cy}`)
     expect(ends).toEqual([END, LATER, null])
   })
 
@@ -267,7 +148,7 @@ describe('bulks', () => {
     const relate = (...operations: object[]) => verdict.post(`${TUPLES}/bulk`, { operations })
     expect((await relate(wanted(d1, END), wanted(d2))).status).toBe(200)
     expect((await relate(wanted(d1), wanted(d2, LATER))).status).toBe(200)
-    expect(await endsIn(`${TUPLES}?subject=${f1}`)).toEqual([null, LATER])
+    expect(await endsIn(verdict, `${TUPLES}?subject=${f1}`)).toEqual([null, LATER])
   })
 
   test('name the element whose end is past, and change nothing', async () => {
@@ -289,8 +170,8 @@ describe('bulks', () => {
     const tuple = { subject: f1, relation: 'parent', object: d1, tenant: 'default', expires_at: PAST }
     const unrelated = await verdict.post<Problem>(`${TUPLES}/bulk`, { operations: [tuple] })
     expect(unrelated.body.message).toMatch(/^operations\[0\]: expires_at: must lie ahead/)
-    expect(await endsIn(`${ASSIGNMENTS}?user=${ann}&user=${bob}`)).toEqual([])
-    expect(await endsIn(`${TUPLES}?subject=${f1}`)).toEqual([])
+    expect(await endsIn(verdict, `${ASSIGNMENTS}?user=${ann}&user=${bob}`)).toEqual([])
+    expect(await endsIn(verdict, `${TUPLES}?subject=${f1}`)).toEqual([])
   })
 
   test('of users bring assignments that end, and so do users on their own', async () => {
@@ -304,23 +185,17 @@ describe('bulks', () => {
         { key: bob, role_assignments: roles(LATER) },
       ],
     })
-    expect(await endsIn(`${ASSIGNMENTS}?user=${ann}&user=${bob}`)).toEqual([null, LATER])
+    expect(await endsIn(verdict, `${ASSIGNMENTS}?user=${ann}&user=${bob}`)).toEqual([null, LATER])
     const refused = await verdict.put<Problem>(`${USERS}/${bob}`, { key: bob, role_assignments: roles(PAST) })
     expect(refused.body.detail![0]!.loc).toEqual(['body', 'role_assignments', 0, 'expires_at'])
-    expect(await endsIn(`${ASSIGNMENTS}?user=${bob}`)).toEqual([LATER])
+    expect(await endsIn(verdict, `${ASSIGNMENTS}?user=${bob}`)).toEqual([LATER])
   })
 })
 
-/** A service on a store of its own. */
-const STORES: Readonly<Record<string, () => Promise<Client>>> = {
-  'in memory': () => startedService({ storeUrl: 'memory:' }),
-  'on lmdb': () => startedService({ storeUrl: `lmdb:${storeDirectory()}` }),
-}
-
-describe.each(Object.entries(STORES))('what ends before a moment, %s', (_, start) => {
+describe('what ends before a moment', () => {
   test('is listed with every other filter and in pages, and leaves the list when it lasts', async () => {
-    const service = await start()
-    await createModel(service)
+    const service = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
+    await createGrantModel(service)
     await service.users('ann', 'bob')
     const assign = (user: string, instance: string, end?: string) =>
       service.post(ASSIGNMENTS, {
@@ -388,12 +263,4 @@ test.each([ASSIGNMENTS, TUPLES])('%s refuses a moment that is none', async path 
   for (const moment of ['tomorrow', '2131-05-01T10:00:00', '']) {
     expect(refusal(await verdict.get(`${path}?expires_before=${moment}`))).toEqual([422, 'INVALID_INPUT'])
   }
-})
-
-test('the audit log keeps what was asked for, with the end', async () => {
-  const { key: user } = await verdict.user(...fresh('ann'))
-  const body = { user, role: 'auditor', tenant: 'default', expires_at: END }
-  await verdict.post(ASSIGNMENTS, body)
-  const log = await verdict.get<Envelope<AuditEntry>>('/v2/audit-log/default/default?per_page=1')
-  expect(log.body.data[0]).toMatchObject({ operation: 'createRoleAssignment', input: { body } })
 })
