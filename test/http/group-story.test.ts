@@ -10,12 +10,9 @@ import {
   GROUPS,
   memberPath,
   type Problem,
-  question,
   RESOURCES,
-  revisionOf,
   sharedService,
   startedService,
-  storeDirectory,
 } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
@@ -48,15 +45,6 @@ describe('a role granted to a group on a document', () => {
     await verdict.leave(support, alice)
     expect(await verdict.allows(alice, 'update', d1)).toBe(false)
     expect(await verdict.allows(bob, 'update', d1)).toBe(true)
-  })
-
-  test('does not answer a question about documents as such', async () => {
-    const [support, alice, d1] = fresh('support', 'alice', 'document:d1')
-    await verdict.user(alice)
-    await verdict.group(support)
-    await verdict.join(support, alice)
-    await verdict.grant(support, 'editor', d1)
-    expect(await verdict.allows(alice, 'update', 'document')).toBe(false)
   })
 
   test('creates the document in the tenant when there is none', async () => {
@@ -95,46 +83,9 @@ describe('a role granted to a group on a document', () => {
     await verdict.revoke(support, 'viewer', `document:group:${name}`)
     expect((await grantOn(`group:${name}`)).status).toBe(200)
   })
-
-  test('gives nothing to the group itself', async () => {
-    const [support, alice, d1] = fresh('support', 'alice', 'document:d1')
-    await verdict.user(alice)
-    await verdict.group(support)
-    await verdict.join(support, alice)
-    await verdict.grant(support, 'editor', d1)
-    expect(await verdict.allows(alice, 'update', `group:${support}`)).toBe(false)
-  })
 })
 
 describe('grants do not leak', () => {
-  test('between two groups with different roles on one document', async () => {
-    const [viewers, editors, vera, ed, d1] = fresh('viewers', 'editors', 'vera', 'ed', 'document:d1')
-    await verdict.users(vera, ed)
-    await verdict.group(viewers)
-    await verdict.group(editors)
-    await verdict.join(viewers, vera)
-    await verdict.join(editors, ed)
-    await verdict.grant(viewers, 'viewer', d1)
-    await verdict.grant(editors, 'editor', d1)
-
-    expect(await verdict.allows(vera, 'read', d1)).toBe(true)
-    expect(await verdict.allows(vera, 'update', d1)).toBe(false)
-    expect(await verdict.allows(ed, 'update', d1)).toBe(true)
-  })
-
-  test('between two documents on which one group has different roles', async () => {
-    const [team, alice, seen, edited] = fresh('team', 'alice', 'document:seen', 'document:edited')
-    await verdict.user(alice)
-    await verdict.group(team)
-    await verdict.join(team, alice)
-    await verdict.grant(team, 'viewer', seen)
-    await verdict.grant(team, 'editor', edited)
-
-    expect(await verdict.allows(alice, 'read', seen)).toBe(true)
-    expect(await verdict.allows(alice, 'update', seen)).toBe(false)
-    expect(await verdict.allows(alice, 'update', edited)).toBe(true)
-  })
-
   test('between groups of two types that carry the same key', async () => {
     const [key, alice, bob, d1] = fresh('crew', 'alice', 'bob', 'document:d1')
     await verdict.users(alice, bob)
@@ -178,22 +129,6 @@ describe('a group in a group', () => {
     expect(await verdict.allows(ines, 'update', below)).toBe(true)
   })
 
-  test('passes them up any number of levels, and loses them where a level is taken out', async () => {
-    const levels = fresh('level0', 'level1', 'level2', 'level3', 'level4')
-    const [alice, d1] = fresh('alice', 'document:d1')
-    await verdict.user(alice)
-    for (const level of levels) await verdict.group(level)
-    for (const [index, level] of levels.slice(1).entries()) {
-      await verdict.nest(level, { into: levels[index]! })
-    }
-    await verdict.grant(levels[0], 'viewer', d1)
-    await verdict.join(levels[4], alice)
-    expect(await verdict.allows(alice, 'read', d1)).toBe(true)
-
-    await verdict.unnest(levels[2], { from: levels[1] })
-    expect(await verdict.allows(alice, 'read', d1)).toBe(false)
-  })
-
   test('shows as child of the outer and as parent of the inner one, direct links only', async () => {
     const [top, middle, bottom] = fresh('top', 'middle', 'bottom')
     for (const group of [top, middle, bottom]) await verdict.group(group)
@@ -206,17 +141,6 @@ describe('a group in a group', () => {
     expect(await keysAt(`${groupPath(bottom)}/children`)).toEqual([])
     expect(await keysAt(`${groupPath(bottom)}/parents`)).toEqual([middle])
     expect(await keysAt(`${groupPath(top)}/parents`)).toEqual([])
-  })
-
-  test('does not make its members members: they are not listed as users of the outer group', async () => {
-    const [outer, inner, alice] = fresh('outer', 'inner', 'alice')
-    await verdict.user(alice)
-    await verdict.group(outer)
-    await verdict.group(inner)
-    await verdict.join(inner, alice)
-    const answered = await verdict.nest(inner, { into: outer })
-    expect(answered.users).toEqual([])
-    expect((await verdict.get(`${groupPath(outer)}/users`)).body).toEqual(nothingListed)
   })
 
   test('is refused into itself, into its own inside, and again into the same group', async () => {
@@ -247,20 +171,6 @@ describe('a group in a group', () => {
       400,
       'MISMATCH_RESOURCE_INSTANCES_TENANTS',
     ])
-  })
-
-  test('may come about as a cycle of plain tuples, which decides and ends (D-47)', async () => {
-    const [outer, inner, alice, d1] = fresh('outer', 'inner', 'alice', 'document:d1')
-    await verdict.user(alice)
-    await verdict.group(outer)
-    await verdict.group(inner)
-    await verdict.nest(inner, { into: outer })
-    await verdict.relate(`group:${outer}`, 'group', `group:${inner}`)
-    await verdict.relate(`group:${inner}`, 'group', `group:${inner}`)
-    await verdict.join(outer, alice)
-    await verdict.grant(inner, 'viewer', d1)
-
-    expect(await verdict.allows(alice, 'read', d1)).toBe(true)
   })
 
   function assign(parent: string, child: string) {
@@ -319,58 +229,6 @@ describe('undoing a grant (C.5)', () => {
 
     await service.deleteGroup('one')
     expect(await links()).toEqual({ relations: [], entries: [] })
-  })
-
-  test('keeps relation and derivation when somebody derives another role over it, until they stop', async () => {
-    const service = await startedService()
-    await service.createDocumentModel()
-    await service.group('one')
-    const relations = async () => {
-      const { body } = await service.get<Resource>(`${RESOURCES}/document`)
-      return Object.keys(body.relations)
-    }
-    await service.grant('one', 'editor', 'document:d1')
-    const derivations = `${RESOURCES}/document/roles/viewer/implicit_grants`
-    const own = { role: 'member', on_resource: 'group', linked_by_relation: 'group_group_editor' }
-    expect((await service.post(derivations, own)).status).toBe(200)
-    await service.revoke('one', 'editor', 'document:d1')
-    expect(await relations()).toEqual(['group_group_editor'])
-
-    expect((await service.delete(derivations, own)).status).toBe(204)
-    await service.grant('one', 'editor', 'document:d1')
-    await service.revoke('one', 'editor', 'document:d1')
-    expect(await relations()).toEqual([])
-  })
-
-  test('keeps the document, and roles others hold on it', async () => {
-    const [team, other, alice, bob, d1] = fresh('team', 'other', 'alice', 'bob', 'document:d1')
-    await verdict.users(alice, bob)
-    await verdict.group(team)
-    await verdict.group(other)
-    await verdict.join(other, bob)
-    await verdict.grant(team, 'editor', d1)
-    await verdict.grant(other, 'editor', d1)
-    await verdict.assign(alice, 'viewer', d1)
-    await verdict.revoke(team, 'editor', d1)
-    expect(await verdict.allows(alice, 'read', d1)).toBe(true)
-    expect(await verdict.allows(bob, 'update', d1)).toBe(true)
-  })
-
-  test('of nesting removes its relation and entry with the last link', async () => {
-    const service = await startedService()
-    await service.group('outer')
-    await service.group('inner')
-    const groupType = async () => (await service.get<Resource>(`${RESOURCES}/group`)).body
-    const before = await groupType()
-    await service.nest('inner', { into: 'outer' })
-    expect(Object.keys((await groupType()).relations)).toEqual(['group'])
-    expect((await groupType()).roles['member']!.granted_to.users_with_role).toMatchObject([
-      { role: 'member', on_resource: 'group', linked_by_relation: 'group' },
-    ])
-    await service.unnest('inner', { from: 'outer' })
-    expect((await groupType()).relations).toEqual({})
-    expect((await groupType()).roles['member']!.granted_to.users_with_role).toEqual([])
-    expect((await groupType()).id).toBe(before.id)
   })
 
   test('of the last group of a type leaves the type with its member role (D-9)', async () => {
@@ -551,17 +409,6 @@ test('what is linked like a group and is none is not among the groups of a group
   })
 })
 
-test('a group that is deleted takes relation and entry of many grants with it, in the same answer', async () => {
-  const service = await startedService()
-  await service.createDocumentModel()
-  await service.group('team')
-  for (let n = 0; n < 40; n += 1) await service.grant('team', 'editor', `document:d${n}`)
-  await service.deleteGroup('team')
-  const { body } = await service.get<Resource>(`${RESOURCES}/document`)
-  expect(body.relations).toEqual({})
-  expect(body.roles['editor']!.granted_to.users_with_role).toEqual([])
-})
-
 describe('a relation key that is taken', () => {
   test('gets a number behind it, and the grant works over that (D-37)', async () => {
     const service = await startedService()
@@ -579,42 +426,6 @@ describe('a relation key that is taken', () => {
     await service.revoke('team', 'viewer', 'document:d1')
     const after = await service.get<Resource>(`${RESOURCES}/document`)
     expect(Object.keys(after.body.relations)).toEqual(['group_group_viewer'])
-  })
-})
-
-describe('after a restart', () => {
-  test('every answer is as before', async () => {
-    const first = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
-    await first.createDocumentModel()
-    await first.users('olga', 'ines', 'vera', 'gone')
-    for (const group of ['outer', 'inner', 'viewers']) await first.group(group)
-    await first.join('outer', 'olga')
-    await first.join('inner', 'ines')
-    await first.join('viewers', 'vera')
-    await first.join('viewers', 'gone')
-    await first.nest('inner', { into: 'outer' })
-    await first.grant('outer', 'editor', 'document:d1')
-    await first.grant('viewers', 'viewer', 'document:d1')
-    await first.grant('outer', 'viewer', 'document:d2')
-    await first.leave('viewers', 'gone')
-    const questions = ['olga', 'ines', 'vera', 'gone'].flatMap(user =>
-      ['read', 'update'].flatMap(action =>
-        ['document:d1', 'document:d2', 'document'].map(on => question(user, action, on)),
-      ),
-    )
-    const before = await first.allowsAll(questions)
-    const listed = await first.everythingListed()
-    const revision = await first.revision()
-
-    const second = await first.restart()
-    expect(await second.allowsAll(questions)).toEqual(before)
-    expect(await second.everythingListed()).toEqual(listed)
-    expect(await second.revision()).toBe(revision)
-    expect(await second.allows('ines', 'update', 'document:d1')).toBe(true)
-    expect(await second.allows('gone', 'read', 'document:d1')).toBe(false)
-
-    await second.unnest('inner', { from: 'outer' })
-    expect(await second.allows('ines', 'update', 'document:d1')).toBe(false)
   })
 })
 
@@ -665,19 +476,6 @@ describe('the answers of the groups API', () => {
     expect(listed.body).toEqual([joined])
     const records = await verdict.get(`${GROUPS}/direct?search=${support}`)
     expect(records.body).toEqual({ data: [record], total_count: 1, page_count: 1 })
-  })
-
-  test('carry the revision; a deletion has no body', async () => {
-    const [team, alice] = fresh('team', 'alice')
-    await verdict.user(alice)
-    await verdict.group(team)
-    await verdict.join(team, alice)
-    const left = await verdict.delete(memberPath(team, alice), { tenant: 'default' })
-    expect([left.status, left.body]).toEqual([204, undefined])
-    const deleted = await verdict.delete(groupPath(team))
-    expect([deleted.status, deleted.body]).toEqual([204, undefined])
-    const [before, after] = [left, deleted].map(answer => Number(revisionOf(answer).split('.')[1]))
-    expect(after).toBeGreaterThan(before!)
   })
 
   test('find a group by bare key, by type:key and by id, percent-encoded or not', async () => {

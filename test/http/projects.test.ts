@@ -228,18 +228,6 @@ describe('an environment', () => {
 })
 
 describe('at once', () => {
-  test('of many who make the same thing one succeeds and the others hear that it is there', async () => {
-    const [key] = fresh('contested')
-    for (const path of [PROJECTS, ENVS]) {
-      const answers = await Promise.all(
-        Array.from({ length: 16 }, () => admin('POST', path, { key, name: key })),
-      )
-      const found = answers.map(({ status }) => status).toSorted()
-      expect(found).toEqual([200, ...Array(15).fill(409)])
-    }
-    expect((await admin('GET', `/v2/facts/default/${key}/tenants`)).status).toBe(200)
-  })
-
   test('removed while it is used, an environment answers as one that is there or as one that is not', async () => {
     const [name] = fresh('removed')
     const key = await neighbourOf(verdict, name)
@@ -263,26 +251,6 @@ describe('at once', () => {
     expect([...met].filter(each => !expected.includes(each))).toEqual([])
     expect(met).toContain('admin 404')
     expect((await verdict.send('POST', users, { key, body: { key: 'late' } })).status).toBe(401)
-  })
-
-  test('a project that is removed takes every environment and key along that was being made', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const [key] = fresh('racing')
-      await admin('POST', PROJECTS, { key, name: key })
-      const [, ...answers] = await Promise.all([
-        admin('DELETE', `${PROJECTS}/${key}`),
-        ...['a', 'b', 'c'].map(name => admin('POST', `${PROJECTS}/${key}/envs`, { key: name, name })),
-        ...['a', 'b'].map(() => admin<ApiKey>('POST', '/v2/api-key', { project_id: key })),
-      ])
-      expect(answers.filter(({ status }) => status !== 200 && status !== 404)).toEqual([])
-      for (const { body } of answers as Answer<Partial<ApiKey>>[]) {
-        if (!body.secret) continue
-        expect((await verdict.send('GET', '/v2/api-key/scope', { key: body.secret })).status).toBe(401)
-      }
-      expect((await admin('GET', `${PROJECTS}/${key}/envs`)).status).toBe(404)
-    }
-    const listed = await admin<{ total_count: number; data: ApiKey[] }>('GET', '/v2/api-key?per_page=100')
-    expect(listed.body.data.filter(({ project_id }) => project_id === null)).toEqual([])
   })
 })
 
