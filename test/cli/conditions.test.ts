@@ -72,20 +72,6 @@ test.each([
   expect([code, stderr]).toEqual([2, expect.stringContaining(`leave "${side}" out`)])
 })
 
-test('explain says at once which attribute is missing, or has another value', async () => {
-  const { stdout } = await run(['explain', ...QUESTION, '--attributes', '{"resource":{"state":"final"}}'])
-  expect(stdout).toBe(
-    [
-      'deny',
-      '  by tenant roles: the user holds no tenant role',
-      '  by instance roles: the user holds no role on the instance',
-      '  by rules:',
-      '    sales on drafts: user.department is missing (equals "sales"); resource.state is "final" (equals "draft")',
-      '',
-    ].join('\n'),
-  )
-})
-
 test('explain names the rule that allows', async () => {
   const all = ['explain', ...QUESTION, '--attributes', SALES, '--context', '{"office":true}']
   expect(await run(all)).toMatchObject({ code: 0, stdout: 'allow\n  sales on drafts allows it\n' })

@@ -3,16 +3,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { API_KEY, FACTS, groupPath, startedService, type Client } from '#testing/processes/running-service.ts'
+import { API_KEY, FACTS, groupPath, sharedService } from '#testing/processes/running-service.ts'
 import { verdictCommand } from './command-line.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'verdict-ends-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-let service: Client
-beforeEach(async () => {
-  service = await startedService()
-})
+const service = await sharedService()
+
+/** Removes the model and the facts of the test before. */
+async function reset(): Promise<void> {
+  const empty = join(directory, 'empty.yaml')
+  writeFileSync(empty, 'users: {}\n')
+  const { code, stderr } = await run(['apply', empty, '--prune', '--prune-facts', '--yes'])
+  expect([code, stderr]).toEqual([0, ''])
+}
 
 function run(args: readonly string[]) {
   return verdictCommand(args, { env: { VERDICT_URL: service.address, VERDICT_KEY: API_KEY } })
@@ -34,6 +39,8 @@ async function ends(): Promise<(string | null)[]> {
 }
 
 describe('a model file', () => {
+  beforeEach(reset)
+
   /** Each `until` becomes this one; without it, nothing ends. */
   const model = (until: string | null) => {
     const text = `
@@ -171,6 +178,7 @@ tests:
 
 describe('verdict grant and verdict revoke', () => {
   beforeEach(async () => {
+    await reset()
     await service.createDocumentModel()
     await service.tenantRole('auditor', ['document:read'])
     await service.tenant('acme')
@@ -270,22 +278,6 @@ describe('verdict grant and verdict revoke', () => {
     expect(await held()).toEqual([['auditor', 'default', end]])
   })
 
-  test('say to people what they did', async () => {
-    const said = async (...args: string[]) => (await run([...args, '--output', 'table'])).stdout
-    const grant = ['anna', 'editor', 'on', 'document:d1']
-    const until = ['--until', '2131-05-01T10:00:00Z']
-    expect(await said('grant', ...grant, ...until)).toBe(
-      'anna: editor on document:d1 until 2131-05-01T10:00:00.000Z\n',
-    )
-    expect(await said('grant', ...grant)).toBe('anna: editor on document:d1, lasting\n')
-    expect(await said('grant', ...grant)).toBe('anna: editor on document:d1, lasting, as it was\n')
-    expect(await said('revoke', ...grant)).toBe('anna: editor on document:d1, revoked\n')
-    expect(await said('revoke', ...grant)).toBe('anna: editor on document:d1 was not granted\n')
-    expect(await said('grant', 'staff', 'editor', 'on', 'document:d1', '--group')).toBe(
-      'group staff: editor on document:d1, lasting\n',
-    )
-  })
-
   test.each([
     ['ana auditor', 'there is no user "ana"; did you mean "anna"?'],
     ['anna auditr', 'there is no tenant role "auditr"; did you mean "auditor"?'],
@@ -316,45 +308,38 @@ describe('verdict grant and verdict revoke', () => {
     }
     expect(await service.revision()).toBe(revision)
   })
+})
 
-  test('make an instance where --tenant says so', async () => {
-    await done('grant', 'anna', 'editor', 'on', 'document:new', '--tenant', 'acme')
-    expect((await held())[0]).toEqual(['editor', 'document:new', null])
-    await done('grant', 'staff', 'editor', 'on', 'document:newer', '--tenant', 'default', '--group')
-    expect(await ofGroup()).toEqual([['editor', null]])
-  })
-
-  test.each([
-    ['anna', 'verdict grant <user> <role> [on|in] [place]: <role> is missing; see verdict grant --help'],
-    ['anna auditor at acme', 'on: expected one of "on", "in", got "at"; see verdict grant --help'],
-    ['anna auditor in', 'in: expected the key of a tenant behind it'],
-    ['anna editor on document', 'on: expected type:key, got "document"'],
-    ['staff auditor in acme --group', 'a group holds roles on instances: say on which, as on type:key'],
-    [
-      'anna auditor --tenant acme',
-      '--tenant is for an instance that is to be made: a tenant role is held in a tenant',
-    ],
-    [
-      'anna auditor --for 8h --until 2131-01-01T00:00:00Z',
-      '--for and --until say the same thing: expected one of them',
-    ],
-    ...['8', '0h', '-1h', '8y', '1.5h', '521w0', '99999h9', '522w'].map(time => [
-      `anna auditor --for=${time}`,
-      `--for: expected a number with s, m, h, d or w behind it, as 8h, up to ten years, got "${time}"`,
-    ]),
-    // No help, which exits as a grant does.
-    ['anna auditor --for -8h', '"8h" is one argument too many: verdict grant <user> <role> [on|in] [place]'],
-    [
-      'anna auditor --until tomorrow',
-      '--until: expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "tomorrow"',
-    ],
-    [
-      'anna auditor --until 9999-12-31T23:59:59-01:00',
-      '--until: expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "9999-12-31T23:59:59-01:00"',
-    ],
-    ['anna auditor --until 2020-01-01T00:00:00Z', '--until: 2020-01-01T00:00:00Z is past: name a later time'],
-  ])('are refused without a request: grant %s', async (words, message) => {
-    const { code, stdout, stderr } = await verdictCommand(['grant', ...words!.split(' ')])
-    expect([code, stdout, stderr]).toEqual([2, '', `verdict: ${message}\n`])
-  })
+test.each([
+  ['anna', 'verdict grant <user> <role> [on|in] [place]: <role> is missing; see verdict grant --help'],
+  ['anna auditor at acme', 'on: expected one of "on", "in", got "at"; see verdict grant --help'],
+  ['anna auditor in', 'in: expected the key of a tenant behind it'],
+  ['anna editor on document', 'on: expected type:key, got "document"'],
+  ['staff auditor in acme --group', 'a group holds roles on instances: say on which, as on type:key'],
+  [
+    'anna auditor --tenant acme',
+    '--tenant is for an instance that is to be made: a tenant role is held in a tenant',
+  ],
+  [
+    'anna auditor --for 8h --until 2131-01-01T00:00:00Z',
+    '--for and --until say the same thing: expected one of them',
+  ],
+  ...['8', '0h', '-1h', '8y', '1.5h', '521w0', '99999h9', '522w'].map(time => [
+    `anna auditor --for=${time}`,
+    `--for: expected a number with s, m, h, d or w behind it, as 8h, up to ten years, got "${time}"`,
+  ]),
+  // No help, which exits as a grant does.
+  ['anna auditor --for -8h', '"8h" is one argument too many: verdict grant <user> <role> [on|in] [place]'],
+  [
+    'anna auditor --until tomorrow',
+    '--until: expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "tomorrow"',
+  ],
+  [
+    'anna auditor --until 9999-12-31T23:59:59-01:00',
+    '--until: expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "9999-12-31T23:59:59-01:00"',
+  ],
+  ['anna auditor --until 2020-01-01T00:00:00Z', '--until: 2020-01-01T00:00:00Z is past: name a later time'],
+])('verdict grant %s is refused without a request', async (words, message) => {
+  const { code, stdout, stderr } = await verdictCommand(['grant', ...words!.split(' ')])
+  expect([code, stdout, stderr]).toEqual([2, '', `verdict: ${message}\n`])
 })

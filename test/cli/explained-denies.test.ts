@@ -97,13 +97,6 @@ describe('a deny', () => {
   test('says nothing of the kind where nothing is near', async () => {
     expect(await explained('dora', 'read', 'document:plan')).toEqual({ nearly: [], hints: [] })
   })
-
-  test('is explained so by a test that expected an allow', async () => {
-    const cases = "tests: [{ name: n, allow: [{ user: carl, action: read, resource: 'document:plan' }] }]\n"
-    writeFileSync(file, MODEL + cases)
-    const { code, stdout } = await run(['test', file, '--output', 'table'])
-    expect([code, stdout]).toEqual([EXIT.no, expect.stringContaining('nearly: needs folder:specs#viewer (')])
-  })
 })
 
 describe('a name that nobody knows is told on standard error, with the nearest one', () => {
@@ -127,11 +120,6 @@ describe('a name that nobody knows is told on standard error, with the nearest o
     ],
   ])('explain %j', async (question, hints) => {
     expect((await explained(...question)).hints).toEqual(hints)
-  })
-
-  test('but not what rules or roles allow', async () => {
-    const { code, stderr } = await run(['explain', 'bert', 'read', 'document:plan'])
-    expect([code, stderr]).toEqual([EXIT.yes, ''])
   })
 
   test('among many names as well', async () => {

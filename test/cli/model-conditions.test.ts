@@ -141,16 +141,6 @@ describe('verdict apply', () => {
     ])
   })
 
-  test('turns a family of sets over', () =>
-    inCopy('conditions-turned', async () => {
-      const turned = MODEL.replace('parent: inside, ', '').replace(
-        'name: People',
-        'parent: senior, name: People',
-      )
-      expect((await run(['apply', written(turned), '--yes'])).code).toBe(0)
-      expect(await stepsOf(turned)).toEqual([])
-    }))
-
   test('removes sets and rules on demand alone: rules first, then sets, those below before those above', () =>
     inCopy('conditions-pruned', async () => {
       const [head, tail] = [MODEL.split('condition_sets:')[0]!, MODEL.split('users:')[1]!]
@@ -202,13 +192,6 @@ describe('verdict apply', () => {
       await api.close()
     }
   })
-
-  test('removes a role or a resource whose rules the file no longer names', () =>
-    inCopy('conditions-of-what-goes', async () => {
-      const small = 'resources: { image: { actions: [read] } }\n'
-      expect((await run(['apply', written(small), '--prune', '--yes'])).code).toBe(0)
-      expect(await stepsOf(small, '--prune')).toEqual([])
-    }))
 
   test.each([
     [

@@ -140,30 +140,6 @@ resources:
 })
 
 describe('a file that is no model', () => {
-  test('is refused with the line of everything that is wrong', async () => {
-    const file = written(
-      [
-        'resources:',
-        '  folder:',
-        '    actionz: [read]',
-        '    actions: 7',
-        '  document:',
-        '    name: 7',
-        '',
-      ].join('\n'),
-    )
-    const { code, stderr } = await verdictCommand(['test', file])
-    const lines = stderr.replaceAll(file, 'FILE').trim().split('\n')
-    expect(lines.toSorted()).toEqual(
-      [
-        'verdict: FILE:3:5: resources.folder.actionz: is none of what may stand here; did you mean "actions"?',
-        'FILE:4:14: resources.folder.actions: expected a list or a map, got 7',
-        "FILE:6:11: resources.document.name: expected a text, got 7: write it in quotes, '7'",
-      ].toSorted(),
-    )
-    expect(code).toBe(2)
-  })
-
   test('is refused when something is missing, with the line of what should have it', async () => {
     const { stderr } = await verdictCommand(['test', written('users: {}\ntests:\n  - allow: []\n')])
     expect(stderr).toMatch(/model\.yaml:3:5: tests\.0: "name" is missing\n/)
@@ -189,11 +165,6 @@ describe('a file that is no model', () => {
     expect((await verdictCommand(['test', file(3)])).code).toBe(0)
     const { code, stderr } = await verdictCommand(['test', file(7)])
     expect([code, stderr]).toEqual([2, expect.stringMatching(/model\.yaml:1:1: Excessive alias count/)])
-  })
-
-  test('is refused when it is not there', async () => {
-    const { code, stderr } = await verdictCommand(['test', join(directory, 'nowhere.yaml')])
-    expect([code, stderr]).toEqual([2, expect.stringContaining('ENOENT')])
   })
 })
 

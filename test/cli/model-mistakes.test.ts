@@ -239,14 +239,6 @@ describe('a mistake in a model file', () => {
     expect([code, stdout]).toEqual([EXIT.usage, ''])
   })
 
-  test.each(MISTAKES)('is told alone: $to', async ({ from, to, wrong, says }) => {
-    const text = company.replace(from, to)
-    const at = text.indexOf(to) + to.indexOf(wrong)
-    const { code, stderr } = await tested(text)
-    const told = stderr.split('\n').find(line => line.includes(`:${placeOf(text, at)}: `))
-    expect([code, told]).toEqual([EXIT.usage, expect.stringContaining(says)])
-  })
-
   test('in what a relation connects is told at the end that is wrong', async () => {
     const turned = company.replace(
       "{ subject: 'folder:specs', relation: parent",

@@ -57,28 +57,12 @@ const UNKNOWN: readonly [expectation: string, message: string][] = [
     '14:76: tests.0.deny.0.tenant: there is no tenant "acem"; did you mean "acme"?',
   ],
   [
-    'deny: [{ user: anna, action: write, resource: docment }]',
-    '14:51: tests.0.deny.0.resource: there is no resource "docment"; did you mean "document"?',
-  ],
-  [
     "allow: [{ user: bort, action: write, resource: 'document:plan' }]",
     '14:21: tests.0.allow.0.user: there is no user "bort"; did you mean "bert"?',
   ],
   [
-    "users: [{ action: reed, resource: 'document:plan', are: [] }]",
-    '14:23: tests.0.users.0.action: there is no action "reed" of document; did you mean "read"?',
-  ],
-  [
-    "users: [{ action: write, resource: 'document:plam', are: [] }]",
-    '14:40: tests.0.users.0.resource: there is no instance "document:plam"; did you mean "document:plan"?',
-  ],
-  [
     "users: [{ action: write, resource: 'document:plan', are: [bort] }]",
     '14:63: tests.0.users.0.are.0: there is no user "bort"; did you mean "bert"?',
-  ],
-  [
-    'resources: [{ user: anne, action: write, type: document, are: [] }]',
-    '14:25: tests.0.resources.0.user: there is no user "anne"; did you mean "anna"?',
   ],
   [
     'resources: [{ user: anna, action: write, type: docment, are: [] }]',
@@ -87,10 +71,6 @@ const UNKNOWN: readonly [expectation: string, message: string][] = [
   [
     'resources: [{ user: bert, action: write, type: document, are: [plam] }]',
     '14:68: tests.0.resources.0.are.0: there is no instance "plam"; did you mean "plan"?',
-  ],
-  [
-    "actions: [{ user: anne, resource: 'document:plan', are: [] }]",
-    '14:23: tests.0.actions.0.user: there is no user "anne"; did you mean "anna"?',
   ],
   [
     "actions: [{ user: bert, resource: 'document:plan', are: [wirte] }]",
