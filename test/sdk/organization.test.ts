@@ -4,12 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { PermitContextError, type Permit } from 'permitio'
-import {
-  permitAt,
-  permitOfNewService,
-  type PermitOptions,
-  statusOfRefusal,
-} from '../support/permit-client.ts'
+import { permitAt, type PermitOptions, statusOfRefusal } from '../support/permit-client.ts'
 import { ADMIN_KEY, type Client, startedService } from '#testing/processes/running-service.ts'
 
 interface Organization {
@@ -67,45 +62,6 @@ describe("an organization's key", () => {
     await expect(mayRead(staging)).rejects.toThrow()
     expect(await mayRead(live)).toBe(false)
   })
-
-  test('manages an environment that it names as its context, by key or by id', async () => {
-    const made = await organization()
-    const shop = await made.admin.api.projects.get('shop')
-    const { id } = await made.admin.api.environments.get('shop', 'staging')
-    for (const [project, environment] of [
-      ['shop', 'staging'],
-      [shop.id, id],
-    ] as const) {
-      const { api, config } = made.as(ADMIN_KEY)
-      await api.projects.list()
-      config.apiContext.setEnvironmentLevelContext(shop.organization_id, project, environment)
-      const tenants = await api.tenants.list()
-      expect(tenants).toMatchObject([{ key: 'default', environment_id: id }])
-    }
-  })
-
-  test.each([
-    [
-      'a project that is there',
-      409,
-      ({ projects }: Permit['api']) => projects.create({ key: 'shop', name: 'S' }),
-    ],
-    [
-      'an environment that is there',
-      409,
-      ({ environments }: Permit['api']) => environments.create('shop', { key: 'staging', name: 'S' }),
-    ],
-    ['a project of no name', 422, ({ projects }: Permit['api']) => projects.create({ key: 'x' } as never)],
-    ['a project that is not there', 404, ({ projects }: Permit['api']) => projects.get('none')],
-    [
-      'an environment that is not there',
-      404,
-      ({ environments }: Permit['api']) => environments.get('shop', 'none'),
-    ],
-  ] as const)('hears of %s as %i', async (_what, status, call) => {
-    const { admin } = await organization()
-    expect(await statusOfRefusal(call(admin.api))).toBe(status)
-  })
 })
 
 describe("a project's key", () => {
@@ -130,34 +86,4 @@ describe("a project's key", () => {
     await expect(api.projects.create({ key: 'other', name: 'Other' })).rejects.toThrow(PermitContextError)
     await expect(mayRead(made.as(await projectKeyOf(made)))).rejects.toThrow()
   })
-
-  test('deletes its project, and is none from then on', async () => {
-    const made = await organization()
-    const { api } = made.as(await projectKeyOf(made))
-    await api.projects.delete('shop')
-    expect((await made.admin.api.projects.list()).map(({ key }) => key)).toEqual(['default'])
-    expect(await statusOfRefusal(api.projects.list())).toBe(401)
-  })
-
-  test('fetches no secrets: 403', async () => {
-    const made = await organization()
-    const { api } = made.as(await projectKeyOf(made))
-    expect(await statusOfRefusal(api.environments.getApiKey('shop', 'staging'))).toBe(403)
-  })
-})
-
-test("an environment's key manages no projects and no environments: 403", async () => {
-  const { permit } = await permitOfNewService()
-  const { projects, environments } = permit.api
-  const calls = [
-    projects.list(),
-    projects.get('default'),
-    environments.list({ projectKey: 'default' }),
-    environments.get('default', 'default'),
-    environments.update('default', 'default', { name: 'Mine' }),
-    environments.getStats('default', 'default'),
-    environments.getApiKey('default', 'default'),
-    environments.delete('default', 'default'),
-  ]
-  expect(new Set(await Promise.all(calls.map(statusOfRefusal)))).toEqual(new Set([403]))
 })

@@ -71,21 +71,6 @@ describe('while the service starts', () => {
       }
     }
   })
-
-  test('without retries all of it is an error at once', async () => {
-    const port = await freePort()
-    const letIn = holdStarts()
-    const address = `http://${HOST}:${port}`
-    const starting = startedService({ host: HOST, port })
-    while (!(await fetch(`${address}/healthy`).catch(() => null))) await new Promise(setImmediate)
-    const permit = permitAt(address)
-    await expect(permit.check('nobody', 'read', 'document')).rejects.toThrow('status code 503')
-    expect(await statusOfRefusal(permit.api.users.list())).toBe(503)
-    letIn()
-    await starting
-    expect(await permit.check('nobody', 'read', 'document')).toBe(false)
-    expect((await permit.api.users.list()).total_count).toBe(0)
-  })
 })
 
 /** The requests that the client sends from here on, of its REST part and of its decision part. */
