@@ -9,7 +9,7 @@ import { FACTS, RESOURCES, SCHEMA, startedService } from '#testing/processes/run
 import { ChangeStream } from '#testing/requests/change-stream.ts'
 import { EnvironmentCopy, listedEnvironment, listedForm } from '#testing/requests/environment-copy.ts'
 import { routes } from '#testing/requests/routes.ts'
-import { MANAGEMENT_CALLS } from '../../support/management-calls.ts'
+import { MANAGEMENT_CALLS } from '../../../support/management-calls.ts'
 
 const ONLY_READ = new Set(routes.filter(({ isRead }) => isRead).map(({ operationId }) => operationId))
 
