@@ -66,9 +66,6 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'has a deadline': 'is about the one that closing a server has',
     'finds a port by itself': 'is about that',
   },
-  'http/key-uses.test.ts': {
-    'measures time': 'moments that a caller is told lie between two looks at the clock',
-  },
   'http/limits.test.ts': {
     sleeps: 'a sender that is slower than the HTTP library would have it',
     'measures time': 'a slow machine raises what is allowed: so much for each second',

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '#model/wire/api-key.ts'
 import type { Environment } from '#model/wire/environment.ts'
 import type { Project } from '#model/wire/project.ts'
+import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
 import {
@@ -20,6 +21,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { FORBIDDEN, IMPOSSIBLE, NOT_FOUND } from '../support/refusals.ts'
 
 const KEYS = '/v2/api-key'
 const verdict = await sharedService({ httpThreads: 2 })
@@ -93,11 +95,11 @@ describe('a new key', () => {
     expect(env.status).toBe(200)
     const keys = (await as('GET', `${KEYS}?per_page=100`)) as Answer<Envelope<ApiKey>>
     expect(keys.body.data.map(each => each.object_type)).toEqual(['env', 'env', 'env'])
-    expect(refusal(await as('POST', KEYS, { project_id: project }))).toEqual([403, 'FORBIDDEN_ACCESS'])
-    expect(refusal(await as('POST', KEYS, {}))).toEqual([403, 'FORBIDDEN_ACCESS'])
-    expect(refusal(await as('POST', KEYS, OF_DEFAULT))).toEqual([404, 'NOT_FOUND'])
-    expect(refusal(await as('DELETE', `${KEYS}/${key.id}`))).toEqual([404, 'NOT_FOUND'])
-    expect(refusal(await as('GET', `${KEYS}/${project}/two`))).toEqual([403, 'FORBIDDEN_ACCESS'])
+    expect(refusal(await as('POST', KEYS, { project_id: project }))).toEqual(FORBIDDEN)
+    expect(refusal(await as('POST', KEYS, {}))).toEqual(FORBIDDEN)
+    expect(refusal(await as('POST', KEYS, OF_DEFAULT))).toEqual(NOT_FOUND)
+    expect(refusal(await as('DELETE', `${KEYS}/${key.id}`))).toEqual(NOT_FOUND)
+    expect(refusal(await as('GET', `${KEYS}/${project}/two`))).toEqual(FORBIDDEN)
     for (const [method, path] of [
       ['GET', '/v2/projects/default'],
       ['GET', FACTS + '/users'],
@@ -165,10 +167,10 @@ describe('keys', () => {
     expect(await list(`proj_id=${project}&object_type=env`)).toMatchObject({ total_count: 1, page_count: 1 })
     const second = await list(`proj_id=${project}&per_page=1&page=2`)
     expect(second).toMatchObject({ data: [{ id: both.data[1]!.id }], total_count: 2, page_count: 2 })
-    expect(refusal(await admin('GET', `${KEYS}?proj_id=nothing`))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await admin('GET', `${KEYS}?proj_id=nothing`))).toEqual(NOT_FOUND)
     const one = await admin<ApiKey>('GET', `${KEYS}/${both.data[0]!.id.toUpperCase()}`)
     expect([one.status, one.body]).toEqual([200, both.data[0]])
-    expect(refusal(await admin('GET', `${KEYS}/nothing`))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await admin('GET', `${KEYS}/nothing`))).toEqual(NOT_FOUND)
   })
 
   test('are nowhere in what is listed, read or refused', async () => {
@@ -197,8 +199,8 @@ describe("an environment's key", () => {
     // It was used meanwhile.
     expect(byId.body).toEqual({ ...fetched.body, last_used_at: byId.body.last_used_at })
     const own = await verdict.send('GET', `${KEYS}/default/${key}`, { key: fetched.body.secret })
-    expect(refusal(own)).toEqual([403, 'FORBIDDEN_ACCESS'])
-    expect(refusal(await admin('GET', `${KEYS}/default/nothing`))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(own)).toEqual(FORBIDDEN)
+    expect(refusal(await admin('GET', `${KEYS}/default/nothing`))).toEqual(NOT_FOUND)
   })
 
   test('that was configured is fetched as it was configured', async () => {
@@ -287,12 +289,14 @@ describe('a rotation', () => {
     }
   })
 
-  test('is the same after a restart: the old secret good, the end of its time kept', async () => {
+  test('is the same after a restart: the old secret is valid, the end of its time is kept, and a revoked key stays revoked', async () => {
     const client = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
-    const key = await created(OF_DEFAULT, client)
+    const [key, revoked] = [await created(OF_DEFAULT, client), await created(OF_DEFAULT, client)]
+    await admin('DELETE', `${KEYS}/${revoked.id}`, undefined, client)
     const { body } = await admin<ApiKey>('POST', `${KEYS}/${key.id}/rotate-secret`, undefined, client)
     const next = await client.restart()
     expect(await statuses(key.secret, next)).toEqual(new Set([200]))
+    expect(await decides(revoked.secret, next)).toBe(401)
     const read = await admin<ApiKey>('GET', `${KEYS}/${key.id}`, undefined, next)
     expect(read.body.former_secret_valid_until).toBe(body.former_secret_valid_until)
   })
@@ -348,23 +352,15 @@ describe('a revoked key', () => {
     expect(await statuses(key.secret)).toEqual(new Set([200]))
     expect((await admin('DELETE', `${KEYS}/${key.id}`)).status).toBe(204)
     expect(await statuses(key.secret)).toEqual(new Set([401]))
-    expect(refusal(await admin('GET', `${KEYS}/${key.id}`))).toEqual([404, 'NOT_FOUND'])
-    expect(refusal(await admin('DELETE', `${KEYS}/${key.id}`))).toEqual([404, 'NOT_FOUND'])
-    expect(refusal(await admin('POST', `${KEYS}/${key.id}/rotate-secret`))).toEqual([404, 'NOT_FOUND'])
-  })
-
-  test('stays so after a restart', async () => {
-    const client = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
-    const [gone, kept] = [await created(OF_DEFAULT, client), await created(OF_DEFAULT, client)]
-    await admin('DELETE', `${KEYS}/${gone.id}`, undefined, client)
-    const next = await client.restart()
-    expect([await decides(gone.secret, next), await decides(kept.secret, next)]).toEqual([401, 200])
+    expect(refusal(await admin('GET', `${KEYS}/${key.id}`))).toEqual(NOT_FOUND)
+    expect(refusal(await admin('DELETE', `${KEYS}/${key.id}`))).toEqual(NOT_FOUND)
+    expect(refusal(await admin('POST', `${KEYS}/${key.id}/rotate-secret`))).toEqual(NOT_FOUND)
   })
 
   test('was not the one that API_KEY sets: that is changed where it is set', async () => {
     const { body } = await admin<ApiKey>('GET', `${KEYS}/default/default`)
-    expect(refusal(await admin('DELETE', `${KEYS}/${body.id}`))).toEqual([400, 'INVALID_INPUT'])
-    expect(refusal(await admin('POST', `${KEYS}/${body.id}/rotate-secret`))).toEqual([400, 'INVALID_INPUT'])
+    expect(refusal(await admin('DELETE', `${KEYS}/${body.id}`))).toEqual(IMPOSSIBLE)
+    expect(refusal(await admin('POST', `${KEYS}/${body.id}/rotate-secret`))).toEqual(IMPOSSIBLE)
     expect(await decides(API_KEY)).toBe(200)
   })
 })
@@ -414,5 +410,62 @@ describe('what the settings say of keys', () => {
     await third.close()
     const fourth = await startedService({ ...first.settings, adminApiKey: former.secret })
     expect(await statuses(former.secret, fourth, '/v2/projects')).toEqual(new Set([200]))
+  })
+})
+
+describe('what the list says of a key', () => {
+  const byName = (name: string, client = verdict) => created({ ...OF_DEFAULT, name }, client)
+  const shown = async ({ id }: ApiKey, client = verdict) =>
+    (await admin<ApiKey>('GET', `${KEYS}/${id}`, undefined, client)).body
+
+  test('it names the key with which it was made, also after that key is deleted', async () => {
+    const ofOperations = await created({ name: 'Operations' })
+    expect(ofOperations.created_by).toEqual({ api_key_id: null, name: null })
+    const as = <Body>(method: string, path: string, body?: unknown) =>
+      verdict.send<Body>(method, path, { key: ofOperations.secret, body })
+    const ours = (await as<ApiKey>('POST', KEYS, { ...OF_DEFAULT, name: 'Ours' })).body
+    const byOperations = { api_key_id: ofOperations.id, name: 'Operations' }
+    expect(ours.created_by).toEqual(byOperations)
+    // A new environment has a key.
+    const [key] = fresh('operated')
+    expect((await as('POST', '/v2/projects/default/envs', { key, name: key })).status).toBe(200)
+    expect((await as<ApiKey>('GET', `${KEYS}/default/${key}`)).body.created_by).toEqual(byOperations)
+    const rotated = await admin<ApiKey>('POST', `${KEYS}/${ours.id}/rotate-secret`)
+    expect(rotated.body.created_by).toEqual(byOperations)
+    await admin('DELETE', `${KEYS}/${ofOperations.id}`)
+    expect((await shown(ours)).created_by).toEqual(byOperations)
+    // The key of the settings has no such member.
+    const { body } = await admin<Envelope<ApiKey>>('GET', KEYS)
+    expect(body.data.map(each => each.created_by)).toContain(undefined)
+  })
+
+  test('it tells the last use, to ten minutes, on whichever thread; a refused request is no use', async () => {
+    const [used, unused] = [await byName('used'), await byName('unused')]
+    expect([used.last_used_at, unused.last_used_at]).toEqual([null, null])
+    const from = Date.now()
+    expect([await decides(used.secret), await decides(`${unused.secret}x`)]).toEqual([200, 401])
+    let at: string | null = null
+    while (at === null) at = (await shown(used)).last_used_at
+    // The start of those ten minutes, but no time before the key was made.
+    if (at !== used.created_at) expect(Date.parse(at) % KEY_USE_GRAIN_MS).toBe(0)
+    expect(at >= used.created_at).toBe(true)
+    expect(Date.parse(at)).toBeGreaterThan(from - KEY_USE_GRAIN_MS)
+    expect(Date.parse(at)).toBeLessThanOrEqual(Date.now())
+    expect((await shown(unused)).last_used_at).toBe(null)
+    const { body } = await admin<Envelope<ApiKey>>('GET', `${KEYS}?search=${used.id}`)
+    expect(body.data.map(({ last_used_at }) => last_used_at)).toEqual([at])
+  })
+
+  test('it is found by a part of its name or of its id', async () => {
+    const shop = await byName('The Shop')
+    for (const [search, ids] of [
+      ['the shop', [shop.id]],
+      [shop.id, [shop.id]],
+      ['nobody', []],
+    ] as const) {
+      const path = `${KEYS}?search=${encodeURIComponent(search)}`
+      const { body } = await admin<Envelope<ApiKey>>('GET', path)
+      expect([body.data.map(({ id }) => id), body.total_count]).toEqual([ids, ids.length])
+    }
   })
 })

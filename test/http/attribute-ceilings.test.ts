@@ -2,16 +2,12 @@
  * What callers keep in a form of their own (attributes, settings) has a ceiling in bytes of JSON, whichever way it comes: it
  * bounds rows, pages, exports and memory. What an older release stored above it can still be read, changed and deleted.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/read-config.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import {
   ADMIN_KEY,
   type Answer,
-  type Client,
   FACTS,
   neighbourOf,
   type Problem,
@@ -19,7 +15,9 @@ import {
   SCHEMA,
   sharedService,
   startedService,
+  storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { content, importInto, type Line } from '../support/content.ts'
 
 const BYTES_MAX = 2_048
 
@@ -164,36 +162,25 @@ describe('attributes at the ceiling are kept, and a byte more is refused with wh
   })
 })
 
-describe('what comes with whole environments', () => {
-  const importInto = (target: Client, lines: readonly object[]) =>
-    target.send('POST', '/v2/projects/default/envs/default/import?replace=true', {
-      text: [...lines, { kind: 'end', lines: lines.length }]
-        .map(line => `${JSON.stringify(line)}\n`)
-        .join(''),
-    }) as Promise<Answer<Problem>>
+describe('an import', async () => {
+  const key = await neighbourOf(verdict, 'imported')
+  const sent = (status: number, ...lines: readonly Line[]) =>
+    importInto(verdict, 'imported', content(...lines), key, status, '?replace=true')
 
-  const head = { kind: 'environment', format: 1 }
-  test.each([
-    ['user', { kind: 'user', key: 'u' }],
-    ['tenant', { kind: 'tenant', key: 't', name: 'T' }],
-    ['role', { kind: 'role', key: 'r', name: 'R' }],
-  ])('a %s of an import, whose line is named', async (_, thing) => {
-    const into = await startedService({ attributesBytesMax: BYTES_MAX })
-    const refused = await importInto(into, [head, thing, { ...thing, key: 'last', attributes: tooLarge }])
-    expect([refused.status, refused.body.message]).toEqual([
-      400,
-      expect.stringMatching(/^line [34]: .*MAX_ATTRIBUTES_BYTES/u),
-    ])
-    expect((await importInto(into, [head, { ...thing, attributes: fitting }])).status).toBe(200)
+  test.each<Line>([
+    { kind: 'user', key: 'u' },
+    { kind: 'tenant', key: 't', name: 'T' },
+    { kind: 'role', key: 'r', name: 'R' },
+  ])('is refused for the attributes of %j, with the line', async thing => {
+    const { body } = await sent(400, thing, { ...thing, key: 'last', attributes: tooLarge })
+    expect((body as Problem).message).toMatch(/^line [34]: .*MAX_ATTRIBUTES_BYTES/u)
+    await sent(200, { ...thing, attributes: fitting })
   })
 })
 
 describe('what an older release stored above the ceiling', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'verdict-attributes-'))
-  afterAll(() => rmSync(directory, { recursive: true, force: true }))
-  const storeUrl = `lmdb:${directory}`
-
   test('is read, changed elsewhere, made smaller and deleted; it is not copied and not made larger', async () => {
+    const storeUrl = `lmdb:${storeDirectory()}`
     const older = await startedService({ storeUrl, attributesBytesMax: 1_048_576 })
     const much = attributesOf(10 * BYTES_MAX)
     await older.post(`${FACTS}/users`, { key: 'alice', attributes: much })

@@ -128,21 +128,6 @@ test('an entry of a change and a deletion by id has the key and the id of each t
   }
 })
 
-test('an entry of a bulk by ids has the key and the id of each thing, also of a body that is not kept', async () => {
-  const verdict = await startedService()
-  const keys = Array.from({ length: 80 }, (_, index) => `user-${index}`)
-  await verdict.users(...keys)
-  const { body } = await verdict.get<{ data: { key: string; id: string }[] }>(
-    `${FACTS}/users?per_page=100&include_total_count=true`,
-  )
-  const users = body.data.filter(({ key }) => keys.includes(key))
-  const idents = users.map(({ id }) => id)
-  await verdict.send('DELETE', `${FACTS}/bulk/users`, { body: { idents } })
-  expect(await newest(verdict)).toEqual(Object.fromEntries(users.map(({ key, id }) => [`user:${key}`, id])))
-  expect((await about(verdict, 'user:user-7')).at(-1)).toBe('deleteUsers')
-  expect((await about(verdict, `user:${idents[7]}`)).at(-1)).toBe('deleteUsers')
-})
-
 test('an entry about a grant by ids has the keys of its sides', async () => {
   const verdict = await startedService()
   await companyOf(verdict)

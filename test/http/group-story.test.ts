@@ -14,6 +14,7 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
+import { DUPLICATE, IMPOSSIBLE, INVALID, OTHER_TENANT } from '../support/refusals.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()
@@ -150,11 +151,11 @@ describe('a group in a group', () => {
     await verdict.nest(inner, { into: outer })
 
     const itself = await assign(outer, outer)
-    expect([itself.status, itself.body.error_code]).toEqual([400, 'INVALID_INPUT'])
+    expect([itself.status, itself.body.error_code]).toEqual(IMPOSSIBLE)
     const cycle = await assign(inner, outer)
-    expect([cycle.status, cycle.body.error_code]).toEqual([400, 'INVALID_INPUT'])
+    expect([cycle.status, cycle.body.error_code]).toEqual(IMPOSSIBLE)
     const again = await assign(outer, inner)
-    expect([again.status, again.body.error_code]).toEqual([409, 'DUPLICATE_ENTITY'])
+    expect([again.status, again.body.error_code]).toEqual(DUPLICATE)
   })
 
   test('is of the same type and tenant', async () => {
@@ -165,12 +166,9 @@ describe('a group in a group', () => {
     await verdict.group(abroad, tenant)
 
     const otherType = await assign(outer, `squad:${squad}`)
-    expect([otherType.status, otherType.body.error_code]).toEqual([400, 'INVALID_INPUT'])
+    expect([otherType.status, otherType.body.error_code]).toEqual(IMPOSSIBLE)
     const otherTenant = await assign(outer, abroad)
-    expect([otherTenant.status, otherTenant.body.error_code]).toEqual([
-      400,
-      'MISMATCH_RESOURCE_INSTANCES_TENANTS',
-    ])
+    expect([otherTenant.status, otherTenant.body.error_code]).toEqual(OTHER_TENANT)
   })
 
   function assign(parent: string, child: string) {
@@ -572,7 +570,7 @@ describe('creating a group', () => {
       group_instance_key: `squad:${c}`,
       group_resource_type_key: 'group',
     })
-    expect([differing.status, differing.body.error_code]).toEqual([400, 'INVALID_INPUT'])
+    expect([differing.status, differing.body.error_code]).toEqual(IMPOSSIBLE)
   })
 
   test('makes the type with a member role that permits nothing', async () => {
@@ -590,7 +588,7 @@ describe('creating a group', () => {
     await verdict.instance(`group:${plain}`)
     for (const key of [team, plain]) {
       const again = await verdict.post<Problem>(GROUPS, { group_instance_key: key, group_tenant: 'default' })
-      expect([again.status, again.body.error_code]).toEqual([409, 'DUPLICATE_ENTITY'])
+      expect([again.status, again.body.error_code]).toEqual(DUPLICATE)
     }
     expect((await verdict.get(groupPath(plain))).status, 'a plain instance is no group (D-7)').toBe(404)
   })
@@ -613,7 +611,7 @@ describe('the tenant rules of groups (C.6)', () => {
       await verdict.post<Problem>(`${groupPath(team)}/roles`, grantBody('editor', `${away}-new`, tenant)),
     ]
     expect(refused.map(({ status, body }) => [status, body.error_code])).toEqual(
-      refused.map(() => [400, 'MISMATCH_RESOURCE_INSTANCES_TENANTS']),
+      refused.map(() => OTHER_TENANT),
     )
     expect(await verdict.revision()).toBe(revision)
   })
@@ -727,7 +725,7 @@ describe('lists of groups', () => {
     async query => {
       for (const path of [`${GROUPS}/direct`, GROUPS, `${groupPath('any')}/users`]) {
         const refused = await verdict.get<Problem>(`${path}?${query}`)
-        expect([refused.status, refused.body.error_code]).toEqual([422, 'INVALID_INPUT'])
+        expect([refused.status, refused.body.error_code]).toEqual(INVALID)
         expect(refused.body.detail?.[0]?.loc).toEqual(['query', query.split('=')[0]])
       }
     },

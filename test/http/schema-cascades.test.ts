@@ -2,13 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import type { GroupRead } from '#model/wire/group.ts'
 import type { Resource } from '#model/wire/resource.ts'
-import type { ResourceRole, TenantRole } from '#model/wire/role.ts'
+import type { TenantRole } from '#model/wire/role.ts'
 import {
   type Client,
-  grantBody,
   groupPath,
   GROUPS,
-  refusal,
   RESOURCES,
   SCHEMA,
   startedService,
@@ -117,55 +115,6 @@ describe('with a resource role', () => {
     await verdict.grant('team', 'editor', 'document:d1')
     expect(await allowed(verdict)).toContain('dora update')
   })
-
-  test('that others extend or are derived from, the mentions go', async () => {
-    const verdict = await arranged()
-    await verdict.delete(`${DOCUMENT}/roles/viewer`)
-    const { roles } = await documents(verdict)
-    expect(roles['editor']).toMatchObject({ extends: [], permissions: ['update'] })
-    expect(await allowed(verdict)).toEqual(['bob update', 'carl read', 'carl update', 'dora update'])
-    await verdict.post(`${DOCUMENT}/roles`, { key: 'viewer', name: 'V', permissions: ['read'] })
-    await verdict.post(`${DOCUMENT}/roles/viewer/implicit_grants`, KEEPS)
-    expect(await allowed(verdict)).toContain('alice read')
-    await verdict.delete(`${RESOURCES}/folder/roles/keeper`)
-    const viewer = await verdict.get<ResourceRole>(`${DOCUMENT}/roles/viewer`)
-    expect(viewer.body.granted_to.users_with_role).toEqual([])
-    await verdict.post(`${RESOURCES}/folder/roles`, { key: 'keeper', name: 'K' })
-    await verdict.post(`${DOCUMENT}/roles/viewer/implicit_grants`, KEEPS)
-    expect(await allowed(verdict)).not.toContain('alice read')
-  })
-
-  test('that members hold, memberships go; joining makes it again (D-40)', async () => {
-    const verdict = await arranged()
-    await verdict.delete(`${RESOURCES}/group/roles/member`)
-    expect(await allowed(verdict)).not.toContain('dora update')
-    expect(await team(verdict)).toMatchObject({ users: [], users_count: 0, assigned_roles: [] })
-    await verdict.join('team', 'dora')
-    expect(await allowed(verdict)).not.toContain('dora update')
-    await verdict.grant('team', 'editor', 'document:d1')
-    expect(await allowed(verdict)).toContain('dora update')
-  })
-})
-
-describe('with a tenant role', () => {
-  test('go its assignments and what extends it', async () => {
-    const verdict = await arranged()
-    await verdict.post(`${SCHEMA}/roles`, { key: 'chief', name: 'C', extends: ['auditor'] })
-    await verdict.assign('alice', 'chief', 'default')
-    expect(await allowed(verdict)).toContain('alice update')
-    await verdict.delete(`${SCHEMA}/roles/auditor`)
-    expect(await allowed(verdict)).toEqual([
-      'alice read',
-      'bob read',
-      'bob update',
-      'dora read',
-      'dora update',
-    ])
-    const chief = await verdict.get<TenantRole>(`${SCHEMA}/roles/chief`)
-    expect(chief.body.extends).toEqual([])
-    await verdict.tenantRole('auditor', ['document:read'])
-    expect(await allowed(verdict)).not.toContain('carl read')
-  })
 })
 
 describe('with a relation', () => {
@@ -179,18 +128,6 @@ describe('with a relation', () => {
     expect(await allowed(verdict)).not.toContain('alice read')
     await verdict.relate('folder:f1', 'parent', 'document:d1')
     expect(await allowed(verdict)).toContain('alice read')
-  })
-
-  test('of the groups API go the grants over it; the next one makes it again (D-40)', async () => {
-    const verdict = await arranged()
-    await verdict.delete(`${DOCUMENT}/relations/group_group_editor`)
-    expect(await allowed(verdict)).not.toContain('dora update')
-    expect((await team(verdict)).assigned_roles).toEqual(['group:team#member'])
-    const revoked = await verdict.delete(`${groupPath('team')}/roles`, grantBody('editor', 'document:d1'))
-    expect(refusal(revoked)).toEqual([404, 'NOT_FOUND'])
-    await verdict.grant('team', 'editor', 'document:d1')
-    expect(await allowed(verdict)).toContain('dora update')
-    expect((await team(verdict)).assigned_roles).toEqual(['group:team#member', 'document:d1#editor'])
   })
 })
 

@@ -15,6 +15,7 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
+import { DUPLICATE, INVALID, NOT_FOUND } from '../support/refusals.ts'
 
 const verdict = await sharedService()
 
@@ -51,7 +52,7 @@ describe('actions', () => {
     expect(keysOf(await verdict.get(`${path}?page=2&per_page=3`))).toEqual(['sign'])
     expect(keysOf(await verdict.get(`${path}?include_total_count=true`))).toHaveLength(4)
     expect((await verdict.delete(`${path}/sign`)).status).toBe(204)
-    expect(refusal(await verdict.get(`${path}/sign`))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.get(`${path}/sign`))).toEqual(NOT_FOUND)
     const { body: again } = await verdict.post<Action>(path, { key: 'sign', name: 'Sign' })
     expect(again.id).not.toBe(created.id)
   })
@@ -77,7 +78,7 @@ describe('action groups', () => {
     expect(keysOf(await verdict.get(path))).toEqual(['all', 'none'])
     const changed = await verdict.patch<ActionGroup>(`${path}/all`, { actions: ['write'] })
     expect(changed.body).toMatchObject({ id: created.id, name: 'All', actions: ['write'] })
-    expect(refusal(await verdict.patch(`${path}/all`, { actions: ['fly'] }))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.patch(`${path}/all`, { actions: ['fly'] }))).toEqual(NOT_FOUND)
     expect((await verdict.delete(`${path}/all`)).status).toBe(204)
     expect(keysOf(await verdict.get(path))).toEqual(['none'])
   })
@@ -99,11 +100,8 @@ describe('attributes', () => {
       description: null,
     })
     expect(keysOf(await verdict.get(path))).toEqual(['size'])
-    expect(refusal(await verdict.post(path, { key: 'size', type: 'time' }))).toEqual([
-      409,
-      'DUPLICATE_ENTITY',
-    ])
-    expect(refusal(await verdict.post(path, { key: 'x', type: 'integer' }))).toEqual([422, 'INVALID_INPUT'])
+    expect(refusal(await verdict.post(path, { key: 'size', type: 'time' }))).toEqual(DUPLICATE)
+    expect(refusal(await verdict.post(path, { key: 'x', type: 'integer' }))).toEqual(INVALID)
     expect((await verdict.delete(`${path}/size`)).status).toBe(204)
     expect(await verdict.get(path)).toMatchObject({ body: [] })
   })
@@ -112,7 +110,7 @@ describe('attributes', () => {
     const service = await startedService()
     const path = `${SCHEMA}/users/attributes`
     expect((await service.get(path)).body).toEqual([])
-    expect(refusal(await service.get(`${path}/level`))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await service.get(`${path}/level`))).toEqual(NOT_FOUND)
     const { body: created } = await service.post<Attribute>(path, { key: 'level', type: 'number' })
     expect(created).toMatchObject({ resource_key: '__user', built_in: true })
     expect((await service.get(`${path}/${created.id}`)).body).toEqual(created)
@@ -125,10 +123,10 @@ describe('attributes', () => {
     expect(listed.body.total_count).toBe(3)
     expect((await service.get<Resource>(`${RESOURCES}/__user`)).body.attributes).toHaveProperty('level')
     const name = { key: '__user', name: 'Mine', actions: {} }
-    expect(refusal(await service.post(RESOURCES, name))).toEqual([409, 'DUPLICATE_ENTITY'])
-    expect(refusal(await service.put(`${RESOURCES}/__user`, name))).toEqual([409, 'DUPLICATE_ENTITY'])
-    expect(refusal(await service.delete(`${RESOURCES}/__user`))).toEqual([404, 'NOT_FOUND'])
-    expect(refusal(await service.delete(`${RESOURCES}/${created.resource_id}`))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await service.post(RESOURCES, name))).toEqual(DUPLICATE)
+    expect(refusal(await service.put(`${RESOURCES}/__user`, name))).toEqual(DUPLICATE)
+    expect(refusal(await service.delete(`${RESOURCES}/__user`))).toEqual(NOT_FOUND)
+    expect(refusal(await service.delete(`${RESOURCES}/${created.resource_id}`))).toEqual(NOT_FOUND)
     expect((await service.delete(`${path}/level`)).status).toBe(204)
     expect((await service.get(path)).body).toEqual([])
   })
@@ -137,7 +135,7 @@ describe('attributes', () => {
     const service = await startedService()
     const [path, resource] = [`${RESOURCES}/__tenant/attributes`, `${RESOURCES}/__tenant`]
     expect((await service.get(path)).body).toEqual([])
-    expect(refusal(await service.get(`${path}/plan`))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await service.get(`${path}/plan`))).toEqual(NOT_FOUND)
     const { body: before } = await service.get<Resource>(resource)
     expect(before).toMatchObject({ key: '__tenant', attributes: {}, actions: {}, roles: {}, relations: {} })
     const environment = await service.send<{ created_at: string }>(
@@ -171,7 +169,7 @@ describe('attributes', () => {
       await service.post(RESOURCES, { key: '__tenant', ...definition }),
       await service.put(resource, definition),
     ]) {
-      expect(refusal(answer)).toEqual([409, 'DUPLICATE_ENTITY'])
+      expect(refusal(answer)).toEqual(DUPLICATE)
     }
     for (const answer of [
       await service.patch(resource, { name: 'Mine' }),
@@ -180,7 +178,7 @@ describe('attributes', () => {
       await service.post(`${resource}/actions`, { key: 'read', name: 'Read' }),
       await service.post(`${resource}/roles`, { key: 'admin', name: 'Admin' }),
     ]) {
-      expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
+      expect(refusal(answer)).toEqual(NOT_FOUND)
     }
     expect((await service.delete(`${path}/plan`)).status).toBe(204)
     expect((await service.get(path)).body).toEqual([])
@@ -192,7 +190,7 @@ describe('attributes', () => {
     expect((await verdict.get(`${SCHEMA}/users/attributes/badge`)).body).toEqual(created)
     expect(keysOf(await verdict.get(path))).toContain('badge')
     expect((await verdict.delete(`${path}/badge`)).status).toBe(204)
-    expect(refusal(await verdict.get(`${SCHEMA}/users/attributes/badge`))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.get(`${SCHEMA}/users/attributes/badge`))).toEqual(NOT_FOUND)
   })
 
   test.each([
@@ -220,9 +218,9 @@ describe('attributes', () => {
       await verdict.put(`${RESOURCES}/${page}`, definition),
       await verdict.patch(`${RESOURCES}/${page}`, { attributes }),
     ]) {
-      expect(refusal(answer)).toEqual([409, 'DUPLICATE_ENTITY'])
+      expect(refusal(answer)).toEqual(DUPLICATE)
     }
-    expect(refusal(await verdict.get(`${RESOURCES}/${page}-leaf`))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.get(`${RESOURCES}/${page}-leaf`))).toEqual(NOT_FOUND)
     expect((await verdict.get<Resource>(`${RESOURCES}/${page}`)).body.attributes).not.toHaveProperty('type')
     for (const path of [`${RESOURCES}/__user/attributes`, `${RESOURCES}/__tenant/attributes`]) {
       expect((await verdict.post(path, { key: 'type', type: 'string' })).status).toBe(200)
@@ -257,7 +255,7 @@ describe('relations', () => {
     expect((await verdict.get(`${path}/below`)).body).toEqual(below)
     expect((await verdict.get(`${path}/${below.id}`)).body).toEqual(below)
     expect((await verdict.delete(`${path}/${below.id}`)).status).toBe(204)
-    expect(refusal(await verdict.delete(`${path}/below`))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.delete(`${path}/below`))).toEqual(NOT_FOUND)
   })
 
   test.each([

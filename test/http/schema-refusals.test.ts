@@ -10,6 +10,7 @@ import {
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
+import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND } from '../support/refusals.ts'
 
 const verdict = await sharedService()
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
@@ -52,7 +53,7 @@ describe('what does not exist', () => {
     ['PATCH', `${SCHEMA}/users/attributes/none`, {}],
     ['DELETE', `${SCHEMA}/users/attributes/none`],
   ])('is 404: %s %s', async (method, path, body) => {
-    expect(refusal(await verdict.send(method, path, { body }))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.send(method, path, { body }))).toEqual(NOT_FOUND)
   })
 
   test.each<[string, string, unknown, (string | number)[]]>([
@@ -68,7 +69,7 @@ describe('what does not exist', () => {
     ['GET', `${ROLES}?page=0`, undefined, ['query', 'page']],
   ])('is 422 first when the shape is wrong (D-38): %s %s %j', async (method, path, body, loc) => {
     const answer = await verdict.send<Problem>(method, path, { body })
-    expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
+    expect(refusal(answer)).toEqual(INVALID)
     expect(answer.body.detail!.map(finding => finding.loc)).toContainEqual(loc)
   })
 
@@ -78,19 +79,19 @@ describe('what does not exist', () => {
     [`${P}/roles`, { key: 'viewer', name: 'X' }],
   ])('is not 409, which comes last: POST %s %j', async (path, body) => {
     const before = await verdict.revision()
-    expect(refusal(await verdict.post(path, body))).toEqual([409, 'DUPLICATE_ENTITY'])
+    expect(refusal(await verdict.post(path, body))).toEqual(DUPLICATE)
     expect(await verdict.revision()).toBe(before)
   })
 
   test('comes before what is there already (D-38)', async () => {
     const taken = { key: 'on', name: 'X', subject_resource: 'nothing' }
-    expect(refusal(await verdict.post(`${P}/relations`, taken))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.post(`${P}/relations`, taken))).toEqual(NOT_FOUND)
     const role = { key: 'viewer', name: 'X', permissions: ['fly'] }
-    expect(refusal(await verdict.post(`${P}/roles`, role))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.post(`${P}/roles`, role))).toEqual(NOT_FOUND)
     await verdict.post(`${P}/action_groups`, create)
     const group = { ...create, actions: ['fly'] }
-    expect(refusal(await verdict.post(`${P}/action_groups`, group))).toEqual([404, 'NOT_FOUND'])
-    expect(refusal(await verdict.post(`${P}/action_groups`, create))).toEqual([409, 'DUPLICATE_ENTITY'])
+    expect(refusal(await verdict.post(`${P}/action_groups`, group))).toEqual(NOT_FOUND)
+    expect(refusal(await verdict.post(`${P}/action_groups`, create))).toEqual(DUPLICATE)
   })
 })
 
@@ -114,16 +115,16 @@ describe('of several errors in the roles of one body', () => {
     ['what does not exist behind a circle', { ...circular, ...missing }],
   ])('existence wins over what does not fit, with %s (D-38)', async (_which, roles) => {
     const key = `page-${crypto.randomUUID()}`
-    expect(refusal(await verdict.put(`${RESOURCES}/${key}`, body(key, roles)))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.put(`${RESOURCES}/${key}`, body(key, roles)))).toEqual(NOT_FOUND)
     expect((await verdict.get(`${RESOURCES}/${key}`)).status).toBe(404)
     const taken = { ...body(page, roles), key: page }
-    expect(refusal(await verdict.post(RESOURCES, taken))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.post(RESOURCES, taken))).toEqual(NOT_FOUND)
   })
 
   test('what does not fit wins over what is there already (D-38)', async () => {
     const taken = (roles: Record<string, unknown>) => ({ ...body(page, roles), key: page })
-    expect(refusal(await verdict.post(RESOURCES, taken(circular)))).toEqual([400, 'INVALID_INPUT'])
-    expect(refusal(await verdict.post(RESOURCES, taken({ viewer: role })))).toEqual([409, 'DUPLICATE_ENTITY'])
+    expect(refusal(await verdict.post(RESOURCES, taken(circular)))).toEqual(IMPOSSIBLE)
+    expect(refusal(await verdict.post(RESOURCES, taken({ viewer: role })))).toEqual(DUPLICATE)
   })
 })
 
@@ -168,7 +169,7 @@ describe('what is more than the model takes', () => {
     ]
     for (const [method, path, body] of more) {
       const answer = await verdict.send<Problem>(method, path, { body })
-      expect(refusal(answer), `${method} ${path}`).toEqual([400, 'INVALID_INPUT'])
+      expect(refusal(answer), `${method} ${path}`).toEqual(IMPOSSIBLE)
       expect(answer.body.message).toContain('which is the most')
     }
     const taken = { key: 'part-7', name: 'X', subject_resource: key }
@@ -189,7 +190,7 @@ describe('a resource key that begins with __', () => {
   ])('is reserved, by every way to make a resource: %s %s %s', async (method, path, key, body) => {
     const before = await verdict.everythingListed()
     const answer = await verdict.send<Problem>(method, path, { body })
-    expect(refusal(answer)).toEqual([400, 'INVALID_INPUT'])
+    expect(refusal(answer)).toEqual(IMPOSSIBLE)
     expect(answer.body.message).toBe(
       `resource keys that begin with __ are reserved for what is built in, got "${key}"`,
     )

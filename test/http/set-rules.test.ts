@@ -1,5 +1,6 @@
 /** Rules on condition sets over HTTP: what they name, what is refused, what goes with what, and that they decide (conditions, 1.4, 1.5, 2). */
 import { describe, expect, test } from 'vitest'
+import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import type { Action } from '#model/wire/action.ts'
 import type { ConditionSet } from '#model/wire/condition-set.ts'
 import type { TenantRole } from '#model/wire/role.ts'
@@ -15,9 +16,10 @@ import {
   revisionOf,
   SCHEMA,
   sharedService,
-  startedService,
   storeDirectory,
+  startedService,
 } from '#testing/processes/running-service.ts'
+import { IMPOSSIBLE, INVALID, NOT_FOUND, NO_PERMISSION, type Refusal } from '../support/refusals.ts'
 
 const verdict = await sharedService()
 const SETS = `${SCHEMA}/condition_sets`
@@ -83,7 +85,7 @@ describe('a rule', () => {
     const removed = await verdict.delete(RULES, body)
     expect([removed.status, revisionOf(removed)]).toEqual([204, expect.stringMatching(/^[\w-]+\.\d+$/u)])
     expect(await verdict.allows(user, 'read', page)).toBe(false)
-    expect(refusal(await verdict.delete(RULES, body))).toEqual([404, 'NOT_FOUND'])
+    expect(refusal(await verdict.delete(RULES, body))).toEqual(NOT_FOUND)
   })
 
   test('names sets, roles, resources and actions by key or id, and reads the same', async () => {
@@ -134,21 +136,13 @@ describe('a rule', () => {
     expect(await newRule(body)).toMatchObject({ user_set: key })
     expect(await newRule({ ...body, is_role: true })).toMatchObject({ user_set: `__autogen_${key}` })
     // As a resource set it names the user set of that key.
-    expect(refusal(await verdict.post(RULES, { ...body, resource_set: key }))).toEqual([400, 'INVALID_INPUT'])
+    expect(refusal(await verdict.post(RULES, { ...body, resource_set: key }))).toEqual(IMPOSSIBLE)
     expect(await newRule({ ...body, resource_set: key, is_resource: true })).toMatchObject({
       resource_set: `__autogen_${key}`,
     })
     for (const flags of [{ is_role: true, user_set: 'nowhere' }, { is_resource: true }]) {
-      expect(refusal(await verdict.post(RULES, { ...body, ...flags }))).toEqual([404, 'NOT_FOUND'])
+      expect(refusal(await verdict.post(RULES, { ...body, ...flags }))).toEqual(NOT_FOUND)
     }
-  })
-
-  test('of a role and a resource allows what the role would', async () => {
-    const { page, role, user } = await newWorld()
-    await newRule({ user_set: role, permission: `${page}:read`, resource_set: page })
-    expect(await verdict.allows(user, 'read', page)).toBe(false)
-    await verdict.post(`${FACTS}/role_assignments`, { user, role, tenant: 'default' })
-    expect(await verdict.allows(user, 'read', page)).toBe(true)
   })
 
   test('has a key of 255 signs at most, which tells long ones apart', async () => {
@@ -171,26 +165,26 @@ describe('a rule is refused', () => {
     const other = (await newWorld()).page
     const body = { user_set: users, permission: `${page}:read`, resource_set: docs }
     await newRule(body)
-    const refused: readonly [change: object, status: number, code: string][] = [
-      [{ user_set: 'nowhere' }, 404, 'NOT_FOUND'],
-      [{ user_set: '__autogen_nowhere' }, 404, 'NOT_FOUND'],
-      [{ permission: `${page}:fly` }, 404, 'NOT_FOUND'],
-      [{ permission: 'nowhere:read' }, 404, 'NOT_FOUND'],
-      [{ permission: '4a5b6c7d-0000-4000-8000-000000000000' }, 404, 'NOT_FOUND'],
-      [{ resource_set: 'nowhere' }, 404, 'NOT_FOUND'],
-      [{ resource_set: '__user' }, 404, 'NOT_FOUND'],
-      [{ permission: 'read' }, 422, 'INVALID_PERMISSION_FORMAT'],
-      [{ permission: undefined, permissions: [`${page}:read`] }, 422, 'INVALID_INPUT'],
-      [{ user_set: docs }, 400, 'INVALID_INPUT'],
-      [{ user_set: `__autogen_${page}` }, 400, 'INVALID_INPUT'],
-      [{ resource_set: users }, 400, 'INVALID_INPUT'],
-      [{ resource_set: `__autogen_${role}` }, 400, 'INVALID_INPUT'],
-      [{ permission: `${other}:read` }, 400, 'INVALID_INPUT'],
-      [{ permission: `${other}:read`, resource_set: page }, 400, 'INVALID_INPUT'],
+    const refused: readonly [change: object, expected: Refusal][] = [
+      [{ user_set: 'nowhere' }, NOT_FOUND],
+      [{ user_set: '__autogen_nowhere' }, NOT_FOUND],
+      [{ permission: `${page}:fly` }, NOT_FOUND],
+      [{ permission: 'nowhere:read' }, NOT_FOUND],
+      [{ permission: '4a5b6c7d-0000-4000-8000-000000000000' }, NOT_FOUND],
+      [{ resource_set: 'nowhere' }, NOT_FOUND],
+      [{ resource_set: '__user' }, NOT_FOUND],
+      [{ permission: 'read' }, NO_PERMISSION],
+      [{ permission: undefined, permissions: [`${page}:read`] }, INVALID],
+      [{ user_set: docs }, IMPOSSIBLE],
+      [{ user_set: `__autogen_${page}` }, IMPOSSIBLE],
+      [{ resource_set: users }, IMPOSSIBLE],
+      [{ resource_set: `__autogen_${role}` }, IMPOSSIBLE],
+      [{ permission: `${other}:read` }, IMPOSSIBLE],
+      [{ permission: `${other}:read`, resource_set: page }, IMPOSSIBLE],
       // What is not there comes before what does not fit.
-      [{ permission: `${other}:read`, user_set: 'nowhere' }, 404, 'NOT_FOUND'],
+      [{ permission: `${other}:read`, user_set: 'nowhere' }, NOT_FOUND],
     ]
-    for (const [change, ...expected] of refused) {
+    for (const [change, expected] of refused) {
       const answer = await verdict.post<Problem>(RULES, { ...body, ...change })
       expect(refusal(answer), JSON.stringify(change)).toEqual(expected)
     }
@@ -355,7 +349,7 @@ describe('with what is removed go', () => {
     expect((await verdict.delete(`${RESOURCES}/${page}`)).status).toBe(204)
     expect(await rules()).toEqual([])
     for (const key of [docs, below, set.id]) {
-      expect(refusal(await verdict.get(`${SETS}/${key}`))).toEqual([404, 'NOT_FOUND'])
+      expect(refusal(await verdict.get(`${SETS}/${key}`))).toEqual(NOT_FOUND)
     }
     for (const key of [users, any]) expect((await verdict.get(`${SETS}/${key}`)).status).toBe(200)
     await verdict.resource({ key: page, actions: { read: {}, write: {} } })
@@ -363,65 +357,94 @@ describe('with what is removed go', () => {
     expect(await rules()).toEqual([])
     expect(await verdict.allows(user, 'read', page)).toBe(false)
   })
-
-  test('a declaration of an attribute: nothing', async () => {
-    const { users, page, user, rules } = await ruledWorld()
-    await verdict.post(`${SCHEMA}/users/attributes`, { key: 'name', type: 'string' })
-    expect((await verdict.delete(`${SCHEMA}/users/attributes/name`)).status).toBe(204)
-    expect(await rules()).toHaveLength(4)
-    expect((await verdict.get(`${SETS}/${users}`)).status).toBe(200)
-    expect(await verdict.allows(user, 'read', page)).toBe(true)
-  })
 })
 
-describe('sets and rules are kept', () => {
-  test('over a restart, with what was changed and removed', async () => {
-    const first = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
-    await first.resource({ key: 'page', actions: { read: {}, write: {} } })
-    await first.post(`${SCHEMA}/roles`, { key: 'reader', name: 'R' })
-    await first.post(`${FACTS}/users`, { key: 'ann', attributes: { level: 5 } })
-    const sets = [
-      { key: 'low', name: 'Low', conditions: { 'user.level': { 'less-than': 3 } } },
-      { key: 'any', name: 'Any' },
-      { key: 'pages', name: 'Pages', type: 'resourceset', resource_id: 'page' },
-      { key: 'below', name: 'Below', parent_id: 'low' },
-    ]
-    for (const body of sets) expect((await first.post(SETS, body)).status).toBe(200)
-    const rule = (user_set: string, action: string, resource_set = 'pages') => {
-      return { user_set, permission: `page:${action}`, resource_set }
+describe('in bulk, all or nothing,', () => {
+  const BULK = `${RULES}/bulk`
+
+  /** A page with two actions, a set of the members of a tenant and a set of one user. */
+  async function newBulk() {
+    const [page, everyone, one, user] = fresh('page', 'everyone', 'one', 'user')
+    await verdict.resource({ key: page, actions: { read: {}, write: {} } })
+    await verdict.conditionSet({ key: everyone, conditions: { 'user.tenants': { array_contains: 'acme' } } })
+    await verdict.conditionSet({ key: one, conditions: { 'user.key': { equals: user } } })
+    const rule = (set: string, action: string) => {
+      return { user_set: set, permission: `${page}:${action}`, resource_set: page }
     }
-    for (const body of [rule('below', 'read'), rule('any', 'write'), rule('reader', 'read', 'page')]) {
-      expect((await first.post(RULES, body)).status).toBe(200)
-    }
-    await first.patch(`${SETS}/low`, { conditions: { 'user.level': { 'greater-than': 3 } } })
-    await first.delete(RULES, rule('any', 'write'))
-    const shown = async (client: Client) => [
-      (await client.get(SETS)).body,
-      (await client.get(RULES)).body,
-      await client.allows('ann', 'read', 'page'),
-      await client.allows('ann', 'write', 'page'),
-    ]
-    const before = await shown(first)
-    expect(before.slice(2)).toEqual([true, false])
-    const second = await first.restart()
-    expect(await shown(second)).toEqual(before)
-    // The set above still counts, and so does who is in it.
-    await second.patch(`${FACTS}/users/ann`, { attributes: { level: 1 } })
-    expect(await second.allows('ann', 'read', 'page')).toBe(false)
+    return { page, everyone, one, user, rule }
+  }
+
+  async function permissionsOf(client: Client, set: string): Promise<string[]> {
+    const { body } = await client.get<SetRule[]>(`${RULES}?user_set=${set}`)
+    return body.map(({ permission }) => permission).toSorted()
+  }
+
+  test('creates what is missing, decides by it from the answer on, and removes what exists', async () => {
+    const { page, everyone, one, user, rule } = await newBulk()
+    expect((await verdict.post(RULES, rule(everyone, 'read'))).status).toBe(200)
+    const operations = [rule(everyone, 'read'), rule(one, 'read'), rule(one, 'write'), rule(one, 'write')]
+    const made = await verdict.post(BULK, { operations })
+    expect([made.status, made.body]).toEqual([200, { rules_created: 2, in_every_tenant: [1, 2] }])
+    expect(made.headers.get('warning')).toMatch(/neither set asks about tenants/)
+    expect(await verdict.allows(user, 'write', page)).toBe(true)
+    const again = await verdict.post(BULK, { operations })
+    expect([again.body, again.headers.get('warning')]).toEqual([
+      { rules_created: 0, in_every_tenant: [] },
+      null,
+    ])
+    const removed = await verdict.delete(BULK, { idents: operations.slice(1) })
+    expect([removed.status, removed.body]).toEqual([200, { rules_removed: 2 }])
+    expect(await verdict.allows(user, 'write', page)).toBe(false)
+    expect(await permissionsOf(verdict, everyone)).toEqual([`${page}:read`])
+    expect((await verdict.delete(BULK, { idents: operations })).body).toEqual({ rules_removed: 1 })
   })
 
-  test('with an entry in the audit log for each change, and none for what changed nothing', async () => {
-    const { users, docs, page } = await newWorld()
-    const body = { user_set: users, permission: `${page}:read`, resource_set: docs }
-    await newRule(body)
-    await verdict.post(RULES, body)
-    await verdict.delete(RULES, body)
-    const answer = await verdict.get<Envelope<{ operation: string; input: unknown }>>(
-      '/v2/audit-log/default/default?per_page=2',
+  test('takes permissions by id', async () => {
+    const { page, one, rule } = await newBulk()
+    const action = (await verdict.get<{ readonly id: string }>(`${RESOURCES}/${page}/actions/read`)).body
+    const byId = { ...rule(one, 'read'), permission: action.id.toUpperCase() }
+    expect((await verdict.post(BULK, { operations: [byId, rule(one, 'read')] })).body).toMatchObject({
+      rules_created: 1,
+    })
+    expect((await verdict.delete(BULK, { idents: [byId] })).body).toEqual({ rules_removed: 1 })
+  })
+
+  test.each([
+    ['an unknown set', { user_set: 'nowhere' }, NOT_FOUND],
+    ['an unknown action', { permission: 'page:nothing' }, NOT_FOUND],
+    ['an unknown id of an action', { permission: '00000000-0000-4000-8000-000000000000' }, NOT_FOUND],
+    ['a permission that is none', { permission: 'read' }, NO_PERMISSION],
+  ])('changes nothing if one element names %s', async (_, wrong, expected) => {
+    const { page, one, rule } = await newBulk()
+    await verdict.post(RULES, rule(one, 'write'))
+    const bodies = [rule(one, 'read'), rule(one, 'write'), { ...rule(one, 'read'), ...wrong }]
+    for (const refused of [
+      await verdict.post<Problem>(BULK, { operations: bodies }),
+      await verdict.delete<Problem>(BULK, { idents: bodies.slice(1) }),
+    ]) {
+      expect([refused.status, refused.body.error_code]).toEqual(expected)
+      expect(refused.body.message).toMatch(/(operations|idents)\[\d\]: /)
+    }
+    expect(await permissionsOf(verdict, one)).toEqual([`${page}:write`])
+  })
+
+  test('takes 10,000 elements, and not one more', async () => {
+    // By itself, because so many rules would be in the way of other tests.
+    const client = await startedService({ dataDirectory: storeDirectory() })
+    const actions = Array.from({ length: 1_000 }, (_, n) => `a-${n}`)
+    const sets = Array.from({ length: BULK_ELEMENTS_MAX / actions.length }, (_, n) => `s-${n}`)
+    await client.resource({ key: 'page', actions: Object.fromEntries(actions.map(key => [key, {}])) })
+    for (const key of sets) await client.conditionSet({ key, conditions: {} })
+    const rules = sets.flatMap(user_set =>
+      actions.map(action => ({ user_set, permission: `page:${action}`, resource_set: 'page' })),
     )
-    expect(answer.body.data.map(({ operation, input }) => [operation, input])).toEqual([
-      ['deleteSetRule', { body }],
-      ['createSetRule', { body }],
-    ])
+    const beyond = await client.post<Problem>(BULK, { operations: [...rules, rules[0]] })
+    expect([beyond.status, await permissionsOf(client, 's-0')]).toEqual([422, []])
+    const made = await client.post(BULK, { operations: rules })
+    expect([made.status, made.body]).toMatchObject([200, { rules_created: BULK_ELEMENTS_MAX }])
+    expect(await client.allows('anybody', 'a-999', 'page')).toBe(true)
+    expect((await client.delete<Problem>(BULK, { idents: [...rules, rules[0]] })).status).toBe(422)
+    expect((await client.delete(BULK, { idents: rules })).body).toEqual({ rules_removed: BULK_ELEMENTS_MAX })
+    expect(await client.allows('anybody', 'a-999', 'page')).toBe(false)
   })
 })

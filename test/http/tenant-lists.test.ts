@@ -6,7 +6,6 @@ import {
   ADMIN_KEY,
   type Client,
   FACTS,
-  neighbourOf,
   question,
   SCHEMA,
   sharedService,
@@ -77,12 +76,6 @@ describe('/allowed/all-tenants', () => {
       { allow: true, result: true, tenant: { key: 'acme', attributes: { plan: 'gold' } } },
     ])
     expect(await keys(question('alice', 'update', 'document'))).toEqual(['umbrella'])
-  })
-
-  test('ignores the tenant of the question', async () => {
-    for (const tenant of ['umbrella', 'nowhere', 'acme']) {
-      expect(await keys(question('alice', 'read', 'document', tenant))).toEqual(['10', '9', 'acme'])
-    }
   })
 
   test('of a stored instance tries its tenant and no other; one nobody stored may be in any', async () => {
@@ -259,17 +252,6 @@ describe.each(CALLS)('%s %s', (method, path, body) => {
       const answer = await verdict.send(method, path, { key, body })
       expect([answer.status, answer.body]).toEqual([status, { code: status, message: expect.any(String) }])
     }
-  })
-
-  test("shows nothing of a neighbour's environment", async () => {
-    const client = await startedService()
-    await fill(client)
-    const key = await neighbourOf(client, 'neighbour')
-    const answer = await client.send(method, path, { key, body })
-    expect([answer.status, answer.body]).toEqual([
-      200,
-      path === '/allowed/all-tenants' ? { allowed_tenants: [] } : [],
-    ])
   })
 })
 
