@@ -42,26 +42,26 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'console/long-lists.test.ts': {
     'measures time': 'a slow machine raises what is allowed: so many reloads for each second',
   },
-  'http/audit-about.test.ts': { 'measures time': ENDS },
+  'http/organization/audit-about.test.ts': { 'measures time': ENDS },
   'http/changes/effective.test.ts': { 'measures time': ENDS },
   'http/changes/streams.test.ts': { 'measures time': ENDS },
-  'http/expiry.test.ts': { 'measures time': ENDS },
+  'http/facts/expiry.test.ts': { 'measures time': ENDS },
   'service/ended-grants.test.ts': { 'measures time': LOWER },
   'threads/ending-facts.test.ts': { 'measures time': ENDS },
   'engine/memory.test.ts': { 'measures memory': LEAK },
   'engine/shared-index/rule-scratch.test.ts': {
     'measures memory': 'after a forced collection: eight megabytes are there, or nothing',
   },
-  'http/api-keys.test.ts': {
+  'http/organization/api-keys.test.ts': {
     'measures time': 'moments that a caller is told lie between two looks at the clock',
   },
-  'http/audit.test.ts': {
+  'http/organization/audit.test.ts': {
     'measures time': 'moments that a caller is told lie between two looks at the clock',
   },
   'engine/shared-index/large-index.test.ts': {
     'measures memory': 'faults of pages: those that are looked for are thousands, others are few',
   },
-  'http/content.test.ts': { sleeps: 'keeps a body coming, since the HTTP library ends one that does not' },
+  'http/content/content.test.ts': { sleeps: 'keeps a body coming, since the HTTP library ends one that does not' },
   'http/edge/lifecycle.test.ts': {
     'has a deadline': 'is about the one that closing a server has',
     'finds a port by itself': 'is about that',

@@ -10,7 +10,7 @@ import {
   memberPath,
   neighbourOf,
 } from '#testing/processes/running-service.ts'
-import { content, contentOf, importInto, type Line } from '../support/content.ts'
+import { content, contentOf, importInto, type Line } from '../../support/content.ts'
 
 const END = '2131-05-01T10:00:00.123Z'
 const AFTER = '2131-05-01T10:00:00.124Z'

@@ -4,7 +4,7 @@ import type { Action, ActionGroup } from '#model/wire/action.ts'
 import type { Attribute } from '#model/wire/attribute.ts'
 import type { Relation } from '#model/wire/relation.ts'
 import type { Resource } from '#model/wire/resource.ts'
-import { newPage } from '../support/pages.ts'
+import { newPage } from '../../support/pages.ts'
 import {
   ADMIN_KEY,
   type Answer,
@@ -15,7 +15,7 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, INVALID, NOT_FOUND } from '../support/refusals.ts'
+import { DUPLICATE, INVALID, NOT_FOUND } from '../../support/refusals.ts'
 
 const verdict = await sharedService()
 

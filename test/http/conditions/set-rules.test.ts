@@ -19,7 +19,7 @@ import {
   storeDirectory,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { IMPOSSIBLE, INVALID, NOT_FOUND, NO_PERMISSION, type Refusal } from '../support/refusals.ts'
+import { IMPOSSIBLE, INVALID, NOT_FOUND, NO_PERMISSION, type Refusal } from '../../support/refusals.ts'
 
 const verdict = await sharedService()
 const SETS = `${SCHEMA}/condition_sets`

@@ -15,7 +15,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { content, contentOf, importInto } from '../../support/content.ts'
+import { content, contentOf, importInto } from '../../../support/content.ts'
 
 const ceilings = mkdtempSync(join(tmpdir(), 'verdict-ceilings-'))
 afterAll(() => rmSync(ceilings, { recursive: true, force: true }))

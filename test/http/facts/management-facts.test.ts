@@ -15,7 +15,7 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, INVALID, NOT_FOUND, OTHER_TENANT, OTHER_TYPE } from '../support/refusals.ts'
+import { DUPLICATE, INVALID, NOT_FOUND, OTHER_TENANT, OTHER_TYPE } from '../../support/refusals.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()

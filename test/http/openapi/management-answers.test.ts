@@ -12,7 +12,7 @@ import {
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { MANAGEMENT_CALLS } from '../support/management-calls.ts'
+import { MANAGEMENT_CALLS } from '../../support/management-calls.ts'
 import { answerFindings, routes } from '#testing/requests/routes.ts'
 
 const verdict = await sharedService()

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { API_KEY, FACTS, neighbourOf, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
-import { verdictCommand } from '../cli/command-line.ts'
-import { contentOf } from '../support/content.ts'
+import { verdictCommand } from '../../cli/command-line.ts'
+import { contentOf } from '../../support/content.ts'
 
 const verdict = await sharedService()
 const directory = mkdtempSync(join(tmpdir(), 'verdict-model-'))
@@ -58,7 +58,7 @@ test('an environment without a model is a file that says nothing', async () => {
 })
 
 test('applied to another environment it makes the same model, and where it is from there is nothing to do', async () => {
-  writeFileSync(file, readFileSync(new URL('../cli/company.yaml', import.meta.url), 'utf8'))
+  writeFileSync(file, readFileSync(new URL('../../cli/company.yaml', import.meta.url), 'utf8'))
   expect((await run(API_KEY, 'apply', file, '--yes')).code).toBe(0)
   // A set and a role of one key; texts of all kinds; a relation that the groups API made is no part of the model.
   const made = async (path: string, body: unknown) =>

@@ -14,7 +14,7 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, IMPOSSIBLE, INVALID, OTHER_TENANT } from '../support/refusals.ts'
+import { DUPLICATE, IMPOSSIBLE, INVALID, OTHER_TENANT } from '../../support/refusals.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()

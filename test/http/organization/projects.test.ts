@@ -18,7 +18,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, INVALID, NOT_FOUND } from '../support/refusals.ts'
+import { DUPLICATE, INVALID, NOT_FOUND } from '../../support/refusals.ts'
 
 const PROJECTS = '/v2/projects'
 const ENVS = `${PROJECTS}/default/envs`

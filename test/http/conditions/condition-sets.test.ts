@@ -15,7 +15,7 @@ import {
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND } from '../support/refusals.ts'
+import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/refusals.ts'
 
 const verdict = await sharedService()
 const SETS = `${SCHEMA}/condition_sets`

@@ -27,7 +27,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, INVALID, NOT_FOUND } from '../support/refusals.ts'
+import { DUPLICATE, INVALID, NOT_FOUND } from '../../support/refusals.ts'
 
 const verdict = await sharedService()
 const CONFIGS = `${FACTS}/proxy_configs`

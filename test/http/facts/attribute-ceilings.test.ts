@@ -3,7 +3,7 @@
  * bounds rows, pages, exports and memory. What an older release stored above it can still be read, changed and deleted.
  */
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config/read-config.ts'
+import { readConfig } from '../../../src/config/read-config.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import {
   ADMIN_KEY,
@@ -17,7 +17,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { content, importInto, type Line } from '../support/content.ts'
+import { content, importInto, type Line } from '../../support/content.ts'
 
 const BYTES_MAX = 2_048
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { HANG_MS } from '../support/hang.ts'
+import { HANG_MS } from '../../support/hang.ts'
 import {
   ADMIN_KEY,
   type Client,
@@ -16,7 +16,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { content, contentOf, importInto, type Line } from '../support/content.ts'
+import { content, contentOf, importInto, type Line } from '../../support/content.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'verdict-content-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))

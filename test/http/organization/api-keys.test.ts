@@ -21,7 +21,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { FORBIDDEN, IMPOSSIBLE, NOT_FOUND } from '../support/refusals.ts'
+import { FORBIDDEN, IMPOSSIBLE, NOT_FOUND } from '../../support/refusals.ts'
 
 const KEYS = '/v2/api-key'
 const verdict = await sharedService({ httpThreads: 2 })

@@ -10,7 +10,7 @@ import {
   refusal,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, IMPOSSIBLE, NOT_FOUND } from '../support/refusals.ts'
+import { DUPLICATE, IMPOSSIBLE, NOT_FOUND } from '../../support/refusals.ts'
 
 const verdict = await sharedService()
 const ENVS = '/v2/projects/default/envs'

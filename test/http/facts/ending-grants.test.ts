@@ -13,7 +13,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { createGrantModel, endsIn, GRANTS } from '../support/grants.ts'
+import { createGrantModel, endsIn, GRANTS } from '../../support/grants.ts'
 
 const verdict = await sharedService()
 await createGrantModel(verdict)

@@ -13,7 +13,14 @@ import {
   startedService,
   type Problem,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND, NO_PERMISSION, OTHER_TYPE } from '../support/refusals.ts'
+import {
+  DUPLICATE,
+  IMPOSSIBLE,
+  INVALID,
+  NOT_FOUND,
+  NO_PERMISSION,
+  OTHER_TYPE,
+} from '../../support/refusals.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()
