@@ -61,7 +61,9 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'engine/shared-index/large-index.test.ts': {
     'measures memory': 'faults of pages: those that are looked for are thousands, others are few',
   },
-  'http/content/content.test.ts': { sleeps: 'keeps a body coming, since the HTTP library ends one that does not' },
+  'http/content/content.test.ts': {
+    sleeps: 'keeps a body coming, since the HTTP library ends one that does not',
+  },
   'http/edge/lifecycle.test.ts': {
     'has a deadline': 'is about the one that closing a server has',
     'finds a port by itself': 'is about that',

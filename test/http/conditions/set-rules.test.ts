@@ -1,6 +1,5 @@
 /** Rules on condition sets over HTTP: what they name, what is refused, what goes with what, and that they decide (conditions, 1.4, 1.5, 2). */
 import { describe, expect, test } from 'vitest'
-import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import type { Action } from '#model/wire/action.ts'
 import type { ConditionSet } from '#model/wire/condition-set.ts'
 import type { TenantRole } from '#model/wire/role.ts'
@@ -16,8 +15,6 @@ import {
   revisionOf,
   SCHEMA,
   sharedService,
-  storeDirectory,
-  startedService,
 } from '#testing/processes/running-service.ts'
 import { IMPOSSIBLE, INVALID, NOT_FOUND, NO_PERMISSION, type Refusal } from '../../support/refusals.ts'
 
@@ -426,25 +423,5 @@ describe('in bulk, all or nothing,', () => {
       expect(refused.body.message).toMatch(/(operations|idents)\[\d\]: /)
     }
     expect(await permissionsOf(verdict, one)).toEqual([`${page}:write`])
-  })
-
-  test('takes 10,000 elements, and not one more', async () => {
-    // By itself, because so many rules would be in the way of other tests.
-    const client = await startedService({ dataDirectory: storeDirectory() })
-    const actions = Array.from({ length: 1_000 }, (_, n) => `a-${n}`)
-    const sets = Array.from({ length: BULK_ELEMENTS_MAX / actions.length }, (_, n) => `s-${n}`)
-    await client.resource({ key: 'page', actions: Object.fromEntries(actions.map(key => [key, {}])) })
-    for (const key of sets) await client.conditionSet({ key, conditions: {} })
-    const rules = sets.flatMap(user_set =>
-      actions.map(action => ({ user_set, permission: `page:${action}`, resource_set: 'page' })),
-    )
-    const beyond = await client.post<Problem>(BULK, { operations: [...rules, rules[0]] })
-    expect([beyond.status, await permissionsOf(client, 's-0')]).toEqual([422, []])
-    const made = await client.post(BULK, { operations: rules })
-    expect([made.status, made.body]).toMatchObject([200, { rules_created: BULK_ELEMENTS_MAX }])
-    expect(await client.allows('anybody', 'a-999', 'page')).toBe(true)
-    expect((await client.delete<Problem>(BULK, { idents: [...rules, rules[0]] })).status).toBe(422)
-    expect((await client.delete(BULK, { idents: rules })).body).toEqual({ rules_removed: BULK_ELEMENTS_MAX })
-    expect(await client.allows('anybody', 'a-999', 'page')).toBe(false)
   })
 })
