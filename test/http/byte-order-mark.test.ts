@@ -47,18 +47,6 @@ test.each(DECISIONS)('$operation: a body behind one is answered as it is without
   }
 })
 
-test('a bulk behind one decides for each question', async () => {
-  const bulk = Array.from({ length: 4_000 }, (_, n) =>
-    question(n % 3 === 0 ? 'alice' : 'bob', 'read', 'document:d1'),
-  )
-  for (const service of [on, off]) {
-    const { body } = await service.send<{ allow: { allow: boolean }[] }>('POST', '/allowed/bulk', {
-      text: marked(bulk),
-    })
-    expect(body.allow.map(({ allow }) => allow)).toEqual(bulk.map((_, n) => n % 3 === 0))
-  }
-})
-
 test('management takes bodies behind one, too, and an empty one as none', async () => {
   const [user, group] = fresh('user', 'group')
   for (const service of [on, off]) {
