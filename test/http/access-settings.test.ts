@@ -63,10 +63,11 @@ const CASES: readonly {
     bad: [
       '',
       'pdp.example.com',
-      'mailto:a@example.com',
-      'https://a?b',
-      'https://a#b',
-      'https://a?',
+      '/t1',
+      'ftp://pdp.example.com',
+      ' https://pdp.example.com',
+      String.raw`https://pdp.example.com\t1`,
+      ...['?b', '/#b', '?', '/t1#'].map(end => `https://pdp.example.com${end}`),
       'https://u:p@a',
     ],
   },
@@ -94,11 +95,18 @@ describe.each(CASES)('$name', ({ name, field, fallback, good, bad }) => {
     expect(readConfig({})[field]).toEqual(fallback)
   })
 
-  test.each(good)('means what it says: %s', (text, value) => {
-    expect(readConfig({ [name]: text })[field]).toEqual(value)
+  test('means what it says', () => {
+    for (const [text, value] of good) expect(readConfig({ [name]: text })[field], text).toEqual(value)
   })
 
-  test.each(bad)('is refused by name when it does not fit: %j', text => {
-    expect(() => readConfig({ [name]: text })).toThrow(new RegExp(`setting ${name}: expected `))
+  test('is refused by name when it does not fit', () => {
+    for (const text of bad)
+      expect(() => readConfig({ [name]: text }), text).toThrow(`setting ${name}: expected `)
   })
+})
+
+test('a PUBLIC_URL with credentials is refused without telling them', () => {
+  const refused = () => readConfig({ PUBLIC_URL: 'https://ops:hunter2@pdp.example.com' })
+  expect(refused).toThrow('got one with credentials')
+  expect(refused).not.toThrow(/hunter2/)
 })

@@ -96,3 +96,10 @@ export const GOOD: Readonly<Record<(typeof ENDPOINTS)[number], Readonly<Record<s
   [RESOURCES_FOUND]: { ...evaluation('alice', 'read', 'document:d1'), resource: { type: 'document' } },
   [ACTIONS]: { subject: { type: 'user', id: 'alice' }, resource: entity('document:d1') },
 }
+
+/** A copy of the body with another value at the place, which is named as messages name it (`subject.id`). */
+export function changedAt<Body extends object>(body: Body, place: string, value: unknown): Body {
+  const [name, ...rest] = place.split('.') as [keyof Body & string, ...string[]]
+  const inner = rest.length === 0 ? value : changedAt(body[name] as object, rest.join('.'), value)
+  return { ...body, [name]: inner }
+}
