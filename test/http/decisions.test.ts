@@ -1,6 +1,7 @@
 /** `/allowed` and `/allowed/bulk` over HTTP (contract A.1 to A.3, D-14, D-15, D-31, D-42). */
 import { describe, expect, test } from 'vitest'
 import type { User } from '#model/wire/user.ts'
+import { changedAt } from '../support/access-requests.ts'
 import {
   ADMIN_KEY,
   type Answer,
@@ -54,14 +55,6 @@ describe('a decision', () => {
     expect(allowed.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('echoes the request id', async () => {
-    const answer = await verdict.send('POST', '/allowed', {
-      body: question('nobody', 'read', 'document'),
-      headers: { 'x-request-id': 'my own id/1' },
-    })
-    expect(answer.headers.get('x-request-id')).toBe('my own id/1')
-  })
-
   test('is an allow where everything is known and permitted', async () => {
     expect((await ask(question('known', 'read', 'document:known', 'default'))).body).toEqual(ALLOWED)
   })
@@ -81,20 +74,6 @@ describe('a decision', () => {
   ])('is a deny with 200 about %s', async (_about, body) => {
     const answer = await ask(body)
     expect([answer.status, answer.body]).toEqual([200, DENIED])
-  })
-
-  test('is a deny when the role has no permissions', async () => {
-    const [empty, alice, d1] = fresh('empty', 'alice', 'document:d1')
-    const role = await verdict.post<{ permissions: string[] }>(`${RESOURCES}/document/roles`, {
-      key: empty,
-      name: 'Empty',
-    })
-    expect(role.body.permissions).toEqual([])
-    await verdict.tenantRole(empty, [])
-    await verdict.user(alice)
-    await verdict.assign(alice, empty, d1)
-    await verdict.assign(alice, empty, 'default')
-    for (const action of ['read', 'update']) expect(await verdict.allows(alice, action, d1)).toBe(false)
   })
 
   test('counts the permissions of roles that a role extends, transitively, but no derivation from them', async () => {
@@ -214,22 +193,12 @@ describe('the body of a question', () => {
     expect([answer.status, answer.body]).toEqual([200, DENIED])
   })
 
+  const TWO_INSTANCES = { type: 'document', id: 'a', key: 'b' }
   const good = {
     user: { key: 'u' },
     action: 'read',
     resource: { type: 'document', key: 'd', tenant: 'default' },
   }
-  test.each([
-    ['user.key', { ...good, user: { key: '' } }],
-    ['action', { ...good, action: '' }],
-    ['resource.type', { ...good, resource: { ...good.resource, type: '' } }],
-    ['resource.tenant', { ...good, resource: { ...good.resource, tenant: '' } }],
-  ])('must not have an empty %s (D-42)', async (place, body) => {
-    const answer = await verdict.post<NativeProblem>('/allowed', body)
-    expect([answer.status, answer.body.code]).toEqual([400, 400])
-    expect(answer.body.message).toContain(place)
-  })
-
   test('may have the older form: the user is a text, and the instance is resource.id', async () => {
     const [holder, other, d] = fresh('holder', 'other', 'document:d')
     await verdict.users(holder, other)
@@ -281,36 +250,32 @@ describe('the body of a question', () => {
     expect(whose).toMatchObject({ status: 200, body: ofType!.body })
   })
 
+  test.each<[place: string, values: readonly unknown[]]>([
+    ['user', [undefined, '', 7, null]],
+    ['user.key', [undefined, '', 7]],
+    ['action', [undefined, '', { name: 'read' }, null]],
+    ['resource', [undefined, 'document:d', { key: 'd' }]],
+    ['resource.type', ['', null]],
+    ['resource.key', [1]],
+    ['resource.tenant', ['', 1]],
+    ['resource.attributes', [[]]],
+    ['context', ['now']],
+  ])('with a wrong %s (%j) is 400 with {code, message}, and says where (D-42)', async (place, values) => {
+    for (const value of values) {
+      const answer = await verdict.post<NativeProblem>('/allowed', changedAt(good, place, value))
+      expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.any(String) }])
+      expect(answer.body.message).toContain(place)
+    }
+  })
+
   test.each([
-    ['no user', { ...good, user: undefined }],
-    ['a user without a key', { ...good, user: {} }],
-    ['a user that is an empty text', { ...good, user: '' }],
-    ['a user that is a number', { ...good, user: 7 }],
-    [
-      'an older form with two instances',
-      { ...good, user: 'u', resource: { type: 'document', id: 'a', key: 'b' } },
-    ],
-    ['a null user', { ...good, user: null }],
-    ['a numeric user key', { ...good, user: { key: 7 } }],
-    ['no action', { ...good, action: undefined }],
-    ['an action that is an object', { ...good, action: { name: 'read' } }],
-    ['a null action', { ...good, action: null }],
-    ['no resource', { ...good, resource: undefined }],
-    ['a resource that is a text', { ...good, resource: 'document:d' }],
-    ['no resource type', { ...good, resource: { key: 'd' } }],
-    ['a null resource type', { ...good, resource: { type: null } }],
-    ['a numeric instance key', { ...good, resource: { type: 'document', key: 1 } }],
-    ['a numeric tenant', { ...good, resource: { type: 'document', tenant: 1 } }],
-    ['attributes that are a list', { ...good, resource: { type: 'document', attributes: [] } }],
-    ['a context that is a text', { ...good, context: 'now' }],
+    ['an older form with two instances', changedAt({ ...good, user: 'u' }, 'resource', TWO_INSTANCES)],
     ['an array', [good]],
     ['null', null],
     ['a text', 'read'],
   ])('is 400 with {code, message} for %s', async (_about, body) => {
     const answer = await verdict.post<NativeProblem>('/allowed', body)
-    expect(answer.status).toBe(400)
-    expect(answer.body).toEqual({ code: 400, message: expect.any(String) })
-    expect(answer.body.message).not.toBe('')
+    expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.stringMatching(/./) }])
   })
 })
 
@@ -367,15 +332,6 @@ describe('keys', () => {
     })
     expect([answer.status, answer.body]).toEqual([403, { code: 403, message: expect.any(String) }])
   })
-
-  test('the bearer scheme is written in any case', async () => {
-    const answer = await verdict.send('POST', '/allowed', {
-      body: question('u', 'read', 'document'),
-      key: null,
-      headers: { authorization: `bEARER ${verdict.settings.apiKey}` },
-    })
-    expect(answer.status).toBe(200)
-  })
 })
 
 describe('a write', () => {
@@ -394,7 +350,7 @@ describe('a write', () => {
       )
       return [...new Set(answers.map(answer => answer.body.allow))]
     }
-    for (let round = 0; round < 40; round += 1) {
+    for (let round = 0; round < 15; round += 1) {
       const joined = await service.send('PUT', memberPath('team', 'alice'), {
         body: { tenant: 'default' },
         headers: ownConnection,
