@@ -2,22 +2,17 @@
  * Large bodies of decisions, which another thread reads: no answer, no count and no record tells so. Two services, one of them
  * without such a thread, are asked the same.
  */
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { BYTES_HERE_MAX } from '#http/routing/large-bodies.ts'
 import { LARGE_BODY_BYTES_MIN } from '#http/edge/request-turns.ts'
 import { ACTIONS, EVALUATION, EVALUATIONS } from '../support/access-requests.ts'
 import { WORLD } from '#testing/hostile/hostile-requests.ts'
 import { loadModel } from '#testing/requests/load-model.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
-import {
-  API_KEY,
-  type Client,
-  sharedService,
-  startedService,
-  storeDirectory,
-} from '#testing/processes/running-service.ts'
+import { API_KEY, type Client, sharedService, startedService } from '#testing/processes/running-service.ts'
 
 const CHECKS_MAX = 3_000
 const LISTED_BYTES_MAX = 4 * 1_024 * 1_024
@@ -29,8 +24,11 @@ const settings = {
   attributesBytesMax: 1_024 * 1_024,
   minRevisionWaitMs: 50,
 }
-const elsewhere = await sharedService({ ...settings, poolThreads: 1 })
-const here = await sharedService({ ...settings, poolThreads: 0 })
+/** Decision logs of the two services. */
+const logs = mkdtempSync(join(tmpdir(), 'verdict-read-elsewhere-'))
+afterAll(() => rmSync(logs, { recursive: true }))
+const elsewhere = await sharedService({ ...settings, poolThreads: 1, decisionLog: join(logs, 'elsewhere') })
+const here = await sharedService({ ...settings, poolThreads: 0, decisionLog: join(logs, 'here') })
 const debugElsewhere = await sharedService({ ...settings, hasDebug: true, poolThreads: 1 })
 const debugHere = await sharedService({ ...settings, hasDebug: true, poolThreads: 0 })
 for (const service of [elsewhere, here, debugElsewhere, debugHere]) await loadWorld(service)
@@ -87,7 +85,6 @@ const SENT: Readonly<Record<string, Sent>> = {
     mixed(CHECKS_MAX).map(one => ({ ...one, sdk: 'a'.repeat(60) })),
   ],
   'a bulk of too many': ['/allowed/bulk', mixed(CHECKS_MAX + 1, { context: { a: 'b'.repeat(100) } })],
-  'no list': ['/allowed/bulk', { ...check('alice'), context: { long: LONG } }],
   'wrong shapes, some of many': [
     '/allowed/bulk',
     mixed(2_000, { context: { long: 'x'.repeat(200) } }).map((one, index) =>
@@ -95,13 +92,7 @@ const SENT: Readonly<Record<string, Sent>> = {
     ),
   ],
   'no JSON': ['/allowed/bulk', bytes('[', '{"a":1},'.repeat(40_000))],
-  'no JSON, and said to be packed': [
-    '/allowed/bulk',
-    bytes([0x1f, 0x8b], LONG),
-    { 'content-encoding': 'gzip' },
-  ],
   'no UTF-8': ['/allowed/bulk', bytes('["', LONG, [0xff], '"]')],
-  'half a character': ['/allowed/bulk', bytes('["', LONG, '\\ud800"]')],
   'nested too deep': ['/allowed/bulk', bytes('['.repeat(200_000), ']'.repeat(200_000))],
   'behind a byte order mark': [
     '/allowed/bulk',
@@ -109,19 +100,16 @@ const SENT: Readonly<Record<string, Sent>> = {
   ],
   'an empty bulk in much white': ['/allowed/bulk', bytes('[', ' '.repeat(LARGE_BODY_BYTES_MIN), ']')],
   'one question': ['/allowed', check('alice', 'd1', { context: { long: LONG, 'é\\': 1 } })],
-  'an explanation': ['/allowed/explain', check('alice', 'd1', { context: { long: LONG } })],
   'a list of permissions': ['/user-permissions', { user: { key: 'alice' }, context: { long: LONG } }],
   'a list of tenants that allow': [
     '/allowed/all-tenants',
     check('alice', undefined, { context: { long: LONG } }),
   ],
-  'a list of tenants of a user': ['/user-tenants', { user: { key: 'alice' }, context: { long: LONG } }],
   'a list of users': [
     '/authorized_users',
     { action: 'read', resource: { type: 'document', key: 'd1', tenant: 'default' }, context: { long: LONG } },
   ],
   'an evaluation': [EVALUATION, item('alice', { context: { long: LONG } })],
-  'an evaluation of the wrong shape': [EVALUATION, { ...item('alice'), action: 1, context: { long: LONG } }],
   'evaluations, some of which cannot be read': [
     EVALUATIONS,
     {
@@ -142,22 +130,6 @@ const SENT: Readonly<Record<string, Sent>> = {
   'evaluations that stop at the first deny': [
     EVALUATIONS,
     { evaluations: items, context: { long: LONG }, options: { evaluations_semantic: 'deny_on_first_deny' } },
-  ],
-  'evaluations that stop at the first permit': [
-    EVALUATIONS,
-    {
-      evaluations: items.toReversed(),
-      context: { long: LONG },
-      options: { evaluations_semantic: 'permit_on_first_permit' },
-    },
-  ],
-  'evaluations without items': [EVALUATIONS, item('alice', { context: { long: LONG } })],
-  'evaluations that inherit a name of a megabyte': [
-    EVALUATIONS,
-    {
-      subject: { type: 'user', id: LONG },
-      evaluations: Array(2_500).fill({ action: { name: 'read' }, resource: { type: 'document', id: 'd1' } }),
-    },
   ],
   'a search for actions': [
     ACTIONS,
@@ -201,19 +173,18 @@ const counted = (scrape: Scrape) => ({
   limits: scrape.sum('verdict_limit_reached_total'),
 })
 
-describe.each([
-  ['as it is shipped', elsewhere, here],
-  ['with DEBUG_DECISIONS', debugElsewhere, debugHere],
-])('%s', (_, one, other) => {
-  test.each(Object.entries(SENT))('%s: answered alike', async (_name, sent) => {
-    const right = await ask(other, sent)
-    expect(await ask(one, sent)).toEqual(right)
-    // Another reads it that knows what such questions look like.
-    expect(await ask(one, sent)).toEqual(right)
-    await ask(other, sent)
-    await ask(other, sent)
-  })
+test.each(Object.entries(SENT))('%s: answered alike', async (_name, sent) => {
+  const right = await ask(here, sent)
+  expect(await ask(elsewhere, sent)).toEqual(right)
+  // Another reads it that knows what such questions look like.
+  expect(await ask(elsewhere, sent)).toEqual(right)
+  await ask(here, sent)
 })
+
+test.each(['a bulk of a few long questions', 'one question', 'evaluations, some of which cannot be read'])(
+  'with DEBUG_DECISIONS, %s: answered alike',
+  async name => expect(await ask(debugElsewhere, SENT[name]!)).toEqual(await ask(debugHere, SENT[name]!)),
+)
 
 test.each([
   ['a bulk that has to be parsed', 1],
@@ -227,56 +198,30 @@ test.each([
   expect((await Scrape.of(service.address)).sum('verdict_pool_threads')).toBe(threads)
 })
 
-test('decisions and refusals are counted as those that are read here', async () => {
-  const before = [
-    counted(await Scrape.of(elsewhere.address)),
-    counted(await Scrape.of(here.address)),
-  ] as const
-  for (const sent of Object.values(SENT)) for (const service of [elsewhere, here]) await ask(service, sent)
-  const after = [counted(await Scrape.of(elsewhere.address)), counted(await Scrape.of(here.address))] as const
-  const grown = [0, 1].map(at =>
-    Object.fromEntries(
-      Object.entries(after[at as 0]).map(([name, value]) => [
-        name,
-        value - before[at as 0][name as 'allowed'],
-      ]),
-    ),
-  )
-  expect(grown[0]).toEqual(grown[1])
-  expect(grown[0]!['allowed']).toBeGreaterThan(100)
-})
-
 test('a state to come is waited for behind all checks, one that is there is not', async () => {
   const good = SENT['a bulk that has to be parsed']!
   const bad = SENT['no JSON']!
-  for (const [service, right] of [
-    [elsewhere, here],
-    [debugElsewhere, debugHere],
-  ] as const) {
-    const present = await service.revision()
-    const [epoch, sequence] = present.split('.') as [string, string]
-    const future = { 'x-min-revision': `${epoch}.${Number(sequence) + 1_000}` }
-    expect((await ask(service, [good[0], good[1], { 'x-min-revision': present }])).text).toBe(
-      (await ask(right, good)).text,
-    )
-    expect((await ask(service, [bad[0], bad[1], future])).text).toBe((await ask(right, bad)).text)
-    const refused = await ask(service, [good[0], good[1], future])
-    expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('did not come to')])
-  }
+  const present = await debugElsewhere.revision()
+  const [epoch, sequence] = present.split('.') as [string, string]
+  const future = { 'x-min-revision': `${epoch}.${Number(sequence) + 1_000}` }
+  expect((await ask(debugElsewhere, [good[0], good[1], { 'x-min-revision': present }])).text).toBe(
+    (await ask(debugHere, good)).text,
+  )
+  expect((await ask(debugElsewhere, [bad[0], bad[1], future])).text).toBe((await ask(debugHere, bad)).text)
+  const refused = await ask(debugElsewhere, [good[0], good[1], future])
+  expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('did not come to')])
 })
 
-test('the decision log has a record of each, with its question, in order', async () => {
-  const records = async (poolThreads: number) => {
-    const path = join(storeDirectory(), 'decisions.log')
-    const service = await startedService({ ...settings, poolThreads, decisionLog: path })
-    await loadWorld(service)
-    for (const sent of Object.values(SENT)) await ask(service, sent)
-    await service.close()
-    return readFileSync(path, 'utf8')
-      .split('\n')
-      .map(line => line.replace(/"time":"[^"]*","request_id":"asked","environment_id":"[^"]*"/, ''))
-  }
-  const [one, other] = [await records(1), await records(0)]
-  expect(one.length).toBeGreaterThan(2 * CHECKS_MAX)
+test('decisions and refusals are counted and recorded as those that are read here, in order', async () => {
+  const [one, other] = [counted(await Scrape.of(elsewhere.address)), counted(await Scrape.of(here.address))]
   expect(one).toEqual(other)
+  expect(one.allowed).toBeGreaterThan(100)
+  await Promise.all([elsewhere.close(), here.close()])
+  const [records, right] = ['elsewhere', 'here'].map(name =>
+    readFileSync(join(logs, name), 'utf8')
+      .split('\n')
+      .map(line => line.replace(/"time":"[^"]*","request_id":"asked","environment_id":"[^"]*"/, '')),
+  )
+  expect(records!.length).toBeGreaterThan(2 * CHECKS_MAX)
+  expect(records).toEqual(right)
 })

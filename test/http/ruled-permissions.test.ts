@@ -98,25 +98,6 @@ test('rules count where the context says so and types are named, else they do no
   })
 })
 
-test('what holds for a type as a whole joins the permissions of the tenant; the context decides', async () => {
-  const listed = await permissions({ ...asked, context: { ...FLAG, home: true } })
-  expect(listed['__tenant:default']!.permissions).toEqual(['read:document', 'write:document'])
-  expect(Object.keys(listed)).toEqual([
-    '__tenant:default',
-    'document:a',
-    'document:b',
-    'document:c',
-    'document:d',
-  ])
-  expect(listed['document:c']!.userset).toEqual(['all', 'at-home'])
-})
-
-test('names narrow the list before rules are asked', async () => {
-  const only = { ...asked, resource_types: ['document'], resources: ['document:c', 'b', 'document:gone'] }
-  expect(Object.keys(await permissions(only))).toEqual(['document:c'])
-  expect(await permissions({ ...asked, tenants: ['nowhere'] })).toEqual({})
-})
-
 test('pages come in the order of names, with rules and without, and end where there is no more', async () => {
   const pageOf = async (body: object, page: number, size: number) =>
     Object.keys(await permissions(body, `?page=${page}&per_page=${size}`))
