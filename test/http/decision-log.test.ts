@@ -7,13 +7,13 @@ import { expect, test } from 'vitest'
 import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import { DecisionLog } from '#telemetry/decision-log.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
+import { evaluation } from '../support/access-requests.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import {
   API_KEY,
   type Client,
   FACTS,
   question,
-  SCHEMA,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
@@ -55,19 +55,11 @@ test('has a record of each decision, those of bulks one by one, with the request
   const bulk = [question('alice', 'read', 'document:d1'), question('eve\n"', 'read', 'document')]
   await verdict.send('POST', '/allowed/bulk', { body: bulk, headers: { 'x-request-id': 'in-bulk' } })
   await verdict.send('POST', '/access/v1/evaluation', {
-    body: {
-      subject: { type: 'user', id: 'alice' },
-      action: { name: 'read' },
-      resource: { type: 'document', id: 'd1' },
-    },
+    body: evaluation('alice', 'read', 'document:d1'),
     headers: { 'x-request-id': 'waited', 'x-min-revision': revision },
   })
   await verdict.send('POST', '/access/v1/evaluation', {
-    body: {
-      subject: { type: 'user', id: 'eve' },
-      action: { name: 'read' },
-      resource: { type: 'document', id: 'd1' },
-    },
+    body: evaluation('eve', 'read', 'document:d1'),
     headers: { 'x-request-id': 'evaluated' },
   })
   const scrape = await Scrape.of(verdict.address)
@@ -96,7 +88,7 @@ test('never has attributes or a context, though a rule decides by them', async (
   const told = { note: 'told to nobody' }
   const isTold = { equals: told.note }
   const conditions = { 'user.note': isTold, 'resource.note': isTold, 'context.note': isTold }
-  await verdict.post(`${SCHEMA}/condition_sets`, { key: 'told', name: 'Told', conditions })
+  await verdict.conditionSet({ key: 'told', conditions })
   const rule = { user_set: 'told', permission: 'document:read', resource_set: 'document' }
   await verdict.post(`${FACTS}/set_rules`, rule)
   const native = {
@@ -105,7 +97,7 @@ test('never has attributes or a context, though a rule decides by them', async (
     resource: { type: 'document', key: 'd1', attributes: told },
     context: told,
   }
-  const evaluation = {
+  const asked = {
     subject: { type: 'user', id: 'eve', properties: told },
     action: { name: 'read', properties: told },
     resource: { type: 'document', id: 'd1', properties: told },
@@ -113,34 +105,53 @@ test('never has attributes or a context, though a rule decides by them', async (
   }
   await verdict.post('/allowed', native)
   await verdict.post('/allowed/bulk', [native])
-  await verdict.post('/access/v1/evaluation', evaluation)
-  await verdict.post('/access/v1/evaluations', { evaluations: [evaluation] })
+  await verdict.post('/access/v1/evaluation', asked)
+  await verdict.post('/access/v1/evaluations', { evaluations: [asked] })
   await verdict.close()
   const text = readFileSync(path, 'utf8')
   expect(recordsIn(text).map(({ allow }) => allow)).toEqual([true, true, true, true])
   expect(text).not.toContain('note')
 })
 
-test.each([
-  ['permit_on_first_permit', [true], ['alice']],
-  ['deny_on_first_deny', [true, false], ['alice', 'eve']],
-  ['execute_all', [true, false, true, false], ['alice', 'eve', 'alice', 'eve']],
-] as const)('of a batch with %s has what was answered', async (semantic, answered, told) => {
+test('of a batch has what was answered, and nothing of subjects that are no users', async () => {
   const path = join(storeDirectory(), 'decisions.log')
   const verdict = await startedService({ decisionLog: path })
   await verdict.createDocumentModel()
   await verdict.user('alice')
   await verdict.assign('alice', 'viewer', 'document:d1')
-  const { body } = await verdict.post<{ evaluations: { decision: boolean }[] }>('/access/v1/evaluations', {
-    action: { name: 'read' },
-    resource: { type: 'document', id: 'd1' },
-    options: { evaluations_semantic: semantic },
-    evaluations: ['alice', 'eve', 'alice', 'eve'].map(id => ({ subject: { type: 'user', id } })),
-  })
-  expect(body.evaluations.map(({ decision }) => decision)).toEqual(answered)
+  const subjects = (...ids: string[]) => ids.map(id => ({ subject: { type: 'user', id } }))
+  const robots = ['user', 'robot', 'user'].map(type => ({ subject: { type, id: 'r2' } }))
+  const told: [string, string][] = []
+  for (const [semantic, evaluations, answered, users] of [
+    ['permit_on_first_permit', subjects('alice', 'eve'), [true], ['alice']],
+    ['deny_on_first_deny', subjects('alice', 'eve', 'alice'), [true, false], ['alice', 'eve']],
+    ['execute_all', subjects('alice', 'eve', 'alice'), [true, false, true], ['alice', 'eve', 'alice']],
+    ['execute_all', robots, [false, false, false], ['r2', 'r2']],
+    // A name with an escape: left to the parser.
+    ['execute_all', [{ 'line\nend': 1 }, ...robots], [false, false, false, false], ['nobody', 'r2', 'r2']],
+  ] as const) {
+    const id = `batch-${told.length}`
+    const { body } = await verdict.send<{ evaluations: { decision: boolean }[] }>(
+      'POST',
+      '/access/v1/evaluations',
+      {
+        headers: { 'x-request-id': id },
+        body: {
+          subject: { type: 'user', id: 'nobody' },
+          action: { name: 'read' },
+          resource: { type: 'document', id: 'd1' },
+          options: { evaluations_semantic: semantic },
+          evaluations,
+        },
+      },
+    )
+    expect(body.evaluations.map(({ decision }) => decision)).toEqual(answered)
+    told.push(...users.map(user => [id, user] as [string, string]))
+  }
   const scrape = await Scrape.of(verdict.address)
   await verdict.close()
-  expect(recordsIn(readFileSync(path, 'utf8')).map(({ user }) => user)).toEqual(told)
+  const records = recordsIn(readFileSync(path, 'utf8'))
+  expect(records.map(({ request_id: id, user }) => [id, user])).toEqual(told)
   expect(scrape.sum('verdict_checks_total')).toBe(told.length)
 })
 
@@ -187,23 +198,6 @@ test('has of a request id what logs keep, so that one as long as a head may be d
   for (const { request_id: kept } of records) expect(kept).toBe(id.slice(0, KEPT_REQUEST_ID_LENGTH_MAX))
 })
 
-test.each([true, false])(
-  'has nothing of subjects that are no users, the bytes path on: %s',
-  async hasBytesPath => {
-    const path = join(storeDirectory(), 'decisions.log')
-    const verdict = await startedService({ decisionLog: path, hasBytesPath })
-    await verdict.createDocumentModel()
-    const { body } = await verdict.post<{ evaluations: unknown[] }>('/access/v1/evaluations', {
-      action: { name: 'read' },
-      resource: { type: 'document', id: 'd1' },
-      evaluations: ['user', 'robot', 'user'].map(type => ({ subject: { type, id: 'r2' } })),
-    })
-    expect(body.evaluations.length).toBe(3)
-    await verdict.close()
-    expect(recordsIn(readFileSync(path, 'utf8')).length).toBe(2)
-  },
-)
-
 test('goes to standard output beside what is said to people, and is whole after SIGTERM', async () => {
   const service = new ServiceProcess({
     cwd: storeDirectory(),
@@ -239,19 +233,7 @@ test('in a new file can be read by its user alone, and a file that exists keeps 
   }
 })
 
-test('of a sample has that part of the decisions', () => {
-  const draws = [0.1, 0.25, 0.3, 0.9, 0.2]
-  const path = join(storeDirectory(), 'decisions.log')
-  const log = logTo(path, { share: 0.25, random: () => draws.shift()! })
-  for (const user of ['a', 'b', 'c', 'd', 'e']) {
-    log.decided(true, 'environment', { user, action: 'read', type: 'document', key: null, tenant: null })
-  }
-  return log.close().then(() => {
-    expect(recordsIn(readFileSync(path, 'utf8')).map(({ user }) => user)).toEqual(['a', 'e'])
-  })
-})
-
-test('of a sample makes texts of no questions but those', async () => {
+test('of a sample has that part of the decisions, and makes texts of no other questions', async () => {
   const path = join(storeDirectory(), 'decisions.log')
   const draws = [0.9, 0.1, 0.9, 0.1, 0.9, 0.9, 0.1]
   const log = logTo(path, { share: 0.25, random: () => draws.shift()! })
@@ -333,12 +315,8 @@ test('drops and counts what finds no room, and keeps no more in memory', async (
 })
 
 test('that cannot be opened is refused at the start', async () => {
-  const service = new ServiceProcess({
-    cwd: storeDirectory(),
-    env: { API_KEY, DECISION_LOG: './nowhere/decisions.log', STORE_URL: 'memory:' },
-  })
-  expect(await service.exited).toBe(1)
-  expect(service.stderr).toContain('setting DECISION_LOG: ENOENT')
+  const decisionLog = join(storeDirectory(), 'nowhere', 'decisions.log')
+  await expect(startedService({ decisionLog })).rejects.toThrow('setting DECISION_LOG: ENOENT')
 })
 
 test('on a disk that is full is told of once, and decisions go on', async () => {

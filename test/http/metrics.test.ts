@@ -157,13 +157,6 @@ describe('decisions', () => {
     expect(scrape.sum('verdict_batch_checks_count')).toBe(1)
     expect(scrape.sum('verdict_batch_checks_sum')).toBe((count * 2) / 5)
   })
-
-  test('read from their bytes are counted, too', async () => {
-    const verdict = await startedService({ hasBytesPath: true })
-    await verdict.createDocumentModel()
-    await verdict.post('/allowed/bulk', [question('alice', 'read', 'document:d1')])
-    expect((await Scrape.of(verdict.address)).sum('verdict_checks_total', { decision: 'deny' })).toBe(1)
-  })
 })
 
 describe('an environment', () => {
