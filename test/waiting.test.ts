@@ -68,9 +68,8 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'has a deadline': 'is about the one that closing a server has',
     'finds a port by itself': 'is about that',
   },
-  'http/limits.test.ts': {
+  'long/http/slow-senders.test.ts': {
     sleeps: 'a sender that is slower than the HTTP library would have it',
-    'measures time': 'a slow machine raises what is allowed: so much for each second',
   },
   'http/metrics.test.ts': {
     'measures time': 'a time that is told lies between the least and all that has passed',

@@ -6,10 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { evaluationDialect, NATIVE } from '#http/bytes/dialects.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { viewOf } from '#http/message/byte-views.ts'
-import { TemplateYield, ListReader, NO_DEFAULTS } from '#http/bytes/list-reader.ts'
-import { REFUSED } from '#http/bytes/plain-json.ts'
 import { BATCH_FIELDS, type Fields, ITEM_FIELDS } from '#http/bytes/question-fields.ts'
-import { QuestionReader } from '#http/bytes/question-reader.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
 import { EvaluationRequest, EvaluationsRequest } from '#model/wire/access.ts'
 import {
@@ -286,36 +283,6 @@ test('of a single decision that looks like one before, what stands around it cou
     [text, true],
   ] as const) {
     expect(judgeSingle(reader, Buffer.from(around)), JSON.stringify(around)).toBe(isTaken)
-  }
-})
-
-test('of a single decision the last key is compared, not read again, however long it is', () => {
-  const list = new ListReader(1)
-  const bodies = Array.from({ length: 12 }, (_, length) => {
-    return Buffer.from(
-      `{"user":{"key":"u"},"action":"a","resource":{"type":"t","key":"${'k'.repeat(length + 1)}"}}`,
-    )
-  })
-  const gain = new TemplateYield()
-  for (const [index, body] of bodies.entries()) {
-    const bytes = viewOf(body)
-    list.texts.begin(bytes)
-    const end = list.matchOne(bytes, 0, body.length, gain)
-    expect(end).toBe(index === 0 ? REFUSED : body.length)
-    if (index > 0) {
-      // Nor copied.
-      expect(list.packed(null, NATIVE.sent)?.bytes).toBe(bytes)
-      continue
-    }
-    const reader = new QuestionReader(body, list.texts, NATIVE.fields)
-    const source = { body, bytes, defaults: NO_DEFAULTS, gain }
-    const questions = {
-      reader,
-      defaults: NO_DEFAULTS,
-      isRuled: false,
-      asked: () => NATIVE.asked(reader, null),
-    }
-    expect(list.readOne(source, questions, 0)).toBe(body.length)
   }
 })
 

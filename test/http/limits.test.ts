@@ -1,8 +1,8 @@
 /** Every ceiling is reached, says so in its own way, is counted, and leaves the service as it was. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { IMPORTS_MAX } from '#model/limits.ts'
 import { createKeyRates, KeyRates } from '#threads/channel/key-rates.ts'
+import { evaluation } from '../support/access-requests.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import {
   ADMIN_KEY,
@@ -21,121 +21,79 @@ import {
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 import { HANG_MS } from '../support/hang.ts'
 
-/** Two who stop in the middle of a request. The library gives them eleven seconds, which pass beside the other tests. */
-const patient = await sharedService()
-const [inHead, inBody] = [await RawConnection.open(patient.port), await RawConnection.open(patient.port)]
-await inHead.send('POST /allowed HTTP/1.1\r\nHost: verdict\r\nX-Slow:')
-await inBody.send(
-  requestText('POST /allowed', [`Authorization: Bearer ${API_KEY}`, 'Content-Length: 9'], '{'),
-)
-
-/** And one who needs longer than that for a body that always goes on. */
-const inPieces = await RawConnection.open(patient.port)
-const trickled = trickle(inPieces, JSON.stringify(question('alice', 'read', 'document')))
-
-async function trickle(connection: RawConnection, body: string): Promise<void> {
-  const head = [`Authorization: Bearer ${API_KEY}`, `Content-Length: ${body.length}`]
-  await connection.send(requestText('POST /allowed', head))
-  const length = Math.ceil(body.length / 14)
-  for (let from = 0; from < body.length; from += length) {
-    await pause(1_000)
-    await connection.send(body.slice(from, from + length))
-  }
-}
-
 async function counted(verdict: Client, limit: string): Promise<number> {
   return (await Scrape.of(verdict.address)).sum('verdict_limit_reached_total', { limit })
 }
 
-describe('a ceiling on one request', () => {
-  const withSettings = { bodyBytesMax: 4_096, bulkChecksMax: 3, listedEntriesMax: 1 } as const
+const narrow = await sharedService({ bodyBytesMax: 4_096, bulkChecksMax: 3, listedEntriesMax: 1 })
+await narrow.createDocumentModel()
+await narrow.user('alice')
+for (const document of ['document:1', 'document:2']) await narrow.assign('alice', 'viewer', document)
+const roomy = await sharedService({ attributesBytesMax: 4_194_304 })
 
-  test.each([
-    ['body', 413, (verdict: Client) => verdict.send('POST', '/allowed', { text: ' '.repeat(4_097) })],
+describe('a ceiling on one request', () => {
+  const four = Array(4)
+  test.each<[limit: string, status: number, send: () => Promise<Answer>]>([
+    ['body', 413, () => narrow.send('POST', '/allowed', { text: ' '.repeat(4_097) })],
+    ['batch', 400, () => narrow.post('/allowed/bulk', four.fill(question('alice', 'read', 'document')))],
     [
       'batch',
       400,
-      (verdict: Client) =>
-        verdict.post('/allowed/bulk', Array(4).fill(question('alice', 'read', 'document'))),
-    ],
-    [
-      'batch',
-      400,
-      (verdict: Client) =>
-        verdict.post('/access/v1/evaluations', {
-          subject: { type: 'user', id: 'alice' },
-          action: { name: 'read' },
-          resource: { type: 'document', id: '1' },
-          evaluations: Array(4).fill({}),
+      () =>
+        narrow.post('/access/v1/evaluations', {
+          ...evaluation('alice', 'read', 'document:1'),
+          evaluations: four.fill({}),
         }),
     ],
-    ['list', 400, (verdict: Client) => verdict.post('/user-permissions', { user: { key: 'alice' } })],
-    ['page', 422, (verdict: Client) => verdict.get(`${FACTS}/users?per_page=101`)],
+    ['list', 400, () => narrow.post('/user-permissions', { user: { key: 'alice' } })],
+    ['page', 422, () => narrow.get(`${FACTS}/users?per_page=101`)],
     [
       'depth',
       422,
-      (verdict: Client) =>
-        verdict.send('POST', `${FACTS}/users`, {
-          text: `{"key":"bob","attributes":${'{"a":'.repeat(64)}1${'}'.repeat(64)}}`,
-        }),
+      () => {
+        const text = `{"key":"bob","attributes":${'{"a":'.repeat(64)}1${'}'.repeat(64)}}`
+        return narrow.send('POST', `${FACTS}/users`, { text })
+      },
     ],
-  ] as const)('(%s) is answered with %i and counted', async (limit, status, send) => {
-    const verdict = await startedService(withSettings)
-    await verdict.createDocumentModel()
-    await verdict.user('alice')
-    for (const document of ['document:1', 'document:2']) {
-      await verdict.instance(document)
-      await verdict.assign('alice', 'viewer', document)
-    }
-    expect(await counted(verdict, limit)).toBe(0)
-    expect((await send(verdict)).status).toBe(status)
-    expect(await counted(verdict, limit)).toBe(1)
+  ])('(%s) is answered with %i and counted', async (limit, status, send) => {
+    const before = await counted(narrow, limit)
+    expect((await send()).status).toBe(status)
+    expect(await counted(narrow, limit)).toBe(before + 1)
   })
 })
 
-describe('a page of things with large attributes', () => {
-  test('is refused before it is larger than the process can take; a smaller one is told', async () => {
-    const verdict = await startedService({ attributesBytesMax: 4_194_304 })
-    const attributes = { long: 'x'.repeat(500_000) }
+describe('a page of things with large attributes is refused before it is larger than the process can take', () => {
+  const attributes = { long: 'x'.repeat(500_000) }
+  test('in one environment, where a smaller page is answered', async () => {
     for (let n = 0; n < 17; n++) {
-      expect((await verdict.post(`${FACTS}/users`, { key: `user-${n}`, attributes })).status).toBe(200)
+      expect((await roomy.post(`${FACTS}/users`, { key: `user-${n}`, attributes })).status).toBe(200)
     }
-    const { status, body } = await verdict.get<Problem>(`${FACTS}/users?per_page=17`)
+    const { status, body } = await roomy.get<Problem>(`${FACTS}/users?per_page=17`)
     expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT'])
     expect(body.message).toContain('per_page')
-    expect(await counted(verdict, 'page')).toBe(1)
+    expect(await counted(roomy, 'page')).toBe(1)
     for (const page of [1, 2]) {
-      expect((await verdict.get(`${FACTS}/users?per_page=16&page=${page}`)).status).toBe(200)
+      expect((await roomy.get(`${FACTS}/users?per_page=16&page=${page}`)).status).toBe(200)
     }
   })
 
-  test('is refused, too, where it goes over several environments', async () => {
-    const verdict = await startedService({ attributesBytesMax: 4_194_304 })
-    const attributes = { long: 'x'.repeat(500_000) }
-    const keys = { default: API_KEY, other: await neighbourOf(verdict, 'other') }
-    for (const [name, key] of Object.entries(keys)) {
-      for (let n = 0; n < 9; n++) {
-        const made = { key, body: { key: `user-${n}`, attributes } }
-        expect((await verdict.send('POST', `/v2/facts/default/${name}/users`, made)).status).toBe(200)
-      }
-    }
-    const page = (size: number) => verdict.send('GET', `/v1/users?per_page=${size}`, { key: ADMIN_KEY })
+  test('over several environments', async () => {
+    const key = await neighbourOf(roomy, 'other')
+    const made = { key, body: { key: 'user-of-other', attributes } }
+    expect((await roomy.send('POST', '/v2/facts/default/other/users', made)).status).toBe(200)
+    const page = (size: number) => roomy.send('GET', `/v1/users?per_page=${size}`, { key: ADMIN_KEY })
     expect([(await page(18)).status, (await page(12)).status]).toEqual([400, 200])
   })
 
-  test('is refused, too, where all its rows tell of the same large one', async () => {
-    const verdict = await startedService({ attributesBytesMax: 4_194_304 })
-    const role = { key: 'guest', name: 'Guest' }
-    expect((await verdict.post('/v2/schema/default/default/roles', role)).status).toBe(200)
-    const user = { key: 'alice', attributes: { long: 'x'.repeat(80_000) } }
-    expect((await verdict.post(`${FACTS}/users`, user)).status).toBe(200)
-    const operations = Array.from({ length: 1_000 }, (_, n) => ({ key: `tenant-${n}`, name: 'Tenant' }))
-    expect((await verdict.post(`${FACTS}/bulk/tenants`, { operations })).status).toBe(200)
-    const held = operations.map(({ key }) => ({ user: 'alice', role: 'guest', tenant: key }))
-    expect((await verdict.post(`${FACTS}/role_assignments/bulk`, held)).status).toBe(200)
+  test('of rows that all tell of the same large one', async () => {
+    await roomy.tenantRole('guest', [])
+    const operations = Array.from({ length: 17 }, (_, n) => ({ key: `tenant-${n}`, name: 'Tenant' }))
+    expect((await roomy.post(`${FACTS}/bulk/tenants`, { operations })).status).toBe(200)
+    const held = operations.map(({ key }) => ({ user: 'user-1', role: 'guest', tenant: key }))
+    expect((await roomy.post(`${FACTS}/role_assignments/bulk`, held)).status).toBe(200)
     const rows = `${FACTS}/role_assignments/detailed`
-    expect((await verdict.get(`${rows}?per_page=1000`)).status).toBe(400)
-    expect((await verdict.get(`${rows}?per_page=100`)).status).toBe(200)
+    expect((await roomy.get(`${rows}?per_page=100`)).status).toBe(400)
+    expect((await roomy.get(`${rows}?per_page=10`)).status).toBe(200)
   })
 })
 
@@ -284,27 +242,22 @@ describe('management requests', () => {
 
 describe('a rate', () => {
   test('holds for a key on all threads together, with 429 and Retry-After, and for no other key', async () => {
-    const limit = 5
-    const verdict = await startedService({ requestsPerSecondMax: limit, httpThreads: 2 })
+    const verdict = await startedService({ requestsPerSecondMax: 2, httpThreads: 2 })
     const neighbour = await neighbourOf(verdict, 'neighbour')
     const ask = (key: string) =>
       verdict.send('POST', '/allowed', { key, body: question('alice', 'read', 'document') })
-    const from = performance.now()
-    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(API_KEY)))
-    const passed = answers.filter(({ status }) => status === 200).length
-    // Those of each second that was touched; on a busy machine not all of the last one's.
-    const secondsMax = Math.ceil((performance.now() - from) / 1_000) + 1
-    expect(passed).toBeGreaterThanOrEqual(limit)
-    expect(passed).toBeLessThanOrEqual(limit * secondsMax)
-    const refused = answers.filter(({ status }) => status === 429)
-    expect(refused).toHaveLength(40 - passed)
-    for (const { headers, body } of refused) {
-      expect(headers.get('retry-after')).toBe('1')
-      expect(body).toEqual({ code: 429, message: 'too many requests with this key; try again shortly' })
+    const refused: Answer[] = []
+    while (refused.length === 0) {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => ask(API_KEY)))
+      refused.push(...answers.filter(({ status }) => status !== 200))
+    }
+    for (const { status, headers, body } of refused) {
+      const message = 'too many requests with this key; try again shortly'
+      expect([status, headers.get('retry-after'), body]).toEqual([429, '1', { code: 429, message }])
     }
     expect((await ask(neighbour)).status).toBe(200)
     // What needs no key has no rate.
-    for (let call = 0; call < 3 * limit; call += 1) {
+    for (let call = 0; call < 10; call += 1) {
       expect((await verdict.send('GET', '/ready', { key: null })).status).toBe(200)
     }
     expect(await counted(verdict, 'rate')).toBe(refused.length)
@@ -356,16 +309,4 @@ describe('a rate', () => {
     now += 1_000
     expect(take('a')).toEqual([true, true])
   })
-})
-
-test('a connection on which nothing moves is ended by the library, and the request is an aborted one', async () => {
-  await Promise.all([inHead.closed, inBody.closed])
-  expect([await inHead.answer(), await inBody.answer()]).toEqual([null, null])
-  const scrape = await Scrape.of(patient.address)
-  expect(scrape.sum('verdict_http_requests_total', { endpoint: 'isAllowed', status: 'aborted' })).toBe(1)
-})
-
-test('a body that comes slowly is waited for, as long as it goes on', async () => {
-  await trickled
-  expect((await inPieces.answer())?.status).toBe(200)
 })

@@ -1,7 +1,6 @@
 /** `X-Min-Revision`: a decision is made on a state that has that revision, or not at all. Whatever the store. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ACTIONS, EVALUATION, EVALUATIONS, RESOURCES_FOUND, SUBJECTS } from '../support/access-requests.ts'
-import { Scrape } from '#testing/requests/metrics.ts'
 import type { Route } from '#http/routing/route.ts'
 import { routes, UPDATE_TRIGGERS } from '#testing/requests/routes.ts'
 import {
@@ -211,27 +210,6 @@ test('a key that is revoked in the state that a decision waits for does not get 
   const revoked = await patient.send('DELETE', `/v2/api-key/${id}`, { key: ADMIN_KEY })
   expect(revoked.status).toBe(204)
   expect((await asking).status).toBe(401)
-})
-
-test('nor one that is revoked while its body comes, in the state that the decision asks for', async () => {
-  const { id, secret } = await madeKey(patient)
-  const revision = await organizationAhead(1, patient)
-  const body = JSON.stringify(question('alice', 'read', 'document:plan'))
-  const headers = [
-    `Authorization: Bearer ${secret}`,
-    `X-Min-Revision: ${revision}`,
-    `Content-Length: ${body.length}`,
-  ]
-  const text = requestText('POST /allowed', headers, body)
-  const connection = await RawConnection.open(patient.port)
-  await connection.send(text.slice(0, -10))
-  // Itself, and the one whose body is still to come.
-  const inFlight = async () => (await Scrape.of(patient.address)).sum('verdict_http_requests_in_flight')
-  while ((await inFlight()) < 2);
-  expect((await patient.send('DELETE', `/v2/api-key/${id}`, { key: ADMIN_KEY })).status).toBe(204)
-  await connection.send(text.slice(-10))
-  expect((await connection.answer())?.status).toBe(401)
-  connection.destroy()
 })
 
 test('a key that may be made in a state still to come is not told that it is none', async () => {

@@ -80,23 +80,6 @@ test('nothing is kept of it where nobody may ask', () => {
   ])
 })
 
-test('what is equal by bytes to what was read before is parsed once', () => {
-  const alike = numbers.map(index => ({
-    ...question(1),
-    resource: { type: 'document', key: `d${index}`, attributes: { owner: `u${index}` } },
-  }))
-  const packed = bulks.read(viewOf(bodyOf(alike)), 7)!
-  const parse = vi.spyOn(JSON, 'parse')
-  const sent = sentOf(packed)
-  const times = parse.mock.calls.length
-  parse.mockRestore()
-  expect(sent).toEqual(numbers.map(index => ({ ...said(1), resource: { owner: `u${index}` } })))
-  // A resource each, and a few questions from which templates were learned.
-  expect(times).toBeLessThan(COUNT + 12)
-  expect(sent.at(-1)!.user).toBe(sent.at(-2)!.user)
-  expect(sent.at(-1)!.context).toBe(sent.at(-2)!.context)
-})
-
 test('what all items of a batch inherit is parsed once', () => {
   const packed = batches.read(viewOf(bodyOf(BATCH)), 7)!
   const parse = vi.spyOn(JSON, 'parse')
