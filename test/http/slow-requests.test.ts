@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { RequestWatch, type SlowRequest } from '#http/edge/request-watch.ts'
 import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
+import { countingObserver } from './edge/edge-server.ts'
 import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
 
 /** A log whose clock stands still, and the lines that were written to it. */
@@ -57,13 +58,7 @@ test('leaves out those beyond ten a second, and says with the next line how many
 
 test('has of a request id what logs keep', () => {
   const told: SlowRequest[] = []
-  const observer = {
-    endpoint: () => 0,
-    began: () => {},
-    ended: () => {},
-    connected: () => {},
-    limitReached: () => {},
-  }
+  const { observer } = countingObserver()
   const watch = new RequestWatch([], observer, { ms: 0, onSlow: request => told.push(request) })
   for (const length of [KEPT_REQUEST_ID_LENGTH_MAX, 15_000])
     watch.end(watch.begin(), null, 200, { requestId: 'i'.repeat(length), traceparent: null })

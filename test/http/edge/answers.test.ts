@@ -67,15 +67,6 @@ describe('X-Request-ID', () => {
     expect(response.headers.get('x-request-id')).toBe(id)
   })
 
-  test('is found under any spelling of its name', async () => {
-    for (const name of ['x-request-id', 'X-REQUEST-ID', 'X-Request-Id']) {
-      const connection = await RawConnection.open(edge.port)
-      await connection.send(requestText('GET /healthy', [`${name}: r-1`]))
-      expect((await connection.answer())?.headers.get('x-request-id')).toBe('r-1')
-      connection.destroy()
-    }
-  })
-
   test('is echoed on every refusal', async () => {
     const id = { 'X-Request-ID': 'r-1' }
     const answers = await Promise.all([
@@ -88,7 +79,7 @@ describe('X-Request-ID', () => {
     expect(answers.map(answer => answer.status)).toEqual([404, 405, 401, 400, 500])
     for (const answer of answers) expect(answer.headers.get('x-request-id')).toBe('r-1')
     const connection = await RawConnection.open(edge.port)
-    await connection.send(requestText('POST /healthy', ['X-Request-ID: r-1', 'Content-Length: 999999999']))
+    await connection.send(requestText('POST /healthy', ['x-REQUEST-Id: r-1', 'Content-Length: 999999999']))
     expect((await connection.answer())?.headers.get('x-request-id')).toBe('r-1')
   })
 
@@ -122,30 +113,6 @@ describe('X-Request-ID', () => {
     const told = ({ status, headers, body }: typeof sent) => [status, headers.get('content-type'), body]
     expect(told(made)).toEqual([200, 'application/json', sent.body])
     connection.destroy()
-  })
-
-  test('made up for a request that waits is its own, however many are answered before', async () => {
-    const waiting = fetch(`${edge.origin}/latch`)
-    await edge.latch.entered
-    const others = new Set<string | null>()
-    for (let count = 0; count < 300; count++) {
-      const response = await fetch(`${edge.origin}/healthy`)
-      others.add(response.headers.get('x-request-id'))
-    }
-    edge.latch.release()
-    const id = (await waiting).headers.get('x-request-id')
-    expect(id).toMatch(UUID)
-    expect(others.has(id)).toBe(false)
-  })
-
-  test('of answers one behind the other is another each time', async () => {
-    const made = new Set<string | null>()
-    for (let count = 0; count < 300; count++) {
-      const response = await fetch(`${edge.origin}/healthy`)
-      made.add(response.headers.get('x-request-id'))
-    }
-    expect(made.size).toBe(300)
-    for (const id of made) expect(id).toMatch(UUID)
   })
 
   test('is a new one for every request without', async () => {

@@ -10,6 +10,7 @@ import { bearerToken } from '#model/bearer-token.ts'
 import { RawBytes, RawJson, RawPieces } from '#http/message/request-reply.ts'
 import { ContentStream } from '#management/content/content-stream.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
+import type { RequestObserver } from '#http/edge/request-watch.ts'
 import { HttpServer, type HttpServerOptions } from '#http/edge/server.ts'
 
 export const ENVIRONMENT_KEY = 'environment-key'
@@ -286,4 +287,17 @@ export async function startEdge(options: Partial<HttpServerOptions> = {}): Promi
 export function allowedBody(bytes = 0): string {
   const bare = JSON.stringify({ user: { key: 'alice', email: '' }, action: 'read' })
   return bare.replace('"email":""', `"email":"${'x'.repeat(Math.max(0, bytes - bare.length))}"`)
+}
+
+/** An observer of requests, and the statuses with which they ended; 0 for a client that left. */
+export function countingObserver(): { statuses: number[]; observer: RequestObserver } {
+  const statuses: number[] = []
+  const observer = {
+    endpoint: () => 0,
+    began: () => {},
+    ended: (_endpoint: number, status: number) => void statuses.push(status),
+    connected: () => {},
+    limitReached: () => {},
+  }
+  return { statuses, observer }
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { reservePort } from '#http/edge/reserve-port.ts'
-import { FIRST, freePort } from '#testing/processes/free-port.ts'
+import { freePort } from '#testing/processes/free-port.ts'
 import { allowedBody, startEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
@@ -14,18 +14,6 @@ test('a free port is found, or confirmed', async () => {
   expect(await reservePort({ host: HOST, port: 0 })).toBeGreaterThan(0)
   const port = await freePort()
   expect(await reservePort({ host: HOST, port })).toBe(port)
-})
-
-test('every port that a test is given is one that fetch asks', async () => {
-  const refused = async (port: number) =>
-    fetch(`http://${HOST}:${port}/`).then(
-      async response => response.body?.cancel(),
-      (problem: Error) => (problem.cause as Error).message,
-    )
-  // The first port that any process may be given, and the last one below that fetch refuses.
-  expect(await refused(10_080)).toBe('bad port')
-  expect(FIRST).toBeGreaterThan(10_080)
-  expect(await refused(await freePort())).toMatch(/ECONNREFUSED/)
 })
 
 test('a port that another server listens on is refused with its address', async () => {

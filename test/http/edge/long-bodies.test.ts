@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { longBodiesBytesMax, SEGMENT_BYTES, SegmentStock } from '#http/edge/body-segments.ts'
 import { bearerToken } from '#model/bearer-token.ts'
 import type { Principal } from '#model/principal.ts'
-import { allowedBody, type EdgeServer, startEdge } from './edge-server.ts'
+import { allowedBody, countingObserver, type EdgeServer, startEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 /** Room for two bodies of the length that most have here; one environment has half of it. */
@@ -42,7 +42,8 @@ interface Started extends EdgeServer {
 
 async function started(): Promise<Started> {
   const heads: string[] = []
-  const [statuses, limits]: [number[], string[]] = [[], []]
+  const limits: string[] = []
+  const { statuses, observer } = countingObserver()
   const stock = new CountedSegments(SEGMENTS_MAX * SEGMENT_BYTES)
   const edge = await startEdge({
     authenticate: authorization => {
@@ -51,13 +52,7 @@ async function started(): Promise<Started> {
     },
     segments: stock,
     limits: { bodyBytesMax: 2 * LENGTH },
-    observer: {
-      endpoint: () => 0,
-      began: () => {},
-      ended: (_endpoint, status) => void statuses.push(status),
-      connected: () => {},
-      limitReached: limit => void limits.push(limit),
-    },
+    observer: { ...observer, limitReached: limit => void limits.push(limit) },
   })
   onTestFinished(async () => {
     await edge.server.close()

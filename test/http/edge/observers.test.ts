@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Waiting } from '#decisions/decision-pool.ts'
 import type { HttpServerOptions } from '#http/edge/server.ts'
 import { defineRoute } from '#http/routing/route.ts'
-import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
+import { allowedBody, AUTHORIZED, countingObserver, type EdgeServer, startEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 import { HANG_MS } from '../../support/hang.ts'
 
@@ -20,21 +20,8 @@ async function started(options: Partial<HttpServerOptions>): Promise<EdgeServer>
   return edge
 }
 
-/** What is counted of each request: its status. */
-function counting() {
-  const statuses: number[] = []
-  const observer = {
-    endpoint: () => 0,
-    began: () => {},
-    ended: (_endpoint: number, status: number) => void statuses.push(status),
-    connected: () => {},
-    limitReached: () => {},
-  }
-  return { statuses, observer }
-}
-
 test('a caller who hangs up is counted as one without an answer, whatever the one before was told', async () => {
-  const { statuses, observer } = counting()
+  const { statuses, observer } = countingObserver()
   const { port, origin } = await started({ observer })
   const connection = await RawConnection.open(port)
   await connection.send(ALLOWED)
@@ -47,7 +34,7 @@ test('a caller who hangs up is counted as one without an answer, whatever the on
 })
 
 test('an answer that cannot be written is counted as a defect, whatever it was to be', async () => {
-  const { statuses, observer } = counting()
+  const { statuses, observer } = countingObserver()
   const { port } = await started({ observer })
   const connection = await RawConnection.open(port)
   await connection.send(requestText('POST /failures/unwritable', ['Content-Length: 1'], 'x'))
@@ -91,7 +78,7 @@ test('requests that are answered at once share one conversation; those that wait
 test.each(['begin', 'end'])(
   'a trace that fails to %s is reported; the request is answered and over',
   async when => {
-    const { statuses, observer } = counting()
+    const { statuses, observer } = countingObserver()
     const fail = (at: string): void => {
       if (at === when) throw new Error(`no ${at}`)
     }
@@ -152,7 +139,7 @@ test('while a server is drained, every answer asks its caller to go elsewhere', 
 
 test('an id that was made is one and the same in the answer and wherever the request is told of, whatever comes between', async () => {
   const told: string[] = []
-  const { observer } = counting()
+  const { observer } = countingObserver()
   const slow = { ms: 0, onSlow: ({ requestId }: { readonly requestId: string }) => void told.push(requestId) }
   const { port } = await started({ observer, slow })
   const answerTo = async (connection: RawConnection) => {

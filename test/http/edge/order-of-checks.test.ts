@@ -31,7 +31,8 @@ describe('unknown paths', () => {
       'there is nothing under this path',
     ])
     for (const path of ['/v2', '/v2/nowhere', '/v1/nowhere', '/v2/things/']) {
-      const response = await send('GET', path)
+      // Whatever else is wrong.
+      const response = await send('POST', path, {}, '{')
       expect(response.status).toBe(404)
       expect(await response.json()).toMatchObject({ error_code: 'NOT_FOUND', support_link: null })
     }
@@ -44,10 +45,6 @@ describe('unknown paths', () => {
         message: 'there is nothing under this path',
       })
     }
-  })
-
-  test('are told even to callers without credentials and with a broken body', async () => {
-    expect((await send('POST', '/nowhere', {}, '{')).status).toBe(404)
   })
 
   test('include known paths in other case, with a trailing slash, or with encoded fixed parts', async () => {
@@ -122,14 +119,9 @@ describe('credentials', () => {
   })
 
   test('may be sent with the scheme in any case', async () => {
-    for (const scheme of ['bearer', 'BEARER', 'bEaReR']) {
-      const response = await send(
-        'POST',
-        '/allowed',
-        { authorization: `${scheme} environment-key` },
-        allowedBody(),
-      )
-      expect(response.status).toBe(200)
+    for (const scheme of ['bearer', 'bEaReR']) {
+      const headers = { authorization: `${scheme} environment-key` }
+      expect((await send('POST', '/allowed', headers, allowedBody())).status).toBe(200)
     }
   })
 
@@ -158,43 +150,27 @@ describe('credentials', () => {
 })
 
 describe('the content type', () => {
-  const body = '{"action":{"name":"read"}}'
-
   test('must be JSON on the access interface, whatever its parameters', async () => {
     for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON ;x=y']) {
-      const response = await send(
-        'POST',
-        '/access/v1/evaluation',
-        { ...AUTHORIZED, 'content-type': type },
-        body,
-      )
+      const headers = { ...AUTHORIZED, 'content-type': type }
+      const response = await send('POST', '/access/v1/evaluation', headers, '{"action":{"name":"read"}}')
       expect(await response.json()).toEqual({ decision: true })
     }
   })
 
-  test('is refused with 400 when it is another one', async () => {
-    for (const type of ['text/plain', 'application/jsonx', 'application/x-www-form-urlencoded']) {
-      const response = await send(
-        'POST',
-        '/access/v1/evaluation',
-        { ...AUTHORIZED, 'content-type': type },
-        '{',
-      )
+  test('is refused with 400 when it is another one or missing, before the body is read', async () => {
+    for (const type of ['text/plain', 'application/jsonx', 'application/x-www-form-urlencoded', null]) {
+      const response = await fetch(`${edge.origin}/access/v1/evaluation`, {
+        method: 'POST',
+        headers: { ...AUTHORIZED, ...(type !== null && { 'content-type': type }) },
+        body: Buffer.from('{'),
+      })
       expect(await textOf(response)).toEqual([
         400,
         'text/plain; charset=utf-8',
         'this request needs Content-Type: application/json',
       ])
     }
-  })
-
-  test('is refused with 400 when it is missing', async () => {
-    const response = await fetch(`${edge.origin}/access/v1/evaluation`, {
-      method: 'POST',
-      headers: AUTHORIZED,
-      body: Buffer.from(body),
-    })
-    expect(response.status).toBe(400)
   })
 
   test('does not matter anywhere else', async () => {
