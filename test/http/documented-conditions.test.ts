@@ -1,15 +1,7 @@
-/** The patterns of docs/conditions.md over HTTP: sent as they stand there, asked on every path that decides, removed again. */
-import { afterEach, describe, expect, test } from 'vitest'
-import type { JsonObject } from '#conditions/values.ts'
+/** The patterns of docs/conditions.md over HTTP: sent as they stand there, asked, removed again. */
+import { afterEach, expect, test } from 'vitest'
 import { FACTS, type Problem, refusal, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
-import {
-  firstRequests,
-  GROUND,
-  type Pattern,
-  patterns,
-  type Question,
-  refused,
-} from '../support/conditions-document.ts'
+import { firstRequests, GROUND, type Pattern, patterns, refused } from '../support/conditions-document.ts'
 
 const verdict = await sharedService()
 for (const [key, actions] of Object.entries(GROUND.actions)) {
@@ -39,19 +31,26 @@ test('the first requests of the document make a set, make a rule and are allowed
   expect((await verdict.send(method, path, { body: other })).body).toMatchObject({ allow: false })
 })
 
-describe.each(patterns)('$title', pattern => {
+test.each(patterns)('$title: can be made, and answers as the document says', async pattern => {
+  await make(pattern)
   // Nobody outside sets the clock of the service: what depends on it is asked of the engines alone.
   const questions = pattern.questions.filter(({ at }) => at === null)
-
-  test.each(['sent', 'stored'] as const)('answers as the document says with attributes %s', async way => {
-    await make(pattern)
-    const answers = []
-    for (const question of questions) {
-      await arrange(question, way)
-      answers.push({ row: question.row, ...(await asked(question, way)) })
-    }
-    expect(answers).toEqual(questions.map(({ row, allow }) => ({ row, ...everywhere(allow) })))
-  })
+  const answers = []
+  for (const question of questions) {
+    const { user, userAttributes, type, key, resourceAttributes, holds, tenantAttributes } = question
+    await verdict.delete(`${FACTS}/users/${user}`)
+    await verdict.user(user)
+    if (holds) await verdict.assign(user, holds.role, holds.tenant)
+    await done('PATCH', `${FACTS}/tenants/default`, { attributes: tenantAttributes ?? {} })
+    const { allow } = await done<{ allow: boolean }>('POST', '/allowed', {
+      user: { key: user, attributes: userAttributes },
+      action: question.action,
+      resource: { type, ...(key !== null && { key }), attributes: resourceAttributes },
+      ...(question.context && { context: question.context }),
+    })
+    answers.push({ row: question.row, allow })
+  }
+  expect(answers).toEqual(questions.map(({ row, allow }) => ({ row, allow })))
 })
 
 test.each(refused)('$text is refused, with the place of what is wrong', async ({ conditions }) => {
@@ -75,57 +74,6 @@ async function make({ sets, rules }: Pick<Pattern, 'sets' | 'rules'>): Promise<v
     made.push(() => done('DELETE', `${SETS}/${set.key}`))
   }
   for (const rule of rules) await done('POST', RULES, rule)
-}
-
-/** User, instance and tenant as the question wants them, each made anew. */
-async function arrange(question: Question, way: 'sent' | 'stored'): Promise<void> {
-  const { user, userAttributes, type, key, resourceAttributes, holds, tenantAttributes } = question
-  const isStored = way === 'stored'
-  await verdict.delete(`${FACTS}/users/${user}`)
-  await done('POST', `${FACTS}/users`, { key: user, ...(isStored && { attributes: userAttributes }) })
-  if (holds) await verdict.assign(user, holds.role, holds.tenant)
-  await done('PATCH', `${FACTS}/tenants/default`, { attributes: tenantAttributes ?? {} })
-  if (key === null) return
-  await verdict.delete(`${FACTS}/resource_instances/${type}:${key}`)
-  if (!isStored) return
-  const instance = { resource: type, key, tenant: 'default', attributes: resourceAttributes }
-  await done('POST', `${FACTS}/resource_instances`, instance)
-}
-
-/** The answer of every path that decides. */
-async function asked(question: Question, way: 'sent' | 'stored'): Promise<ReturnType<typeof everywhere>> {
-  const { user, userAttributes, type, key, resourceAttributes, action, context } = question
-  const sent = (name: string, attributes: JsonObject) => (way === 'sent' ? { [name]: attributes } : {})
-  const around = context ? { context } : {}
-  const native = {
-    user: { key: user, ...sent('attributes', userAttributes) },
-    action,
-    resource: { type, ...(key !== null && { key }), ...sent('attributes', resourceAttributes) },
-    ...around,
-  }
-  const evaluation = {
-    subject: { type: 'user', id: user, ...sent('properties', userAttributes) },
-    action: { name: action },
-    resource: { type, ...(key !== null && { id: key }), ...sent('properties', resourceAttributes) },
-    ...around,
-  }
-  const single = await done<{ allow: boolean }>('POST', '/allowed', native)
-  const bulk = await done<{ allow: { allow: boolean }[] }>('POST', '/allowed/bulk', [native])
-  const explained = await done<{ allow: boolean }>('POST', '/allowed/explain', native)
-  const evaluated = await done<{ decision: boolean }>('POST', '/access/v1/evaluation', evaluation)
-  const batch = { evaluations: [evaluation] }
-  const all = await done<{ evaluations: { decision: boolean }[] }>('POST', '/access/v1/evaluations', batch)
-  return {
-    allowed: single.allow,
-    bulk: bulk.allow[0]!.allow,
-    explain: explained.allow,
-    evaluation: evaluated.decision,
-    evaluations: all.evaluations[0]!.decision,
-  }
-}
-
-function everywhere(allow: boolean) {
-  return { allowed: allow, bulk: allow, explain: allow, evaluation: allow, evaluations: allow }
 }
 
 async function done<Body = unknown>(method: string, path: string, body?: object): Promise<Body> {

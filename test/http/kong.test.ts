@@ -38,58 +38,38 @@ async function ask(body: unknown, { path = '/kong', method = 'POST', port = kong
 }
 
 describe('a decision for a gateway', () => {
-  test.each([
-    ['GET', '/documents', 'alice', true],
-    ['get', '/documents/1', 'alice', true],
-    ['GET', '/v1/documents', 'alice', true],
-    ['GET', '/v12/documents/1?x=/other', 'alice', true],
-    ['GET', '/', 'alice', true],
-    ['GET', '/?a=b', 'alice', true],
-    ['POST', '/documents', 'alice', false],
-    ['GET', '/other', 'alice', false],
-    ['GET', '/v1', 'alice', false],
-    ['GET', '', 'alice', false],
-    ['GET', 'documents', 'alice', false],
-    ['GET', '//documents', 'alice', false],
-    ['GET', '/documents/../other', 'alice', false],
-    ['GET', '/documents/%2E%2e/other', 'alice', false],
-    ['GET', '/documents/..\\other', 'alice', false],
-    ['GET', '/documents/..%2Fother', 'alice', false],
-    ['GET', '/documents/%2e%2E%5cother', 'alice', false],
-    ['GET', '/documents/..;/other', 'alice', false],
-    ['GET', '/documents/..;a=b/other', 'alice', false],
-    ['GET', '/documents/..%3Ba=b/other', 'alice', false],
-    ['GET', '/documents/..%00/other', 'alice', false],
-    ['GET', '/documents/%252e%252e/other', 'alice', false],
-    ['GET', '/documents/x%252F..%252fother', 'alice', false],
-    // What no gateway's URL may have, and what servers read in two ways.
-    ['GET', '/documents/%00', 'alice', false],
-    ['GET', '/documents/%0A', 'alice', false],
-    ['GET', '/documents/\n', 'alice', false],
-    ['GET', '/documents/\u007f', 'alice', false],
-    ['GET', '/documents/a b', 'alice', false],
-    ['GET', '/documents/%C3', 'alice', false],
-    ['GET', '/documents/%zz', 'alice', false],
-    ['GET', '/documents?x=%C0%AF', 'alice', false],
-    ['GET', '/documents/a;b', 'alice', false],
-    ['GET', '/documents/a#b', 'alice', false],
-    ['GET', '/documents/．．/other', 'alice', false],
-    ['GET', '/v1//documents', 'alice', false],
-    ['GET', '/%2Fdocuments', 'alice', false],
-    ['GET', '/documents%2Fa', 'alice', false],
-    ['GET', '/DOCUMENTS', 'alice', false],
+  const ALLOWED = [
+    ...'/documents /v1/documents /v12/documents/1?x=/other / /?a=b /documents/..a /documents/a%2Fb'.split(
+      ' ',
+    ),
     // Escapes are decoded, as they are for mapping rules.
-    ['GET', '/%64ocuments/1', 'alice', true],
-    ['GET', '/documents/%C3%A4', 'alice', true],
-    ['GET', `/documents${'/x'.repeat(100)}`, 'alice', true],
-    ['GET', '/documents/..a', 'alice', true],
-    ['GET', '/documents/a%2Fb', 'alice', true],
-    ['GET', '/documents', 'nobody', false],
-    ['GET', '/documents', '', false],
-    ['GET', '/documents', null, false],
+    ...'/%64ocuments/1 /documents/%C3%A4'.split(' '),
+    `/documents${'/x'.repeat(100)}`,
+  ]
+  const DENIED = [
+    ...'/other /v1 documents //documents /v1//documents /%2Fdocuments /documents%2Fa /DOCUMENTS'.split(' '),
+    ...'/documents/../other /documents/%2E%2e/other /documents/..\\other /documents/..%2Fother'.split(' '),
+    ...'/documents/%2e%2E%5cother /documents/..;/other /documents/..;a=b/other'.split(' '),
+    ...'/documents/..%3Ba=b/other /documents/..%00/other /documents/%252e%252e/other'.split(' '),
+    ...'/documents/x%252F..%252fother /documents/．．/other'.split(' '),
+    // What no gateway's URL may have, and what servers read in two ways.
+    ...'/documents/%00 /documents/%0A /documents/%C3 /documents/%zz /documents?x=%C0%AF'.split(' '),
+    ...'/documents/a;b /documents/a#b'.split(' '),
+    '',
+    '/documents/\n',
+    '/documents/\u007f',
+    '/documents/a b',
+  ]
+
+  test.each([
+    ...ALLOWED.map(path => ['GET', path, 'alice', true] as const),
+    ...DENIED.map(path => ['GET', path, 'alice', false] as const),
+    ['get', '/documents/1', 'alice', true],
+    ['POST', '/documents', 'alice', false],
+    ...['nobody', '', null].map(user => ['GET', '/documents', user, false] as const),
     // A role in another tenant than the default one.
     ['GET', '/documents', 'bob', false],
-  ])('%s %s of %s is %s, on its own port and with a key', async (method, path, user, result) => {
+  ] as const)('%s %s of %s is %s, on its own port and with a key', async (method, path, user, result) => {
     const body = asked(method, path, user)
     expect(await ask(body)).toEqual({ status: 200, body: { result } })
     const answer = await verdict.post('/kong', body)

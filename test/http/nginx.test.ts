@@ -36,8 +36,8 @@ describe.each([
   ['GET', 'isAllowedNginx'],
   ['POST', 'isAllowedNginxByPost'],
 ])('%s', (method, operationId) => {
-  const ask = async (headers: Readonly<Record<string, string>>, key?: string | null, client = verdict) => {
-    const answer = await client.send(method, PATH, { headers, ...(key !== undefined && { key }) })
+  const ask = async (headers: Readonly<Record<string, string>>, key?: string | null) => {
+    const answer = await verdict.send(method, PATH, { headers, ...(key !== undefined && { key }) })
     const isDecided = answer.status === 200 || answer.status === 403
     if (isDecided) expect(answerFindings(operationId, answer.status, answer.body)).toEqual([])
     return [answer.status, answer.body]
@@ -73,34 +73,22 @@ describe.each([
     expect(await ask(ASKED, null)).toEqual([401, { code: 401, message: expect.any(String) }])
     expect(await ask(ASKED, ADMIN_KEY)).toEqual([403, { code: 403, message: expect.any(String) }])
   })
+})
 
-  test('rules decide it, too', async () => {
-    const client = await startedService()
-    await client.createDocumentModel()
-    await client.post(`${SCHEMA}/condition_sets`, {
-      key: 'alice',
-      name: 'A',
-      conditions: { 'user.key': { equals: 'alice' } },
-    })
-    await client.post(`${FACTS}/set_rules`, {
-      user_set: 'alice',
-      permission: 'document:read',
-      resource_set: 'document',
-    })
-    const asked = { ...ASKED, 'permit-tenant-id': 'default' }
-    expect(await ask(asked, undefined, client)).toEqual(ALLOWED)
-    expect(await ask({ ...asked, 'permit-user-key': 'bob' }, undefined, client)).toEqual(DENIED)
-  })
-
-  test('explains itself where answers do', async () => {
-    const client = await startedService({ hasDebug: true })
-    await client.createDocumentModel()
-    const [status, body] = await ask({ ...ASKED, 'permit-tenant-id': 'default' }, undefined, client)
-    expect([status, body]).toMatchObject([
-      403,
-      { allow: false, result: false, debug: { rbac: { allow: false } } },
-    ])
-  })
+test('rules decide it, too, and it explains itself where answers do', async () => {
+  const client = await startedService({ hasDebug: true })
+  await client.createDocumentModel()
+  await client.conditionSet({ key: 'alice', conditions: { 'user.key': { equals: 'alice' } } })
+  const rule = { user_set: 'alice', permission: 'document:read', resource_set: 'document' }
+  expect((await client.post(`${FACTS}/set_rules`, rule)).status).toBe(200)
+  for (const [user, status, allow] of [
+    ['alice', 200, true],
+    ['bob', 403, false],
+  ] as const) {
+    const headers = { ...ASKED, 'permit-tenant-id': 'default', 'permit-user-key': user }
+    const answer = await client.send('GET', PATH, { headers })
+    expect([answer.status, answer.body]).toMatchObject([status, { allow, debug: { abac: { allow } } }])
+  }
 })
 
 test('needs no X-Request-ID where decisions do: nginx sends none', async () => {

@@ -13,6 +13,8 @@ import {
 
 const BODY_BYTES_MAX = 2_048
 const ROOT = '/v1/data/permit/root'
+const PACKAGE = '/v1/data/permit/user_permissions'
+const PERMISSIONS = `${PACKAGE}/permissions`
 const host = await loopbackWithFree(SDK_OPA_PORT)
 const verdict = await sharedService({
   host,
@@ -55,21 +57,6 @@ describe('a decision of the second listener', () => {
     expect([denied.status, denied.body]).toEqual([200, { result: { allow: false } }])
   })
 
-  test('is the new one as soon as a change is answered', async () => {
-    await verdict.user('bob')
-    const text = JSON.stringify({ input: question('bob', 'read', 'document:d1') })
-    const allows = async () => (await ask({ text })).body
-    for (let round = 0; round < 10; round += 1) {
-      expect(await allows()).toEqual({ result: { allow: false } })
-      await verdict.assign('bob', 'viewer', 'document:d1')
-      expect(await allows()).toEqual({ result: { allow: true } })
-      await verdict.delete('/v2/facts/default/default/users/bob/roles', {
-        role: 'viewer',
-        resource_instance: 'document:d1',
-      })
-    }
-  })
-
   test('needs no X-Request-ID where decisions of the main port do', async () => {
     const strictHost = await loopbackWithFree(SDK_OPA_PORT)
     const strict = await startedService({ host: strictHost, opaPort: SDK_OPA_PORT, hasStrictHeaders: true })
@@ -84,8 +71,6 @@ describe('a decision of the second listener', () => {
 })
 
 describe('the list of permissions of the second listener', () => {
-  const PACKAGE = '/v1/data/permit/user_permissions'
-  const PERMISSIONS = `${PACKAGE}/permissions`
   const list = (asked: unknown, path = PERMISSIONS) => ask({ path, text: JSON.stringify({ input: asked }) })
 
   test('is that of /user-permissions, under result, with its filters', async () => {
@@ -111,25 +96,6 @@ describe('the list of permissions of the second listener', () => {
       { code: 'invalid_parameter', message: expect.any(String) },
     ])
     expect((await ask({ path: PERMISSIONS, key: null, text: '{}' })).status).toBe(401)
-  })
-
-  test('is whole or refused', async () => {
-    const narrowHost = await loopbackWithFree(SDK_OPA_PORT)
-    const narrow = await startedService({ host: narrowHost, opaPort: SDK_OPA_PORT, listedEntriesMax: 1 })
-    await narrow.createDocumentModel()
-    await narrow.user('alice')
-    const count = async () => {
-      const response = await fetch(`http://${narrowHost}:${SDK_OPA_PORT}${PERMISSIONS}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${API_KEY}` },
-        body: JSON.stringify({ input: { user: { key: 'alice' } } }),
-      })
-      return response.status
-    }
-    await narrow.assign('alice', 'viewer', 'document:d1')
-    expect(await count()).toBe(200)
-    await narrow.assign('alice', 'viewer', 'document:d2')
-    expect(await count()).toBe(400)
   })
 })
 
@@ -167,22 +133,35 @@ describe('many decisions of the second listener', () => {
     expect((await ask({ path: BULK, text: '{"input":[]}' })).body).toEqual({ result: { allow: [] } })
   })
 
-  test('are as many as one request may hold', async () => {
-    const checksMax = 3
+  test('and the list of permissions are as long as one response may be, and refused beyond', async () => {
     const narrowHost = await loopbackWithFree(SDK_OPA_PORT)
-    await startedService({ host: narrowHost, opaPort: SDK_OPA_PORT, bulkChecksMax: checksMax })
-    const statusOf = async (checks: number) => {
-      const asked = Array.from({ length: checks }, () => questions[0])
-      const response = await fetch(`http://${narrowHost}:${SDK_OPA_PORT}${BULK}`, {
+    const limits = { bulkChecksMax: 3, listedEntriesMax: 1 }
+    const narrow = await startedService({ host: narrowHost, opaPort: SDK_OPA_PORT, ...limits })
+    await narrow.createDocumentModel()
+    await narrow.user('alice')
+    const statusOf = async (path: string, asked: unknown) => {
+      const response = await fetch(`http://${narrowHost}:${SDK_OPA_PORT}${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${API_KEY}` },
         body: JSON.stringify({ input: asked }),
       })
       return response.status
     }
-    expect([await statusOf(checksMax - 1), await statusOf(checksMax), await statusOf(checksMax + 1)]).toEqual(
-      [200, 200, 400],
-    )
+    for (const [checks, status] of [
+      [2, 200],
+      [3, 200],
+      [4, 400],
+    ] as const) {
+      const asked = Array.from({ length: checks }, () => questions[0])
+      expect(await statusOf(BULK, asked)).toBe(status)
+    }
+    for (const [document, status] of [
+      ['document:d1', 200],
+      ['document:d2', 400],
+    ] as const) {
+      await narrow.assign('alice', 'viewer', document)
+      expect(await statusOf(PERMISSIONS, { user: { key: 'alice' } })).toBe(status)
+    }
   })
 
   test('in all tenants are those of /allowed/all-tenants, under result', async () => {
