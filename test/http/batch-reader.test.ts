@@ -53,46 +53,6 @@ test.each<[what: string, defaults: (name: string) => object]>([
   expect(isRead({ ...DEFAULTS, ...defaults(`${LONGEST}n`), evaluations: [{}, {}] })).toBe(false)
 })
 
-describe('a batch of the usual kind is read', () => {
-  test.each([
-    [
-      'with tenants, and properties that are none',
-      {
-        subject: subject('u'),
-        action,
-        evaluations: [
-          { resource: resource('a', { properties: { tenant: 'acme' } }) },
-          { resource: resource('a', { properties: { tenant: 7, other: 'x' } }) },
-          { resource: resource('a', { properties: null }) },
-          { resource: resource(null) },
-        ],
-      },
-    ],
-    [
-      'with contexts, and options before or behind',
-      {
-        options: { evaluations_semantic: 'execute_all' },
-        subject: subject('u'),
-        action,
-        context: { a: 1 },
-        evaluations: [{ ...ITEMS[0], context: {} }],
-        more: [1],
-      },
-    ],
-    [
-      'with keys in another script as defaults and in items',
-      {
-        subject: subject('zoë'),
-        action,
-        evaluations: [{ resource: resource('計画') }, { subject: subject('😀'), resource: resource('/a/é') }],
-      },
-    ],
-  ])('%s', (_, batch) => {
-    expect(isRead(batch)).toBe(true)
-    expect(isRead(JSON.stringify(batch, null, 2))).toBe(true)
-  })
-})
-
 test('keys in the digits of their characters are read, as defaults and in items', () => {
   const items = ['\\/a', 'b', '\\u8a08'].map(id => `{"resource":{"type":"document","id":"${id}"}}`)
   const other = '{"subject":{"type":"user","id":"\\n"},"resource":{"type":"document","id":"c"}}'
@@ -104,49 +64,7 @@ describe('a batch whose defaults stand behind its items is read', () => {
   const items = [...ITEMS, { resource: resource('"é\\'), context: { list: ['[', ']}', '\\"'] } }]
   const behind = { evaluations: items, subject: subject('zoë\n'), action }
 
-  test.each([
-    ['all of them', behind],
-    ['with names in order', { action, context: {}, evaluations: items, options: {}, subject: subject('u') }],
-    [
-      'a type',
-      { action, evaluations: [{ subject: { id: 'u' }, resource: { type: 't' } }], subject: { type: 'user' } },
-    ],
-    [
-      'one that nobody inherits',
-      { subject: subject('u'), action, evaluations: ITEMS, resource: resource('x') },
-    ],
-  ])('%s', (_, batch) => {
-    const reader = newReader()
-    for (const blanks of [0, 0, 2, 0]) {
-      const body = Buffer.from(JSON.stringify(batch, null, blanks))
-      expect(judgeBatch(reader, ordinary, body)).toBe(true)
-      // Whoever writes them first is read by the same reader.
-      expect(
-        judgeBatch(
-          reader,
-          ordinary,
-          Buffer.from(JSON.stringify({ subject: subject('u'), action, evaluations: ITEMS })),
-        ),
-      ).toBe(true)
-    }
-  })
-
-  test('unless an item lacks something all the same, or cannot be read', () => {
-    const reader = newReader()
-    for (const bad of [
-      { ...behind, subject: null },
-      { ...behind, action: undefined },
-      { ...behind, action: { name: 5 } },
-      { ...behind, evaluations: [...items, 5] },
-      { ...behind, evaluations: {} },
-      { ...behind, subject: subject('n'.repeat(513)) },
-    ]) {
-      expect(judgeBatch(reader, ordinary, Buffer.from(JSON.stringify(bad)))).toBe(false)
-      expect(judgeBatch(reader, ordinary, Buffer.from(JSON.stringify(behind)))).toBe(true)
-    }
-  })
-
-  test('unless it is cut or broken, wherever', () => {
+  test('unless it is cut or broken, wherever, by a reader that reads it before and after', () => {
     const whole = JSON.stringify(behind)
     const reader = newReader()
     for (let at = 0; at < whole.length; at++) {

@@ -12,6 +12,8 @@ const STOCK_BYTES = longBodiesBytesMax(BYTES_MAX)
 /** No body is long enough. */
 const NO_SEGMENTS = { stock: new SegmentStock(0), share: 'one', from: Infinity }
 
+type Segments = ConstructorParameters<typeof BodyCollector>[0]['segments']
+
 class CountedBuffers extends BodyBuffers {
   readonly taken: number[] = []
 
@@ -21,21 +23,28 @@ class CountedBuffers extends BodyBuffers {
   }
 }
 
+function newCollector(
+  announcedBytes: number,
+  buffers: BodyBuffers,
+  segments: Segments = NO_SEGMENTS,
+  bytesMax = BYTES_MAX,
+) {
+  return new BodyCollector({ bytesMax, announcedBytes, isKept: true, buffers, segments })
+}
+
+/** Gives the collector a body of so many bytes in pieces, each of other bytes. */
+function fill(collector: BodyCollector, bytes: number): void {
+  for (let from = 0; from < bytes; from += PIECE_BYTES) {
+    const length = Math.min(PIECE_BYTES, bytes - from)
+    collector.take(new Uint8Array(length).fill(1 + from / PIECE_BYTES).buffer)
+  }
+}
+
 function collect(bytes: number, announcedBytes: number): { taken: number[]; body: Buffer } {
   const buffers = new CountedBuffers()
-  const collector = new BodyCollector({
-    bytesMax: BYTES_MAX,
-    announcedBytes,
-    isKept: true,
-    buffers,
-    segments: NO_SEGMENTS,
-  })
-  for (let from = 0; ; from += PIECE_BYTES) {
-    const length = Math.min(PIECE_BYTES, bytes - from)
-    const piece = new Uint8Array(length).fill(1 + from / PIECE_BYTES)
-    collector.take(piece.buffer)
-    if (from + length === bytes) return { taken: buffers.taken, body: bytesOf(collector.own().view) }
-  }
+  const collector = newCollector(announcedBytes, buffers)
+  fill(collector, bytes)
+  return { taken: buffers.taken, body: bytesOf(collector.own().view) }
 }
 
 function expectWhole(body: Buffer, bytes: number): void {
@@ -51,14 +60,7 @@ test('a body of which a quarter or more comes at first is copied into one buffer
 
 test('whoever announces much and sends little holds four times what was sent', () => {
   const buffers = new CountedBuffers()
-  const options = {
-    bytesMax: BYTES_MAX,
-    announcedBytes: BYTES_MAX,
-    isKept: true,
-    buffers,
-    segments: NO_SEGMENTS,
-  }
-  new BodyCollector(options).take(new ArrayBuffer(10_000))
+  newCollector(BYTES_MAX, buffers).take(new ArrayBuffer(10_000))
   expect(buffers.taken).toEqual([40_000])
 })
 
@@ -68,13 +70,7 @@ test('a body is copied once into a buffer of its size that is at hand, however l
   buffers.giveBack(enough)
   buffers.giveBack(tooSmall)
   const announcedBytes = 0.75 * MEGABYTE
-  const collector = new BodyCollector({
-    bytesMax: BYTES_MAX,
-    announcedBytes,
-    isKept: true,
-    buffers,
-    segments: NO_SEGMENTS,
-  })
+  const collector = newCollector(announcedBytes, buffers)
   for (let from = 0; from < announcedBytes; from += 1_024) collector.take(new ArrayBuffer(1_024))
   expect(buffers.taken.length).toBe(1)
   // The other one is still there.
@@ -127,21 +123,10 @@ describe('a long body that another thread reads', () => {
   const from = 2 * MEGABYTE
 
   function collected(bytes: number, announcedBytes: number) {
-    const [buffers, stock] = [new CountedBuffers(), new CountedSegments()]
-    const segments = { stock, share, from }
-    const collector = new BodyCollector({
-      bytesMax: BYTES_MAX,
-      announcedBytes,
-      isKept: true,
-      buffers,
-      segments,
-    })
-    for (let at = 0; ; at += PIECE_BYTES) {
-      const length = Math.min(PIECE_BYTES, bytes - at)
-      const piece = new Uint8Array(length).fill(1 + at / PIECE_BYTES)
-      collector.take(piece.buffer)
-      if (at + length === bytes) return { collector, buffers, stock }
-    }
+    const stock = new CountedSegments()
+    const collector = newCollector(announcedBytes, new CountedBuffers(), { stock, share, from })
+    fill(collector, bytes)
+    return { collector, stock }
   }
 
   test.each([
@@ -174,13 +159,8 @@ describe('a long body that another thread reads', () => {
   test('gives its memory back where it is too long, or its caller leaves', () => {
     for (const isTooLong of [true, false]) {
       const stock = new CountedSegments()
-      const options = {
-        bytesMax: 3 * MEGABYTE,
-        announcedBytes: 0,
-        isKept: true,
-        buffers: new CountedBuffers(),
-      }
-      const collector = new BodyCollector({ ...options, segments: { stock, share, from } })
+      const segments = { stock, share, from }
+      const collector = newCollector(0, new CountedBuffers(), segments, 3 * MEGABYTE)
       for (let piece = 0; piece < 5; piece += 1) collector.take(new ArrayBuffer(PIECE_BYTES))
       expect(stock.out).toBe(3)
       if (isTooLong) collector.take(new ArrayBuffer(PIECE_BYTES * 2))
@@ -191,8 +171,7 @@ describe('a long body that another thread reads', () => {
 
   test('takes no segment for what is announced alone', () => {
     const [buffers, stock] = [new CountedBuffers(), new CountedSegments()]
-    const options = { bytesMax: BYTES_MAX, announcedBytes: BYTES_MAX, isKept: true, buffers }
-    new BodyCollector({ ...options, segments: { stock, share, from } }).take(new ArrayBuffer(10_000))
+    newCollector(BYTES_MAX, buffers, { stock, share, from }).take(new ArrayBuffer(10_000))
     expect([buffers.taken, stock.out]).toEqual([[40_000], 0])
   })
 })

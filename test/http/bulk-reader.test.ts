@@ -4,13 +4,8 @@
  */
 import { describe, expect, test } from 'vitest'
 import { viewOf } from '#http/message/byte-views.ts'
-import { BodyTexts } from '#http/bytes/body-texts.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
-import { NATIVE } from '#http/bytes/dialects.ts'
-import { TemplateYield, ListReader, NO_DEFAULTS } from '#http/bytes/list-reader.ts'
-import { REFUSED } from '#http/bytes/plain-json.ts'
 import { QUESTION_FIELDS } from '#http/bytes/question-fields.ts'
-import { QuestionReader } from '#http/bytes/question-reader.ts'
 import { AllowedQuery } from '#model/wire/decision.ts'
 import { BulkBodies, judge, readOrdinarily } from '#testing/requests/bulk-bodies.ts'
 
@@ -151,19 +146,6 @@ test('what is no UTF-8 is left to the ordinary parser, wherever it stands and ho
   }
 })
 
-test('keys that are decoded are kept apart, in bodies of any length, and forgotten with the body', () => {
-  const reader = newReader()
-  for (const length of [1, 30, 300, 500]) {
-    const checks = Array.from({ length: CHECKS_MAX }, (_, n) =>
-      check(`"${'é'.repeat(length)}${n}`, n % 2 === 0 ? `\n${n}` : 'k'),
-    )
-    for (let times = 0; times < 2; times++) {
-      expect(judge(reader, Buffer.from(JSON.stringify(checks)))).toBe(true)
-    }
-    expect(judge(reader, Buffer.from(JSON.stringify(USUAL)))).toBe(true)
-  }
-})
-
 test('a key that is not plain is read up to twice the length of the longest, and no further', () => {
   const reader = newReader()
   for (let times = 0; times < 2; times++) {
@@ -180,29 +162,6 @@ test('a key that is not plain is read up to twice the length of the longest, and
         expect(judge(reader, Buffer.from(text))).toBe(isTaken)
       }
     }
-  }
-})
-
-test('a key is decoded once, however many looks its question is compared with, and nothing else is kept', () => {
-  const reader = newReader()
-  const checks = Array.from({ length: CHECKS_MAX }, (_, n) => ({
-    ...check('"', n % 2 === 0 ? null : 'k'),
-    ...(n % 5 === 0 && { context: { n, text: '"""' } }),
-  }))
-  const body = Buffer.from(JSON.stringify(checks))
-  const padding = 3
-  for (let times = 0; times < 2; times++) {
-    const { bytes } = reader.read(viewOf(body), null)!
-    expect(bytes.byteLength).toBe(body.length + CHECKS_MAX + padding)
-  }
-})
-
-test('whether a body is ASCII is found out for each anew', () => {
-  const texts = new BodyTexts()
-  for (const text of ['é', 'e', 'e']) {
-    texts.begin(viewOf(Buffer.from(`"${text}"`)))
-    expect(texts.unescapedEnd(0)).toBe(2 + Buffer.byteLength(text))
-    expect(texts.isAscii).toBe(text === 'e')
   }
 })
 
@@ -230,68 +189,20 @@ test('a value nobody asks for is skipped exactly if it is JSON', () => {
   }
 })
 
-describe('a question that differs from two before only in what nobody reads', () => {
-  const asked = (ip: unknown, risk: number) => ({
+test('questions that differ only in what nobody reads ask what the parser reads, however it is put together', () => {
+  const reader = newReader()
+  const values = ['10.0.0.1', '10.0.0.2', '', 'é', '"', '"},"action":"edit', '","key":"other']
+  const checks = values.map((ip, risk) => ({
     ...check('alice', 'plan', { attributes: { ip, risk } }),
     context: { risk },
-  })
-
-  /** Whether the last question is compared with what was learned from the others. */
-  function isCompared(...questions: readonly object[]): boolean {
-    const [list, gain] = [new ListReader(1), new TemplateYield()]
-    let end = REFUSED
-    for (const question of questions) {
-      const body = Buffer.from(JSON.stringify(question))
-      const bytes = viewOf(body)
-      list.texts.begin(bytes)
-      end = list.matchOne(bytes, 0, body.length, gain)
-      if (end !== REFUSED) continue
-      const reader = new QuestionReader(body, list.texts, QUESTION_FIELDS)
-      const source = { body, bytes, defaults: NO_DEFAULTS, gain }
-      const once = { reader, defaults: NO_DEFAULTS, isRuled: false, asked: () => NATIVE.asked(reader, null) }
-      list.readOne(source, once, 0)
-    }
-    return end !== REFUSED
-  }
-
-  test.each([
-    ['in texts and numbers', asked('10.0.0.3', -3.5e-2)],
-    ['in an empty text', asked('', 3)],
-    ['in a text of any length, as long as it is plain', asked('x'.repeat(5_000), 3)],
-    ['in a text of 1,024 bytes with its quotes that is not plain', asked(`é${'x'.repeat(1_020)}`, 3)],
-    ['in a text of another script', asked('計画', 3)],
-    ['in a text with escapes', asked('"\\\n', 3)],
-  ])('%s is compared, not read', (_, third) => {
-    expect(isCompared(asked('10.0.0.1', 1), asked('10.0.0.2', 2), third)).toBe(true)
-  })
-
-  test.each([
-    ['in the kind of a value', asked(5, 3)],
-    ['in a text of 1,025 bytes with its quotes that is not plain', asked(`é${'x'.repeat(1_021)}`, 3)],
-  ])('%s is read', (_, third) => {
-    expect(isCompared(asked('10.0.0.1', 1), asked('10.0.0.2', 2), third)).toBe(false)
-  })
-
-  test('is read if there are more than 16 such values', () => {
-    const many = (count: number, from: number) =>
-      check('alice', 'plan', { attributes: { list: Array.from({ length: count }, (_, n) => from + n) } })
-    expect(isCompared(many(16, 100), many(16, 200), many(16, 300))).toBe(true)
-    expect(isCompared(many(17, 100), many(17, 200), many(17, 300))).toBe(false)
-  })
-
-  test('asks what the ordinary parser reads of it, however it is put together', () => {
-    const reader = newReader()
-    const values = ['10.0.0.1', '10.0.0.2', '', 'é', '"', '"},"action":"edit', '","key":"other']
-    const checks = values.map((value, n) => asked(value, n))
-    expect(judge(reader, Buffer.from(JSON.stringify(checks)))).toBe(true)
-    // Where the text of an attribute is no UTF-8 at all, too.
-    const body = Buffer.from(JSON.stringify(checks.slice(0, 4)))
-    expect(judge(reader, body)).toBe(true)
-    body[body.indexOf('é')] = 0xff
-    expect(judge(reader, body)).toBe(false)
-  })
+  }))
+  expect(judge(reader, Buffer.from(JSON.stringify(checks)))).toBe(true)
+  // Where the text of an attribute is no UTF-8 at all, too.
+  const body = Buffer.from(JSON.stringify(checks.slice(0, 4)))
+  expect(judge(reader, body)).toBe(true)
+  body[body.indexOf('é')] = 0xff
+  expect(judge(reader, body)).toBe(false)
 })
-
 test.each([
   ['plain', JSON.stringify(USUAL.slice(0, 2))],
   ['escaped', '[{"user":{"key":"\\ud83d\\ude00\\n"},"action":"a","resource":{"type":"t","key":"\\u00e9"}}]'],

@@ -68,16 +68,3 @@ test('a copy that is submitted as a task is done when it is answered, and its re
   // Keys of environments copy nothing.
   expect((await verdict.get(`${tasks}/${made.body.task_id}/result`)).status).toBe(403)
 })
-
-test('the result of a copy has the settings of the environment with all digits of their numbers', async () => {
-  const body = '{"target_env":{"new":{"key":"digits","name":"D","settings":{"n":9007199254740993}}}}'
-  const response = await fetch(`${verdict.address}/v2/projects/default/envs/default/copy/async`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
-    body,
-  })
-  expect([response.status, await response.text()]).toEqual([
-    202,
-    expect.stringContaining('"settings":{"n":9007199254740993}'),
-  ])
-})

@@ -9,7 +9,6 @@ import {
   fresh,
   memberPath,
   question,
-  RESOURCES,
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
@@ -74,33 +73,6 @@ describe('a decision', () => {
   ])('is a deny with 200 about %s', async (_about, body) => {
     const answer = await ask(body)
     expect([answer.status, answer.body]).toEqual([200, DENIED])
-  })
-
-  test('counts the permissions of roles that a role extends, transitively, but no derivation from them', async () => {
-    const [type, alice] = fresh('report', 'alice')
-    await verdict.resource({
-      key: type,
-      actions: { read: {}, sign: {}, burn: {} },
-      roles: {
-        chief: { name: 'Chief', permissions: ['burn'], extends: ['clerk'] },
-        clerk: { name: 'Clerk', permissions: ['sign'], extends: ['reader'] },
-        reader: { name: 'Reader', permissions: ['read'] },
-        heir: { name: 'Heir', permissions: ['read'] },
-      },
-      relations: { parent: type },
-    })
-    await verdict.patch(`${RESOURCES}/${type}/roles/heir`, {
-      granted_to: {
-        users_with_role: [{ role: 'reader', on_resource: type, linked_by_relation: 'parent' }],
-      },
-    })
-    await verdict.user(alice)
-    await verdict.assign(alice, 'chief', `${type}:r1`)
-    await verdict.relate(`${type}:r1`, 'parent', `${type}:r2`)
-    for (const action of ['read', 'sign', 'burn']) {
-      expect(await verdict.allows(alice, action, `${type}:r1`)).toBe(true)
-    }
-    expect(await verdict.allows(alice, 'read', `${type}:r2`), 'she does not hold reader itself').toBe(false)
   })
 })
 

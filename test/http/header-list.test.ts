@@ -60,15 +60,6 @@ describe('a contradiction', () => {
   })
 })
 
-test('names of one length are told apart', () => {
-  const headers = new HeaderList()
-  headers.add('content-type', 'a type')
-  headers.add('x-min-revision', 'a revision')
-  expect(
-    ['x-request-id', 'content-type', 'content-length', 'x-min-revision'].map(name => headers.get(name)),
-  ).toEqual([undefined, 'a type', undefined, 'a revision'])
-})
-
 test('those with fields are found by name among others as long, and the first of each counts', () => {
   const headers = new HeaderList()
   const names = [
@@ -125,28 +116,13 @@ test('where only those with fields are kept, they are all there, and to ask for 
   expect([...headers]).toEqual([['host', 'now']])
 })
 
-test.each([
-  '0',
-  '9',
-  '00009',
-  '99',
-  '100',
-  '101',
-  '1e3',
-  '1000',
-  '20000000',
-  '',
-  'many',
-  '-1',
-  '0x999',
-  '1e9',
-  ' 5',
-  '9'.repeat(30),
-])('a length of %j is more bytes than another if its number is greater', length => {
-  const headers = new HeaderList()
-  expect(headers.announcesMoreThan(0)).toBe(false)
-  headers.add('content-length', length)
-  for (const bytes of [0, 9, 10, 99, 100, 999, 1_000, 1_001, 9_999_999, 10_000_000, 20_000_000]) {
-    expect(headers.announcesMoreThan(bytes), `${bytes}`).toBe(Number(length) > bytes)
+test('a length is more bytes than another if its number is greater', () => {
+  const lengths = '0 9 00009 99 100 101 1e3 1000 20000000 many -1 0x999 1e9'.split(' ')
+  for (const length of ['', ' 5', '9'.repeat(30), ...lengths]) {
+    const headers = new HeaderList()
+    expect(headers.announcesMoreThan(0)).toBe(false)
+    headers.add('content-length', length)
+    for (const bytes of [0, 9, 10, 99, 100, 999, 1_000, 1_001, 9_999_999, 10_000_000, 20_000_000])
+      expect(headers.announcesMoreThan(bytes), `${length} ${bytes}`).toBe(Number(length) > bytes)
   }
 })

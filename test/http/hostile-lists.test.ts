@@ -39,12 +39,14 @@ interface Explained {
   }
 }
 
+const pooled = await sharedService({ poolThreads: 1, hasDebug: true })
+const alone = await sharedService({ poolThreads: 0, hasDebug: true })
+for (const client of [pooled, alone]) for (const model of [lists, ways]) await make(client, model)
+
 describe.each([
-  ['with a pool', 1],
-  ['without a pool', 0],
-] as const)('%s', async (_about, poolThreads) => {
-  const client = await sharedService({ poolThreads, hasDebug: true })
-  for (const model of [lists, ways]) await make(client, model)
+  ['with a pool', pooled],
+  ['without a pool', alone],
+] as const)('%s', (_about, client) => {
   const ask = <Body>(model: HostileModel, name: string) =>
     client.post<Body>(model.questions[name]!.path, model.questions[name]!.body)
 
@@ -105,10 +107,8 @@ test('a list as long as MAX_LISTED_BYTES is whole, a longer one 400 that names t
     })
     return { status: answer.status, text: await answer.text() }
   }
-  const roomy = await startedService()
-  await make(roomy, lists)
   for (const name of ['permissions', 'users']) {
-    const whole = await bytesOf(roomy, name)
+    const whole = await bytesOf(pooled, name)
     const bytes = Buffer.byteLength(whole.text)
     const exact = await startedService({ listedBytesMax: bytes })
     const below = await startedService({ listedBytesMax: bytes - 200 })

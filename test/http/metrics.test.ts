@@ -1,6 +1,4 @@
 /** What `/metrics` says is what happened: real requests first, then the numbers. */
-import { connect } from 'node:net'
-import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
@@ -13,6 +11,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 /** For how long a request waits for a state that does not come. */
 const WAIT_MS = 200
@@ -53,22 +52,7 @@ describe('requests', () => {
     expect(scrape.sum('verdict_http_requests_in_flight')).toBe(1)
   })
 
-  test('whose callers go away are aborted ones', async () => {
-    const verdict = await startedService()
-    const socket = connect(verdict.port, '127.0.0.1')
-    await once(socket, 'connect')
-    socket.write(
-      `POST /allowed HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${API_KEY}\r\nContent-Length: 100\r\n\r\n{`,
-    )
-    await until(async () => (await Scrape.of(verdict.address)).sum('verdict_http_requests_in_flight') === 2)
-    socket.destroy()
-    const aborted = { endpoint: 'isAllowed', status: 'aborted' }
-    await until(
-      async () => (await Scrape.of(verdict.address)).sum('verdict_http_requests_total', aborted) === 1,
-    )
-  })
-
-  test('of all threads are added up', async () => {
+  test('of all threads are added up, with the memory of each; whose callers go away are aborted ones', async () => {
     const verdict = await startedService({ httpThreads: 3 })
     // Each call has a connection of its own, which the kernel gives to one of the threads.
     for (let call = 0; call < 30; call += 1) {
@@ -80,12 +64,15 @@ describe('requests', () => {
     const threads = scrape.samples
       .filter(({ name }) => name === 'verdict_thread_heap_bytes')
       .map(({ labels, value }) => [labels['thread'], value > 1_000_000])
-    expect(threads).toEqual([
-      ['main', true],
-      ['http-1', true],
-      ['http-2', true],
-      ['http-3', true],
-    ])
+    expect(threads).toEqual(['main', 'http-1', 'http-2', 'http-3'].map(name => [name, true]))
+    const connection = await RawConnection.open(verdict.port)
+    const head = [`Authorization: Bearer ${API_KEY}`, 'Content-Length: 100']
+    await connection.send(requestText('POST /allowed', head, '{'))
+    const sum = async (name: string, labels = {}) => (await Scrape.of(verdict.address)).sum(name, labels)
+    await until(async () => (await sum('verdict_http_requests_in_flight')) === 2)
+    connection.destroy()
+    const aborted = { endpoint: 'isAllowed', status: 'aborted' }
+    await until(async () => (await sum('verdict_http_requests_total', aborted)) === 1)
   })
 
   test('are not counted with METRICS=off, and what the main thread knows is told all the same', async () => {

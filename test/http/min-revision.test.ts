@@ -13,7 +13,6 @@ import {
   revisionOf,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 import { HANG_MS } from '../support/hang.ts'
 
 const WAIT_MS = 150
@@ -144,32 +143,6 @@ test('a decision waits for a revision that is still to come, and is made from it
   const answering = ask('/allowed', body, await ahead(patient, 1), patient)
   await patient.assign('bob', 'viewer', 'document:plan')
   expect(await answering).toMatchObject({ status: 200, body: { allow: true } })
-})
-
-test('decisions that are sent together, each with a revision that is there, are answered one after the other', async () => {
-  const [here, there] = [await client.revision(), await organizationAhead(0)]
-  const body = JSON.stringify(question('alice', 'read', 'document:plan'))
-  const asking = [here, there, `${there},${here}`, here, 'nonsense', here].map(revision => {
-    const headers = [
-      `Authorization: Bearer ${API_KEY}`,
-      `X-Min-Revision: ${revision}`,
-      `Content-Length: ${body.length}`,
-    ]
-    return requestText('POST /allowed', headers, body)
-  })
-  const connection = await RawConnection.open(client.port)
-  await connection.send(asking.slice(0, 4).join(''))
-  for (let answers = 0; answers < 4; answers++) {
-    expect(await connection.answer()).toMatchObject({
-      status: 200,
-      body: expect.stringContaining('true') as string,
-    })
-  }
-  await connection.send(asking[4]!)
-  expect((await connection.answer())?.status).toBe(400)
-  await connection.send(asking[5]!)
-  expect((await connection.answer())?.status).toBe(200)
-  connection.destroy()
 })
 
 test('a revision that is there counts for the environment of the caller only', async () => {

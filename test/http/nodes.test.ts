@@ -66,12 +66,6 @@ describe('the list of nodes', () => {
     expect(other.nodes[0]!.revision).toBe(revisionOf(read))
     expect(JSON.stringify(other)).not.toContain(revisionOf(made).split('.')[0])
   })
-
-  test('is for keys alone', async () => {
-    const verdict = await startedService()
-    for (const path of ['/v2/nodes', RECENT])
-      expect((await verdict.send('GET', path, { key: null })).status).toBe(401)
-  })
 })
 
 describe('what this node did in the last minutes', () => {
@@ -101,14 +95,6 @@ describe('what this node did in the last minutes', () => {
     await sampled(verdict, ({ requests_per_second: rates }) => rates!.management > 0)
   })
 
-  test('says of which node it is, and is a sample every five seconds', async () => {
-    const verdict = await startedService()
-    const { node, interval_seconds } = (await verdict.get<RecentFigures>(RECENT)).body
-    const [self] = (await listed(verdict)).nodes
-    expect(node).toEqual({ id: self!.id, name: self!.name })
-    expect(interval_seconds).toBe(5)
-  })
-
   test('is for keys of the organization alone where metrics are not for everybody', async () => {
     const verdict = await startedService({ metricsToken: 'token-of-the-scraper' })
     const body = { project_id: 'default' }
@@ -121,8 +107,13 @@ describe('what this node did in the last minutes', () => {
     expect((await verdict.get('/v2/nodes')).status).toBe(200)
   })
 
-  test('is not known where nothing is counted', async () => {
+  test('is for keys alone, says of which node it is, and is not known where nothing is counted', async () => {
     const verdict = await startedService({ metrics: 'off' })
+    for (const path of ['/v2/nodes', RECENT])
+      expect((await verdict.send('GET', path, { key: null })).status).toBe(401)
+    const { node, interval_seconds } = (await verdict.get<RecentFigures>(RECENT)).body
+    const [self] = (await listed(verdict)).nodes
+    expect([node, interval_seconds]).toEqual([{ id: self!.id, name: self!.name }, 5])
     const first = await sampled(verdict, () => true)
     expect(first).toMatchObject({ requests_per_second: null, latency_ms: null, connections: null })
   })

@@ -89,7 +89,9 @@ const INSTANCES = ['document:a1', 'document:d1', 'document:d2', 'document:d3', '
 
 describe('/user-permissions', () => {
   test('lists tenants and instances with their roles, permissions and attributes, and nothing else', async () => {
-    expect(Object.fromEntries(await permissions())).toEqual({
+    const found = await permissions()
+    expect([...found.keys()]).toEqual([...TENANTS, ...INSTANCES])
+    expect(Object.fromEntries(found)).toEqual({
       '__tenant:acme': {
         tenant: { key: 'acme', attributes: { plan: 'gold' } },
         permissions: [],
@@ -126,15 +128,6 @@ describe('/user-permissions', () => {
         roles: ['viewer'],
       },
     })
-  })
-
-  test('lists tenants first, then instances, each in order, always the same', async () => {
-    expect(await listed({})).toEqual([...TENANTS, ...INSTANCES])
-    const body = { user: { key: 'alice' } }
-    const { text } = await ask(verdict, '/user-permissions', { body })
-    for (let round = 0; round < 3; round += 1) {
-      expect((await ask(verdict, '/user-permissions', { body })).text).toBe(text)
-    }
   })
 
   test.each(['stranger', '__proto__', 'bob'])('is {} for %s, who is unknown or has no roles', async key => {
@@ -300,21 +293,6 @@ describe('/authorized_users', () => {
     // Not the tenant that the instance lives in (D-14).
     expect((await authorized('read', { type: 'document', key: 'd1', tenant: 'acme' })).lines).toEqual([])
   })
-
-  test('keeps users apart that JavaScript would mix up, in the order of their bytes', async () => {
-    const client = await startedService()
-    await fill(client)
-    const users = ['10', '2', '__proto__', 'a:b', 'constructor', 'toString', 'é', '\uffee', '😀']
-    for (const key of users.toReversed()) {
-      await client.user(key)
-      await client.assign(key, 'guest', 'document:d2')
-      await client.assign(key, 'viewer', 'document:d2')
-    }
-    const { lines } = await authorized('read', { type: 'document', key: 'd2', tenant: 'default' }, client)
-    expect(lines.filter(line => !line.startsWith('alice'))).toEqual(
-      users.map(key => `${key} viewer document:d2`),
-    )
-  })
 })
 
 test.each<[path: string, good: Body, wrong: Readonly<Record<string, readonly unknown[]>>]>([
@@ -378,27 +356,6 @@ describe('MAX_LISTED_ENTRIES', () => {
     // What the message says helps.
     expect(await listed({ resource_types: ['document', 'folder'] }, 'alice', below)).toEqual(INSTANCES)
     expect(await listed({ resource_types: ['__tenant'] }, 'alice', below)).toEqual(TENANTS)
-  })
-
-  test('counts tenants as well, and only what passes the filters', async () => {
-    const client = await startedService({ listedEntriesMax: 2 })
-    await client.createDocumentModel()
-    await client.tenantRole('reader', ['document:read'])
-    await client.user('alice')
-    const tenants = ['t1', 't2', 't3', 't4', 't5']
-    for (const key of tenants) {
-      await client.tenant(key)
-      await client.assign('alice', 'reader', key)
-    }
-    await refusal(client, '/user-permissions', { user: { key: 'alice' } })
-    for (const key of tenants)
-      expect(await listed({ tenants: [key] }, 'alice', client)).toEqual([`__tenant:${key}`])
-    expect(await listed({ resources: ['__tenant:t5'] }, 'alice', client)).toEqual(['__tenant:t5'])
-    expect(await listed({ tenants: ['t4', 't5'] }, 'alice', client)).toEqual(['__tenant:t4', '__tenant:t5'])
-    await client.assign('alice', 'viewer', 'document:d1', 't5')
-    await refusal(client, '/user-permissions', { user: { key: 'alice' }, tenants: ['t4', 't5'] })
-    expect(await listed({ tenants: ['t5'] }, 'alice', client)).toEqual(['__tenant:t5', 'document:d1'])
-    expect(await listed({ resource_types: ['document'] }, 'alice', client)).toEqual(['document:d1'])
   })
 
   test('reached by /authorized_users is answered whole, exceeded is 400 naming it and the way out', async () => {

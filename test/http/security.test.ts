@@ -99,21 +99,6 @@ describe('names that mean something to JavaScript', () => {
     const { body } = await verdict.get<{ attributes: object }>(`${FACTS}/users/innocent`)
     expect(body.attributes).toEqual({})
   })
-
-  test('are keys like any others', async () => {
-    const names = ['__proto__', 'constructor', 'hasOwnProperty']
-    for (const name of names) {
-      await verdict.user(name)
-      await verdict.assign(name, 'viewer', 'document:proto')
-      expect(await verdict.allows(name, 'read', 'document:proto')).toBe(true)
-      expect(await verdict.allows(name, 'update', 'document:proto')).toBe(false)
-    }
-    expect(await verdict.allows('toString', 'read', 'document:proto')).toBe(false)
-    const response = await verdict.send<{ users: object }>('POST', '/authorized_users', {
-      body: { action: 'read', resource: { type: 'document', key: 'proto' } },
-    })
-    expect(Object.keys(response.body.users).toSorted()).toEqual(names.toSorted())
-  })
 })
 
 describe('slashes and colons in a path', () => {

@@ -369,37 +369,7 @@ describe('an AuthZEN evaluation', () => {
 })
 
 describe('a list', () => {
-  /** Neighbours differ in what they say. */
   const COUNT = 6_000
-  const isIn = (index: number) => (index * 7) % 5 < 2
-  const questions = (write: typeof native) =>
-    Array.from({ length: COUNT }, (_, index) =>
-      index % 3 === 0
-        ? write('read', { user: 'reader', ofUser: { department: `d${index}` } })
-        : write('sales', {
-            user: `u${index % 11}`,
-            ofUser: { department: isIn(index) ? 'sales' : 'legal', note: `${index}` },
-            context: { ip: `10.0.0.${index % 4}` },
-          }),
-    )
-  const expected = Array.from({ length: COUNT }, (_, index) => index % 3 === 0 || isIn(index))
-
-  test.each([
-    ['from bytes', (text: string) => text],
-    ['parsed', escaped],
-  ])('of thousands is decided in order, each by its own attributes, %s', async (_how, write) => {
-    const bulk = write(JSON.stringify(questions(native)))
-    const batch = write(JSON.stringify({ evaluations: questions(authzen) }))
-    // Side by side: what is decided between other requests does not read their bodies.
-    const answers = await Promise.all([bulk, bulk, bulk].map(text => post('/allowed/bulk', text)))
-    for (const { body } of answers) {
-      expect((body as { allow: { allow: boolean }[] }).allow.map(({ allow }) => allow)).toEqual(expected)
-    }
-    for (const { body } of await Promise.all([batch, batch].map(text => post(EVALUATIONS, text)))) {
-      const { evaluations } = body as { evaluations: { decision: boolean }[] }
-      expect(evaluations.map(({ decision }) => decision)).toEqual(expected)
-    }
-  })
 
   test('inherits what it is decided by long after it was read', async () => {
     const readers = Array.from({ length: COUNT }, () => ({

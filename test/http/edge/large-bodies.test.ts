@@ -91,29 +91,6 @@ test.each([
   },
 )
 
-test('those that come in one piece have turns as well', async () => {
-  const names = ['first', 'second', 'third']
-  const { edge, asked } = await started(name => {
-    if (names.includes(name)) void short.send(ofShort(`behind ${name}`))
-  })
-  const short = await RawConnection.open(edge.port)
-  onTestFinished(() => short.destroy())
-  const connections = await Promise.all(names.map(() => RawConnection.open(edge.port)))
-  for (const connection of connections) {
-    onTestFinished(() => connection.destroy())
-    // The kernel lets as much through at once as was read at once before.
-    for (let times = 0; times < 10; times++) {
-      void connection.send(ofLarge('before'))
-      expect((await connection.answer())?.status).toBe(200)
-    }
-  }
-  for (const [index, connection] of connections.entries()) void connection.send(ofLarge(names[index]!))
-  for (const connection of connections) expect((await connection.answer())?.status).toBe(200)
-  for (const _ of names) expect((await short.answer())?.status).toBe(200)
-  const order = names.flatMap(name => [name, `behind ${name}`])
-  expect(asked.filter(name => name !== 'before')).toEqual(order)
-})
-
 test.each([
   ['question', ofLarge],
   ['change', ofChange],

@@ -1,7 +1,6 @@
 /** From listening to the last answer: free ports, shared ports, draining. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { reservePort } from '#http/edge/reserve-port.ts'
 import { freePort } from '#testing/processes/free-port.ts'
@@ -138,28 +137,4 @@ test('a defect may close the server on the spot, and its own answer still goes o
 test('closing twice, and closing what never listened, is fine', async () => {
   const { server } = await startEdge()
   await Promise.all([server.close(), server.close()])
-})
-
-test('two threads share a port, and both close cleanly, twice in a row', async () => {
-  const port = await freePort()
-  for (let round = 0; round < 2; round++) {
-    const threads = [0, 1].map(
-      () => new Worker(new URL('./server-thread.ts', import.meta.url), { workerData: port }),
-    )
-    const ports = await Promise.all(threads.map(async thread => (await once(thread, 'message'))[0] as number))
-    expect(ports).toEqual([port, port])
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, async () => {
-        const connection = await RawConnection.open(port)
-        await connection.send(requestText('GET /thread'))
-        const answer = await connection.answer()
-        connection.destroy()
-        return answer?.status
-      }),
-    )
-    expect(new Set(answers)).toEqual(new Set([200]))
-    const exits = threads.map(thread => once(thread, 'exit'))
-    for (const thread of threads) thread.postMessage('close')
-    expect(await Promise.all(exits)).toEqual([[0], [0]])
-  }
 })

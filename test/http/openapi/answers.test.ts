@@ -308,29 +308,21 @@ describe('refusals', () => {
 })
 
 describe('trouble of ours', () => {
-  /** Principals by key; nothing stands behind this server but trouble. */
-  const principals = new Map<string, Principal>([
-    [
-      API_KEY,
-      {
-        kind: 'environment',
-        keyId: null,
-        organizationId: 'o',
-        projectId: 'p',
-        projectKey: 'default',
-        environmentId: 'e',
-        environmentKey: 'default',
-      },
-    ],
-    [ADMIN_KEY, { kind: 'organization', keyId: null, organizationId: 'o' }],
-  ])
+  /** Nothing stands behind these servers but trouble. */
+  function authenticate(authorization: string): Principal | null {
+    const organization = { keyId: null, organizationId: 'o' }
+    if (bearerToken(authorization) === ADMIN_KEY) return { kind: 'organization', ...organization }
+    if (bearerToken(authorization) !== API_KEY) return null
+    const names = { projectKey: 'default', environmentKey: 'default' }
+    return { kind: 'environment', ...organization, projectId: 'p', environmentId: 'e', ...names }
+  }
   const faults: unknown[] = []
   const fault = new Error('something that should not be told')
   const servers = [fault, new AuthzError('NOT_READY', 'loading')].map(
     lost =>
       new HttpServer({
         routes: routesWithoutService(lost),
-        authenticate: authorization => principals.get(bearerToken(authorization) ?? '') ?? null,
+        authenticate,
         limits: { bodyBytesMax: BODY_BYTES_MAX },
         onFault: error => faults.push(error),
       }),

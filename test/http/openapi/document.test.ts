@@ -206,17 +206,6 @@ describe('the description', () => {
     expect(bad.filter(text => text !== '' && checked(text))).toEqual([])
   })
 
-  test('names the body of bulk checks BulkAuthorizationQuery', () => {
-    const bulk = operations.find(({ path }) => path === '/allowed/bulk')!
-    expect(bulk.requestBody!.content['application/json'].schema).toEqual({
-      $ref: '#/components/schemas/BulkAuthorizationQuery',
-    })
-    expect(served.components.schemas['BulkAuthorizationQuery']).toEqual({
-      type: 'array',
-      items: { $ref: '#/components/schemas/AllowedQuery' },
-    })
-  })
-
   test('writes no object out twice: what is used again is a component', () => {
     const seen = new Map<string, number>()
     const count = (node: unknown, isComponent: boolean): void => {
@@ -234,11 +223,9 @@ describe('the description', () => {
   })
 
   test('says which keys an operation takes', () => {
-    const [environment, project, organization] = [
-      { environmentKey: [] },
-      { projectKey: [] },
-      { organizationKey: [] },
-    ]
+    const [environment, project, organization] = ['environment', 'project', 'organization'].map(kind => ({
+      [`${kind}Key`]: [],
+    }))
     const securityOf = (id: string) => operations.find(({ operationId }) => operationId === id)!.security
     expect(securityOf('isAllowed')).toEqual([environment])
     expect(securityOf('createProject')).toEqual([organization])
