@@ -179,17 +179,22 @@ describe('the body of a question', () => {
     const older = (user: unknown, resource: object = { id: key }) => {
       return { user, action: 'read', resource: { type: 'document', tenant: 'default', ...resource } }
     }
-    const allow = async (body: object) => (await ask(body)).body
-    expect(await allow(older(holder))).toEqual({ allow: true, result: true })
-    expect(await allow(older(holder, { key }))).toEqual({ allow: true, result: true })
-    expect(await allow(older(holder, { id: key, key }))).toEqual({ allow: true, result: true })
-    expect(await allow(older(other))).toEqual(DENIED)
-    // Without an instance it is about the type, and in the present form `id` names none.
-    expect(await allow(older(holder, {}))).toEqual(DENIED)
-    expect(await allow(older({ key: holder }))).toEqual(DENIED)
-    const bulk = [older(holder), older({ key: holder }, { key }), older(other), older({ key: holder })]
-    const { body } = await verdict.post<{ allow: { allow: boolean }[] }>('/allowed/bulk', bulk)
-    expect(body.allow.map(each => each.allow)).toEqual([true, true, false, false])
+    const asked: readonly [object, Allowed][] = [
+      [older(holder), ALLOWED],
+      [older(holder, { key }), ALLOWED],
+      [older(holder, { id: key, key }), ALLOWED],
+      [older(other), DENIED],
+      // Without an instance it is about the type, and in the present form `id` names none.
+      [older(holder, {}), DENIED],
+      [older({ key: holder }), DENIED],
+      [older({ key: holder }, { key }), ALLOWED],
+    ]
+    for (const [body, right] of asked) expect((await ask(body)).body).toEqual(right)
+    const { body } = await verdict.post(
+      '/allowed/bulk',
+      asked.map(([each]) => each),
+    )
+    expect(body).toEqual({ allow: asked.map(([, right]) => right) })
     const explained = await verdict.post<{ allow: boolean }>('/allowed/explain', older(holder))
     expect([explained.status, explained.body.allow]).toEqual([200, true])
     const tenants = await verdict.post('/allowed/all-tenants', older(holder))
@@ -205,17 +210,13 @@ describe('the body of a question', () => {
     const about = (key: string, resource: object) => {
       return { user: { key }, action: 'read', resource: { type: 'document', ...resource } }
     }
-    const [empty, absent] = [{ key: '' }, {}]
-    const allowed = async (body: object) => (await ask(body)).body
-    expect(await allowed(about(user, empty))).toEqual(await allowed(about(user, absent)))
-    expect(await allowed(about(user, empty))).toEqual({ allow: true, result: true })
     // A role on an instance says nothing of the type.
-    expect(await allowed(about(holder, empty))).toEqual(DENIED)
-    const bulk = [about(user, empty), about(holder, empty), about(user, { key: 'x' })]
-    const { body } = await verdict.post<{ allow: { allow: boolean }[] }>('/allowed/bulk', bulk)
-    expect(body.allow.map(({ allow }) => allow)).toEqual([true, false, true])
+    const asked = [about(user, { key: '' }), about(holder, { key: '' }), about(user, { key: 'x' })]
+    const { body } = await verdict.post<{ allow: Allowed[] }>('/allowed/bulk', asked)
+    expect(body.allow).toEqual([ALLOWED, DENIED, ALLOWED])
+    for (const [index, each] of asked.entries()) expect((await ask(each)).body).toEqual(body.allow[index])
     const [whose, ofType] = await Promise.all(
-      [empty, absent].map(key =>
+      [{ key: '' }, {}].map(key =>
         verdict.post('/authorized_users', { action: 'read', resource: { type: 'document', ...key } }),
       ),
     )

@@ -90,37 +90,6 @@ test('what all items of a batch inherit is parsed once', () => {
   expect(times).toBe(COUNT + 1)
 })
 
-test.each([
-  [
-    'an e-mail address',
-    { user: { key: 'a', email: 'a@b', attributes: { level: 1 } } },
-    { user: { level: 1, email: 'a@b' } },
-  ],
-  [
-    'a second context',
-    { resource: { type: 'document', context: { zone: 1 } } },
-    { resource: null, context: { ip: '10.0.0.1', zone: 1 } },
-  ],
-  ['null', { context: null }, { context: null }],
-  [
-    'empty objects',
-    { context: {}, resource: { type: 'document', attributes: {} } },
-    { context: null, resource: null },
-  ],
-  [
-    'lists and objects',
-    { context: { list: [1, { a: '}' }], in: { it: '"{' } } },
-    { context: { list: [1, { a: '}' }], in: { it: '"{' } } },
-  ],
-] as const)('%s is read alike of the first question and of those that look like it', (_what, more, right) => {
-  const packed = bulks.read(viewOf(bodyOf(numbers.map(() => question(1, more)))), 7)!
-  const expected = { ...said(1), ...right }
-  for (const sent of sentOf(packed)) {
-    for (const root of ['user', 'resource', 'context'] as const)
-      expect(sent[root] ?? {}).toEqual(expected[root] ?? {})
-  }
-})
-
 test('of a single question it is read whether it looks like one before or not', () => {
   const singles = new SingleReader(NATIVE)
   for (const index of [...numbers, 1_000, 'x', 2]) {

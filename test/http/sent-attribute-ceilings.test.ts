@@ -2,17 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '#conditions/values.ts'
 import { SENT_ATTRIBUTES_BYTES_MAX, SENT_ATTRIBUTES_DEPTH_MAX } from '#model/limits.ts'
-import { FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { FACTS, sharedService } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
 await verdict.resource({ key: 'document', actions: { read: {}, write: {}, share: {} } })
 const conditions = { 'user.isKnown': { equals: true } }
-await verdict.post(`${SCHEMA}/condition_sets`, { key: 'known', name: 'Known', conditions })
-await verdict.post(`${FACTS}/set_rules`, {
-  user_set: 'known',
-  permission: 'document:read',
-  resource_set: 'document',
-})
+await verdict.conditionSet({ key: 'known', conditions })
 
 // Whom a role allows; and what is allowed by a rule that reads nothing of what is sent, before another one that does.
 await verdict.tenantRole('reader', ['document:read'])
@@ -20,8 +15,12 @@ await verdict.users('rita')
 await verdict.assign('rita', 'reader', 'default')
 await verdict.conditionSet({ key: 'anybody', conditions: { 'server.time': { exists: true } } })
 await verdict.conditionSet({ key: 'described', conditions: { 'user.isKnown': { exists: true } } })
-for (const user_set of ['anybody', 'described']) {
-  const rule = { user_set, permission: 'document:share', resource_set: 'document' }
+for (const [user_set, action] of [
+  ['known', 'read'],
+  ['anybody', 'share'],
+  ['described', 'share'],
+]) {
+  const rule = { user_set, permission: `document:${action}`, resource_set: 'document' }
   expect((await verdict.post(`${FACTS}/set_rules`, rule)).status).toBe(200)
 }
 

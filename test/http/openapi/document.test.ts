@@ -166,12 +166,6 @@ describe('the description', () => {
     )
   })
 
-  test('has the headers of facts written through a decision point', () => {
-    const waiting = { 'X-Wait-Timeout': false, 'X-Timeout-Policy': false, 'X-Request-ID': false }
-    expect(headersOf('createUser')).toEqual(waiting)
-    expect(headersOf('createResource')).toEqual({ 'X-Request-ID': false })
-  })
-
   test('has every parameter the routes read', () => {
     for (const { operationId, params, query } of routes) {
       const described = parametersOf(operationId).filter(parameter => parameter.in !== 'header')
