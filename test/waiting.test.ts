@@ -68,13 +68,13 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'has a deadline': 'is about the one that closing a server has',
     'finds a port by itself': 'is about that',
   },
-  'long/http/slow-senders.test.ts': {
+  'long/http/edge/slow-senders.test.ts': {
     sleeps: 'a sender that is slower than the HTTP library would have it',
   },
-  'http/metrics.test.ts': {
+  'http/edge/metrics.test.ts': {
     'measures time': 'a time that is told lies between the least and all that has passed',
   },
-  'http/min-revision.test.ts': { 'measures time': LOWER },
+  'http/decisions/min-revision.test.ts': { 'measures time': LOWER },
   'properties/seeded.ts': { 'draws without a seed': 'draws the seed' },
   'sdk/retries.test.ts': { 'measures time': LOWER },
   'long/service/content.redis.test.ts': {

@@ -1,0 +1,203 @@
+/** Integers beyond 2^53: stored and answered with all digits, and unknown to conditions unless a double is that integer. */
+import { beforeAll, describe, expect, test } from 'vitest'
+import { LONG_NUMBERS_MAX } from '#model/limits.ts'
+import { ADMIN_KEY, API_KEY, FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { EVALUATION, EVALUATIONS, SUBJECTS } from '../../support/access-requests.ts'
+
+const verdict = await sharedService()
+
+/** No double is this integer: the nearest is `EXACT`. */
+const INEXACT = '9007199254740993'
+const EXACT = '9007199254740992'
+/** A double, which JavaScript writes as 1152921504606847000. */
+const LARGE = '1152921504606846976'
+
+async function sent(method: string, path: string, text: string, key = API_KEY) {
+  const response = await fetch(`${verdict.address}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(text !== '' && { body: text }),
+  })
+  return { status: response.status, warning: response.headers.get('warning'), text: await response.text() }
+}
+const read = async (path: string) => (await sent('GET', path, '')).text
+
+beforeAll(async () => {
+  await verdict.resource({ key: 'account', actions: { read: {}, pay: {}, close: {} } })
+  await verdict.conditionSet({ key: 'anybody', name: 'anybody', type: 'userset', conditions: {} })
+  for (const [action, operator, number] of [
+    ['read', 'equals', EXACT],
+    ['pay', 'equals', LARGE],
+    ['close', 'not-equals', EXACT],
+  ]) {
+    const set = `{"key":"${action}","name":"${action}","conditions":{"user.account":{"${operator}":${number}}}}`
+    expect((await sent('POST', `${SCHEMA}/condition_sets`, set)).status).toBe(200)
+    expect(await read(`${SCHEMA}/condition_sets/${action}`)).toContain(`{"${operator}":${number}}`)
+    const rule = { user_set: action, permission: `account:${action}`, resource_set: '__autogen_account' }
+    expect((await verdict.post(`${FACTS}/set_rules`, rule)).status).toBe(200)
+  }
+  for (const [key, account] of Object.entries({ ann: INEXACT, ben: EXACT, cleo: LARGE })) {
+    const { status } = await sent(
+      'POST',
+      `${FACTS}/users`,
+      `{"key":"${key}","attributes":{"account":${account}}}`,
+    )
+    expect(status).toBe(200)
+  }
+})
+
+/** By whichever way: native and AuthZEN, alone and in a list. */
+async function allows(user: string, action: string, account: string | null): Promise<boolean> {
+  const said = account === null ? '' : `,"attributes":{"account":${account}}`
+  const native = `{"user":{"key":"${user}"${said}},"action":"${action}","resource":{"type":"account"}}`
+  const properties = account === null ? '' : `,"properties":{"account":${account}}`
+  const evaluation = `{"subject":{"type":"user","id":"${user}"${properties}},"action":{"name":"${action}"},"resource":{"type":"account"}}`
+  // An escape leaves a body to the parser.
+  const parsed = (text: string) => text.replace('"action"', String.raw`"acti\u006fn"`)
+  const answers = new Set<boolean>()
+  for (const write of [(text: string) => text, parsed]) {
+    for (const [path, body] of [
+      ['/allowed', write(native)],
+      ['/allowed/bulk', `[${write(native)}]`],
+      [EVALUATION, write(evaluation)],
+      [EVALUATIONS, `{"evaluations":[${write(evaluation)}]}`],
+    ] as const) {
+      const { text } = await sent('POST', path, body)
+      answers.add(/"(allow|decision)":true/.test(text))
+    }
+  }
+  expect(answers.size, `${user} ${action} ${account}`).toBe(1)
+  return answers.has(true)
+}
+
+describe('a decision', () => {
+  test('does not know an account number that no double represents, sent or stored', async () => {
+    for (const [user, action, account] of [
+      ['nobody', 'read', INEXACT],
+      ['nobody', 'close', INEXACT],
+      ['nobody', 'close', `-${INEXACT}`],
+      ['ann', 'read', null],
+      ['ann', 'close', null],
+      ['nobody', 'pay', '1152921504606847000'],
+    ] as const) {
+      expect(await allows(user, action, account)).toBe(false)
+    }
+  })
+
+  test('compares one that a double represents, with whatever digits it is written', async () => {
+    for (const [user, action, account] of [
+      ['nobody', 'read', '9.007199254740992e15'],
+      ['nobody', 'pay', LARGE],
+      ['ben', 'read', null],
+      ['cleo', 'pay', null],
+      ['cleo', 'close', null],
+    ] as const) {
+      expect(await allows(user, action, account)).toBe(true)
+    }
+  })
+
+  test('and a search agree, by whatever list the search finds its candidates', async () => {
+    const found = async (name: string) => {
+      const body = { subject: { type: 'user' }, action: { name }, resource: { type: 'account', id: 'a' } }
+      const { results } = (await verdict.post<{ results: { id: string }[] }>(SUBJECTS, body)).body
+      return results.map(({ id }) => id)
+    }
+    expect(await found('read')).toEqual(['ben'])
+    expect(await found('pay')).toEqual(['cleo'])
+    expect(await found('close')).toEqual(['cleo'])
+  })
+
+  test('tells the digits that it found', async () => {
+    const question = `{"user":{"key":"ann"},"action":"read","resource":{"type":"account"}}`
+    const { text } = await sent('POST', '/allowed/explain', question)
+    expect(text).toContain(INEXACT)
+  })
+})
+
+describe('a stored integer', () => {
+  test.each([
+    ['user', 'POST', `${FACTS}/users`, `${FACTS}/users/k`, '"key":"k"'],
+    ['tenant', 'POST', `${FACTS}/tenants`, `${FACTS}/tenants/k`, '"key":"k","name":"k"'],
+    [
+      'instance',
+      'POST',
+      `${FACTS}/resource_instances`,
+      `${FACTS}/resource_instances/account:k`,
+      '"key":"k","resource":"account","tenant":"default"',
+    ],
+    ['role', 'POST', `${SCHEMA}/roles`, `${SCHEMA}/roles/k`, '"key":"k","name":"k"'],
+  ])(
+    'in the attributes of a %s has all digits, and a warning when it is written',
+    async (_, method, path, own, fields) => {
+      const body = (number: string) => `{${fields},"attributes":{"n":[${number},{"__proto__":${number}}]}}`
+      const written = await sent(method, path, body(INEXACT))
+      expect([written.status, written.warning]).toEqual([
+        200,
+        expect.stringMatching(new RegExp(`^299 - "${INEXACT} is beyond 2\\^53.*"$`)),
+      ])
+      const kept = `{"n":[${INEXACT},{"__proto__":${INEXACT}}]}`
+      expect(written.text).toContain(kept)
+      expect(await read(own)).toContain(kept)
+      expect(await read(path)).toContain(kept)
+      const changed = await sent('PATCH', own, `{"attributes":{"n":-${INEXACT}0000000000000000000001}}`)
+      expect([changed.status, changed.warning]).toEqual([200, expect.stringContaining(`-${INEXACT}00`)])
+      expect(await read(own)).toContain(`{"n":-${INEXACT}0000000000000000000001}`)
+      const exact = await sent('PATCH', own, `{"attributes":{"n":${LARGE}}}`)
+      expect([exact.status, exact.warning]).toEqual([200, null])
+      expect(await read(own)).toContain(`{"n":${LARGE}}`)
+    },
+  )
+
+  test('is found by its digits', async () => {
+    const keys = await read(`${FACTS}/users?attr_account=${INEXACT}`)
+    expect([keys.includes('"ann"'), keys.includes('"ben"')]).toEqual([true, false])
+    expect(await read(`${FACTS}/users?attr_account=${LARGE}`)).toContain('"cleo"')
+  })
+
+  test('is exported and imported with all digits, and decides as before', async () => {
+    const place = '/v2/projects/default/envs/default'
+    const exported = await read(`${place}/export`)
+    for (const digits of [INEXACT, EXACT, LARGE]) expect(exported).toContain(`"account":${digits}`)
+    expect(exported).toContain(`{"equals":${LARGE}}`)
+    const { status } = await sent('POST', `${place}/import?replace=true`, exported, ADMIN_KEY)
+    expect(status).toBe(200)
+    const again = await read(`${place}/export`)
+    for (const digits of [INEXACT, EXACT, LARGE]) expect(again).toContain(`"account":${digits}`)
+    expect(await allows('ann', 'read', null)).toBe(false)
+    expect(await allows('cleo', 'pay', null)).toBe(true)
+  })
+})
+
+test('a trial of a condition set has the digits of what its samples send, and of what is stored', async () => {
+  const trial = `{"conditions":{"user.account":{"equals":${EXACT}}},"samples":[{"attributes":{"account":${INEXACT}}},{"user":"ann"}]}`
+  const { status, text } = await sent('POST', `${SCHEMA}/condition_sets/try`, trial)
+  expect([status, text.match(/"value":"\w+"/g)]).toEqual([200, Array(4).fill('"value":"unknown"')])
+  expect(text.split(`"found":${INEXACT}`)).toHaveLength(3)
+  expect(text.split(`"operand":${EXACT}`)).toHaveLength(3)
+})
+
+test('an operand that no double represents is 422 with its place and its digits', async () => {
+  const set = `{"key":"k","name":"k","conditions":{"user.account":{"equals":${INEXACT}}}}`
+  const { status, text } = await sent('POST', `${SCHEMA}/condition_sets`, set)
+  expect([status, JSON.parse(text)]).toEqual([
+    422,
+    expect.objectContaining({
+      detail: [
+        expect.objectContaining({
+          loc: ['body', 'conditions', 'user.account', 'equals'],
+          msg: expect.stringContaining(`got ${INEXACT}:`),
+        }),
+      ],
+    }),
+  ])
+})
+
+test('a body has at most LONG_NUMBERS_MAX numbers beyond 2^53', async () => {
+  const numbers = Array.from({ length: LONG_NUMBERS_MAX + 1 }, () => INEXACT).join()
+  const { status, text } = await sent(
+    'POST',
+    `${FACTS}/users`,
+    `{"key":"many","attributes":{"n":[${numbers}]}}`,
+  )
+  expect([status, text]).toEqual([422, expect.stringContaining(`more than ${LONG_NUMBERS_MAX} numbers`)])
+})

@@ -1,0 +1,428 @@
+/**
+ * What a request says of user, resource and surroundings, where conditions read it (conditions, sections 4, 7 and 16): at every place that
+ * decides, in both dialects, alone and among thousands.
+ */
+import { beforeAll, describe, expect, test } from 'vitest'
+import { EVALUATION, EVALUATIONS } from '../../support/access-requests.ts'
+import { API_KEY, FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const verdict = await sharedService()
+
+/** By action what a user set, or a resource set, must say. */
+const OF_USER = {
+  sales: { 'user.department': { equals: 'sales' } },
+  mail: { 'user.email': { equals: 'kim@example.org' } },
+  first: { 'user.first_name': { equals: 'Kim' } },
+  last: { 'user.last_name': { equals: 'Lee' } },
+  merged: {
+    allOf: [{ 'user.address.city': { equals: 'Oslo' } }, { 'user.address.zip': { equals: '0150' } }],
+  },
+  rooted: { 'user.roles': { array_contains: 'root' } },
+  homed: { 'user.tenants': { array_contains: 'default' } },
+  named: { 'user.key': { equals: 'somebody-else' } },
+  elsewhere: { 'tenant.key': { equals: 'elsewhere' } },
+  suspended: { 'user.suspended': { exists: false } },
+  ago: { 'server.time': { 'greater-than': '2026-01-01T00:00:00Z' } },
+  dated: { 'server.time': { equals: 'never' } },
+  from: { 'context.ip': { equals: '10.0.0.1' } },
+  both: { allOf: [{ 'context.ip': { equals: '10.0.0.1' } }, { 'context.zone': { equals: 'office' } }] },
+  forced: { 'context.action.force': { equals: true } },
+  proto: { 'user.__proto__': { equals: 'p' } },
+  member: { 'user.__proto__.admin': { equals: true } },
+  inherited: { 'user.constructor': { exists: true } },
+  dotted: { 'user.a.b': { equals: 1 } },
+  large: { 'user.id': { equals: 9_007_199_254_740_992 } },
+  'not-large': { 'user.id': { 'not-equals': 9_007_199_254_740_992 } },
+  half: { 'user.half': { equals: '\ufffd' } },
+} as const
+const OF_RESOURCE = {
+  open: { 'resource.state': { equals: 'open' } },
+  typed: { 'resource.type': { equals: 'vault' } },
+  kept: { 'resource.tenant': { equals: 'elsewhere' } },
+  keyed: { 'resource.key': { equals: 'd9' } },
+  identified: { 'resource.id': { equals: 'd9' } },
+} as const
+type Action = keyof typeof OF_USER | keyof typeof OF_RESOURCE | 'read'
+
+beforeAll(async () => {
+  const actions = [...Object.keys(OF_USER), ...Object.keys(OF_RESOURCE), 'read']
+  await verdict.resource({
+    key: 'document',
+    actions: Object.fromEntries(actions.map(action => [action, {}])),
+  })
+  await verdict.tenantRole('reader', ['document:read'])
+  await verdict.tenant('elsewhere')
+  await made(`${SCHEMA}/condition_sets`, { key: 'anybody', name: 'Anybody' })
+  for (const [action, conditions] of Object.entries(OF_USER)) {
+    await made(`${SCHEMA}/condition_sets`, { key: action, name: action, conditions })
+    await made(`${FACTS}/set_rules`, rule(action, action, 'document'))
+  }
+  for (const [action, conditions] of Object.entries(OF_RESOURCE)) {
+    await made(`${SCHEMA}/condition_sets`, { key: action, name: action, type: 'resourceset', conditions })
+    await made(`${FACTS}/set_rules`, rule('anybody', action, action))
+  }
+  const attributes = { department: 'sales', roles: ['root'], tenants: ['default'], key: 'somebody-else' }
+  const address = { city: 'Bergen', zip: '0150' }
+  await made(`${FACTS}/users`, {
+    key: 'stored',
+    email: 'kim@example.org',
+    attributes: { ...attributes, address },
+  })
+  await made(`${FACTS}/users`, { key: 'reader' })
+  await verdict.assign('reader', 'reader', 'default')
+  await made(`${FACTS}/resource_instances`, {
+    resource: 'document',
+    key: 'd1',
+    tenant: 'default',
+    attributes: { state: 'open', type: 'vault', tenant: 'elsewhere', key: 'd9', id: 'd9' },
+  })
+})
+
+function rule(userSet: string, action: string, resourceSet: string): Json {
+  return { user_set: userSet, permission: `document:${action}`, resource_set: resourceSet }
+}
+
+async function made(path: string, body: Json): Promise<void> {
+  const answer = await verdict.post(path, body)
+  expect(answer.status, `${path} ${JSON.stringify(body)}: ${JSON.stringify(answer.body)}`).toBe(200)
+}
+
+interface Question {
+  readonly user?: string
+  readonly key?: string
+  readonly tenant?: string
+  readonly ofUser?: Json | null
+  readonly ofResource?: Json | null
+  readonly context?: Json | null
+}
+
+function native(
+  action: Action,
+  { user = 'nobody', key, tenant, ofUser, ofResource, context }: Question,
+): Json {
+  return {
+    user: { key: user, attributes: ofUser },
+    action,
+    resource: { type: 'document', key, tenant, attributes: ofResource },
+    context,
+  }
+}
+
+function authzen(
+  action: Action,
+  { user = 'nobody', key, tenant, ofUser, ofResource, context }: Question,
+): Json {
+  const properties = tenant === undefined ? ofResource : { ...ofResource, tenant }
+  return {
+    subject: { type: 'user', id: user, properties: ofUser },
+    action: { name: action },
+    resource: { type: 'document', id: key, properties },
+    context,
+  }
+}
+
+interface Answered {
+  readonly status: number
+  readonly body: unknown
+}
+
+async function post(path: string, text: string): Promise<Answered> {
+  const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
+  const answer = await fetch(verdict.address + path, { method: 'POST', headers, body: text })
+  const body = await answer.text()
+  return { status: answer.status, body: body.startsWith('{') ? (JSON.parse(body) as unknown) : body }
+}
+
+/** Left to the parser: no reader of bytes knows a field by a name with an escape. */
+const escaped = (text: string) =>
+  text.replace('"user"', String.raw`"us\u0065r"`).replace('"subject"', String.raw`"subj\u0065ct"`)
+
+/** The answers to the texts of a question, in either dialect, at each place; from bytes and parsed, alone and in lists. */
+async function everywhere(texts: {
+  readonly native?: string
+  readonly authzen?: string
+}): Promise<Readonly<Record<string, unknown>>> {
+  const answers: Record<string, unknown> = {}
+  for (const [how, write] of [
+    ['from bytes', (text: string) => text],
+    ['parsed', escaped],
+  ] as const) {
+    const told = async (path: string, text: string, read: (body: never) => unknown) => {
+      const { status, body } = await post(path, write(text))
+      answers[`${path} ${how}`] = status === 200 ? read(body as never) : status
+    }
+    if (texts.native !== undefined) {
+      const { native: text } = texts
+      await told('/allowed', text, (body: Allowed) => body.allow)
+      await told('/allowed/explain', text, (body: Allowed) => body.allow)
+      await told('/allowed/bulk', `[${text},${text}]`, ({ allow }: { allow: Allowed[] }) => {
+        expect(allow[0]).toEqual(allow[1])
+        return allow[0]!.allow
+      })
+    }
+    if (texts.authzen !== undefined) {
+      const { authzen: text } = texts
+      await told(EVALUATION, text, (body: Decision) => body.decision)
+      await told(EVALUATIONS, `{"evaluations":[${text}]}`, (body: { evaluations: [Decision] }) => {
+        const [one] = body.evaluations
+        return one.context?.error.status ?? one.decision
+      })
+    }
+  }
+  return answers
+}
+
+interface Allowed {
+  readonly allow: boolean
+}
+
+interface Decision {
+  readonly decision: boolean
+  readonly context?: { readonly error: { readonly status: number } }
+}
+
+/** The answer, which is the same everywhere. */
+async function decided(action: Action, question: Question = {}): Promise<unknown> {
+  const [nativeText, authzenText] = [native, authzen].map(write => JSON.stringify(write(action, question)))
+  return sameOf(await everywhere({ native: nativeText!, authzen: authzenText! }))
+}
+
+async function expectDecided(rows: readonly (readonly [Action, Question, boolean])[]): Promise<void> {
+  for (const [action, asked, isAllowed] of rows)
+    expect(await decided(action, asked), `${action} ${JSON.stringify(asked)}`).toBe(isAllowed)
+}
+
+function sameOf(answers: Readonly<Record<string, unknown>>): unknown {
+  const [first] = Object.values(answers)
+  expect(answers).toEqual(Object.fromEntries(Object.keys(answers).map(place => [place, first])))
+  return first
+}
+
+describe('attributes that are sent', () => {
+  test('count before what is stored, which counts where nothing is sent', async () => {
+    await expectDecided([
+      ['sales', {}, false],
+      ['sales', { user: 'stored' }, true],
+      ['sales', { ofUser: { department: 'sales' } }, true],
+      ['sales', { user: 'stored', ofUser: { department: 'legal' } }, false],
+      ['sales', { user: 'stored', ofUser: { department: null } }, false],
+      ['sales', { user: 'stored', ofUser: {} }, true],
+      ['sales', { user: 'stored', ofUser: null }, true],
+      ['open', { key: 'd1' }, true],
+      ['open', { key: 'd1', ofResource: { state: 'closed' } }, false],
+      ['open', { key: 'unknown', ofResource: { state: 'open' } }, true],
+      ['open', { ofResource: { state: 'open' } }, true],
+      // Members of objects are merged.
+      ['merged', { user: 'stored' }, false],
+      ['merged', { user: 'stored', ofUser: { address: { city: 'Oslo' } } }, true],
+      ['merged', { user: 'stored', ofUser: { address: 'Oslo' } }, false],
+      // The id of a resource is its key unless the question says otherwise.
+      ['identified', { key: 'd9' }, true],
+      ['identified', { key: 'd2', ofResource: { id: 'd9' } }, true],
+      ['identified', { key: 'd9', ofResource: { id: 'd2' } }, false],
+      ['suspended', {}, true],
+      ['suspended', { ofUser: { suspended: null } }, false],
+      ['from', { context: { ip: '10.0.0.1' } }, true],
+      ['from', { context: { ip: '10.0.0.2' } }, false],
+      ['from', { context: null }, false],
+    ])
+  })
+
+  test('never say what the service knows itself, nor does what is stored', async () => {
+    const lies = { roles: ['root'], tenants: ['default'], key: 'somebody-else' }
+    for (const action of ['rooted', 'homed', 'named'] as const) {
+      for (const user of ['stored', 'nobody']) {
+        expect(await decided(action, { user }), action).toBe(false)
+        expect(await decided(action, { user, ofUser: lies }), action).toBe(false)
+      }
+    }
+    expect(await decided('homed', { user: 'reader' })).toBe(true)
+    const ofResource = { type: 'vault', key: 'd9', id: 'd9' }
+    for (const action of ['typed', 'kept', 'keyed'] as const) {
+      expect(await decided(action, { key: 'd1' }), action).toBe(false)
+      expect(await decided(action, { key: 'd1', ofResource }), action).toBe(false)
+    }
+    expect(
+      await decided('elsewhere', { context: { tenant: { key: 'elsewhere' }, server: { time: 'never' } } }),
+    ).toBe(false)
+    expect(await decided('dated', { context: { time: 'never', server: { time: 'never' } } })).toBe(false)
+    expect(await decided('ago')).toBe(true)
+    // A native question may send what an AuthZEN resource says of its tenant: an attribute like any other.
+    const { body } = await post(
+      '/allowed',
+      JSON.stringify(native('kept', { ofResource: { tenant: 'elsewhere' } })),
+    )
+    expect(body).toMatchObject({ allow: false })
+  })
+})
+
+describe('a native question', () => {
+  const asked = async (action: Action, more: { user?: Json; resource?: Json; context?: Json }) => {
+    const body = {
+      user: { key: 'nobody', ...more.user },
+      action,
+      resource: { type: 'document', ...more.resource },
+      ...(more.context && { context: more.context }),
+    }
+    return sameOf(await everywhere({ native: JSON.stringify(body) }))
+  }
+
+  test('says e-mail address and names in fields, which win over attributes of that name unless they are null', async () => {
+    const [kim, other] = ['kim@example.org', 'other@example.org']
+    for (const [action, user, isAllowed] of [
+      ['mail', { email: kim }, true],
+      ['mail', { key: 'stored' }, true],
+      ['mail', { key: 'stored', email: other }, false],
+      ['mail', { key: 'stored', email: null }, true],
+      ['mail', { attributes: { email: kim } }, true],
+      ['mail', { email: other, attributes: { email: kim } }, false],
+      ['mail', { email: null, attributes: { email: kim } }, true],
+      ['first', { first_name: 'Kim' }, true],
+      ['first', { firstName: 'Kim' }, true],
+      ['last', { last_name: 'Lee' }, true],
+      ['last', { lastName: 'Lee' }, true],
+    ] as const) {
+      expect(await asked(action, { user }), JSON.stringify(user)).toBe(isAllowed)
+    }
+  })
+
+  test('has the context of its resource below its own', async () => {
+    expect(await asked('from', { resource: { context: { ip: '10.0.0.1' } } })).toBe(true)
+    expect(
+      await asked('from', { resource: { context: { ip: '10.0.0.1' } }, context: { ip: '10.0.0.2' } }),
+    ).toBe(false)
+    expect(
+      await asked('both', { resource: { context: { zone: 'office' } }, context: { ip: '10.0.0.1' } }),
+    ).toBe(true)
+  })
+})
+
+describe('an AuthZEN evaluation', () => {
+  const both = async (body: Json) => sameOf(await everywhere({ authzen: JSON.stringify(body) }))
+
+  test('says properties of its action as context.action', async () => {
+    const asked = (properties: Json | null, context?: Json) =>
+      both({ ...authzen('forced', {}), action: { name: 'forced', properties }, context })
+    expect(await asked({ force: true })).toBe(true)
+    expect(await asked({ force: false })).toBe(false)
+    expect(await asked(null)).toBe(false)
+    expect(await asked(null, { action: { force: true } })).toBe(true)
+    expect(await asked({ other: 1 }, { action: { force: true } })).toBe(true)
+    expect(await asked({ force: false }, { action: { force: true } })).toBe(false)
+  })
+
+  test('names the tenant in the properties of its resource, and that is an attribute as well', async () => {
+    expect(await both(authzen('kept', { ofResource: { tenant: 'elsewhere' } }))).toBe(true)
+    expect(await both(authzen('elsewhere', { ofResource: { tenant: 'elsewhere' } }))).toBe(true)
+    // In a tenant that is not stored nothing is allowed by rules.
+    expect(await both(authzen('ago', { ofResource: { tenant: 'nowhere' } }))).toBe(false)
+  })
+
+  test('inherits whole members in a batch, and its own are never mixed with them', async () => {
+    const { subject, action, resource } = authzen('both', {}) as Record<string, Json>
+    const context = { ip: '10.0.0.1', zone: 'office' }
+    const items = [
+      {},
+      { context: { ip: '10.0.0.1' } },
+      { context: null },
+      { context: {} },
+      { action: { name: 'sales' } },
+      { action: { name: 'sales' }, subject: { type: 'user', id: 'nobody' } },
+      { action: { name: 'open' } },
+      { action: { name: 'open' }, resource: { type: 'document' } },
+    ]
+    const expected = [true, false, true, false, true, false, true, false]
+    const defaults = {
+      subject: { ...subject, properties: { department: 'sales' } },
+      action,
+      resource: { ...resource, properties: { state: 'open' } },
+      context,
+    }
+    for (const text of [
+      JSON.stringify({ ...defaults, evaluations: items }),
+      JSON.stringify({ evaluations: items, ...defaults }),
+      escaped(JSON.stringify({ ...defaults, evaluations: items })),
+    ]) {
+      // The second time templates are known.
+      for (let times = 0; times < 2; times++) {
+        const { body } = await post(EVALUATIONS, text)
+        expect(body).toEqual({ evaluations: expected.map(decision => ({ decision })) })
+      }
+    }
+  })
+
+  test.each([
+    ['deny_on_first_deny', ['10.0.0.1', '10.0.0.1', 'x', '10.0.0.1'], [true, true, false]],
+    ['permit_on_first_permit', ['x', '10.0.0.1', 'x'], [false, true]],
+  ])('stops by %s at what its own context decides', async (semantic, ips, expected) => {
+    const body = {
+      ...authzen('from', {}),
+      evaluations: ips.map(ip => ({ context: { ip } })),
+      options: { evaluations_semantic: semantic },
+    }
+    expect((await post(EVALUATIONS, JSON.stringify(body))).body).toEqual({
+      evaluations: expected.map(decision => ({ decision })),
+    })
+  })
+})
+
+describe('a list', () => {
+  const COUNT = 6_000
+
+  test('inherits what it is decided by long after it was read', async () => {
+    const readers = Array.from({ length: COUNT }, () => ({
+      action: { name: 'read' },
+      subject: { type: 'user', id: 'reader' },
+    }))
+    const body = (ip: string) =>
+      JSON.stringify({ ...authzen('from', { context: { ip } }), evaluations: [...readers, {}, {}] })
+    const ips = ['10.0.0.1', '10.0.0.2', '10.0.0.1', '10.0.0.3', '10.0.0.1']
+    const answers = await Promise.all(ips.map(ip => post(EVALUATIONS, body(ip))))
+    const last = answers.map(answer =>
+      (answer.body as { evaluations: { decision: boolean }[] }).evaluations.at(-1),
+    )
+    expect(last).toEqual(ips.map(ip => ({ decision: ip === '10.0.0.1' })))
+  })
+})
+
+describe('attributes of a hostile caller', () => {
+  test('are read as JSON has them: no prototype is reached, and no name means more than it says', async () => {
+    const text = (write: typeof native, action: Action, attributes: string) =>
+      JSON.stringify(write(action, { ofUser: { it: 1 } })).replace('{"it":1}', attributes)
+    const says = async (action: Action, attributes: string) =>
+      sameOf(
+        await everywhere({
+          native: text(native, action, attributes),
+          authzen: text(authzen, action, attributes),
+        }),
+      )
+    for (const [action, attributes, isAllowed] of [
+      ['proto', '{"__proto__":"p"}', true],
+      ['member', '{"__proto__":{"admin":true}}', true],
+      ['sales', '{"__proto__":{"department":"sales"}}', false],
+      ['inherited', '{"other":1}', false],
+      ['inherited', '{"constructor":1}', true],
+      ['dotted', '{"a":{"b":1}}', true],
+      ['dotted', '{"a.b":1}', true],
+      ['dotted', '{"a.b":2,"a":{"b":1}}', false],
+      ['dotted', '{"a":{"b":1},"a.b":1}', true],
+      ['sales', '{"department":"legal","department":"sales"}', true],
+      ['sales', '{"department":"sales","department":"legal"}', false],
+      ['sales', String.raw`{"d\u0065partment":"s\u0061les"}`, true],
+      ['large', '{"id":9007199254740992}', true],
+      ['large', '{"id":9007199254740993}', false],
+      ['not-large', '{"id":9007199254740993}', false],
+      ['not-large', '{"id":9007199254740994}', true],
+      ['large', '{"id":1e400}', false],
+      ['not-large', '{"id":1e400}', false],
+      ['half', String.raw`{"half":"\ufffd"}`, true],
+      ['half', String.raw`{"half":"\ud83d\ude00"}`, false],
+      // Half a pair is no text: a body with one is refused, as everywhere.
+      ['half', String.raw`{"half":"\ud800"}`, 400],
+    ] as const) {
+      expect(await says(action, attributes), attributes).toBe(isAllowed)
+    }
+  })
+})

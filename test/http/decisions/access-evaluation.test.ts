@@ -1,0 +1,233 @@
+/** Single evaluations and the information model (authzen.md sections 1, 3, 6 and 8; contract A.6, D-14, D-15, D-17). */
+import { describe, expect, test } from 'vitest'
+import {
+  ask,
+  changedAt,
+  DENY,
+  ENDPOINTS,
+  entity,
+  EVALUATION,
+  evaluation,
+  EVALUATIONS,
+  GOOD,
+  lastPage,
+  messageOf,
+  PERMIT,
+  RESOURCES_FOUND,
+  SUBJECTS,
+  ACTIONS,
+  textOf,
+} from '../../support/access-requests.ts'
+import { sharedService, startedService } from '#testing/processes/running-service.ts'
+
+const verdict = await sharedService()
+await verdict.createDocumentModel()
+await verdict.resource({ key: 'user', actions: { greet: {} } })
+await verdict.tenant('acme')
+await verdict.tenantRole('reader', ['document:read', 'user:greet'])
+await verdict.users('alice', 'bob', 'carol', 'CiRmZDA2MTRkMw+/=')
+await verdict.assign('alice', 'viewer', 'document:d1')
+await verdict.instance('document:a1', 'acme')
+await verdict.assign('alice', 'viewer', 'document:a1', 'acme')
+await verdict.assign('bob', 'reader', 'default')
+await verdict.assign('carol', 'reader', 'acme')
+await verdict.assign('CiRmZDA2MTRkMw+/=', 'viewer', 'document:/todos/{id}')
+
+const good = evaluation('alice', 'read', 'document:d1')
+
+/** What an evaluation says, as text. */
+function decide(body: unknown): Promise<string> {
+  return textOf(verdict, EVALUATION, body)
+}
+
+describe('a decision', () => {
+  test('is 200 either way, and nothing but the decision', async () => {
+    expect(await decide(good)).toBe(PERMIT)
+    expect(await decide(evaluation('alice', 'update', 'document:d1'))).toBe(DENY)
+  })
+
+  test.each([
+    ['an unknown subject', evaluation('stranger', 'read', 'document:d1')],
+    ['an unknown resource type', evaluation('alice', 'read', 'castle:d1')],
+    ['an unknown resource id', evaluation('alice', 'read', 'document:unheard-of')],
+    ['an unknown action', evaluation('alice', 'fly', 'document:d1')],
+    ['names out of the prototype', evaluation('__proto__', 'constructor', 'toString:valueOf')],
+    ['a subject type nobody has heard of', { ...good, subject: { type: 'robot', id: 'alice' } }],
+    ['a subject type out of the prototype', { ...good, subject: { type: 'constructor', id: 'alice' } }],
+  ])('is false for %s, not an error', async (_about, body) => {
+    expect(await decide(body)).toBe(DENY)
+  })
+
+  test('asks for ids that were never stored: the tenant role decides', async () => {
+    expect(await decide(evaluation('bob', 'read', 'document:never-stored'))).toBe(PERMIT)
+    expect(await decide(evaluation('bob', 'greet', 'user:beth@the-smiths.com'))).toBe(PERMIT)
+    expect(await decide(evaluation('carol', 'read', 'document:never-stored'))).toBe(DENY)
+  })
+
+  test('takes ids of any characters', async () => {
+    expect(await decide(evaluation('CiRmZDA2MTRkMw+/=', 'read', 'document:/todos/{id}'))).toBe(PERMIT)
+    for (const id of ['a:b', ' ', '\n', '\u0000', '鍵😀', 'x'.repeat(10_000)]) {
+      expect(await decide({ ...good, subject: { type: 'user', id } })).toBe(DENY)
+      expect(await decide({ ...good, resource: { type: 'document', id } })).toBe(DENY)
+    }
+  })
+})
+
+describe('what is not named in the specification', () => {
+  const noise = {
+    ownerID: 'x',
+    _note: 'n',
+    id2: null,
+    nested: { a: [1, 'two', { b: null, c: -1.5e300, three: [[]] }], '': '' },
+    properties: { a: null, email: 'a@example.com', first_name: 7 },
+    __proto__x: {},
+    constructor: 1,
+  }
+
+  test.each(ENDPOINTS)('is ignored at every level by %s', async path => {
+    const body = GOOD[path]
+    const noisy: Record<string, unknown> = { ...noise }
+    for (const [name, value] of Object.entries(body)) {
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+      noisy[name] = isObject ? { ...noise, ...value } : value
+    }
+    noisy['options'] = { ...noise, evaluations_semantic: 'execute_all' }
+    noisy['page'] = path.includes('search') ? { ...noise, properties: { a: 1 } } : 'not a page'
+    const usual = await textOf(verdict, path, body)
+    expect(await textOf(verdict, path, noisy)).toBe(usual)
+    // A null in place of an optional member is no member.
+    expect(await textOf(verdict, path, { context: null, options: null, page: null, ...body })).toBe(usual)
+  })
+})
+
+test.each<[place: string, values: readonly unknown[]]>([
+  ['subject', [undefined, null, 'alice', [good.subject]]],
+  ['subject.type', [undefined, '', 1]],
+  ['subject.id', [undefined, null, '', 7]],
+  ['subject.properties', ['p']],
+  ['action', [undefined, 'read']],
+  ['action.name', [undefined, 1, '']],
+  ['action.properties', [[]]],
+  ['resource', [undefined, 'document:d1']],
+  ['resource.type', [undefined, '']],
+  ['resource.id', ['', 1]],
+  ['context', ['now', []]],
+])('a request with a wrong %s (%j) is 400 and says where', async (place, values) => {
+  for (const value of values) {
+    for (const path of [EVALUATION, EVALUATIONS]) {
+      const body = changedAt(good, place, value)
+      expect(messageOf(await ask(verdict, path, { body }), 400), JSON.stringify(value)).toContain(place)
+    }
+  }
+})
+
+describe('a resource without an id', () => {
+  const ofType = (resource: object) => ({ ...evaluation('bob', 'read', 'document:x'), resource })
+
+  test('asks about the type as a whole', async () => {
+    for (const resource of [{ type: 'document' }, { type: 'document', id: null }]) {
+      expect(await decide(ofType(resource))).toBe(PERMIT)
+      expect(await decide({ ...good, resource })).toBe(DENY)
+    }
+  })
+
+  test('is 400 with AUTHZEN_STRICT, or a failed item of a batch', async () => {
+    const strict = await startedService({ isAuthzenStrict: true })
+    for (const resource of [{ type: 'document' }, { type: 'document', id: null }]) {
+      for (const path of [EVALUATION, EVALUATIONS]) {
+        const answer = await ask(strict, path, { body: ofType(resource) })
+        expect(messageOf(answer, 400)).toContain('resource.id')
+      }
+      const batch = { ...ofType(resource), evaluations: [{}] }
+      const { evaluations } = JSON.parse(await textOf(strict, EVALUATIONS, batch))
+      expect(evaluations).toEqual([
+        {
+          decision: false,
+          context: { error: { status: 400, message: expect.stringContaining('resource.id') } },
+        },
+      ])
+    }
+    expect(await textOf(strict, EVALUATION, good)).toBe(DENY)
+  })
+})
+
+describe('the tenant', () => {
+  const inTenant = (user: string, on: string, tenant: unknown) => ({
+    ...evaluation(user, 'read', on),
+    resource: { ...entity(on), properties: { tenant, other: 1 } },
+  })
+
+  test('is the one named in the properties of the resource', async () => {
+    expect(await decide(inTenant('carol', 'document:unheard-of', 'acme'))).toBe(PERMIT)
+    expect(await decide(inTenant('bob', 'document:unheard-of', 'acme'))).toBe(DENY)
+    expect(await decide(inTenant('carol', 'document:unheard-of', 'nowhere'))).toBe(DENY)
+  })
+
+  test('is else that of the stored instance, and else the default one (D-15)', async () => {
+    expect(await decide(evaluation('carol', 'read', 'document:a1'))).toBe(PERMIT)
+    expect(await decide(evaluation('bob', 'read', 'document:a1'))).toBe(DENY)
+    expect(await decide(evaluation('bob', 'read', 'document:unheard-of'))).toBe(PERMIT)
+  })
+
+  test('that is not where the instance lives denies, whatever roles are held (D-14)', async () => {
+    expect(await decide(inTenant('alice', 'document:a1', 'acme'))).toBe(PERMIT)
+    expect(await decide(inTenant('alice', 'document:a1', 'default'))).toBe(DENY)
+    expect(await decide(inTenant('bob', 'document:a1', 'default'))).toBe(DENY)
+  })
+
+  test('is a text; anything else under that name is an attribute like others', async () => {
+    for (const tenant of [null, 7, true, ['acme'], { key: 'acme' }]) {
+      expect(await decide(inTenant('carol', 'document:a1', tenant))).toBe(PERMIT)
+      expect(await decide(inTenant('bob', 'document:unheard-of', tenant))).toBe(PERMIT)
+    }
+  })
+
+  test('is not taken from anywhere else', async () => {
+    const body = {
+      ...evaluation('carol', 'read', 'document:unheard-of'),
+      tenant: 'acme',
+      context: { tenant: 'acme' },
+    }
+    expect(await decide({ ...body, subject: { ...body.subject, properties: { tenant: 'acme' } } })).toBe(DENY)
+    expect(await decide({ ...body, resource: { ...body.resource, tenant: 'acme' } })).toBe(DENY)
+  })
+})
+
+describe('SUBJECT_TYPES', () => {
+  const asType = (type: string) => ({ ...good, subject: { type, id: 'alice' } })
+
+  test('are user and identity by default', async () => {
+    expect(await decide(asType('user'))).toBe(PERMIT)
+    expect(await decide(asType('identity'))).toBe(PERMIT)
+    expect(await decide(asType('User'))).toBe(DENY)
+    expect(await textOf(verdict, SUBJECTS, { ...good, subject: { type: 'identity' } })).toBe(
+      lastPage([
+        { type: 'identity', id: 'alice' },
+        { type: 'identity', id: 'bob' },
+      ]),
+    )
+  })
+
+  test('named otherwise replace those, in evaluations, batches and searches alike', async () => {
+    const other = await startedService({ subjectTypes: ['person'] })
+    await other.createDocumentModel()
+    await other.user('alice')
+    await other.assign('alice', 'viewer', 'document:d1')
+    for (const [type, isKnown] of [
+      ['person', true],
+      ['user', false],
+      ['identity', false],
+    ] as const) {
+      const body = asType(type)
+      const decision = isKnown ? PERMIT : DENY
+      expect(await textOf(other, EVALUATION, body)).toBe(decision)
+      const batch = { ...body, evaluations: [{}, {}] }
+      expect(await textOf(other, EVALUATIONS, batch)).toBe(`{"evaluations":[${decision},${decision}]}`)
+      const found = (results: object[]) => lastPage(isKnown ? results : [])
+      const searched = { ...body, subject: { type } }
+      expect(await textOf(other, SUBJECTS, searched)).toBe(found([{ type, id: 'alice' }]))
+      expect(await textOf(other, RESOURCES_FOUND, body)).toBe(found([entity('document:d1')]))
+      expect(await textOf(other, ACTIONS, body)).toBe(found([{ name: 'read' }]))
+    }
+  })
+})

@@ -1,0 +1,112 @@
+/** The settings of the decision interface, as they are written in the environment (contract section 0, D-17 to D-20). */
+import { describe, expect, test } from 'vitest'
+import type { Config } from '../../../src/config/config.ts'
+import { readConfig } from '../../../src/config/read-config.ts'
+
+const CASES: readonly {
+  readonly name: string
+  readonly field: keyof Config
+  readonly fallback: unknown
+  /** Texts with what they mean. */
+  readonly good: readonly (readonly [string, unknown])[]
+  readonly bad: readonly string[]
+}[] = [
+  ...(['STRICT_HEADERS', 'AUTHZEN_STRICT', 'DEBUG_DECISIONS'] as const).map((name, index) => ({
+    name,
+    field: (['hasStrictHeaders', 'isAuthzenStrict', 'hasDebug'] as const)[index]!,
+    fallback: false,
+    good: [
+      ['true', true],
+      ['false', false],
+    ] as const,
+    bad: ['', '1', 'yes', 'TRUE', ' true'],
+  })),
+  {
+    name: 'BYTES_PATH',
+    field: 'hasBytesPath',
+    fallback: true,
+    good: [
+      ['true', true],
+      ['false', false],
+    ],
+    bad: ['', '0', 'no'],
+  },
+  {
+    name: 'PERMISSION_FORMAT',
+    field: 'permissionFormat',
+    fallback: 'action:resource',
+    good: [
+      ['action:resource', 'action:resource'],
+      ['resource:action', 'resource:action'],
+    ],
+    bad: ['', 'action', 'resource:', 'constructor'],
+  },
+  {
+    name: 'SUBJECT_TYPES',
+    field: 'subjectTypes',
+    fallback: ['user', 'identity'],
+    good: [
+      ['user', ['user']],
+      ['user,person, robot', ['user', 'person', 'robot']],
+    ],
+    bad: ['', ',', 'user,', 'user,,robot'],
+  },
+  {
+    name: 'PUBLIC_URL',
+    field: 'publicUrl',
+    fallback: null,
+    good: [
+      ['https://pdp.example.com', 'https://pdp.example.com'],
+      ['HTTPS://PDP.example.com:443/T1/', 'HTTPS://PDP.example.com:443/T1/'],
+      ['http://localhost:7766', 'http://localhost:7766'],
+    ],
+    bad: [
+      '',
+      'pdp.example.com',
+      '/t1',
+      'ftp://pdp.example.com',
+      ' https://pdp.example.com',
+      String.raw`https://pdp.example.com\t1`,
+      ...['?b', '/#b', '?', '/t1#'].map(end => `https://pdp.example.com${end}`),
+      'https://u:p@a',
+    ],
+  },
+  ...(
+    [
+      ['MAX_LISTED_ENTRIES', 'listedEntriesMax', 100_000, 10_000_000],
+      ['SEARCH_PAGE_SIZE', 'searchPageSize', 1_000, 100_000],
+      ['MAX_SEARCH_PAGE_SIZE', 'searchPageSizeMax', 10_000, 100_000],
+      ['MAX_BULK_CHECKS', 'bulkChecksMax', 10_000, 1_000_000],
+    ] as const
+  ).map(([name, field, fallback, max]) => ({
+    name,
+    field,
+    fallback,
+    good: [
+      ['1', 1],
+      [String(max), max],
+    ] as const,
+    bad: ['0', String(max + 1), '-1', '1.5', '1e3', ' 1', '', 'many'],
+  })),
+]
+
+describe.each(CASES)('$name', ({ name, field, fallback, good, bad }) => {
+  test('has its default when it is not set', () => {
+    expect(readConfig({})[field]).toEqual(fallback)
+  })
+
+  test('means what it says', () => {
+    for (const [text, value] of good) expect(readConfig({ [name]: text })[field], text).toEqual(value)
+  })
+
+  test('is refused by name when it does not fit', () => {
+    for (const text of bad)
+      expect(() => readConfig({ [name]: text }), text).toThrow(`setting ${name}: expected `)
+  })
+})
+
+test('a PUBLIC_URL with credentials is refused without telling them', () => {
+  const refused = () => readConfig({ PUBLIC_URL: 'https://ops:hunter2@pdp.example.com' })
+  expect(refused).toThrow('got one with credentials')
+  expect(refused).not.toThrow(/hunter2/)
+})

@@ -1,0 +1,340 @@
+/** The decision log: what was decided, line by line, and never at the cost of a decision. */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
+import { DecisionLog } from '#telemetry/decision-log.ts'
+import { ThreadCounters } from '#telemetry/thread-counters.ts'
+import { evaluation } from '../../support/access-requests.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
+import {
+  API_KEY,
+  type Client,
+  FACTS,
+  question,
+  startedService,
+  storeDirectory,
+} from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+
+function recordsIn(text: string): Record<string, unknown>[] {
+  return text
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line) as Record<string, unknown>)
+}
+
+function logTo(
+  path: string,
+  drawing: { readonly share: number; readonly random: () => number },
+): DecisionLog {
+  return new DecisionLog({
+    destination: path,
+    ...drawing,
+    now: () => 0,
+    counters: null,
+    onFault: error => expect(error).toBe(undefined),
+  })
+}
+
+async function ask(verdict: Client, user: string): Promise<void> {
+  const headers = { 'x-request-id': `about-${user}` }
+  await verdict.send('POST', '/allowed', { body: question(user, 'read', 'document:d1', 'acme'), headers })
+}
+
+test('has a record of each decision, those of bulks one by one, with the request it was asked in', async () => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const verdict = await startedService({ decisionLog: path, hasBytesPath: true })
+  await verdict.createDocumentModel()
+  await verdict.user('alice')
+  await verdict.assign('alice', 'viewer', 'document:d1')
+  const revision = await verdict.revision()
+  await ask(verdict, 'alice')
+  const bulk = [question('alice', 'read', 'document:d1'), question('eve\n"', 'read', 'document')]
+  await verdict.send('POST', '/allowed/bulk', { body: bulk, headers: { 'x-request-id': 'in-bulk' } })
+  await verdict.send('POST', '/access/v1/evaluation', {
+    body: evaluation('alice', 'read', 'document:d1'),
+    headers: { 'x-request-id': 'waited', 'x-min-revision': revision },
+  })
+  await verdict.send('POST', '/access/v1/evaluation', {
+    body: evaluation('eve', 'read', 'document:d1'),
+    headers: { 'x-request-id': 'evaluated' },
+  })
+  const scrape = await Scrape.of(verdict.address)
+  await verdict.close()
+  const records = recordsIn(readFileSync(path, 'utf8'))
+  const scope = {
+    environment_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    time: expect.stringMatching(/^\d{4}-.*Z$/),
+  }
+  const about = { action: 'read', resource_type: 'document', resource_key: 'd1', tenant: null, ...scope }
+  expect(records).toEqual([
+    { ...about, request_id: 'about-alice', user: 'alice', tenant: 'acme', allow: false },
+    { ...about, request_id: 'in-bulk', user: 'alice', allow: true },
+    { ...about, request_id: 'in-bulk', user: 'eve\n"', resource_key: null, allow: false },
+    { ...about, request_id: 'waited', user: 'alice', allow: true },
+    { ...about, request_id: 'evaluated', user: 'eve', allow: false },
+  ])
+  expect(scrape.sum('verdict_decision_log_records_total', { result: 'written' })).toBe(5)
+  expect(scrape.sum('verdict_checks_total')).toBe(5)
+})
+
+test('never has attributes or a context, though a rule decides by them', async () => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const verdict = await startedService({ decisionLog: path })
+  await verdict.createDocumentModel()
+  const told = { note: 'told to nobody' }
+  const isTold = { equals: told.note }
+  const conditions = { 'user.note': isTold, 'resource.note': isTold, 'context.note': isTold }
+  await verdict.conditionSet({ key: 'told', conditions })
+  const rule = { user_set: 'told', permission: 'document:read', resource_set: 'document' }
+  await verdict.post(`${FACTS}/set_rules`, rule)
+  const native = {
+    user: { key: 'eve', attributes: told },
+    action: 'read',
+    resource: { type: 'document', key: 'd1', attributes: told },
+    context: told,
+  }
+  const asked = {
+    subject: { type: 'user', id: 'eve', properties: told },
+    action: { name: 'read', properties: told },
+    resource: { type: 'document', id: 'd1', properties: told },
+    context: told,
+  }
+  await verdict.post('/allowed', native)
+  await verdict.post('/allowed/bulk', [native])
+  await verdict.post('/access/v1/evaluation', asked)
+  await verdict.post('/access/v1/evaluations', { evaluations: [asked] })
+  await verdict.close()
+  const text = readFileSync(path, 'utf8')
+  expect(recordsIn(text).map(({ allow }) => allow)).toEqual([true, true, true, true])
+  expect(text).not.toContain('note')
+})
+
+test('of a batch has what was answered, and nothing of subjects that are no users', async () => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const verdict = await startedService({ decisionLog: path })
+  await verdict.createDocumentModel()
+  await verdict.user('alice')
+  await verdict.assign('alice', 'viewer', 'document:d1')
+  const subjects = (...ids: string[]) => ids.map(id => ({ subject: { type: 'user', id } }))
+  const robots = ['user', 'robot', 'user'].map(type => ({ subject: { type, id: 'r2' } }))
+  const told: [string, string][] = []
+  for (const [semantic, evaluations, answered, users] of [
+    ['permit_on_first_permit', subjects('alice', 'eve'), [true], ['alice']],
+    ['deny_on_first_deny', subjects('alice', 'eve', 'alice'), [true, false], ['alice', 'eve']],
+    ['execute_all', subjects('alice', 'eve', 'alice'), [true, false, true], ['alice', 'eve', 'alice']],
+    ['execute_all', robots, [false, false, false], ['r2', 'r2']],
+    // A name with an escape: left to the parser.
+    ['execute_all', [{ 'line\nend': 1 }, ...robots], [false, false, false, false], ['nobody', 'r2', 'r2']],
+  ] as const) {
+    const id = `batch-${told.length}`
+    const { body } = await verdict.send<{ evaluations: { decision: boolean }[] }>(
+      'POST',
+      '/access/v1/evaluations',
+      {
+        headers: { 'x-request-id': id },
+        body: {
+          subject: { type: 'user', id: 'nobody' },
+          action: { name: 'read' },
+          resource: { type: 'document', id: 'd1' },
+          options: { evaluations_semantic: semantic },
+          evaluations,
+        },
+      },
+    )
+    expect(body.evaluations.map(({ decision }) => decision)).toEqual(answered)
+    told.push(...users.map(user => [id, user] as [string, string]))
+  }
+  const scrape = await Scrape.of(verdict.address)
+  await verdict.close()
+  const records = recordsIn(readFileSync(path, 'utf8'))
+  expect(records.map(({ request_id: id, user }) => [id, user])).toEqual(told)
+  expect(scrape.sum('verdict_checks_total')).toBe(told.length)
+})
+
+test('of a large bulk has each decision in order, with its request, though other threads made them later', async () => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const verdict = await startedService({ decisionLog: path, poolThreads: 1 })
+  await verdict.createDocumentModel()
+  await verdict.user('zoë')
+  await verdict.assign('zoë', 'viewer', 'document:d1')
+  const users = Array.from({ length: 3_000 }, (_, index) => (index % 3 === 0 ? 'zoë' : `user-${index}`))
+  const body = users.map(user => question(user, 'read', 'document:d1'))
+  let bulks = 0
+  do {
+    const headers = { 'x-request-id': `bulk-${bulks++}` }
+    // What is asked meanwhile goes by its own name.
+    const asked = [
+      verdict.send('POST', '/allowed/bulk', { body, headers }),
+      ask(verdict, 'eve'),
+      ask(verdict, 'eve'),
+    ]
+    for (const answer of await Promise.all(asked)) expect(answer?.status ?? 200).toBe(200)
+  } while ((await Scrape.of(verdict.address)).sum('verdict_pool_busy_seconds_total') === 0)
+  await verdict.close()
+  const records = recordsIn(readFileSync(path, 'utf8'))
+  for (let bulk = 0; bulk < bulks; bulk++) {
+    const told = records.filter(({ request_id: id }) => id === `bulk-${bulk}`)
+    expect(told.map(({ user }) => user)).toEqual(users)
+    expect(told.map(({ allow }) => allow)).toEqual(users.map(user => user === 'zoë'))
+  }
+  expect(records.filter(({ request_id: id }) => id === 'about-eve').length).toBe(2 * bulks)
+  expect(records.length).toBe(bulks * (users.length + 2))
+})
+
+test('has of a request id what logs keep, so that one as long as a head may be does not fill it for all', async () => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const verdict = await startedService({ decisionLog: path, poolThreads: 0 })
+  const body = Array.from({ length: 1_000 }, () => question('eve', 'read', 'document:d1'))
+  const id = 'i'.repeat(3_000)
+  const answer = await verdict.send('POST', '/allowed/bulk', { body, headers: { 'x-request-id': id } })
+  expect(answer.headers.get('x-request-id')).toBe(id)
+  await verdict.close()
+  const records = recordsIn(readFileSync(path, 'utf8'))
+  expect(records.length).toBe(body.length)
+  for (const { request_id: kept } of records) expect(kept).toBe(id.slice(0, KEPT_REQUEST_ID_LENGTH_MAX))
+})
+
+test('goes to standard output beside what is said to people, and is whole after SIGTERM', async () => {
+  const service = new ServiceProcess({
+    cwd: storeDirectory(),
+    env: {
+      API_KEY,
+      DECISION_LOG: 'stdout',
+      STORE_URL: 'memory:',
+      HTTP_THREADS: '2',
+    },
+  })
+  const address = await service.address()
+  for (let index = 0; index < 50; index += 1) {
+    const response = await fetch(`${address}/allowed/bulk`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}` },
+      body: JSON.stringify([0, 1, 2].map(at => question(`user-${index}-${at}`, 'read', 'document'))),
+    })
+    expect(response.status).toBe(200)
+  }
+  expect(await service.end('SIGTERM')).toBe(0)
+  const lines = service.stdout.split('\n').filter(line => line.startsWith('{'))
+  const users = new Set(lines.map(line => (JSON.parse(line) as { user: string }).user))
+  expect(users.size).toBe(150)
+})
+
+test('in a new file can be read by its user alone, and a file that exists keeps its mode', async () => {
+  for (const mode of [null, 0o640]) {
+    const path = join(storeDirectory(), 'decisions.log')
+    if (mode !== null) writeFileSync(path, '')
+    if (mode !== null) chmodSync(path, mode)
+    await logTo(path, { share: 1, random: () => 0 }).close()
+    expect(statSync(path).mode & 0o777).toBe(mode ?? 0o600)
+  }
+})
+
+test('of a sample has that part of the decisions, and makes texts of no other questions', async () => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const draws = [0.9, 0.1, 0.9, 0.1, 0.9, 0.9, 0.1]
+  const log = logTo(path, { share: 0.25, random: () => draws.shift()! })
+  const read: number[] = []
+  const query = (index: number) => {
+    read.push(index)
+    return { user: `user-${index}`, action: 'read', type: 'document', key: null, tenant: null }
+  }
+  log.begin('first')
+  log.decided(true, 'environment', { count: 1, query })
+  log.decidedAll([0, 1], 'environment', { count: 2, query })
+  log.begin('second')
+  const decided = log.asked('environment', { count: 4, query })
+  expect(read).toEqual([0, 0, 3])
+  log.begin('third')
+  decided([0, 0, 0, 1])
+  await log.close()
+  const told = recordsIn(readFileSync(path, 'utf8')).map(({ request_id: id, user, allow }) => [
+    id,
+    user,
+    allow,
+  ])
+  expect(told).toEqual([
+    ['first', 'user-0', false],
+    ['second', 'user-0', false],
+    ['second', 'user-3', true],
+  ])
+})
+
+test('tells no more of a name than any key may have, so that a long one costs no more than others', async () => {
+  const path = join(storeDirectory(), 'decisions.log')
+  const log = logTo(path, { share: 1, random: () => 0 })
+  const longest = 'k'.repeat(512)
+  const names = { user: longest, action: longest, type: longest, key: longest, tenant: longest }
+  const longer = Object.fromEntries(Object.keys(names).map(name => [name, `${longest}kk`])) as typeof names
+  log.decidedAll([true, true], 'environment', [names, longer])
+  await log.close()
+  const told = recordsIn(readFileSync(path, 'utf8')).map(record => [
+    record['user'],
+    record['action'],
+    record['resource_type'],
+    record['resource_key'],
+    record['tenant'],
+  ])
+  expect(told).toEqual([Array(5).fill(longest), Array(5).fill(`${longest}…`)])
+})
+
+test('drops and counts what finds no room, and keeps no more in memory', async () => {
+  // Nobody reads from this pipe.
+  const pipe = join(storeDirectory(), 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const counters = ThreadCounters.create([], 0)
+  const log = new DecisionLog({
+    destination: pipe,
+    share: 1,
+    random: () => 0,
+    now: () => 0,
+    counters,
+    onFault: error => expect(error).toBe(undefined),
+  })
+  const asked = { user: 'u'.repeat(400), action: 'read', type: 'document', key: null, tenant: null }
+  for (let count = 0; count < 20_000; count += 1) log.decided(true, 'environment', asked)
+  const [written, dropped] = counters
+    .metrics('here')
+    .find(({ name }) => name === 'verdict_decision_log_records_total')!
+    .values.map(({ value }) => value)
+  expect(written! + dropped!).toBe(20_000)
+  // Four MiB of lines of some 580 bytes.
+  expect(written).toBeGreaterThan(6_000)
+  expect(written).toBeLessThan(9_000)
+  const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let read = ''
+  reader.stdout.setEncoding('utf8').on('data', (text: string) => (read += text))
+  const isRead = once(reader, 'close')
+  await log.close()
+  // What found room is there, once there is somebody who reads.
+  await isRead
+  expect(recordsIn(read)).toHaveLength(written!)
+})
+
+test('that cannot be opened is refused at the start', async () => {
+  const decisionLog = join(storeDirectory(), 'nowhere', 'decisions.log')
+  await expect(startedService({ decisionLog })).rejects.toThrow('setting DECISION_LOG: ENOENT')
+})
+
+test('on a disk that is full is told of once, and decisions go on', async () => {
+  const service = new ServiceProcess({
+    cwd: storeDirectory(),
+    // What it is for: every write to it fails as one to a full disk does.
+    env: { API_KEY, DECISION_LOG: '/dev/full', STORE_URL: 'memory:', HTTP_THREADS: '1' },
+  })
+  const address = await service.address()
+  for (let count = 0; count < 100; count += 1) {
+    const response = await fetch(`${address}/allowed`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}` },
+      body: JSON.stringify(question('alice', 'read', 'document')),
+    })
+    expect(response.status).toBe(200)
+  }
+  expect(await service.end('SIGTERM')).toBe(0)
+  expect(service.stderr.match(/the decision log cannot be written/g)).toHaveLength(1)
+  expect(service.stderr).toContain('ENOSPC')
+})

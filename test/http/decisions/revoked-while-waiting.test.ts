@@ -1,0 +1,199 @@
+/**
+ * A key that is revoked while a body that came with it is on its way, waits for the thread that reads it, or is read there: whoever
+ * has it is told no decision any more once the revocation is in force.
+ */
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { LargeAnswers } from '#http/routing/large-answers.ts'
+import { BYTES_HERE_MAX, LargeBodies } from '#http/routing/large-bodies.ts'
+import { decisionRoutes } from '#http/routes/route-table.ts'
+import { HttpServer } from '#http/edge/server.ts'
+import { BodyPool } from '#threads/pool/body-pool.ts'
+import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
+import { withoutSecrets } from '../../../src/config/config.ts'
+import { readConfig } from '../../../src/config/read-config.ts'
+import { WORKER_URLS } from '../../../src/composition/worker-urls.ts'
+import { decisionParts } from '../../../src/composition/thread-routes.ts'
+import { documentReaders } from '../../support/document-readers.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
+
+const readers = documentReaders('e')
+
+/** Of one environment: one that stays, and one that is revoked. */
+const KEYS = ['stays', 'revoked'] as const
+type Key = (typeof KEYS)[number]
+
+const credential = (key: Key, slot: number) => ({
+  secretHash: createHash('sha256').update(key).digest('hex'),
+  principal: {
+    kind: 'environment' as const,
+    keyId: key,
+    organizationId: 'o',
+    projectId: 'p',
+    projectKey: 'project',
+    environmentId: 'e',
+    environmentKey: 'environment',
+  },
+  slot,
+  validUntil: null,
+})
+
+interface Events {
+  /** A decision is about to be begun in the other thread, or its outcome is about to be told. */
+  readonly onIndex?: () => void
+  readonly onStartFailure?: () => void
+  readonly entry?: URL
+}
+
+async function started({
+  onIndex = () => {},
+  onStartFailure = () => {},
+  entry = WORKER_URLS.bodies,
+}: Events = {}) {
+  const credentials = new ApiKeyAuthentication({ now: Date.now, elapsedMs: () => performance.now() })
+  credentials.replaceAll(KEYS.map(credential))
+  const settings = withoutSecrets(readConfig({}))
+  const tokenSecret = '00'.repeat(32)
+  const told = { decisions: 0, calls: 0, rates: 0 }
+  const observer = {
+    decided: () => void (told.decisions += 1),
+    decidedAll: (decisions: ArrayLike<unknown>) => void (told.decisions += decisions.length),
+    later: () => (decisions: ArrayLike<unknown>) => void (told.decisions += decisions.length),
+    asked: () => (decisions: ArrayLike<unknown>) => void (told.decisions += decisions.length),
+  }
+  const onCall = () => void (told.calls += 1)
+  const pool = new BodyPool({
+    entry,
+    data: { settings, tokenSecret, observes: 'decisions' },
+    bodyBytesMax: 8 * BYTES_HERE_MAX,
+    jobsMax: 10,
+    bytesMax: 100 * BYTES_HERE_MAX,
+    index: environmentId => {
+      onIndex()
+      return readers.shareable(environmentId).index
+    },
+    observer,
+    onCall,
+    onIndexFault: () => {},
+    onThreadEnd: () => {},
+    onStartFailure,
+  })
+  const answers = new LargeAnswers(settings.listedBytesMax)
+  const server = new HttpServer({
+    routes: decisionRoutes(
+      decisionParts({ engines: readers, observer, tokenSecret, settings, pool: null, answers }),
+    ),
+    authenticate: credentials.authenticate,
+    takeRate: () => {
+      told.rates += 1
+      return true
+    },
+    limits: { bodyBytesMax: settings.bodyBytesMax },
+    largeBodies: new LargeBodies(pool, answers),
+    onCall,
+    onFault: error => expect.unreachable(String(error)),
+  })
+  const port = await server.listen({ host: '127.0.0.1', port: 0 })
+  onTestFinished(async () => {
+    await server.close()
+    await pool.close()
+  })
+  return { port, told, revoke: () => credentials.replaceAll([credential('stays', 0)]) }
+}
+
+const CHECK = { user: { key: 'alice' }, action: 'read', resource: { type: 'document', key: 'd' } }
+const SHORT = JSON.stringify([CHECK])
+/** Is quickly read from its bytes. */
+const LARGE = JSON.stringify(Array(4_500).fill(CHECK))
+const LONG = JSON.stringify([{ ...CHECK, context: { long: 'x'.repeat(BYTES_HERE_MAX) } }])
+
+function request(key: Key, body: string): string {
+  const headers = [`Authorization: Bearer ${key}`, `Content-Length: ${body.length}`]
+  return requestText('POST /allowed/bulk', headers, body)
+}
+
+async function connected(port: number): Promise<RawConnection> {
+  const connection = await RawConnection.open(port)
+  onTestFinished(() => connection.destroy())
+  return connection
+}
+
+async function ask(port: number, key: Key, body: string): Promise<number | undefined> {
+  const connection = await connected(port)
+  await connection.send(request(key, body))
+  return (await connection.answer())?.status
+}
+
+test.each([
+  ['short', SHORT],
+  ['large', LARGE],
+  ['long', LONG],
+])(
+  'a key that is revoked while the last byte of a %s body is awaited: 401, and nothing is decided',
+  async (_, body) => {
+    const { port, told, revoke } = await started()
+    const text = request('revoked', body)
+    const connection = await connected(port)
+    await connection.send(text.slice(0, -1))
+    // It has been identified: the server, which runs in this thread, has looked at its rate.
+    while (told.rates === 0) await new Promise(resolve => setImmediate(resolve))
+    revoke()
+    await connection.send(text.slice(-1))
+    expect((await connection.answer())?.status).toBe(401)
+    expect(told).toEqual({ decisions: 0, calls: 0, rates: 1 })
+  },
+)
+
+test('one that is revoked while its body waits behind another: it is not begun', async () => {
+  let indexes = 0
+  let revoke = () => {}
+  const other = Promise.withResolvers<number | undefined>()
+  const edge = await started({
+    onIndex: () => {
+      indexes += 1
+      // The one before is given out: then the next one is sent. Its outcome is about to be told: then that one waits no longer.
+      if (indexes === 1) ask(edge.port, 'revoked', LONG).then(other.resolve, other.reject)
+      if (indexes === 2) revoke()
+    },
+  })
+  revoke = edge.revoke
+  const many = JSON.stringify(
+    Array.from({ length: 10_000 }, () => ({ ...CHECK, context: { long: 'x'.repeat(300) } })),
+  )
+  expect(await ask(edge.port, 'stays', many)).toBe(200)
+  expect(await other.promise).toBe(401)
+  expect([indexes, edge.told.calls]).toEqual([2, 1])
+})
+
+test('one that is revoked while its body is read: nothing of what was decided is told, counted or recorded', async () => {
+  let indexes = 0
+  let revoke = () => {}
+  const edge = await started({
+    onIndex: () => {
+      indexes += 1
+      if (indexes === 1) revoke()
+    },
+  })
+  revoke = edge.revoke
+  expect(await ask(edge.port, 'revoked', LONG)).toBe(401)
+  expect([indexes, edge.told]).toEqual([1, { decisions: 0, calls: 0, rates: 1 }])
+  expect(await ask(edge.port, 'stays', LONG)).toBe(200)
+  expect(edge.told).toEqual({ decisions: 1, calls: 1, rates: 2 })
+})
+
+test('one that is revoked while its body waits for a thread that cannot be started: it is not read here, either', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'body-thread-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const file = join(directory, 'entry.mjs')
+  await writeFile(file, "throw new Error('not today')")
+  let revoke = () => {}
+  const edge = await started({ entry: pathToFileURL(file), onStartFailure: () => revoke() })
+  revoke = edge.revoke
+  expect(await ask(edge.port, 'revoked', LONG)).toBe(401)
+  expect(edge.told).toEqual({ decisions: 0, calls: 0, rates: 1 })
+  expect(await ask(edge.port, 'stays', LONG)).toBe(200)
+})

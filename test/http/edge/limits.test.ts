@@ -1,0 +1,312 @@
+/** Every ceiling is reached, says so in its own way, is counted, and leaves the service as it was. */
+import { describe, expect, test } from 'vitest'
+import { IMPORTS_MAX } from '#model/limits.ts'
+import { createKeyRates, KeyRates } from '#threads/channel/key-rates.ts'
+import { evaluation } from '../../support/access-requests.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
+import {
+  ADMIN_KEY,
+  type Answer,
+  API_KEY,
+  type Client,
+  FACTS,
+  neighbourOf,
+  type Problem,
+  question,
+  refusal,
+  SCHEMA,
+  sharedService,
+  startedService,
+} from '#testing/processes/running-service.ts'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
+import { HANG_MS } from '../../support/hang.ts'
+
+async function counted(verdict: Client, limit: string): Promise<number> {
+  return (await Scrape.of(verdict.address)).sum('verdict_limit_reached_total', { limit })
+}
+
+const narrow = await sharedService({ bodyBytesMax: 4_096, bulkChecksMax: 3, listedEntriesMax: 1 })
+await narrow.createDocumentModel()
+await narrow.user('alice')
+for (const document of ['document:1', 'document:2']) await narrow.assign('alice', 'viewer', document)
+const roomy = await sharedService({ attributesBytesMax: 4_194_304 })
+
+describe('a ceiling on one request', () => {
+  const four = Array(4)
+  test.each<[limit: string, status: number, send: () => Promise<Answer>]>([
+    ['body', 413, () => narrow.send('POST', '/allowed', { text: ' '.repeat(4_097) })],
+    ['batch', 400, () => narrow.post('/allowed/bulk', four.fill(question('alice', 'read', 'document')))],
+    [
+      'batch',
+      400,
+      () =>
+        narrow.post('/access/v1/evaluations', {
+          ...evaluation('alice', 'read', 'document:1'),
+          evaluations: four.fill({}),
+        }),
+    ],
+    ['list', 400, () => narrow.post('/user-permissions', { user: { key: 'alice' } })],
+    ['page', 422, () => narrow.get(`${FACTS}/users?per_page=101`)],
+    [
+      'depth',
+      422,
+      () => {
+        const text = `{"key":"bob","attributes":${'{"a":'.repeat(64)}1${'}'.repeat(64)}}`
+        return narrow.send('POST', `${FACTS}/users`, { text })
+      },
+    ],
+  ])('(%s) is answered with %i and counted', async (limit, status, send) => {
+    const before = await counted(narrow, limit)
+    expect((await send()).status).toBe(status)
+    expect(await counted(narrow, limit)).toBe(before + 1)
+  })
+})
+
+describe('a page of things with large attributes is refused before it is larger than the process can take', () => {
+  const attributes = { long: 'x'.repeat(500_000) }
+  test('in one environment, where a smaller page is answered', async () => {
+    for (let n = 0; n < 17; n++) {
+      expect((await roomy.post(`${FACTS}/users`, { key: `user-${n}`, attributes })).status).toBe(200)
+    }
+    const { status, body } = await roomy.get<Problem>(`${FACTS}/users?per_page=17`)
+    expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT'])
+    expect(body.message).toContain('per_page')
+    expect(await counted(roomy, 'page')).toBe(1)
+    for (const page of [1, 2]) {
+      expect((await roomy.get(`${FACTS}/users?per_page=16&page=${page}`)).status).toBe(200)
+    }
+  })
+
+  test('over several environments', async () => {
+    const key = await neighbourOf(roomy, 'other')
+    const made = { key, body: { key: 'user-of-other', attributes } }
+    expect((await roomy.send('POST', '/v2/facts/default/other/users', made)).status).toBe(200)
+    const page = (size: number) => roomy.send('GET', `/v1/users?per_page=${size}`, { key: ADMIN_KEY })
+    expect([(await page(18)).status, (await page(12)).status]).toEqual([400, 200])
+  })
+
+  test('of rows that all tell of the same large one', async () => {
+    await roomy.tenantRole('guest', [])
+    const operations = Array.from({ length: 17 }, (_, n) => ({ key: `tenant-${n}`, name: 'Tenant' }))
+    expect((await roomy.post(`${FACTS}/bulk/tenants`, { operations })).status).toBe(200)
+    const held = operations.map(({ key }) => ({ user: 'user-1', role: 'guest', tenant: key }))
+    expect((await roomy.post(`${FACTS}/role_assignments/bulk`, held)).status).toBe(200)
+    const rows = `${FACTS}/role_assignments/detailed`
+    expect((await roomy.get(`${rows}?per_page=100`)).status).toBe(400)
+    expect((await roomy.get(`${rows}?per_page=10`)).status).toBe(200)
+  })
+})
+
+describe('connections', () => {
+  test('beyond MAX_CONNECTIONS are closed at once, and taken again when others have gone', async () => {
+    const verdict = await startedService({ connectionsMax: 2, httpThreads: 2 })
+    const first = await RawConnection.open(verdict.port)
+    const second = await RawConnection.open(verdict.port)
+    const healthy = async (connection: RawConnection) => {
+      await connection.send(requestText('GET /healthy', []))
+      return (await connection.answer())?.status
+    }
+    expect([await healthy(first), await healthy(second)]).toEqual([200, 200])
+    const third = await RawConnection.open(verdict.port)
+    await third.closed
+    expect(await third.answer()).toBe(null)
+    // Those that are there go on.
+    await second.send(requestText('GET /metrics', []))
+    const scrape = new Scrape((await second.answer())!.body)
+    expect(scrape.sum('verdict_limit_reached_total', { limit: 'connections' })).toBe(1)
+    first.destroy()
+    for (;;) {
+      const next = await RawConnection.open(verdict.port)
+      const status = await Promise.race([healthy(next).catch(() => undefined), next.closed])
+      next.destroy()
+      if (status === 200) break
+    }
+    second.destroy()
+  })
+})
+
+/**
+ * Sends a body of which some byte is always coming, and never the last, until the connection ends; that may cut off the
+ * answer.
+ */
+async function dripUntilRefused(verdict: Client, target: string, start: string) {
+  const slow = await RawConnection.open(verdict.port)
+  const head = ['Content-Length: 1000000', `Authorization: Bearer ${API_KEY}`]
+  await slow.send(requestText(target, head, start))
+  const connection = { isOver: false }
+  void slow.closed.then(() => (connection.isOver = true))
+  const dripping = (async () => {
+    // Never idle, never done.
+    while (!connection.isOver) {
+      await slow.send(' ')
+      await new Promise(resolve => setImmediate(resolve))
+    }
+  })()
+  const answer = await slow.answer()
+  await slow.closed
+  await dripping
+  return answer
+}
+
+describe('a body', () => {
+  test('that keeps coming for longer than BODY_TIMEOUT_MS is 408, and the connection ends', async () => {
+    const verdict = await startedService({ receiveMsMax: 200 })
+    // The end of the connection may overtake the answer, for a sender that goes on sending.
+    let tries = 0
+    let answer
+    do {
+      tries += 1
+      answer = await dripUntilRefused(verdict, 'POST /allowed', '{')
+    } while (answer === null)
+    expect(answer?.status).toBe(408)
+    expect(await counted(verdict, 'receive-time')).toBe(tries)
+    // Who sends a body in pieces and in time is answered.
+    const inTime = await startedService({ receiveMsMax: HANG_MS })
+    const brisk = await RawConnection.open(inTime.port)
+    const body = JSON.stringify(question('alice', 'read', 'document'))
+    const rest = [`Content-Length: ${body.length}`, `Authorization: Bearer ${API_KEY}`]
+    await brisk.send(requestText('POST /allowed', rest, body.slice(0, 5)))
+    await brisk.send(body.slice(5))
+    expect((await brisk.answer())?.status).toBe(200)
+    brisk.destroy()
+  })
+
+  test('of an import that drips for longer than that is 408 as well, and leaves its place', async () => {
+    const verdict = await startedService({ receiveMsMax: 200 })
+    const target = 'POST /v2/projects/default/envs/default/import'
+    // Each is counted as it is refused, also where the end of the connection overtook the answer.
+    for (let i = 0; i <= IMPORTS_MAX; i++) await dripUntilRefused(verdict, target, '{"kind":')
+    expect(await counted(verdict, 'receive-time')).toBe(IMPORTS_MAX + 1)
+  })
+})
+
+describe('management requests', () => {
+  test('beyond half of MAX_MANAGEMENT_QUEUE of one environment are 429 with Retry-After, at once, and those of another are served', async () => {
+    const verdict = await startedService({ managementQueueMax: 4 })
+    const key = await neighbourOf(verdict, 'polite')
+    const answers: Answer[] = []
+    // However late the calls of one round come: in some they meet.
+    while (answers.every(({ status }) => status === 200)) {
+      const from = answers.length
+      const flood = Array.from({ length: 40 }, (_, n) =>
+        verdict.post(`${FACTS}/users`, { key: `user-${from + n}` }),
+      )
+      const polite = await verdict.send('POST', '/v2/facts/default/polite/users', {
+        key,
+        body: { key: `bob-${from}` },
+      })
+      expect(polite.status).toBe(200)
+      answers.push(...(await Promise.all(flood)))
+    }
+    const refused = answers.filter(({ status }) => status !== 200)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(answers.length - refused.length).toBeGreaterThan(0)
+    for (const answer of refused) {
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '1'])
+    }
+    const scrape = await Scrape.of(verdict.address)
+    expect(scrape.sum('verdict_limit_reached_total', { limit: 'share' })).toBe(refused.length)
+    expect(scrape.sum('verdict_management_in_flight')).toBe(0)
+  })
+
+  test('beyond MAX_MANAGEMENT_QUEUE of all are 503 with Retry-After, at once, and decisions go on', async () => {
+    const verdict = await startedService({ managementQueueMax: 2 })
+    const keys = [API_KEY, await neighbourOf(verdict, 'second'), await neighbourOf(verdict, 'third')]
+    const names = ['default', 'second', 'third']
+    const answers: Answer[] = []
+    while (!answers.some(({ status }) => status === 503)) {
+      const from = answers.length
+      const calls = Array.from({ length: 60 }, (_, n) =>
+        verdict.send('POST', `/v2/facts/default/${names[n % 3]}/users`, {
+          key: keys[n % 3]!,
+          body: { key: `user-${from + n}` },
+        }),
+      )
+      answers.push(...(await Promise.all(calls)))
+    }
+    const refused = answers.filter(({ status }) => status === 503)
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
+    expect(refused.length).toBeGreaterThan(0)
+    for (const answer of refused) {
+      expect(refusal(answer)).toEqual([503, 'UNEXPECTED_ERROR'])
+      expect(answer.headers.get('retry-after')).toBe('1')
+    }
+    const { body } = await verdict.get<{ total_count: number }>(`${FACTS}/users?include_total_count=true`)
+    expect(body.total_count).toBe(answers.filter(({ status }, n) => status === 200 && n % 3 === 0).length)
+    const scrape = await Scrape.of(verdict.address)
+    expect(scrape.sum('verdict_limit_reached_total', { limit: 'queue' })).toBe(refused.length)
+    expect(scrape.sum('verdict_management_in_flight')).toBe(0)
+    expect(await verdict.allows('user-0', 'read', 'document')).toBe(false)
+  })
+})
+
+describe('a rate', () => {
+  test('holds for a key on all threads together, with 429 and Retry-After, and for no other key', async () => {
+    const verdict = await startedService({ requestsPerSecondMax: 2, httpThreads: 2 })
+    const neighbour = await neighbourOf(verdict, 'neighbour')
+    const ask = (key: string) =>
+      verdict.send('POST', '/allowed', { key, body: question('alice', 'read', 'document') })
+    const refused: Answer[] = []
+    while (refused.length === 0) {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => ask(API_KEY)))
+      refused.push(...answers.filter(({ status }) => status !== 200))
+    }
+    for (const { status, headers, body } of refused) {
+      const message = 'too many requests with this key; try again shortly'
+      expect([status, headers.get('retry-after'), body]).toEqual([429, '1', { code: 429, message }])
+    }
+    expect((await ask(neighbour)).status).toBe(200)
+    // What needs no key has no rate.
+    for (let call = 0; call < 10; call += 1) {
+      expect((await verdict.send('GET', '/ready', { key: null })).status).toBe(200)
+    }
+    expect(await counted(verdict, 'rate')).toBe(refused.length)
+    while ((await ask(API_KEY)).status !== 200);
+  })
+
+  test('is told in the form of the path', async () => {
+    const verdict = await startedService({ requestsPerSecondMax: 1 })
+    const spent = async (method: string, path: string, key: string) => {
+      for (;;) {
+        const answer = await verdict.send(method, path, { key, body: {} })
+        if (answer.status === 429) return answer
+      }
+    }
+    expect((await spent('POST', '/access/v1/evaluation', API_KEY)).body).toMatch(/^too many requests/)
+    expect(refusal(await spent('DELETE', `${SCHEMA}/roles/nobody`, ADMIN_KEY))).toEqual([
+      429,
+      'UNEXPECTED_ERROR',
+    ])
+  })
+
+  test('counts by the second, what is refused not at all, and lets the second of another one begin anew', () => {
+    let now = 1_700_000_000_000
+    const handle = createKeyRates()
+    const threads = [new KeyRates(handle, 3, () => now), new KeyRates(handle, 3, () => now)]
+    const principal = (keyId: string) => ({ kind: 'organization', keyId, organizationId: 'o' }) as const
+    for (const rates of threads) {
+      rates.replaceAll([
+        { principal: principal('a'), slot: 0 },
+        { principal: principal('b'), slot: 10_000 },
+      ])
+    }
+    const take = (keyId: string) => threads.map(rates => rates.take(keyId))
+    expect([take('a'), take('a')]).toEqual([
+      [true, true],
+      [true, false],
+    ])
+    expect(take('b')).toEqual([true, true])
+    now += 999
+    expect(take('a')).toEqual([false, false])
+    now += 1
+    expect([take('a'), take('a')]).toEqual([
+      [true, true],
+      [true, false],
+    ])
+    // The numbers of seconds in a cell begin anew after 4,096 of them.
+    now += 4_096_000
+    expect(take('a')).toEqual([false, false])
+    now += 1_000
+    expect(take('a')).toEqual([true, true])
+  })
+})

@@ -1,0 +1,67 @@
+/** The log of slow requests: a line for each of them, and never so many that a bad minute becomes a worse one. */
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { RequestWatch, type SlowRequest } from '#http/edge/request-watch.ts'
+import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
+import { countingObserver } from './edge-server.ts'
+import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
+
+/** A log whose clock stands still, and the lines that were written to it. */
+function slowRequestLog() {
+  const lines: Record<string, unknown>[] = []
+  const log = pino({ base: null }, { write: line => lines.push(JSON.parse(line) as Record<string, unknown>) })
+  let elapsedMs = 5_000
+  const slow = new SlowRequestLog(log, () => elapsedMs)
+  let count = 0
+  return {
+    lines,
+    write(requests: number): void {
+      for (let request = 0; request < requests; request += 1) {
+        const requestId = `request-${++count}`
+        slow.write({ requestId, operation: 'isAllowed', status: 200, elapsedMs: 1_234.5 })
+      }
+    },
+    wait: (milliseconds: number): unknown => (elapsedMs += milliseconds),
+  }
+}
+
+test('has one line for each slow request, up to ten a second, and none of them left anything out', () => {
+  const log = slowRequestLog()
+  log.write(10)
+  expect(log.lines).toHaveLength(10)
+  expect(log.lines[0]).toMatchObject({
+    msg: 'slow request',
+    requestId: 'request-1',
+    operation: 'isAllowed',
+    status: 200,
+    elapsedMs: 1_235,
+  })
+  for (const line of log.lines) expect(line).not.toHaveProperty('omitted')
+})
+
+test('leaves out those beyond ten a second, and says with the next line how many', () => {
+  const log = slowRequestLog()
+  log.write(25)
+  expect(log.lines.map(({ requestId }) => requestId).at(-1)).toBe('request-10')
+  expect(log.lines).toHaveLength(10)
+  log.wait(999)
+  log.write(1)
+  expect(log.lines).toHaveLength(10)
+  log.wait(1)
+  log.write(2)
+  expect(log.lines.slice(10)).toMatchObject([
+    { requestId: 'request-27', omitted: 16 },
+    { requestId: 'request-28' },
+  ])
+  expect(log.lines.at(-1)).not.toHaveProperty('omitted')
+})
+
+test('has of a request id what logs keep', () => {
+  const told: SlowRequest[] = []
+  const { observer } = countingObserver()
+  const watch = new RequestWatch([], observer, { ms: 0, onSlow: request => told.push(request) })
+  for (const length of [KEPT_REQUEST_ID_LENGTH_MAX, 15_000])
+    watch.end(watch.begin(), null, 200, { requestId: 'i'.repeat(length), traceparent: null })
+  const kept = 'i'.repeat(KEPT_REQUEST_ID_LENGTH_MAX)
+  expect(told.map(({ requestId }) => requestId)).toEqual([kept, kept])
+})

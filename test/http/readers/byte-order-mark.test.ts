@@ -1,0 +1,112 @@
+/** A byte order mark before a body is skipped, whoever reads the body, as imports and the command line do. */
+import { expect, test } from 'vitest'
+import { viewOf } from '#http/message/byte-views.ts'
+import { evaluationDialect, NATIVE } from '#http/bytes/dialects.ts'
+import { BatchReader } from '#http/bytes/batch-reader.ts'
+import { BulkReader } from '#http/bytes/bulk-reader.ts'
+import { SingleReader } from '#http/bytes/single-reader.ts'
+import { exampleCalls } from '../../support/example-calls.ts'
+import { routes } from '#testing/requests/routes.ts'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  fresh,
+  FACTS,
+  GROUPS,
+  question,
+  sharedService,
+} from '#testing/processes/running-service.ts'
+
+const MARK = Buffer.from([0xef, 0xbb, 0xbf])
+const on = await sharedService({ hasBytesPath: true })
+const off = await sharedService({ hasBytesPath: false })
+for (const service of [on, off]) {
+  await service.createDocumentModel()
+  await service.users('alice')
+  await service.assign('alice', 'viewer', 'document:d1')
+}
+
+function marked(body: unknown): Buffer<ArrayBuffer> {
+  return Buffer.concat([MARK, Buffer.from(JSON.stringify(body))])
+}
+
+const DECISIONS = exampleCalls('none').filter(({ operation, body }) => {
+  const route = routes.find(({ operationId }) => operationId === operation)!
+  return route.family !== 'management' && route.method === 'POST' && body !== undefined
+})
+
+test.each(DECISIONS)('$operation: a body behind one is answered as it is without', async ({ path, body }) => {
+  for (const service of [on, off]) {
+    // Usual bodies between them: what is learned from those is not mixed up with it.
+    for (let round = 0; round < 3; round += 1) {
+      const plain = await service.post(path, body)
+      const behind = await service.send('POST', path, { text: marked(body) })
+      expect([behind.status, behind.body]).toEqual([plain.status, plain.body])
+      expect(plain.status).toBe(200)
+    }
+  }
+})
+
+test('management takes bodies behind one, too, and an empty one as none', async () => {
+  const [user, group] = fresh('user', 'group')
+  for (const service of [on, off]) {
+    const send = (method: string, path: string, text: Buffer<ArrayBuffer>, key = API_KEY) =>
+      service.send(method, path, { text, key })
+    expect(
+      (await send('POST', `${FACTS}/users`, marked({ key: user, first_name: '\ufeffé' }))).body,
+    ).toMatchObject({
+      key: user,
+      first_name: '\ufeffé',
+    })
+    expect((await send('PATCH', `${FACTS}/users/${user}`, marked({ email: 'a@b.c' }))).status).toBe(200)
+    expect((await send('PUT', `${FACTS}/users/${user}`, marked({ key: user }))).status).toBe(200)
+    await service.group(group)
+    await service.join(group, user)
+    expect((await send('DELETE', `${GROUPS}/${group}/users/${user}`, MARK)).status).toBe(204)
+    expect((await send('POST', '/v2/projects', marked({ key: user, name: 'P' }), ADMIN_KEY)).status).toBe(200)
+  }
+})
+
+test.each([
+  ['two of them', Buffer.concat([MARK, marked(question('alice', 'read', 'document'))])],
+  ['one alone', MARK],
+  ['half of one', Buffer.concat([MARK.subarray(0, 2), Buffer.from('{}')])],
+  ['one behind a blank', Buffer.concat([Buffer.from(' '), marked(question('alice', 'read', 'document'))])],
+  [
+    'one behind the body',
+    Buffer.concat([Buffer.from(JSON.stringify(question('alice', 'read', 'document'))), MARK]),
+  ],
+  [
+    'that of UTF-16',
+    Buffer.from(`\ufeff${JSON.stringify(question('alice', 'read', 'document'))}`, 'utf16le'),
+  ],
+])('%s: 400', async (_, text) => {
+  for (const service of [on, off]) {
+    for (const path of ['/allowed', '/allowed/bulk', '/access/v1/evaluation', '/access/v1/evaluations'])
+      expect((await service.send('POST', path, { text })).status).toBe(400)
+  }
+})
+
+test('the readers of bytes leave such a body to the parser, before and behind usual ones', () => {
+  const single = new SingleReader(NATIVE)
+  const evaluation = new SingleReader(evaluationDialect({ subjectTypes: new Set(['user']), isStrict: false }))
+  const bulk = new BulkReader(10)
+  const batch = new BatchReader({ checksMax: 10, subjectTypes: new Set(['user']), isStrict: false })
+  const asked = question('alice', 'read', 'document:d1')
+  const evaluated = {
+    subject: { type: 'user', id: 'alice' },
+    action: { name: 'read' },
+    resource: { type: 'document', id: 'd' },
+  }
+  for (const [reader, body] of [
+    [single, asked],
+    [evaluation, evaluated],
+    [bulk, [asked, asked]],
+    [batch, { ...evaluated, evaluations: [{}, {}] }],
+  ] as const) {
+    const reads = [marked(body), Buffer.from(JSON.stringify(body)), marked(body)].map(
+      bytes => reader.read(viewOf(bytes), null) !== null,
+    )
+    expect(reads).toEqual([false, true, false])
+  }
+})

@@ -1,0 +1,99 @@
+/** Findings in values of any size: exact where they are looked for, and looked for in so many parts only. */
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import * as access from '#model/wire/access.ts'
+import * as decision from '#model/wire/decision.ts'
+import { Shape } from '../../../src/http/routing/shape.ts'
+
+const MANY = 150_000
+
+const shape = new Shape(
+  Type.Object({
+    action: Type.String(),
+    checks: Type.Optional(Type.Array(Type.Object({ key: Type.String() }))),
+    named: Type.Optional(Type.Record(Type.String(), Type.Object({ name: Type.String() }))),
+  }),
+  'body',
+)
+
+function finding(value: unknown): string {
+  try {
+    shape.check(value)
+  } catch (error) {
+    return (error as Error).message
+  }
+  throw new Error('nothing was found')
+}
+
+function manyNames(value: unknown): [string, unknown][] {
+  return Array.from({ length: MANY }, (_, i) => [`name${i}`, value])
+}
+
+test('what is wrong far behind in a very large value is refused without saying where', () => {
+  const named = Object.fromEntries([...manyNames({ name: 'a' }), ['last', {}]])
+  expect(finding({ action: 'read', named })).toBe(
+    'body: has the wrong shape somewhere behind its first 100000 parts',
+  )
+})
+
+test('of a long list what is wrong is told with its place, however far behind', () => {
+  const checks: unknown[] = Array.from({ length: MANY }, () => ({ key: 'a' }))
+  checks[MANY - 2] = { key: 5 }
+  checks[MANY - 1] = {}
+  expect(finding({ action: 'read', checks })).toBe(
+    `checks[${MANY - 2}].key: must be string; checks[${MANY - 1}].key: is required`,
+  )
+  const list = new Shape(Type.Array(Type.Union([Type.String(), Type.Null()])), 'body')
+  expect(() => list.check([...Array.from({ length: MANY }, () => 'a'), 5])).toThrow(
+    `[${MANY}]: must be string or null`,
+  )
+})
+
+test('what is wrong beside a long list is told, and what is wrong in it as well', () => {
+  const checks: unknown[] = Array.from({ length: 5_000 }, (_, index) => ({ key: index === 4_000 ? 5 : 'a' }))
+  expect(finding({ action: 5, checks })).toBe('action: must be string; checks[4000].key: must be string')
+})
+
+test('a list that is too long as a whole is told as such', () => {
+  const few = new Shape(Type.Object({ 'a/b': Type.Array(Type.Integer(), { maxItems: 20 }) }), 'body')
+  expect(() => few.check({ 'a/b': Array.from({ length: 21 }, () => 1) })).toThrow(
+    'must not have more than 20 items',
+  )
+  expect(() =>
+    few.check({ 'a/b': Array.from({ length: 20 }, (_, index) => (index === 19 ? 'x' : 1)) }),
+  ).toThrow('a/b[19]: must be integer')
+})
+
+test('of very many missing properties the first sixteen are told', () => {
+  const names = Array.from({ length: 100 }, (_, i) => `name${i}`)
+  const wide = new Shape(Type.Object(Object.fromEntries(names.map(name => [name, Type.String()]))), 'body')
+  const told = names.slice(0, 16).map(name => ({ loc: ['body', name], msg: 'is required', type: 'missing' }))
+  expect(() => wide.check({})).toThrow(expect.objectContaining({ detail: told }))
+  expect(() => wide.check({})).toThrow(/^(\w+: is required(; |$)){16}$/)
+})
+
+test('what is wrong at the beginning of a very large value is told exactly', () => {
+  const checks = Array.from({ length: MANY }, (_, i) => ({ key: i === 1 ? 1 : 'a' }))
+  expect(finding({ action: 'read', checks })).toBe('checks[1].key: must be string')
+  const many = Array.from({ length: MANY }, () => 1)
+  expect(finding({ action: 'read', checks: many })).toContain('checks[0]: must be object; checks[1]')
+})
+
+test('properties the schema names are looked at wherever they stand', () => {
+  const unknown = Object.fromEntries(manyNames(1))
+  expect(finding({ ...unknown, action: 1 })).toBe('action: must be string')
+  expect(finding({ ...unknown, action: 'read', checks: 1 })).toBe('checks: must be array')
+  expect(finding(unknown)).toBe('action: is required')
+})
+
+test('a property called __proto__ is one like any other', () => {
+  const named: unknown = JSON.parse('{"__proto__":{"name":1}}')
+  expect(finding({ action: 'read', named })).toBe('named.__proto__.name: must be string')
+})
+
+test('no question is held against a pattern for each of its names: a caller may send a million', () => {
+  for (const wire of [decision, access]) {
+    for (const schema of Object.values(wire))
+      expect(JSON.stringify(schema)).not.toContain('patternProperties')
+  }
+})
