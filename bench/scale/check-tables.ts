@@ -1,7 +1,7 @@
 /** How long single checks take: of one thread against its load, of nodes that have everything, with and without one of them. */
-import { runFleet, wholeCopies } from '#testing/simulation/fleet.ts'
-import { PLAIN_CHECK } from '#testing/simulation/http-thread.ts'
-import { INPUTS as I } from '#testing/simulation/inputs.ts'
+import { runFleet, wholeCopies } from './fleet.ts'
+import { PLAIN_CHECK } from './http-thread.ts'
+import { INPUTS as I } from './inputs.ts'
 import { CHECKS, THREADS } from './sizes.ts'
 import { ms, percent, printTable } from './tables.ts'
 

@@ -1,6 +1,6 @@
 /** Whole copies against indexes by tenant: what a fleet of each takes, and what tenants of unlike sizes do to it. */
-import { type FleetPlan, type FleetRun, runFleet, wholeCopies } from '#testing/simulation/fleet.ts'
-import { INPUTS as I } from '#testing/simulation/inputs.ts'
+import { type FleetPlan, type FleetRun, runFleet, wholeCopies } from './fleet.ts'
+import { INPUTS as I } from './inputs.ts'
 import {
   byHash,
   byTable,
@@ -9,7 +9,7 @@ import {
   type Shard,
   type Tenants,
   zipfTenants,
-} from '#testing/simulation/placement.ts'
+} from './placement.ts'
 import {
   CHECKS,
   diskOf,

@@ -1,17 +1,13 @@
 /**
- * A fleet for 10^9 facts and 10^6 checks a second, simulated from measured rates: the tables of docs/scale.md. The simulation is held to
- * queueing theory and to the measured ladder before anything is printed.
+ * A fleet for 10^9 facts and 10^6 checks a second, simulated from measured rates: the tables of docs/scale.md. The simulation is compared with
+ * queueing theory, with its inputs and with measurements before anything is printed.
  *
  *     npm run bench -- scale
  */
 import { readFileSync } from 'node:fs'
-import { climb } from '#testing/simulation/ladder.ts'
-import {
-  compareWithLadder,
-  compareWithTheory,
-  isOff,
-  type MeasuredRung,
-} from '#testing/simulation/verification.ts'
+import { climb } from './ladder.ts'
+import { checkPropagation, compareWithInputs } from './properties.ts'
+import { compareWithLadder, compareWithTheory, isOff, type MeasuredRung } from './verification.ts'
 import { printChecks } from './check-tables.ts'
 import { printDesigns } from './design-tables.ts'
 import { ms, percent, printTable } from './tables.ts'
@@ -19,10 +15,16 @@ import { printWrites } from './write-tables.ts'
 
 const RUNGS = [1, 4, 8, 16, 64]
 
-const path = new URL('../results/intel-xeon/latency.json', import.meta.url)
-const { raw } = JSON.parse(readFileSync(path, 'utf8')) as { raw: { rungs: Record<string, MeasuredRung> } }
+function resultsOf(name: string) {
+  return JSON.parse(
+    readFileSync(new URL(`../results/intel-xeon/${name}.json`, import.meta.url), 'utf8'),
+  ) as unknown
+}
+
+const { raw } = resultsOf('latency') as { raw: { rungs: Record<string, MeasuredRung> } }
+checkPropagation((resultsOf('redis-propagation') as { figures: [] }).figures)
 const theory = compareWithTheory()
-const comparisons = [...theory, ...compareWithLadder(raw.rungs)]
+const comparisons = [...theory, ...compareWithLadder(raw.rungs), ...compareWithInputs()]
 const off = comparisons.filter(isOff)
 if (off.length > 0) throw new Error(`the simulation is off: ${JSON.stringify(off)}`)
 const means = theory.filter(({ what }) => what.includes('mean'))

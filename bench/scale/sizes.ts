@@ -1,5 +1,5 @@
 /** What is to be served, and what the facts of a node take of it. */
-import { INPUTS as I } from '#testing/simulation/inputs.ts'
+import { INPUTS as I } from './inputs.ts'
 
 export const FACTS = 1e9
 export const CHECKS = 1e6

@@ -1,7 +1,7 @@
 /** How long facts take to be written, how soon every node decides by a change, and how long a node takes to start. */
-import { INPUTS as I, seconds, WRITES } from '#testing/simulation/inputs.ts'
-import { runLog } from '#testing/simulation/propagation.ts'
-import { runStart, type StartPlan } from '#testing/simulation/starts.ts'
+import { INPUTS as I, seconds, WRITES } from './inputs.ts'
+import { runLog } from './propagation.ts'
+import { runStart, type StartPlan } from './starts.ts'
 import { FACTS, FULL_INDEX } from './sizes.ts'
 import { duration, millions, ms, percent, printTable } from './tables.ts'
 

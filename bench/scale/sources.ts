@@ -1,5 +1,5 @@
 /** What comes at random: jobs of strangers, and stops. */
-import type { Random } from '../data/random.ts'
+import type { Random } from '#testing/data/random.ts'
 import type { Clock, Happening } from './clock.ts'
 
 /** A random (exponential) time of that mean. */

@@ -1,5 +1,5 @@
 /** Single checks on many nodes: who holds what, who is asked, what each node has to do, and how long callers wait. */
-import { Random } from '../data/random.ts'
+import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
 import { type HttpThread, httpThread } from './http-thread.ts'
 import { INPUTS as I, seconds } from './inputs.ts'

@@ -2,7 +2,7 @@
  * Writes that become commits of one log in Redis, and nodes that follow it: a message for each commit, a read of what is new, and the
  * commits applied one after the other. How long until every node decides by a commit.
  */
-import { Random } from '../data/random.ts'
+import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
 import { INPUTS as I, seconds } from './inputs.ts'
 import { Latencies } from './latencies.ts'

@@ -2,7 +2,7 @@
  * A node that starts beside a Redis in which writing goes on: its main thread loads one index after the other, applies what the log has
  * since, and from then on follows it, while it loads the next. What the log does not reach back to is loaded again.
  */
-import { Random } from '../data/random.ts'
+import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
 import { INPUTS as I } from './inputs.ts'
 import { Latencies } from './latencies.ts'

@@ -2,7 +2,7 @@
  * An HTTP thread that decides, as a station: each question takes as long, every so often the collector stops the thread, and now and then
  * the machine does. It sleeps when nobody asks, and wakes for the next question.
  */
-import type { Random } from '../data/random.ts'
+import type { Random } from '#testing/data/random.ts'
 import type { Clock } from './clock.ts'
 import { INPUTS as I, seconds } from './inputs.ts'
 import { arriveAtRandom } from './sources.ts'

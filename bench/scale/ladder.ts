@@ -1,5 +1,5 @@
 /** The bench of latency, simulated: so many connections of one client, each with one question under way. To be compared with what was measured. */
-import { Random } from '../data/random.ts'
+import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
 import { httpThread, measuringClient } from './http-thread.ts'
 import { Latencies } from './latencies.ts'

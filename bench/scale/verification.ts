@@ -1,5 +1,5 @@
-/** The simulation held to what theory says in closed form, and to the measured ladder. Both a test and the bench ask this before they believe it. */
-import { Random } from '../data/random.ts'
+/** The simulation held to what theory says in closed form, and to the measured ladder. The bench checks this before it prints tables. */
+import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
 import { markovResponseAt, meanWait, meanWaitForWaking, shareWithin } from './closed-forms.ts'
 import { climb } from './ladder.ts'

@@ -1,5 +1,5 @@
 /** Tenants of unlike sizes, put into indexes, and indexes put on nodes. */
-import { Random } from '../data/random.ts'
+import { Random } from '#testing/data/random.ts'
 import type { Piece } from './fleet.ts'
 
 export interface Tenants {
