@@ -1,5 +1,5 @@
 /**
- * Checks, memory and load of the shared index against the plain-Map engine, in one run on one core:
+ * Checks, memory and load of the shared index against the plain Maps, in one run on one core:
  *
  *   taskset -c 1 node --expose-gc --max-old-space-size=12000 bench/engine/checks.ts [scale of W1 = 1] [scale of W5 = 3.4]
  *
@@ -9,7 +9,7 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { MapEngine } from '#testing/reference-engine/map-engine.ts'
+import { PlainMaps } from '../lib/plain-maps.ts'
 import type { Query } from '#model/decision.ts'
 import type { Dataset } from '#testing/data/dataset.ts'
 import { Drive } from '#testing/data/drive.ts'
@@ -26,8 +26,8 @@ const RUNS = 5
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-function loadBaseline(dataset: Dataset): MapEngine {
-  const engine = new MapEngine()
+function loadBaseline(dataset: Dataset): PlainMaps {
+  const engine = new PlainMaps()
   engine.apply(dataset.things())
   engine.apply(dataset.facts())
   return engine

@@ -1,11 +1,11 @@
 /**
- * Loading 1M facts from rows, against the plain-Map engine in the same run:
+ * Loading 1M facts from rows, against the plain Maps in the same run:
  *
  *   taskset -c 1 node --max-old-space-size=12000 bench/engine/load.ts
  *
  * Rows are made before the clock starts; the two engines take turns.
  */
-import { MapEngine } from '#testing/reference-engine/map-engine.ts'
+import { PlainMaps } from '../lib/plain-maps.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { Drive } from '#testing/data/drive.ts'
 import { atMost, median, publish, timeMs } from '../lib/measure.ts'
@@ -17,7 +17,7 @@ const count = [...drive.facts()].length
 const times: { map: number[]; shared: number[] } = { map: [], shared: [] }
 for (let round = 0; round < ROUNDS; round++) {
   const forMap = JSON.parse(rows)
-  times.map.push(timeMs(() => new MapEngine().apply(forMap)))
+  times.map.push(timeMs(() => new PlainMaps().apply(forMap)))
   const forShared = JSON.parse(rows)
   times.shared.push(
     timeMs(() =>

@@ -1,4 +1,4 @@
-/** Questions with answers the plain-Map engine agrees on, and the passes that ask them. */
+/** Questions with answers the plain Maps agrees on, and the passes that ask them. */
 import type { Query } from '#model/decision.ts'
 import type { Dataset } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'

@@ -1,8 +1,8 @@
-/** Questions about the drive as requests of each dialect, with what must be answered: the plain-Map engine says so. */
+/** Questions about the drive as requests of each dialect, with what must be answered: the plain Maps says so. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MapEngine } from '#testing/reference-engine/map-engine.ts'
+import { PlainMaps } from '../lib/plain-maps.ts'
 import type { Query } from '#model/decision.ts'
 import { Drive } from '#testing/data/drive.ts'
 import type { WireRequest } from '../lib/load-generator.ts'
@@ -32,7 +32,7 @@ export function driveQuestions(drive: Drive, count: number): { allowed: Question
 }
 
 function judgedQuestions(drive: Drive, count: number): { allowed: Question[]; denied: Question[] } {
-  const engine = new MapEngine()
+  const engine = new PlainMaps()
   engine.apply(drive.things())
   engine.apply(drive.facts())
   const ask = (kind: 'allowed' | 'denied'): Question[] =>

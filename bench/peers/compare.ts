@@ -2,7 +2,7 @@
  * The same model and the same questions elsewhere: at sizes up to the largest that each takes within a minute, beside ours at
  * each size, one question after the other, in one process with the caller or over HTTP as theirs is. Answers are compared first.
  */
-import { MapEngine } from '../../testing/reference-engine/map-engine.ts'
+import { PlainMaps } from '../lib/plain-maps.ts'
 import type { Query } from '../../src/model/decision.ts'
 import { Drive } from '../../testing/data/drive.ts'
 import { loadShared } from '../engine/loading.ts'
@@ -108,7 +108,7 @@ async function loadMsOf(peer: Peer, facts: Facts): Promise<number | null> {
 }
 
 async function measured(peer: Peer, drive: Drive, facts: Facts, loadMs: number): Promise<Row> {
-  const right = new MapEngine()
+  const right = new PlainMaps()
   right.apply(drive.things())
   right.apply(drive.facts())
   const queries = [...drive.candidates(500, 'allowed'), ...drive.candidates(500, 'denied')]

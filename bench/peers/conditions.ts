@@ -10,14 +10,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Attributes } from '../../src/model/change.ts'
 import type { Query } from '../../src/model/decision.ts'
+import { driveSchema } from '../../testing/data/dataset.ts'
 import { RESOURCE_SETS, RuledDrive, RULES, USER_SETS } from '../../testing/data/ruled-drive.ts'
-import { MapEngine } from '../../testing/reference-engine/map-engine.ts'
+import { Oracle } from '../../testing/oracle/oracle.ts'
 import { SERVER_CORE } from '../http/server-process.ts'
 import type { Question } from '../http/drive-questions.ts'
 import type { Stage } from '../http/stage.ts'
 import type { Result } from '../http/throughput.ts'
 import { closedLoop, prepare, type WireRequest } from '../lib/load-generator.ts'
 import { atLeast, median } from '../lib/measure.ts'
+import { PlainMaps } from '../lib/plain-maps.ts'
 import { API_KEY } from '../lib/prepared-store.ts'
 import { requireWrk, runWrk } from '../lib/wrk.ts'
 import { startCerbos } from './cerbos.ts'
@@ -120,21 +122,42 @@ async function ratesOf(sides: readonly Side[]): Promise<Record<string, Rates>[]>
   return rounds
 }
 
-/** Questions that roles deny, and what rules say of them. */
+/** Questions that roles deny, and what rules say of them: an oracle that has the schema, and the user and document of the question. */
 class Judge {
-  readonly #bare = new MapEngine()
-  readonly #ruled = new MapEngine()
+  readonly #bare = new PlainMaps()
+  readonly #ruled = new Oracle()
+  readonly #dataset: RuledDrive
 
   constructor(dataset: RuledDrive) {
+    this.#dataset = dataset
     this.#bare.apply(dataset.drive.things())
-    this.#ruled.apply(dataset.things())
-    for (const engine of [this.#bare, this.#ruled]) engine.apply(dataset.facts())
+    this.#bare.apply(dataset.facts())
+    this.#ruled.apply(driveSchema())
+    this.#ruled.apply(dataset.rules())
   }
 
-  leftToRules(queries: readonly Query[]): Question[] {
+  /** At most `max` of the questions. */
+  leftToRules(queries: readonly Query[], max = queries.length): Question[] {
     return queries
       .filter(query => !this.#bare.evaluate(query))
-      .map(query => ({ query: { ...query, tenant: 'default' }, isAllowed: this.#ruled.evaluate(query) }))
+      .slice(0, max)
+      .map(query => ({ query: { ...query, tenant: 'default' }, isAllowed: this.#isRuled(query) }))
+  }
+
+  #isRuled(query: Query): boolean {
+    const { user } = query
+    const instance = { type: query.type, key: query.key! }
+    const attributes = this.#dataset.ofDocument(instance.key)
+    this.#ruled.apply([
+      { kind: 'user-put', user, attributes: this.#dataset.ofUser(user) },
+      { kind: 'instance-put', instance, tenant: 'default', attributes },
+    ])
+    const isAllowed = this.#ruled.evaluate(query)
+    this.#ruled.apply([
+      { kind: 'user-removed', user },
+      { kind: 'instance-removed', instance },
+    ])
+    return isAllowed
   }
 }
 
@@ -153,7 +176,10 @@ function batchesOf(questions: readonly Question[], judge: Judge): Question[][] {
   return Array.from({ length: questions.length / BATCH }, (_, index) => {
     const turned = [...questions.slice(index * BATCH), ...questions.slice(0, index * BATCH)]
     const { user } = turned[0]!.query
-    return judge.leftToRules(turned.map(({ query }) => ({ ...query, user }))).slice(0, BATCH)
+    return judge.leftToRules(
+      turned.map(({ query }) => ({ ...query, user })),
+      BATCH,
+    )
   })
 }
 
