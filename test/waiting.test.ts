@@ -48,7 +48,6 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'http/facts/expiry.test.ts': { 'measures time': ENDS },
   'service/ended-grants.test.ts': { 'measures time': LOWER },
   'threads/ending-facts.test.ts': { 'measures time': ENDS },
-  'engine/memory.test.ts': { 'measures memory': LEAK },
   'engine/shared-index/rule-scratch.test.ts': {
     'measures memory': 'after a forced collection: eight megabytes are there, or nothing',
   },
@@ -96,7 +95,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 /** What tests stand on, too: but for what only benches and `test/faults` measure with. */
-const SHARED = ['engines', 'processes', 'reference-engine', 'requests'].map(folder => `testing/${folder}`)
+const SHARED = ['engines', 'processes', 'requests'].map(folder => `testing/${folder}`)
 
 const files = ['test', ...SHARED]
   .flatMap(folder =>

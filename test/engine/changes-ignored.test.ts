@@ -54,6 +54,10 @@ const strangers: Change[] = [
 ]
 
 describe.each(JUDGES)('$name', ({ newJudge }) => {
+  test('an empty engine denies', () => {
+    expect(new World(newJudge()).can('alice', 'read', 'document:d1')).toBe(false)
+  })
+
   test('changes about unknown names leave everything as it is', () => {
     const world = new World(newJudge(), ...facts)
     world.apply(...strangers)

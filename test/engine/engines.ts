@@ -1,6 +1,5 @@
 /** The engines that must fulfil the contract, each made anew and empty. */
 import type { Engine } from '#engine/engine.ts'
-import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import {
   COLLIDING,
   CollectingEngine,
@@ -17,7 +16,6 @@ export interface EngineUnderTest {
 }
 
 export const ENGINES: readonly EngineUnderTest[] = [
-  { name: 'the Map engine', newEngine: () => new MapEngine(), share: 1 },
   { name: 'the shared index', newEngine: () => new SharedEngine(), share: 1 },
 ]
 

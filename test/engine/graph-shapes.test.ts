@@ -3,7 +3,7 @@
  * visited once. The oracle takes part only where its polynomial time allows.
  */
 import { describe, expect, test } from 'vitest'
-import { MapEngine } from '#testing/reference-engine/map-engine.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import type { Change } from '#model/change.ts'
 import {
   assign,
@@ -80,10 +80,10 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
   })
 })
 
-describe('the Map engine', () => {
+describe('the shared index', () => {
   test('a role held ten thousand folders above counts at the bottom, until the chain breaks', () => {
     const world = new World(
-      new MapEngine(),
+      new SharedEngine(),
       ...nestedFolders,
       ...folderChain(10_000),
       assign('alice', 'viewer', 'folder:0'),
@@ -100,7 +100,7 @@ describe('the Map engine', () => {
       role('folder', `r${level}`, level === 0 ? { can: ['open'] } : { extends: [`r${level - 1}`] }),
     )
     const world = new World(
-      new MapEngine(),
+      new SharedEngine(),
       ...nestedFolders,
       ...roles,
       instance('folder:f'),
@@ -114,7 +114,7 @@ describe('the Map engine', () => {
   test('of ten thousand groups with a role on one document, each member counts and no one else', () => {
     const groups = Array.from({ length: 10_000 }, (_, index) => `group:g${index}`)
     const world = new World(
-      new MapEngine(),
+      new SharedEngine(),
       ...nestedFolders,
       resourceType('group'),
       role('group', 'member'),

@@ -6,7 +6,6 @@ import type { Change } from '#model/change.ts'
 import { withoutAttributes } from '#model/decision.ts'
 import { type Page, searchResources, searchUsers } from '#testing/engines/listed.ts'
 import { ListingEngine, SharedEngine } from '#testing/engines/shared-engine.ts'
-import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 
 type Conditions = Readonly<Record<string, unknown>>
 
@@ -44,7 +43,6 @@ const STANDING: readonly Change[] = [
 ]
 
 const ENGINES: readonly (readonly [string, () => Engine])[] = [
-  ['the Map engine', () => new MapEngine()],
   ['the shared index', () => new SharedEngine()],
   ['the shared index with lists of owners', () => new ListingEngine(Infinity)],
 ]

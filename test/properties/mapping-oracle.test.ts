@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import type { MappingPut, MappingRule } from '#model/change.ts'
 import { readMappingUrl } from '#model/mapping-urls.ts'
 import { SavingEngine, SharedEngine } from '#testing/engines/shared-engine.ts'
-import { MapEngine } from '#testing/reference-engine/map-engine.ts'
+import { MappingOracle } from '#testing/oracle/mapping.ts'
 import { holdsFor, howToRepeat } from './seeded.ts'
 
 const RUNS = 400
@@ -142,7 +142,7 @@ const world = fc.record({
 test('a URL finds the rule that counts, and what its placeholders stand for', () => {
   const found = { mapped: 0, attributes: 0, members: 0, none: 0 }
   holdsFor(world, RUNS, ({ configs, urls }) => {
-    const oracle = new MapEngine()
+    const oracle = new MappingOracle()
     const engines = [new SharedEngine(), new SavingEngine()]
     for (const change of configs) {
       for (const engine of [oracle, ...engines]) engine.apply([change])

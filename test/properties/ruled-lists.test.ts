@@ -13,7 +13,6 @@ import { Oracle } from '#testing/oracle/oracle.ts'
 import type { History } from '#testing/oracle/random-history.ts'
 import { historiesWithRules } from '#testing/oracle/random-rules.ts'
 import { StandingWorld } from '#testing/oracle/standing-world.ts'
-import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import { holdsFor } from './seeded.ts'
 
 type Listed = Static<typeof UserPermissions>
@@ -24,13 +23,10 @@ function parsed<Body>(bytes: Uint8Array): Body {
   return JSON.parse(Buffer.from(bytes).toString()) as Body
 }
 
-test.each([
-  ['the Map engine', () => new MapEngine()],
-  ['the shared index with lists of owners', () => new ListingEngine(Infinity)],
-] as const)('%s lists what roles and rules permit, whole and in pages', (_, newEngine) => {
+test('the native lists have what roles and rules permit, whole and in pages', () => {
   const met = { byRules: 0, users: 0 }
   const lists = ({ load, commits, queries }: History): void => {
-    const engine = newEngine()
+    const engine = new ListingEngine(Infinity)
     const oracle = new Oracle()
     const withoutRules = new Oracle()
     for (const changes of [load, ...commits]) {

@@ -22,7 +22,6 @@ import { openStore } from '#store/open-store.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import { ADMIN_KEY, Client, neighbourOf } from '#testing/processes/running-service.ts'
-import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import { answersOfApi, answersOfEngine, answersOfOracle, differences } from './columns.ts'
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
@@ -92,11 +91,8 @@ describe.each(scenarios)('$name', ({ name, file }) => {
     expect(await differences(tests, answersOfOracle(oracle, stored.get(name)!))).toEqual([])
   })
 
-  test.each([
-    ['the reference engine', () => new MapEngine()],
-    ['the shared index', () => new SharedEngine()],
-  ])('as %s answers', async (_, newEngine) => {
-    const engine = newEngine()
+  test('as the shared index answers', async () => {
+    const engine = new SharedEngine()
     engine.apply(stored.get(name)!)
     expect(await differences(tests, answersOfEngine(engine))).toEqual([])
   })

@@ -5,7 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
 import type { DecisionEngine } from '#engine/engine.ts'
-import { MapEngine } from '#testing/reference-engine/map-engine.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
@@ -49,7 +49,7 @@ export class RunningEnvironment {
   readonly #environment: EnvironmentStore
   readonly #service: EnvironmentService
   readonly #replica: Replica
-  #engine = new MapEngine()
+  #engine = new SharedEngine()
   #isClosed = false
 
   /** Opens the store, loads the engine, and takes up what an earlier run left to do. */
@@ -83,7 +83,7 @@ export class RunningEnvironment {
     this.#environment = environment
     this.#replica = new Replica(scope.environmentId, environment, {
       load: async (_id, changes) => {
-        const engine = new MapEngine()
+        const engine = new SharedEngine()
         engine.apply(changes)
         this.#engine = engine
       },
@@ -165,8 +165,8 @@ export class RunningEnvironment {
   }
 
   /** An engine that heard nothing but what is stored now. */
-  freshEngine(): MapEngine {
-    const engine = new MapEngine()
+  freshEngine(): SharedEngine {
+    const engine = new SharedEngine()
     engine.apply(loadChanges(this.#environment.view))
     return engine
   }

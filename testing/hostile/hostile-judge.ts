@@ -10,7 +10,7 @@ import { compareUtf8 } from '#model/utf8-order.ts'
 import type { AuthorizedUsersQuery, UserPermissionsQuery } from '#model/wire/permissions.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import { StandingWorld } from '#testing/oracle/standing-world.ts'
-import { MapEngine } from '#testing/reference-engine/map-engine.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { RawConnection, type RawAnswer } from '#testing/requests/raw-connection.ts'
 import { answerFindings, routes } from '#testing/requests/routes.ts'
 import { type DecisionPath, type HostileRequest, WORLD } from './hostile-requests.ts'
@@ -75,7 +75,7 @@ export class HostileJudge {
 
   constructor() {
     this.#oracle.apply(WORLD)
-    const engine = new MapEngine()
+    const engine = new SharedEngine()
     engine.apply(WORLD)
     const limits = { entriesMax: 100_000, bytesMax: Infinity }
     const listed = (work: Resumable<Uint8Array>): unknown =>

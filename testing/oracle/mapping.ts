@@ -3,7 +3,7 @@
  * The form that spellings of a text share is taken from the model; which pieces a rule can stand for is tried one after the other.
  */
 import type { MappedRequest } from '#engine/engine.ts'
-import type { MappingPut, MappingRule } from '#model/change.ts'
+import type { Change, MappingPut, MappingRule } from '#model/change.ts'
 import { ASKED_QUERY_MEMBERS_MAX } from '#model/limits.ts'
 import {
   MAPPING_METHODS,
@@ -24,21 +24,19 @@ interface Parts {
 /** How a rule fits a spelling of a URL: with its segments as written, if an encoded slash parts the path, if the path ends before. */
 type Way = 'alike' | 'parted' | 'ended'
 
-export class Mapping {
+export class MappingOracle {
   readonly #configs = new Map<string, MappingPut>()
   #rules: MappingRule[] | null = null
 
-  put(put: MappingPut): void {
-    this.#configs.set(put.config, put)
+  apply(changes: Iterable<Change>): void {
+    for (const change of changes) {
+      if (change.kind === 'mapping-put') this.#configs.set(change.config, change)
+      else if (change.kind === 'mapping-removed') this.#configs.delete(change.config)
+    }
     this.#rules = null
   }
 
-  remove(config: string): void {
-    this.#configs.delete(config)
-    this.#rules = null
-  }
-
-  find(method: string, url: string): MappedRequest | null {
+  mapped(method: string, url: string): MappedRequest | null {
     const asked = readRequestUrl(url)
     if (asked === null) return null
     const rules = (this.#rules ??= this.#inOrder()).filter(rule => rule.method === method.toLowerCase())
