@@ -1,30 +1,7 @@
-/** Integers beyond 2^53: what the tables of conditions say of them, in each form in which conditions are evaluated. */
+/** Integers beyond 2^53: operands that are refused, and how JSON with them is read and written. */
 import { describe, expect, test } from 'vitest'
 import { inexactIntegerIn, parsedJson, TooManyLongNumbersError } from '#model/json-numbers.ts'
-import { compiledTruth, withTime } from '#testing/engines/compiled-conditions.ts'
-import { MISSING, questionOf, TABLES, titleOf } from '../oracle/condition-tables.ts'
-import { truth, wrong } from './read.ts'
-
-const NO_INSTANCES = () => undefined
-
-/** Cases with such an integer. Some operands of the tables are refused where they are written. */
-const CASES = TABLES.flatMap(({ cases }) => cases).filter(
-  each =>
-    each.attribute !== MISSING && /\d{16}/.test(titleOf(each)) && wrong({ 'user.a': each.test }).length === 0,
-)
-
-test('the tree of a condition and its code say what the tables say, whether attributes are stored or sent', () => {
-  expect(CASES.length).toBeGreaterThan(40)
-  for (const each of CASES) {
-    const { conditions, roots } = questionOf(each)
-    const title = titleOf(each)
-    expect(truth(conditions, roots), title).toBe(each.value)
-    for (const place of ['stored', 'sent', 'both'] as const) {
-      const found = compiledTruth(conditions, withTime(roots), NO_INSTANCES, place)
-      expect(found, `${title}, ${place}`).toBe(each.value)
-    }
-  }
-})
+import { wrong } from './read.ts'
 
 test.each([
   ['{"equals":9007199254740993}', 9007199254740993n],

@@ -9,7 +9,7 @@ import { CollectingEngine, SavingEngine, SharedEngine } from '#testing/engines/s
 import { answersOf } from '#testing/engines/packed.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import { type History, histories } from '#testing/oracle/random-history.ts'
-import { holdsFor, howToRepeat, onceFor } from './seeded.ts'
+import { fixedValues, holdsFor, onceFor } from './seeded.ts'
 
 const RUNS = 100
 /** From one moment to the next. */
@@ -123,14 +123,14 @@ const ENGINES = {
 test('random histories meet ends often', () => {
   let ended = 0
   let ending = 0
-  holdsFor(usual, RUNS, history => {
+  for (const history of fixedValues(usual, 10)) {
     for (const moment of rightMoments(history)) {
       ended += moment.endedBefore.length + moment.endedAfter.length
       ending += moment.ending
     }
-  })
-  expect(ended, howToRepeat).toBeGreaterThan(1_000)
-  expect(ending, howToRepeat).toBeGreaterThan(1_000)
+  }
+  expect(ended).toBeGreaterThan(50)
+  expect(ending).toBeGreaterThan(50)
 })
 
 describe.each(Object.entries(ENGINES))('%s', (_, newEngine) => {

@@ -2,7 +2,6 @@
  * The same random questions, with attributes and context, asked in every form in which a request may bring them: the answer is the
  * oracle's, whether the body is read from its bytes or parsed, in either dialect, alone or in a list.
  */
-import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AccessService } from '#decisions/access-service.ts'
 import { DecisionService } from '#decisions/decision-service.ts'
@@ -25,15 +24,12 @@ import { compareUtf8 } from '#model/utf8-order.ts'
 import { conditionSet } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
-import type { History } from '#testing/oracle/random-history.ts'
 import { historiesWithRules, READ_AT } from '#testing/oracle/random-rules.ts'
 import { StandingWorld } from '#testing/oracle/standing-world.ts'
 import { withoutSecrets } from '../../src/config/config.ts'
 import { readConfig } from '../../src/config/read-config.ts'
-import { howToRepeat, seedsUntilMet } from './seeded.ts'
+import { howToRepeat, valuesUntilMet } from './seeded.ts'
 
-/** Histories. What they meet is counted. */
-const RUNS = Number(process.env['VERDICT_RUNS'] ?? 1) * 20
 const settings = withoutSecrets(readConfig({}))
 const ID = '00000000-0000-4000-8000-000000000001'
 const principal: Principal = {
@@ -250,12 +246,12 @@ test('searches name what evaluations allow: properties of the searched side do n
   const ask = asker(() => engine)
   /** `lured`: searches in which the properties of the searched side would add results or take some away. */
   const met = { found: 0, lured: 0 }
-  function* histories(): Generator<History> {
-    const arbitrary = historiesWithRules({ commits: 0, queries: 8 })
-    for (const seed of seedsUntilMet({ met, least: { found: 10, lured: 5 } }))
-      yield* fc.sample(arbitrary, { seed, numRuns: 2 })
-  }
-  for (const { load, queries } of histories()) {
+  const coverage = { met, least: { found: 10, lured: 5 } }
+  for (const { load, queries } of valuesUntilMet(
+    historiesWithRules({ commits: 0, queries: 8 }),
+    20,
+    coverage,
+  )) {
     engine = new SharedEngine()
     const asked = queries.map(asWire).filter(isSendable)
     const changes = [...load, ...rulesOnSent(asked)]
@@ -279,12 +275,9 @@ test('whatever form a question with attributes comes in, it is answered as the o
   let engine = new SharedEngine()
   const ask = asker(() => engine)
   const met = { byRules: 0, bySent: 0, denied: 0 }
-  function* histories(): Generator<History> {
-    const arbitrary = historiesWithRules({ commits: 2, queries: 16 })
-    for (const seed of seedsUntilMet({ met, least: { byRules: 1, bySent: 5, denied: 50 } }))
-      yield* fc.sample(arbitrary, { seed, numRuns: RUNS })
-  }
-  for (const { load, commits, queries } of histories()) {
+  const coverage = { met, least: { byRules: 1, bySent: 5, denied: 50 } }
+  const histories = historiesWithRules({ commits: 2, queries: 16 })
+  for (const { load, commits, queries } of valuesUntilMet(histories, 20, coverage)) {
     engine = new SharedEngine()
     const [oracle, withoutRules] = [new Oracle(), new Oracle()]
     const asked = queries.map(asWire).filter(isSendable)

@@ -124,7 +124,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
         }
       },
       share,
-      { met, least: { asked: 20_000, found: 1_000 } },
+      { met, least: { asked: 500, found: 50 } },
     )
   })
 
@@ -169,7 +169,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
         }
       },
       share,
-      { met, least: { entries: 500 } },
+      { met, least: { entries: 50 } },
     )
   })
 
@@ -210,7 +210,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
         }
       },
       share,
-      { met, least: { derived: 60, held: 300, cutShort: 20 } },
+      { met, least: { derived: 5, held: 20, cutShort: 2 } },
     )
   })
 
@@ -248,7 +248,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
         }
       },
       share,
-      { met, least: { walked: 1_000 } },
+      { met, least: { walked: 100 } },
     )
     compared.walked += met.walked
   })

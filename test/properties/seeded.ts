@@ -3,39 +3,47 @@
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
+import { expect } from 'vitest'
 
 export const seed = wholeNumber('VERDICT_SEED') ?? Math.floor(Math.random() * 2 ** 31)
 /** Belongs into the message of every assertion about a whole run. */
 export const howToRepeat = `repeat with VERDICT_SEED=${seed}`
 
-/** What `npm run test:long` says: each property on so many times as many values, and no engine on a share of them. */
-const times = wholeNumber('VERDICT_RUNS')
+/** Factor on the number of values, instead of those of the two levels. Engines that are held to a share are then held to all. */
+const factor = wholeNumber('VERDICT_RUNS')
+/** Part of the values that tests outside of `test/long` check. */
+const SHORT = 0.04
 
-/** What random runs have counted so far, and what each of these counts must come to at the least. */
+/** Counts of what a run has encountered so far, and their minimums. */
 export interface Coverage {
   readonly met: Readonly<Record<string, number>>
   readonly least: Readonly<Record<string, number>>
 }
 
-/** Where so many runs together do not meet it, that is no bad luck: the generator is broken, or what it should meet. */
-const RUNS_FOR_COVERAGE = 10
+/** The first ones meet rules that allow. */
+const FIXED_SEEDS = { first: 11, last: 50 }
+/** Values of one fixed seed, as a part of those of the run. */
+const FIXED_SHARE = 0.01
 
 /**
- * The seed of the run. Then, while one of the counts is less than it must be, the seeds of further runs of the same size:
- * a test must not fail because chance brought too little of something into one run. Throws after ten runs.
+ * Fixed seeds until the counts reach their minimums, which therefore does not depend on chance, then the seed of the run.
+ * Throws if the fixed seeds do not reach the minimums: a generator has changed, or the code that it tests.
  */
 export function* seedsUntilMet({ met, least }: Coverage): Generator<number> {
-  for (let run = 0; run < RUNS_FOR_COVERAGE; run++) {
-    yield seed + run
-    if (Object.entries(least).every(([name, count]) => met[name]! >= count)) return
+  const isMet = () => Object.entries(least).every(([name, count]) => (met[name] ?? 0) >= count)
+  for (let fixed = FIXED_SEEDS.first; !isMet(); fixed++) {
+    if (fixed > FIXED_SEEDS.last) {
+      throw new Error(`fixed seeds met ${JSON.stringify(met)}, not ${JSON.stringify(least)}`)
+    }
+    yield fixed
   }
-  const counts = JSON.stringify(met)
-  throw new Error(`${RUNS_FOR_COVERAGE} runs met ${counts}, not ${JSON.stringify(least)}; ${howToRepeat}`)
+  yield seed
 }
 
 /**
- * Checks the property on `runs` values and on as many again until it has met what it must; or on a `share` of the first
- * ones, whatever it meets there. A failure carries the smallest counterexample found, and the seed.
+ * Checks the property on values of fixed seeds until it has met what it must, then on values of the seed of the run: on
+ * `runs` of them in `test/long`, on a part of them elsewhere. An engine with a `share` below 1 is held to that share of the
+ * values, whatever it meets. A failure carries the smallest counterexample found, and the seed.
  */
 export function holdsFor<T>(
   arbitrary: Arbitrary<T>,
@@ -44,14 +52,30 @@ export function holdsFor<T>(
   share = 1,
   coverage: Coverage = { met: {}, least: {} },
 ): void {
-  const numRuns = Math.ceil(runs * (times ?? share))
   for (const each of share === 1 ? seedsUntilMet(coverage) : [seed]) {
     try {
-      fc.assert(fc.property(arbitrary, property), { seed: each, numRuns })
+      fc.assert(fc.property(arbitrary, property), { seed: each, numRuns: runsOf(each, runs, share) })
     } catch (error) {
       throw new Error(howToRepeat, { cause: error })
     }
   }
+}
+
+/** The values of these runs, for properties that are asynchronous. */
+export function* valuesUntilMet<T>(arbitrary: Arbitrary<T>, runs: number, coverage: Coverage): Generator<T> {
+  for (const each of seedsUntilMet(coverage)) {
+    yield* fc.sample(arbitrary, { seed: each, numRuns: runsOf(each, runs, 1) })
+  }
+}
+
+function runsOf(each: number, runs: number, share: number): number {
+  const level = expect.getState().testPath!.includes('/test/long/') ? 1 : SHORT
+  return Math.ceil(runs * (each === seed ? (factor ?? share * level) : FIXED_SHARE))
+}
+
+/** Values that are the same in every run, for tests of a generator. */
+export function fixedValues<T>(arbitrary: Arbitrary<T>, count: number): T[] {
+  return fc.sample(arbitrary, { seed: 1, numRuns: count })
 }
 
 /**
