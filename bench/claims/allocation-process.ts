@@ -1,7 +1,7 @@
 /** The process behind `allocation.claim.ts`: what the heap grows by during warm checks, and during as many of nothing. */
 import type { Query } from '#model/decision.ts'
 import { ask } from '#testing/data/dataset.ts'
-import { Drive } from '#testing/data/drive.ts'
+import { Drive } from '../data/drive.ts'
 import { packed } from '#testing/engines/packed.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 

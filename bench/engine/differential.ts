@@ -4,10 +4,10 @@
  *   node bench/engine/differential.ts [share of the whole = 1] [seed = 1]
  *
  * Each check is one question at one state, asked singly, in a batch and of `explain`, all three compared. What the
- * questions met is counted; the first wrong answer ends the run with all that is needed to see it again. The short form
- * is `test/properties/differential.test.ts`.
+ * questions met is counted; the first wrong answer ends the run with all that is needed to see it again. Random
+ * histories of the same models are in `test/properties/engine-oracle.test.ts`.
  */
-import { Differential } from '#testing/oracle/differential.ts'
+import { Differential } from './differential-run.ts'
 
 const CHECKS_MIN = 1_000_000
 

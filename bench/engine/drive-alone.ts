@@ -5,7 +5,7 @@
  *
  *   node bench/engine/drive-alone.ts SCALE
  */
-import { Drive } from '#testing/data/drive.ts'
+import { Drive } from '../data/drive.ts'
 import { median } from '../lib/measure.ts'
 import { loadShared } from './loading.ts'
 import { fresh, timeSingle } from './questions.ts'

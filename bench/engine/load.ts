@@ -7,7 +7,7 @@
  */
 import { PlainMaps } from '../lib/plain-maps.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
-import { Drive } from '#testing/data/drive.ts'
+import { Drive } from '../data/drive.ts'
 import { atMost, median, publish, timeMs } from '../lib/measure.ts'
 
 const ROUNDS = 5

@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { ask } from '#testing/data/dataset.ts'
-import { Drive } from '#testing/data/drive.ts'
+import { Drive } from '../data/drive.ts'
 import { Random } from '#testing/data/random.ts'
 import { CELLS, COMMANDS } from './reader-under-writes-cells.ts'
 

@@ -9,7 +9,7 @@ import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import type { Dataset } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'
-import { RESOURCE_SETS, type RuledDrive, RULES, USER_SETS } from '#testing/data/ruled-drive.ts'
+import { RESOURCE_SETS, type RuledDrive, RULES, USER_SETS } from '../data/ruled-drive.ts'
 import type { Evaluator } from './questions.ts'
 
 export interface JudgedQuestion {

@@ -1,5 +1,5 @@
 /** What a check costs inside the engine, one by one and staged, against the number of facts. */
-import { Drive } from '#testing/data/drive.ts'
+import { Drive } from '../data/drive.ts'
 import { median } from '../lib/measure.ts'
 import type { Result } from '../http/throughput.ts'
 import { loadShared } from './loading.ts'

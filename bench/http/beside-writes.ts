@@ -5,7 +5,7 @@
 import { encode, fixedRate, paced, prepare } from '../lib/load-generator.ts'
 import { atMost } from '../lib/measure.ts'
 import { API_KEY, preparedStore } from '../lib/prepared-store.ts'
-import { Drive } from '#testing/data/drive.ts'
+import { Drive } from '../data/drive.ts'
 import { driveQuestions, mixed, type Question, singleRequests } from './drive-questions.ts'
 import { type Percentiles, percentilesOf } from './latency.ts'
 import { ServerProcess } from './server-process.ts'

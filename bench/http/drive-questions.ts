@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PlainMaps } from '../lib/plain-maps.ts'
 import type { Query } from '#model/decision.ts'
-import { Drive } from '#testing/data/drive.ts'
+import { Drive } from '../data/drive.ts'
 import type { WireRequest } from '../lib/load-generator.ts'
 
 export interface Question {

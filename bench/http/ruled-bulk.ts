@@ -3,7 +3,7 @@
  * user and resource and a context in each element. Of the questions half are allowed by roles, a quarter by a rule, a quarter denied.
  */
 import type { Query } from '#model/decision.ts'
-import { RuledDrive } from '#testing/data/ruled-drive.ts'
+import { RuledDrive } from '../data/ruled-drive.ts'
 import { loadBare } from '../engine/loading.ts'
 import { type JudgedQuestion, ruledQuestions, withoutRules } from '../engine/ruled-questions.ts'
 import { closedLoop, type WireRequest } from '../lib/load-generator.ts'

@@ -12,8 +12,8 @@ import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { RowLoader } from '#testing/processes/row-loader.ts'
 import type { Dataset } from '#testing/data/dataset.ts'
-import { storedRows } from '#testing/data/stored-rows.ts'
-import { newId } from '#testing/data/bulk-store.ts'
+import { storedRows } from '../data/stored-rows.ts'
+import { newId } from '../data/bulk-store.ts'
 
 export const API_KEY = 'bench-key-bench-key'
 /** Raised when the form of what is stored, or a dataset, changes. */

@@ -17,7 +17,7 @@ import {
   tenantRecord,
   typeRecord,
   userRecord,
-} from '#testing/data/bulk-store.ts'
+} from '../data/bulk-store.ts'
 
 export interface DeletionTarget {
   /** Loads at least `dependants` rows that go with the thing. */

@@ -16,7 +16,7 @@ import {
   tenantRecord,
   typeRecord,
   userRecord,
-} from '#testing/data/bulk-store.ts'
+} from '../data/bulk-store.ts'
 
 const ROWS_SMALL = 1_000
 const rowsLarge = Number(process.argv[2] ?? 1_000_000)

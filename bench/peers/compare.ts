@@ -4,7 +4,7 @@
  */
 import { PlainMaps } from '../lib/plain-maps.ts'
 import type { Query } from '../../src/model/decision.ts'
-import { Drive } from '../../testing/data/drive.ts'
+import { Drive } from '../data/drive.ts'
 import { loadShared } from '../engine/loading.ts'
 import { ServerProcess } from '../http/server-process.ts'
 import type { Stage } from '../http/stage.ts'

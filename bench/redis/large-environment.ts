@@ -7,7 +7,7 @@ import type { StoredRecord } from '#model/records.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import type { Ledger } from '#store/ledger.ts'
 import { decodeRecord, encodeRecord } from '#store/keyspace/record-codec.ts'
-import { instanceRecord, userRecord } from '#testing/data/bulk-store.ts'
+import { instanceRecord, userRecord } from '../data/bulk-store.ts'
 
 /** Rows in one commit of the load. */
 const COMMIT_ROWS = 10_000

@@ -11,7 +11,7 @@ import type { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change, InstanceKey } from '#model/change.ts'
 import { IdTable } from '#replica/id-table.ts'
 import { ask, assignment, instancePut } from '#testing/data/dataset.ts'
-import { Drive } from '#testing/data/drive.ts'
+import { Drive } from '../data/drive.ts'
 import { loadShared } from '../engine/loading.ts'
 
 const SCALE = Number(process.env['BENCH_SCALE'] ?? 1)

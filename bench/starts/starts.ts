@@ -13,7 +13,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Drive } from '#testing/data/drive.ts'
+import { Drive } from '../data/drive.ts'
 import { atMost, type Figure, median, publish, round } from '../lib/measure.ts'
 import { API_KEY, preparedStore } from '../lib/prepared-store.ts'
 

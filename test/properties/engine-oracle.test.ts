@@ -9,6 +9,7 @@ import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { answersOf } from '#testing/engines/packed.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import { type History, histories } from '#testing/oracle/random-history.ts'
+import { MANY_ROLES, SHORT_AND_LONG_KEYS } from '#testing/oracle/random-model.ts'
 import { Coverage } from '#testing/oracle/coverage.ts'
 import { fixedValues, holdsFor, onceFor } from './seeded.ts'
 
@@ -50,10 +51,14 @@ test('random histories meet every rule often', () => {
 })
 
 describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share }) => {
-  test('the engine answers as the oracle does, throughout random histories', () => {
+  test.each([
+    ['usual models', usual, USUAL_RUNS],
+    ['models with many roles', histories({ commits: 8, queries: 40 }, MANY_ROLES), 25],
+    ['models with short and long keys', histories({ commits: 8, queries: 40 }, SHORT_AND_LONG_KEYS), 25],
+  ] as const)('answers as the oracle does, throughout random histories of %s', (_, model, runs) => {
     holdsFor(
-      usual,
-      USUAL_RUNS,
+      model,
+      runs,
       history => {
         const engine = newEngine()
         const right = rightAnswers(history)

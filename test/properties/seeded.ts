@@ -68,7 +68,8 @@ export function* valuesUntilMet<T>(arbitrary: Arbitrary<T>, runs: number, covera
   }
 }
 
-function runsOf(each: number, runs: number, share: number): number {
+/** Values for this seed in the level of the test. */
+export function runsOf(each: number, runs: number, share: number): number {
   const level = expect.getState().testPath!.includes('/test/long/') ? 1 : SHORT
   return Math.ceil(runs * (each === seed ? (factor ?? share * level) : FIXED_SHARE))
 }

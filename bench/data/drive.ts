@@ -5,9 +5,17 @@
  */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
-import { ask, assignment, driveSchema, groupRelation, instancePut, tuple, userPut } from './dataset.ts'
-import type { Dataset } from './dataset.ts'
-import { Random } from './random.ts'
+import {
+  ask,
+  assignment,
+  driveSchema,
+  groupRelation,
+  instancePut,
+  tuple,
+  userPut,
+} from '#testing/data/dataset.ts'
+import type { Dataset } from '#testing/data/dataset.ts'
+import { Random } from '#testing/data/random.ts'
 
 const FOLDER_DEPTH = 10
 const GROUP_LEVELS = 3

@@ -4,9 +4,17 @@
  */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
-import { ask, assignment, driveSchema, groupRelation, instancePut, tuple, userPut } from './dataset.ts'
-import type { Dataset } from './dataset.ts'
-import { Random } from './random.ts'
+import {
+  ask,
+  assignment,
+  driveSchema,
+  groupRelation,
+  instancePut,
+  tuple,
+  userPut,
+} from '#testing/data/dataset.ts'
+import type { Dataset } from '#testing/data/dataset.ts'
+import { Random } from '#testing/data/random.ts'
 
 /** W2: 200 folders, each in the one before, a document at the bottom of each of 100 chains. */
 export class DeepChain implements Dataset {

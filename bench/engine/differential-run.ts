@@ -18,13 +18,13 @@ import {
   PrecomputingEngine,
   SharedEngine,
 } from '#testing/engines/shared-engine.ts'
-import { Coverage } from './coverage.ts'
-import { MemoizedOracle } from './memoized-oracle.ts'
+import { Coverage } from '#testing/oracle/coverage.ts'
+import { MemoizedOracle } from '#testing/oracle/memoized-oracle.ts'
 import { Padding, PADDINGS } from './inert-edges.ts'
 import type { PaddingKind } from './inert-edges.ts'
-import { histories } from './random-history.ts'
-import type { History, HistorySize } from './random-history.ts'
-import { MANY_ROLES, SHORT_AND_LONG_KEYS, USUAL } from './random-model.ts'
+import { histories } from '#testing/oracle/random-history.ts'
+import type { History, HistorySize } from '#testing/oracle/random-history.ts'
+import { MANY_ROLES, SHORT_AND_LONG_KEYS, USUAL } from '#testing/oracle/random-model.ts'
 
 /** How many histories of each kind. */
 export interface DifferentialSize {

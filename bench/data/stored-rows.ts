@@ -10,7 +10,7 @@ import {
   typeRecord,
   userRecord,
 } from './bulk-store.ts'
-import type { Dataset } from './dataset.ts'
+import type { Dataset } from '#testing/data/dataset.ts'
 
 const CREATED_AT = 0
 const TIMES = { createdAt: CREATED_AT, updatedAt: CREATED_AT }

@@ -4,9 +4,9 @@
  */
 import type { Attributes, Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
-import type { Dataset } from './dataset.ts'
+import type { Dataset } from '#testing/data/dataset.ts'
 import { Drive } from './drive.ts'
-import { Random } from './random.ts'
+import { Random } from '#testing/data/random.ts'
 
 const DEPARTMENTS = 40
 const TEAMS = 100
