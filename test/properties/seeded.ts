@@ -12,7 +12,7 @@ export const howToRepeat = `repeat with VERDICT_SEED=${seed}`
 /** Factor on the number of values, instead of those of the two levels. Engines that are held to a share are then held to all. */
 const factor = wholeNumber('VERDICT_RUNS')
 /** Part of the values that tests outside of `test/long` check. */
-const SHORT = 0.04
+const SHORT = 0.025
 
 /** Counts of what a run has encountered so far, and their minimums. */
 export interface Coverage {

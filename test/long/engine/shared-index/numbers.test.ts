@@ -19,9 +19,9 @@ import {
   tenantRole,
   user,
 } from '#testing/engines/changes.ts'
-import { holdsFor } from '../../properties/seeded.ts'
+import { holdsFor } from '../../../properties/seeded.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
-import { World } from '../world.ts'
+import { World } from '../../../engine/world.ts'
 
 const ground = [tenant('default'), user('alice'), resourceType('document', 'read'), instance('document:d')]
 

@@ -20,7 +20,7 @@ import {
   user,
 } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
-import { World } from '../world.ts'
+import { World } from '../../../engine/world.ts'
 
 const ROUNDS = 30
 const FOLDERS = 60
