@@ -37,9 +37,9 @@ const LEAK = 'after a forced collection: tens of megabytes are there, or nothing
 
 const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cli/ending-grants.test.ts': { 'measures time': ENDS },
-  'console/access.test.ts': { 'measures time': ENDS },
-  'console/groups.test.ts': { 'measures time': ENDS },
-  'console/long-lists.test.ts': {
+  'long/console/access.test.ts': { 'measures time': ENDS },
+  'long/console/groups.test.ts': { 'measures time': ENDS },
+  'long/console/long-lists.test.ts': {
     'measures time': 'a slow machine raises what is allowed: so many reloads for each second',
   },
   'http/organization/audit-about.test.ts': { 'measures time': ENDS },
@@ -85,11 +85,11 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'measures time': 'the present is one of the times that are written',
   },
   'testing/processes/pause.ts': { sleeps: POLLS },
-  'system/fatal-while-writing.ts': {
+  'long/system/fatal-while-writing.ts': {
     sleeps: 'in the process that is to fail: it comes to nothing a moment later',
     'measures time': 'tells it; test/faults judges it',
   },
-  'system/process.test.ts': { sleeps: POLLS },
+  'long/system/process.test.ts': { sleeps: POLLS },
   'threads/import-thread.test.ts': { 'measures time': 'ends at HANG_MS a loop that no runner could' },
   'threads/api-key-authentication.test.ts': { 'measures memory': LEAK },
 }

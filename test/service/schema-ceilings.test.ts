@@ -1,6 +1,6 @@
 /**
  * How many parts a schema may have, whichever way they come, and however many come at the same moment. The ceilings themselves are
- * reached on the real index in `test/system/index-limits.test.ts`; here they are low, the code is the same.
+ * reached on the real index in `test/long/system/index-limits.test.ts`; here they are low, the code is the same.
  */
 import { describe, expect, test } from 'vitest'
 import {

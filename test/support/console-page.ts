@@ -1,7 +1,7 @@
 /**
  * The console in a real browser, over a real service: opened, signed in by keyboard, looked at. When a test is over, nothing must have gone
  * wrong in the page, and nothing may have been asked for elsewhere. Pictures are left in `.artifacts/console`. Some that
- * were looked at are kept in `test/console/pictures`.
+ * were looked at are kept in `test/long/console/pictures`.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,0 +1,196 @@
+/** The log of one thing, from the form and from the pages of things; whose key it was, among many; who made keys, and their last use. */
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import type { ApiKey } from '#model/wire/api-key.ts'
+import {
+  ADMIN_KEY,
+  type Client,
+  FACTS,
+  SCHEMA,
+  sharedService,
+  startedService,
+} from '#testing/processes/running-service.ts'
+import { pressOn } from '../../support/console-keys.ts'
+import {
+  expectAccessible,
+  goTo,
+  openSignedIn,
+  sharedChromium,
+  SIZES,
+  type Size,
+  takePicture,
+} from '../../support/console-page.ts'
+
+const verdict = await sharedService()
+const chromium = sharedChromium()
+const at = { address: verdict.address }
+
+await verdict.createDocumentModel()
+await verdict.users('carol', 'dave')
+await verdict.instance('document:roadmap')
+await verdict.group('platform')
+await verdict.join('platform', 'carol')
+await verdict.join('platform', 'dave')
+await verdict.assign('carol', 'viewer', 'document:roadmap')
+await verdict.patch(`${SCHEMA}/resources/document`, { description: 'What is written down.' })
+
+/** What the log shows, newest first. */
+function shownIn(page: Page): Promise<string[]> {
+  return page
+    .getByRole('table', { name: 'Audit log' })
+    .locator('tbody tr td:nth-child(2), tbody tr [role=gridcell]:nth-child(2)')
+    .allInnerTexts()
+}
+
+/** Waits until the log shows that many, all there are. */
+async function shows(page: Page, count: number): Promise<string[]> {
+  await page.getByText(`${count} of ${count}`, { exact: true }).waitFor()
+  return shownIn(page)
+}
+
+/** Chooses from a list that opens. */
+async function choose(page: Page, label: string, option: string): Promise<void> {
+  const button = page.getByRole('button', { name: label })
+  await pressOn(button)
+  const list = page.getByRole('listbox')
+  await list.locator('[role=option]:focus').waitFor()
+  await list.getByRole('option', { name: option, exact: true }).press('Enter')
+  await list.waitFor({ state: 'detached' })
+  await expect.poll(() => button.evaluate(element => element.matches(':focus'))).toBe(true)
+}
+
+async function complete(page: Page, label: string, text: string, option: string): Promise<void> {
+  const field = page.getByRole('combobox', { name: label, exact: true })
+  await field.focus()
+  await page.keyboard.type(text)
+  await page.locator(`[role=option][data-key="${option}"]:only-child`).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => field.inputValue()).toBe(option)
+}
+
+test('by keyboard: what was done about a user, then about a resource, and all of it as a file', async () => {
+  const page = await openSignedIn(await chromium(), { ...at, path: 'access/audit' })
+  await page.getByRole('table', { name: 'Audit log' }).waitFor()
+  await choose(page, 'About', 'a user')
+  await complete(page, 'Which user', 'caro', 'carol')
+  await pressOn(page.getByRole('button', { name: 'Show', exact: true }))
+  expect(await shows(page, 3)).toEqual(['Role granted', 'Member added to a group', 'User created'])
+  await expectAccessible(page)
+  await takePicture(page, 'audit-about-desktop')
+
+  const downloading = page.waitForEvent('download')
+  await pressOn(page.getByRole('button', { name: 'Export CSV: Audit log' }))
+  const download = await downloading
+  expect(download.suggestedFilename()).toBe('audit-log-carol.csv')
+  const lines = (await readFile(await download.path(), 'utf8')).split('\r\n').slice(1, -1)
+  expect(lines.map(line => line.split(',')[1])).toEqual([
+    'createRoleAssignment',
+    'addGroupMember',
+    'createUser',
+  ])
+
+  // Another kind begins with no key, and the type of a resource is completed first.
+  await choose(page, 'About', 'a resource')
+  const which = page.getByRole('combobox', { name: 'Which resource', exact: true })
+  expect(await which.inputValue()).toBe('')
+  await complete(page, 'Which resource', 'docu', 'document:')
+  await which.focus()
+  await page.keyboard.press('End')
+  await page.keyboard.type('road')
+  await page.locator('[role=option][data-key="document:roadmap"]').waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => which.inputValue()).toBe('document:roadmap')
+  await pressOn(page.getByRole('button', { name: 'Show', exact: true }))
+  expect(await shows(page, 2)).toEqual(['Role granted', 'Resource created'])
+
+  // A kind of which none is named narrows nothing, and does not stay.
+  await choose(page, 'About', 'a tenant')
+  await pressOn(page.getByRole('button', { name: 'Show', exact: true }))
+  await page.getByRole('button', { name: 'About' }).getByText('anything').waitFor()
+})
+
+test('the pages of a user, a resource, a group and a type lead to their logs', async () => {
+  const page = await openSignedIn(await chromium(), at)
+  const logs = {
+    'access/users/user/dave': ['Member added to a group', 'User created'],
+    'access/resources/type/document/instance/roadmap': ['Role granted', 'Resource created'],
+    'groups/platform': ['Member added to a group', 'Member added to a group', 'Group created'],
+    'model/types/document': ['Type changed', 'Type created'],
+  }
+  for (const [path, done] of Object.entries(logs)) {
+    await goTo(page, path)
+    const link = page.getByRole('link', { name: /^Audit log of / })
+    await link.waitFor()
+    await takePicture(page, `log-of-this-${path.split('/')[0]}-${path.split('/')[1]}`)
+    await pressOn(link)
+    await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor()
+    expect(await shows(page, done.length), path).toEqual(done)
+  }
+})
+
+/** A key that stands behind a hundred others, and what it did. */
+async function manyKeys(client: Client): Promise<void> {
+  const made = (name: string, key = ADMIN_KEY) =>
+    client.send<ApiKey & { secret: string }>('POST', '/v2/api-key', {
+      key,
+      body: { project_id: 'default', environment_id: 'default', name },
+    })
+  for (let number = 0; number < 105; number += 1) expect((await made(`number ${number}`)).status).toBe(200)
+  const { body: last } = await made('the last one')
+  const answer = await client.send('POST', `${FACTS}/users`, { key: last.secret, body: { key: 'erin' } })
+  expect(answer.status).toBe(200)
+}
+
+test('of more keys than a page has, each has its name in the log, and is found by it', async () => {
+  const client = await startedService()
+  await manyKeys(client)
+  const page = await openSignedIn(await chromium(), { address: client.address, key: ADMIN_KEY })
+  await pressOn(page.getByRole('link', { name: 'default', exact: false }).first())
+  await goTo(page, 'access/audit')
+  await page.getByRole('row').filter({ hasText: 'erin' }).getByText('the last one').waitFor()
+  const { body } = await client.send<{ data: ApiKey[] }>('GET', '/v2/api-key?search=the%20last', {
+    key: ADMIN_KEY,
+  })
+  expect(body.data.map(({ name }) => name)).toEqual(['the last one'])
+  await complete(page, 'Key', 'the la', body.data[0]!.id)
+  await pressOn(page.getByRole('button', { name: 'Show', exact: true }))
+  expect(await shows(page, 1)).toEqual(['User created'])
+})
+
+test('the list of keys says with which other key each was made, and about when it was last used', async () => {
+  const client = await startedService()
+  const { body: ofTeam } = await client.send<ApiKey & { secret: string }>('POST', '/v2/api-key', {
+    key: ADMIN_KEY,
+    body: { name: 'Team' },
+  })
+  const body = { project_id: 'default', environment_id: 'default', name: 'Shop' }
+  expect((await client.send('POST', '/v2/api-key', { key: ofTeam.secret, body })).status).toBe(200)
+  const page = await openSignedIn(await chromium(), { address: client.address, key: ADMIN_KEY })
+  await pressOn(page.getByRole('link', { name: 'Keys' }))
+  const row = (name: string) => page.getByRole('row').filter({ has: page.getByText(name, { exact: true }) })
+  await row('Shop').getByText('with Team').waitFor()
+  await row('Shop').getByText('no use noted').waitFor()
+  await row('Team').getByText('with the key of the operator').waitFor()
+  await row('Team')
+    .getByText(/^about \d/)
+    .waitFor()
+  await expectAccessible(page)
+  await takePicture(page, 'keys-made-by-desktop')
+})
+
+test.each(Object.keys(SIZES) as Size[])('on a %s: the form is accessible, light and dark', async size => {
+  for (const [language, colors] of [
+    ['en', 'dark'],
+    ['de', 'light'],
+  ] as const) {
+    const path = 'access/audit/about/user/named/carol'
+    const page = await openSignedIn(await chromium(), { ...at, size, language, colors, path })
+    await page.getByText(language === 'en' ? '3 of 3' : '3 von 3', { exact: true }).waitFor()
+    await expectAccessible(page)
+    await takePicture(page, `audit-about-${size}-${language}-${colors}`)
+    await page.close()
+  }
+})

@@ -1,0 +1,152 @@
+/**
+ * What holds on every page, found by following the links from page to page: with nothing in the environment yet, with the keys of a project and
+ * of the organization, at 200 % zoom, and by keyboard alone.
+ */
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { ADMIN_KEY, FACTS, neighbourOf, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { pressOn } from '../../support/console-keys.ts'
+import { expectAccessible, openSignedIn, sharedChromium } from '../../support/console-page.ts'
+import { createTypes, TEN_TYPES } from '../../support/drawn-models.ts'
+
+const verdict = await sharedService()
+const chromium = sharedChromium()
+const at = { address: verdict.address }
+
+await verdict.createDocumentModel()
+await createTypes(TEN_TYPES.slice(0, 2), type => verdict.resource(type))
+await verdict.tenant('acme')
+await verdict.users('alice', 'bob')
+await verdict.group('team')
+await verdict.join('team', 'alice')
+await verdict.instance('document:plan')
+await verdict.grant('team', 'viewer', 'document:plan')
+await verdict.post(`${SCHEMA}/condition_sets`, {
+  key: 'seniors',
+  name: 'Seniors',
+  type: 'userset',
+  conditions: { 'user.level': { 'greater-than': 3 } },
+})
+await verdict.post(`${FACTS}/users`, { key: 'carol', attributes: { level: 5 } })
+
+/** Pages that links of these pages lead to, and what is beside the point of a page: another environment. */
+const PAGES_MIN = 10
+const PAGES_MAX = 60
+
+/** Follows links from page to page within the environment, each once, and looks at each. */
+async function onEveryPage(page: Page, look: (path: string) => Promise<void>): Promise<string[]> {
+  const root = (await page.evaluate('location.hash.split("/").slice(0, 3).join("/")')) as string
+  const seen = new Set<string>()
+  const ahead = [(await page.evaluate('location.hash')) as string]
+  for (let path = ahead.shift(); path !== undefined; path = ahead.shift()) {
+    if (seen.has(path)) continue
+    seen.add(path)
+    expect(seen.size, 'pages, of which none is shown twice').toBeLessThan(PAGES_MAX)
+    await page.evaluate(`location.hash = ${JSON.stringify(path)}`)
+    await loaded(page)
+    await look(path)
+    const links = (await page.evaluate(
+      `[...document.querySelectorAll('a[href^="#/"]')].map(link => link.getAttribute('href'))`,
+    )) as string[]
+    ahead.push(...links.filter(link => link === root || link.startsWith(`${root}/`)))
+  }
+  return [...seen]
+}
+
+/** Waits until a page shows what it has. */
+async function loaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await expect.poll(() => page.locator('.skeleton').count()).toBe(0)
+  await expect.poll(() => page.getByRole('heading', { level: 1 }).count()).toBe(1)
+}
+
+test('an environment with nothing in it: every page says so, and can be read and heard', async () => {
+  const key = await neighbourOf(verdict, 'untouched')
+  const page = await openSignedIn(await chromium(), { ...at, key })
+  const pages = await onEveryPage(page, () => expectAccessible(page))
+  expect(pages.length).toBeGreaterThan(PAGES_MIN)
+})
+
+test('at 200 % zoom every page can be read and heard, and none is wider than the screen', async () => {
+  // What 1280 × 860 pixels show of it by then.
+  const page = await openSignedIn(await chromium(), at)
+  await page.setViewportSize({ width: 640, height: 430 })
+  const pages = await onEveryPage(page, () => expectAccessible(page))
+  expect(pages.length).toBeGreaterThan(PAGES_MIN)
+})
+
+test.each(['a project', 'the organization'])(
+  'the key of %s sees on every page what it may, and asks for nothing else',
+  async of => {
+    const made = await verdict.send<{ secret: string }>('POST', '/v2/api-key', {
+      body: { object_type: 'project', project_id: 'default', name: 'Of a project' },
+      key: ADMIN_KEY,
+    })
+    const page = await openSignedIn(await chromium(), {
+      ...at,
+      key: of === 'a project' ? made.body.secret : ADMIN_KEY,
+    })
+    await pressOn(page.locator('main').getByRole('link').first())
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    const alerts: string[] = []
+    const pages = await onEveryPage(page, async path => {
+      for (const text of await page.getByRole('alert').allInnerTexts()) alerts.push(`${path}: ${text}`)
+    })
+    expect(pages.length).toBeGreaterThan(PAGES_MIN)
+    expect(alerts).toEqual([])
+  },
+)
+
+test('by keyboard alone one comes to everything that can be used on every page, and sees where one is', async () => {
+  const page = await openSignedIn(await chromium(), at)
+  const pages = await onEveryPage(page, async path => {
+    expect([path, await unreached(page)]).toEqual([path, []])
+  })
+  expect(pages.length).toBeGreaterThan(PAGES_MIN)
+})
+
+/** What can be used and is not come to by Tab, and what looks with the focus as it does without it. */
+async function unreached(page: Page): Promise<string[]> {
+  await page.evaluate(WATCH_FOCUS)
+  const count = (await page.evaluate('watched.usable().length')) as number
+  // A part of the page may hold on to the next press, as an open list does.
+  for (let presses = 0; presses < count * 2 + 10; presses += 1) {
+    await page.keyboard.press('Tab')
+    await page.evaluate('new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+  }
+  return page.evaluate('watched.faults()') as Promise<string[]>
+}
+
+/** Runs in the page. */
+const WATCH_FOCUS = `(() => {
+  if (globalThis.watched) return watched.begin()
+  const MARKS = ['outlineStyle', 'outlineColor', 'boxShadow', 'borderColor', 'backgroundColor', 'stroke', 'strokeWidth']
+  const around = element => [element, ...element.querySelectorAll('*'), element.parentElement, element.parentElement.parentElement]
+  const lookOf = element => around(element).slice(0, 40).map(each => {
+    const style = getComputedStyle(each)
+    return MARKS.map(mark => style[mark]).join()
+  }).join('|')
+  const named = (what, element) => what + ': ' + element.outerHTML.slice(0, 160)
+  let looks
+  globalThis.watched = {
+    begin() {
+      document.activeElement.blur()
+      looks = new Map()
+    },
+    usable: () => [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')].filter(element =>
+      element.tabIndex >= 0 && !element.disabled && element.checkVisibility({ visibilityProperty: true }) &&
+      !element.closest('[inert], [aria-hidden=true], [data-live-announcer]')),
+    async faults() {
+      document.activeElement.blur()
+      await new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))
+      return watched.usable().flatMap(element => {
+        if (!looks.has(element)) return [named('not reached', element)]
+        return looks.get(element) === lookOf(element) ? [named('no mark', element)] : []
+      })
+    },
+  }
+  addEventListener('focusin', ({ target }) => requestAnimationFrame(() => {
+    if (target === document.activeElement) looks.set(target, lookOf(target))
+  }), true)
+  watched.begin()
+})()`

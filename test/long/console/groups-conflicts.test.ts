@@ -1,0 +1,400 @@
+/**
+ * Two administrators at the same groups: who comes second sees what the other has done, and overwrites nothing of it. And what is hard to
+ * find: a group behind a search, a user whose key is a step of a path.
+ */
+import type { Locator, Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import {
+  type Answer,
+  type Envelope,
+  FACTS,
+  fresh,
+  grantBody,
+  groupPath,
+  memberPath,
+  sharedService,
+} from '#testing/processes/running-service.ts'
+import { pressOn } from '../../support/console-keys.ts'
+import {
+  expectAccessible,
+  goTo,
+  openSignedIn,
+  sharedChromium,
+  takePicture,
+} from '../../support/console-page.ts'
+
+const verdict = await sharedService()
+const chromium = sharedChromium()
+const at = { address: verdict.address }
+
+await verdict.createDocumentModel()
+
+const MAY = '2090-05-01T00:00:00.000Z'
+const JUNE = '2090-06-01T00:00:00.000Z'
+
+const button = (within: Page | Locator, name: string): Locator =>
+  within.getByRole('button', { name, exact: true })
+
+const dialog = (page: Page): Locator => page.locator('[role=dialog], [role=alertdialog]').last()
+
+const row = (page: Page, name: string | RegExp): Locator => page.getByRole('row', { name })
+
+async function closed(page: Page): Promise<void> {
+  await page.locator('.dialog').waitFor({ state: 'detached' })
+}
+
+const press = (within: Page | Locator, name: string): Promise<void> => pressOn(button(within, name))
+
+async function undo(page: Page, said: string | RegExp): Promise<void> {
+  const toast = page.locator('.toast', { hasText: said }).last()
+  await toast.waitFor()
+  await closed(page)
+  await press(toast, 'Undo')
+}
+
+async function typeKey(page: Page, label: string, typed: string): Promise<void> {
+  await page.getByRole('combobox', { name: label }).pressSequentially(typed)
+  await page.keyboard.press('Tab')
+}
+
+interface Ended {
+  readonly expires_at: string | null
+}
+
+/** Something that can be granted, in a group with nothing in it. */
+interface Kind {
+  /** The page it is on. */
+  readonly path: string
+  readonly add: string
+  readonly submit: string
+  /** As sentences call it. */
+  readonly what: string
+  /** What its removal is called. */
+  readonly remove: string
+  fill(page: Page): Promise<void>
+  /** What another administrator does, past the console. */
+  put(end: string | null): Promise<Answer>
+  drop(): Promise<unknown>
+  /** When it ends; undefined: it is not there. */
+  end(): Promise<string | null | undefined>
+}
+
+async function firstEnd(path: string): Promise<string | null | undefined> {
+  const { body } = await verdict.get<Envelope<Ended>>(path)
+  return body.data[0]?.expires_at
+}
+
+async function membership(): Promise<Kind> {
+  const [group, user] = fresh('team', 'ann')
+  await verdict.group(group)
+  await verdict.user(user)
+  return {
+    path: `groups/${group}`,
+    add: 'Add member',
+    submit: 'Add',
+    what: `the membership of ${user}`,
+    remove: `Remove ${user}`,
+    fill: page => typeKey(page, 'User', user),
+    put: end => verdict.put(memberPath(group, user), { tenant: 'default', expires_at: end }),
+    drop: () => verdict.leave(group, user),
+    end: () => firstEnd(`${groupPath(group)}/users`),
+  }
+}
+
+async function nesting(): Promise<Kind> {
+  const [outer, inner] = fresh('outer', 'inner')
+  for (const group of [outer, inner]) await verdict.group(group)
+  return {
+    path: `groups/${outer}/inside`,
+    add: 'Add group',
+    submit: 'Add',
+    what: `the place of ${inner} in ${outer}`,
+    remove: `Remove ${inner} from ${outer}`,
+    fill: page => typeKey(page, 'Group', inner),
+    put: end =>
+      verdict.put(`${groupPath(outer)}/assign_group`, { group_instance_key: inner, expires_at: end }),
+    drop: () => verdict.unnest(inner, { from: outer }),
+    end: () => firstEnd(`${groupPath(outer)}/children`),
+  }
+}
+
+async function role(): Promise<Kind> {
+  const [group, plan] = fresh('team', 'plan')
+  await verdict.group(group)
+  await verdict.instance(`document:${plan}`)
+  return {
+    path: `groups/${group}/roles`,
+    add: 'Grant role',
+    submit: 'Grant',
+    what: `the role viewer on document:${plan}`,
+    remove: `Remove viewer on document:${plan}`,
+    fill: async page => {
+      await typeKey(page, 'Type', 'document')
+      await typeKey(page, 'Role', 'viewer')
+      await typeKey(page, 'Instance', plan)
+    },
+    put: end =>
+      verdict.post(`${groupPath(group)}/roles`, {
+        ...grantBody('viewer', `document:${plan}`),
+        expires_at: end,
+      }),
+    drop: () => verdict.revoke(group, 'viewer', `document:${plan}`),
+    end: () => firstEnd(`${groupPath(group)}/roles`),
+  }
+}
+
+const KINDS: readonly (readonly [name: string, make: () => Promise<Kind>])[] = [
+  ['a member', membership],
+  ['a group in a group', nesting],
+  ['a role of a group', role],
+]
+
+const STALE = 'Somebody else changed this meanwhile.'
+const byNow = ({ what }: Kind): string => `By now ${what} lasts, until 1 May 2090`
+
+async function opened(kind: Kind): Promise<Page> {
+  const page = await openSignedIn(await chromium(), { ...at, path: kind.path, refusals: [404, 412] })
+  await button(page, kind.add).waitFor()
+  return page
+}
+
+describe.each(KINDS)('%s', (name, make) => {
+  test('that another one added meanwhile is shown with its end, and gets the other end only by a second press', async () => {
+    const kind = await make()
+    const page = await opened(kind)
+    await press(page, kind.add)
+    await kind.fill(page)
+    await kind.put(MAY)
+    await press(dialog(page), kind.submit)
+    await dialog(page).getByText(STALE).waitFor()
+    await dialog(page).getByText(byNow(kind)).waitFor()
+    await expectAccessible(page)
+    await takePicture(page, `groups-conflict-${name.replaceAll(' ', '-')}`)
+    expect(await kind.end()).toBe(MAY)
+
+    await press(dialog(page), kind.submit)
+    await undo(page, `Now ${kind.what} lasts.`)
+    await page.getByText('Undone: it is as it was.').waitFor()
+    expect(await kind.end()).toBe(MAY)
+  })
+
+  test('that was added is not taken back where another one has given it another end, or removed it', async () => {
+    const kind = await make()
+    const page = await opened(kind)
+    for (const isRemoved of [false, true]) {
+      await press(page, kind.add)
+      await kind.fill(page)
+      await press(dialog(page), kind.submit)
+      await closed(page)
+      await button(page, kind.remove).waitFor()
+      await (isRemoved ? kind.drop() : kind.put(MAY))
+      await press(page.locator('.toast', { hasText: 'Undo' }).last(), 'Undo')
+      await page.locator('.toast', { hasText: STALE }).waitFor()
+      expect(await kind.end()).toBe(isRemoved ? undefined : MAY)
+      await press(page.locator('.toast', { hasText: STALE }), 'Dismiss')
+      await page.locator('.toast', { hasText: STALE }).waitFor({ state: 'detached' })
+      if (isRemoved) continue
+      await kind.drop()
+      await button(page, kind.remove).waitFor({ state: 'detached' })
+    }
+  })
+
+  test('whose end another one moved keeps it, until it is seen', async () => {
+    const kind = await make()
+    await kind.put(null)
+    const page = await opened(kind)
+    await press(page, `Change end: ${kind.what}`)
+    await pressOn(dialog(page).getByRole('button', { name: /Ends/ }))
+    await pressOn(page.getByRole('option', { name: 'in a week' }))
+    await page.locator('.options').waitFor({ state: 'detached' })
+    await kind.put(MAY)
+    await press(dialog(page), 'Change')
+    await dialog(page).getByText(byNow(kind)).waitFor()
+    expect(await kind.end()).toBe(MAY)
+    await press(dialog(page), 'Change')
+    await closed(page)
+    const chosen = await kind.end()
+    expect(Date.parse(chosen!)).toBeLessThan(Date.parse(MAY))
+
+    await kind.put(JUNE)
+    await undo(page, `Now ${kind.what} lasts, until`)
+    await page.locator('.toast', { hasText: STALE }).waitFor()
+    expect(await kind.end()).toBe(JUNE)
+  })
+
+  test('is removed only with the end that was seen, and is not put back over what another one made anew', async () => {
+    const kind = await make()
+    await kind.put(null)
+    const page = await opened(kind)
+    await press(page, kind.remove)
+    await kind.put(MAY)
+    await press(dialog(page), 'Remove')
+    await dialog(page).getByText(byNow(kind)).waitFor()
+    await expectAccessible(page)
+    expect(await kind.end()).toBe(MAY)
+    await press(dialog(page), 'Remove')
+    await button(page, kind.remove).waitFor({ state: 'detached' })
+    expect(await kind.end()).toBeUndefined()
+    await kind.put(JUNE)
+    await closed(page)
+    await press(page.locator('.toast', { hasText: 'Undo' }).last(), 'Undo')
+    await page.locator('.toast', { hasText: STALE }).waitFor()
+    expect(await kind.end()).toBe(JUNE)
+  })
+
+  test('that is gone meanwhile cannot be removed once more', async () => {
+    const kind = await make()
+    await kind.put(MAY)
+    const page = await opened(kind)
+    await press(page, kind.remove)
+    await dialog(page).waitFor()
+    // What others change is shown behind the dialog; what is asked is told all the same.
+    await page.route('**/*', route => (route.request().method() === 'GET' ? route.abort() : route.continue()))
+    await kind.drop()
+    await press(dialog(page), 'Remove')
+    await dialog(page).getByText(`By now ${kind.what} is gone.`).waitFor()
+    expect(await button(dialog(page), 'Remove').isDisabled()).toBe(true)
+    await page.unrouteAll()
+  })
+})
+
+test('a group is moved only with the end that was seen, and is never in none of the two', async () => {
+  const [outer, other, inner] = fresh('outer', 'other', 'inner')
+  for (const group of [outer, other, inner]) await verdict.group(group)
+  await verdict.nest(inner, { into: outer })
+  const put = (group: string, end: string | null): Promise<Answer> =>
+    verdict.put(`${groupPath(group)}/assign_group`, { group_instance_key: inner, expires_at: end })
+  const ends = () => Promise.all([outer, other].map(group => firstEnd(`${groupPath(group)}/children`)))
+  const page = await openSignedIn(await chromium(), {
+    ...at,
+    path: `groups/${outer}/inside`,
+    refusals: [404, 412],
+  })
+  await press(page, `Move ${inner}`)
+  await typeKey(page, 'Into group', other)
+  await put(outer, MAY)
+  await press(dialog(page), 'Move')
+  await dialog(page).getByText(`By now the place of ${inner} in ${outer} lasts, until 1 May 2090`).waitFor()
+  expect(await ends()).toEqual([MAY, undefined])
+  await put(other, JUNE)
+  await press(dialog(page), 'Move')
+  await dialog(page).getByText(`By now the place of ${inner} in ${other} lasts, until 1 Jun 2090`).waitFor()
+  expect(await ends()).toEqual([MAY, JUNE])
+  await press(dialog(page), 'Move')
+  await button(page, `Move ${inner}`).waitFor({ state: 'detached' })
+  expect(await ends()).toEqual([undefined, MAY])
+
+  await undo(page, `${inner} is in ${other} now, and no more in ${outer}.`)
+  await page.getByText('Undone: it is as it was.').waitFor()
+  expect(await ends()).toEqual([MAY, JUNE])
+})
+
+test('among 1,100 roles of a group the last is known as exactly as the first', async () => {
+  const [group, plan] = fresh('team', 'plan')
+  await verdict.group(group)
+  await verdict.grant(group, 'viewer', `document:${plan}-0`)
+  const tuples = `${FACTS}/relationship_tuples`
+  const { body } = await verdict.get<{ relation: string }[]>(`${tuples}?subject=group:${group}`)
+  const { relation } = body[0]!
+  const operations = Array.from({ length: 1_100 }, (_, index) => ({
+    subject: `group:${group}`,
+    relation,
+    object: `document:${plan}-${index + 1}`,
+    tenant: 'default',
+    expires_at: MAY,
+  }))
+  await verdict.post(`${tuples}/bulk`, { operations })
+  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${group}/roles`, refusals: [412] })
+  await press(page, 'Grant role')
+  await typeKey(page, 'Type', 'document')
+  await typeKey(page, 'Role', 'viewer')
+  await typeKey(page, 'Instance', `${plan}-1100`)
+  await press(dialog(page), 'Grant')
+  await dialog(page)
+    .getByText(`By now the role viewer on document:${plan}-1100 lasts, until 1 May 2090`)
+    .waitFor()
+})
+
+/** Whether a row of the tree can be seen without scrolling. */
+const isInSight = (found: Locator): Promise<boolean> =>
+  found.evaluate(each => {
+    const { top, bottom } = (
+      each as { getBoundingClientRect(): { top: number; bottom: number } }
+    ).getBoundingClientRect()
+    const frame = (
+      each as { closest(selector: string): { getBoundingClientRect(): { top: number; bottom: number } } }
+    )
+      .closest('.tree')
+      .getBoundingClientRect()
+    return top >= frame.top && bottom <= frame.bottom
+  })
+
+test('when a search is cleared, the group that is shown is in sight in the tree, however one came to it', async () => {
+  const [top, inner, last] = fresh('a-top', 'inner', 'inner-last')
+  await verdict.group(top)
+  for (let index = 0; index < 40; index += 1) {
+    const filler = `${inner}-${String(index).padStart(2, '0')}`
+    await verdict.group(filler)
+    await verdict.nest(filler, { into: top })
+  }
+  await verdict.group(last)
+  await verdict.nest(last, { into: top })
+  const page = await openSignedIn(await chromium(), { ...at, path: 'groups' })
+  const search = page.getByRole('searchbox')
+  await search.fill(last)
+  await page.getByText('1 of 1').waitFor()
+  await pressOn(row(page, last))
+  await page.getByRole('heading', { level: 1, name: last }).waitFor()
+  await page.getByText('1 of 1').waitFor()
+  const chosen = page.locator('.tree [role=row][aria-selected=true]')
+  for (let round = 0; round < 2; round += 1) {
+    await search.fill('')
+    await row(page, `${inner}-00`).waitFor()
+    await expect.poll(() => chosen.innerText()).toContain(last)
+    await expect.poll(() => isInSight(chosen)).toBe(true)
+    expect(await chosen.getAttribute('aria-level')).toBe('2')
+    // What was closed before is opened for it, too.
+    await pressOn(row(page, top), 'ArrowLeft')
+    await row(page, `${inner}-00`).waitFor({ state: 'detached' })
+    await search.fill(last)
+    await page.getByText('1 of 1').waitFor()
+  }
+})
+
+test('users whose keys are steps of a path are members, and have their pages', async () => {
+  const [group] = fresh('team')
+  await verdict.group(group)
+  await verdict.users('.', '..')
+  await verdict.tenantRole('clerk', ['document:read'])
+  await verdict.assign('..', 'clerk', 'default')
+  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${group}`, refusals: [404] })
+  const members = async (): Promise<string[]> =>
+    (await verdict.get<Envelope<{ key: string }>>(`${groupPath(group)}/users`)).body.data.map(
+      ({ key }) => key,
+    )
+  for (const user of ['.', '..']) {
+    await press(page, 'Add member')
+    await typeKey(page, 'User', user)
+    await press(dialog(page), 'Add')
+    await closed(page)
+    await button(page, `Remove ${user}`).waitFor()
+  }
+  expect(await members()).toEqual(['.', '..'])
+  await pressOn(page.getByRole('link', { name: '..', exact: true }))
+  await page.getByRole('heading', { level: 1, name: '..', exact: true }).waitFor()
+  await page.getByRole('row', { name: 'clerk' }).waitFor()
+  await press(page, `Remove .. from ${group}`)
+  await press(dialog(page), 'Remove')
+  await button(page, `Remove .. from ${group}`).waitFor({ state: 'detached' })
+  expect(await members()).toEqual(['.'])
+  await goTo(page, 'access/users/user/..')
+  await page.getByText('clerk').first().waitFor()
+
+  // Nobody is called so: what is not there is said, and nothing else is asked for.
+  await verdict.delete(`${FACTS}/bulk/users`, { idents: ['.'] })
+  await goTo(page, `groups/${group}`)
+  await press(page, 'Add member')
+  await typeKey(page, 'User', '.')
+  await press(dialog(page), 'Add')
+  await page.locator('.field .problem', { hasText: 'there is no "."' }).waitFor()
+})

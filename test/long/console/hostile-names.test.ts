@@ -1,0 +1,108 @@
+/**
+ * What customers call things is text, whatever it holds: an environment whose every key and name is markup, seen on every page. Nothing of
+ * it becomes a part of the page, and nothing of it runs.
+ */
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { ADMIN_KEY, FACTS, RESOURCES, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { pressOn } from '../../support/console-keys.ts'
+import { goTo, openSignedIn, sharedChromium, type Size } from '../../support/console-page.ts'
+
+const MARKUP = `"'><img src=x onerror="window.acted=1"><script>window.acted=1</script><svg onload="window.acted=1">{{7*7}}`
+/** Where keys may hold less. */
+const KEY = MARKUP.slice(0, 60)
+
+const verdict = await sharedService()
+const chromium = sharedChromium()
+await fill()
+
+/** Made by requests that are what callers may send: keys of users and instances may hold anything. */
+async function fill(): Promise<void> {
+  const named = { name: MARKUP, description: MARKUP }
+  const made = async (path: string, body: unknown, key?: string) => {
+    const { status } = await verdict.send('POST', path, { body, ...(key !== undefined && { key }) })
+    expect([path, status < 300]).toEqual([path, true])
+  }
+  await made(RESOURCES, {
+    key: 'paper',
+    ...named,
+    actions: { read: named },
+    attributes: { level: { type: 'string', description: MARKUP } },
+    roles: { reader: { ...named, permissions: ['read'] } },
+  })
+  await made(RESOURCES, {
+    key: 'sheet',
+    ...named,
+    actions: { read: named },
+    relations: { parent: 'paper' },
+    roles: { reader: { ...named, permissions: ['read'] } },
+  })
+  await made(`${SCHEMA}/roles`, { key: 'guest', ...named, permissions: ['paper:read'] })
+  await made(`${FACTS}/tenants`, { key: 'acme', ...named, attributes: { note: MARKUP } })
+  const person = { first_name: MARKUP, last_name: MARKUP, attributes: { note: MARKUP } }
+  await made(`${FACTS}/users`, { key: KEY, ...person })
+  await made(`${FACTS}/resource_instances`, { key: KEY, resource: 'paper', tenant: 'acme' })
+  await made(`${FACTS}/role_assignments`, { user: KEY, role: 'guest', tenant: 'acme' })
+  const held = { user: KEY, role: 'reader', resource_instance: `paper:${KEY}`, tenant: 'acme' }
+  await made(`${FACTS}/role_assignments`, held)
+  await verdict.group('team', 'acme')
+  await verdict.join('team', KEY, 'acme')
+  const conditions = { allOf: [{ 'user.note': { equals: MARKUP } }] }
+  await made(`${SCHEMA}/condition_sets`, { key: 'insiders', type: 'userset', ...named, conditions })
+  const own = await verdict.send<{ organization_id: string; project_id: string; environment_id: string }>(
+    'GET',
+    '/v2/api-key/scope',
+  )
+  await made('/v2/api-key', { name: MARKUP, object_type: 'env', ...own.body }, ADMIN_KEY)
+}
+
+/** Fails where a name became an element, or ran. */
+async function expectOnlyText(page: Page, where: string): Promise<void> {
+  const found = await page.evaluate(
+    `[window.acted ?? null, document.querySelectorAll('img[src=x], svg[onload], body script:not([src]), [onerror]').length]`,
+  )
+  expect([where, found]).toEqual([where, [null, 0]])
+}
+
+const asked = new URLSearchParams({ user: KEY, action: 'read', type: 'paper', key: KEY })
+const PATHS: readonly (readonly [path: string, shows: string])[] = [
+  [`questions/${asked}`, KEY],
+  ['groups', 'team'],
+  ['groups/team', KEY],
+  [`groups/~users/${encodeURIComponent(KEY)}`, KEY],
+  ['model', 'paper'],
+  ['model/matrix', 'paper'],
+  ['model/sets', 'insiders'],
+  ['model/sets/insiders', 'insiders'],
+  ['model/file', 'onerror'],
+  ['access/audit', 'acme'],
+]
+
+test('markup in keys and names is text on every page (desktop)', () => visitAll('desktop'))
+
+test('markup in keys and names is text on every page (phone)', () => visitAll('phone'))
+
+async function visitAll(size: Size): Promise<void> {
+  const page = await openSignedIn(await chromium(), {
+    address: verdict.address,
+    size,
+    refusals: [403, 404],
+  })
+  for (const [path, shows] of PATHS) {
+    await goTo(page, path)
+    await page.getByText(shows, { exact: false }).first().waitFor({ state: 'attached' })
+    await expectOnlyText(page, path)
+  }
+}
+
+test('markup in the names of keys is text for who manages them', async () => {
+  const page = await openSignedIn(await chromium(), {
+    address: verdict.address,
+    key: ADMIN_KEY,
+    refusals: [403],
+  })
+  await pressOn(page.getByRole('link', { name: 'default', exact: false }).first())
+  await goTo(page, 'operations/keys')
+  await page.getByText(MARKUP).first().waitFor()
+  await expectOnlyText(page, 'operations/keys')
+})

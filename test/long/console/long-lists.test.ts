@@ -1,0 +1,129 @@
+/** What long lists cost, counted in requests: one of many pages when something changes, and one that is searched while somebody types. */
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { KEY_SEARCH_ROWS_MAX } from '#model/limits.ts'
+import { FACTS, fresh, sharedService } from '#testing/processes/running-service.ts'
+import { openSignedIn, sharedChromium } from '../../support/console-page.ts'
+
+const chromium = sharedChromium()
+const PAGES = 8
+const ROWS = PAGES * 50
+/** Reloads are so far apart at least. */
+const TOGETHER_MS = 300
+
+const verdict = await sharedService()
+await verdict.createDocumentModel()
+
+const instance = (n: number): string => `document:d${String(n).padStart(3, '0')}`
+
+async function userOfMany(): Promise<string> {
+  const [user] = fresh('user')
+  await verdict.user(user)
+  const roles = Array.from({ length: ROWS }, (_, n) => ({
+    user,
+    role: 'viewer',
+    resource_instance: instance(n),
+    tenant: 'default',
+  }))
+  expect((await verdict.post(`${FACTS}/role_assignments/bulk`, roles)).status).toBe(200)
+  return user
+}
+
+async function unassign(user: string, on: string): Promise<void> {
+  const body = { user, role: 'viewer', resource_instance: on, tenant: 'default' }
+  expect((await verdict.delete(`${FACTS}/role_assignments`, body)).status).toBe(204)
+}
+
+/** Where all rows are loaded, and the last are in sight. */
+async function openToTheEnd(user: string): Promise<{ page: Page; asked: string[] }> {
+  const page = await openSignedIn(await chromium(), {
+    address: verdict.address,
+    path: `access/users/user/${user}`,
+  })
+  const shown = (count: number) => page.getByText(`${count} of ${ROWS}`).waitFor()
+  for (let count = 50; count < ROWS; count += 50) {
+    await shown(count)
+    await page.getByRole('button', { name: 'Show more' }).press('Enter')
+  }
+  await shown(ROWS)
+  await page
+    .locator('tbody')
+    .nth(PAGES - 1)
+    .locator('tr')
+    .last()
+    .scrollIntoViewIfNeeded()
+  await page.locator('.live-mark.live').waitFor()
+  const asked: string[] = []
+  page.on('request', request => {
+    const { pathname, searchParams } = new URL(request.url())
+    if (pathname.endsWith('/role_assignments')) asked.push(searchParams.get('page')!)
+  })
+  return { page, asked }
+}
+
+test('a change loads what is in sight, the first and the last page; the others when they are seen', async () => {
+  const user = await userOfMany()
+  const { page, asked } = await openToTheEnd(user)
+  await unassign(user, instance(170))
+  await page.getByText(`${ROWS - 1} of ${ROWS - 1}`).waitFor()
+  expect(asked).toEqual(expect.arrayContaining(['1', '8']))
+  expect(asked.filter(each => ['2', '3', '4', '5', '6'].includes(each))).toEqual([])
+  // Each row once, although page 4 is as it was.
+  const gone = page.getByRole('link', { name: 'd170', exact: true })
+  expect([await gone.count(), await page.getByRole('link', { name: 'd399', exact: true }).count()]).toEqual([
+    1, 1,
+  ])
+
+  await gone.scrollIntoViewIfNeeded()
+  await gone.waitFor({ state: 'detached' })
+  expect(asked).toContain('4')
+  expect(asked).not.toContain('2')
+})
+
+test('changes without end are some reloads, and not one each', async () => {
+  const user = await userOfMany()
+  const { page, asked } = await openToTheEnd(user)
+  const changes = 300
+  const beganAt = performance.now()
+  for (let n = 0; n < changes; n += 1) await unassign(user, instance(n))
+  await page.getByText(`${ROWS - changes} of ${ROWS - changes}`).waitFor()
+  const elapsedMs = performance.now() - beganAt
+  const reloads = asked.filter(each => each === '1').length
+  expect(reloads).toBeLessThanOrEqual(1 + Math.ceil(elapsedMs / TOGETHER_MS))
+  expect(reloads).toBeLessThan(changes / 3)
+})
+
+test('a name is searched in steps until it is found, and no more when the field is left', async () => {
+  const count = KEY_SEARCH_ROWS_MAX + 10
+  const [start] = fresh('many')
+  const users = Array.from({ length: count }, (_, n) => ({ key: `${start}-${n}` }))
+  // Not among those that are offered before anything is typed.
+  Object.assign(users.at(-1)!, { key: `z-${start}`, first_name: 'Zoë', last_name: 'Quill' })
+  for (let from = 0; from < count; from += 5_000) {
+    const { status } = await verdict.put(`${FACTS}/bulk/users`, {
+      operations: users.slice(from, from + 5_000),
+    })
+    expect(status).toBe(200)
+  }
+  const page = await openSignedIn(await chromium(), { address: verdict.address, path: 'access/users' })
+  const asked: string[] = []
+  page.on('request', request => {
+    const { pathname } = new URL(request.url())
+    if (/(?:key_searches|\/users)$/.test(pathname)) asked.push(pathname.split('/').at(-1)!)
+  })
+  const field = page.getByRole('combobox', { name: 'User' })
+  await field.focus()
+  // Not letter by letter: a pause between two would be a search.
+  await page.keyboard.insertText('quill')
+  await page.getByRole('option').filter({ hasText: 'Zoë Quill' }).waitFor()
+  expect(asked).toEqual(['key_searches', 'key_searches'])
+
+  // The service takes its time for the next one.
+  await page.route('**/key_searches?**', () => {})
+  const begun = page.waitForRequest('**/key_searches?**')
+  const ended = page.waitForEvent('requestfailed', request => request.url().includes('key_searches'))
+  await page.keyboard.type('er')
+  await begun
+  await page.keyboard.press('Tab')
+  await ended
+})

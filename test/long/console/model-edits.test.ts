@@ -1,0 +1,575 @@
+/** Parts of a model are edited, put back and taken away by keyboard; who comes second overwrites nothing; large models are right, too. */
+import type { Page } from 'playwright-core'
+import { expect, onTestFinished, test } from 'vitest'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  neighbourOf,
+  RESOURCES,
+  SCHEMA,
+  sharedService,
+} from '#testing/processes/running-service.ts'
+import { openDialog as openBy, pressOn } from '../../support/console-keys.ts'
+import {
+  expectAccessible,
+  openSignedIn,
+  sharedChromium,
+  SIZES,
+  takePicture,
+} from '../../support/console-page.ts'
+import { content, importInto } from '../../support/content.ts'
+import { createTypes, sixHundredTypes, TEN_TYPES } from '../../support/drawn-models.ts'
+
+const verdict = await sharedService()
+const chromium = sharedChromium()
+await createTypes(TEN_TYPES, type => verdict.resource(type))
+
+const DOCUMENT = `${RESOURCES}/document`
+
+interface Described {
+  readonly name: string
+  readonly description: string | null
+  readonly attributes: object | null
+}
+
+async function read<Thing = Described>(path: string): Promise<Thing> {
+  const { status, body } = await verdict.get<Thing>(path)
+  expect(status, path).toBe(200)
+  return body
+}
+
+function opened(path: string, options: Partial<Parameters<typeof openSignedIn>[1]> = {}): Promise<Page> {
+  return chromium().then(browser => openSignedIn(browser, { address: verdict.address, path, ...options }))
+}
+
+function button(page: Page, name: string | RegExp) {
+  return page.getByRole('button', { name, exact: true })
+}
+
+/** Opens a dialog by the button with that name, and waits until something in it has the focus. */
+function openDialog(page: Page, name: string | RegExp): Promise<void> {
+  return openBy(button(page, name), '.dialog:focus-within')
+}
+
+/** Opens a dialog in which something is edited, and waits until it was read. */
+async function openEdit(page: Page, name: string): Promise<void> {
+  await openDialog(page, name)
+  await page.locator('.dialog button[type=submit]:not([disabled])').waitFor()
+}
+
+/** Presses the last button of the dialog, and waits until it is closed. */
+async function submit(page: Page): Promise<void> {
+  await pressOn(page.locator('.dialog button[type=submit]'))
+  await page.locator('.dialog').waitFor({ state: 'detached' })
+}
+
+function field(page: Page, name: string) {
+  return page.locator('.dialog').getByRole('textbox', { name, exact: true })
+}
+
+/** Takes back what that sentence was said of. */
+async function undo(page: Page, said: string): Promise<void> {
+  await pressOn(page.locator('.toast', { hasText: said }).getByRole('button', { name: 'Undo' }))
+}
+
+test('an action is edited: name, description and what programs keep with it; one press puts it back', async () => {
+  const page = await opened('model/types/document')
+  await openEdit(page, 'Edit the action read')
+  await field(page, 'Name').fill('Look at')
+  await field(page, 'Description').fill('Shows the text')
+  await field(page, 'Attributes').fill('{"icon": "eye"}')
+  await page.getByText('Changes how the action read of document is called and described.').waitFor()
+  await submit(page)
+
+  await page.getByText('Look at').waitFor()
+  expect(await read(`${DOCUMENT}/actions/read`)).toMatchObject({
+    name: 'Look at',
+    description: 'Shows the text',
+    attributes: { icon: 'eye' },
+  })
+  await undo(page, 'The action read of document is changed.')
+  await page.getByText('Look at').waitFor({ state: 'detached' })
+  expect(await read(`${DOCUMENT}/actions/read`)).toMatchObject({
+    name: 'read',
+    description: null,
+    attributes: null,
+  })
+})
+
+test('a change of the name keeps integers beyond 2^53 in the attributes', async () => {
+  const path = `${RESOURCES}/document/actions/share`
+  const attributes = '{"account":9007199254740993,"of":[-123456789012345678901234567890]}'
+  const written = await verdict.send('PATCH', path, { text: `{"attributes":${attributes}}` })
+  expect(written.status).toBe(200)
+  const page = await opened('model/types/document')
+  await openEdit(page, 'Edit the action share')
+  expect((await field(page, 'Attributes').inputValue()).replaceAll(/\s/g, '')).toBe(attributes)
+  await field(page, 'Name').fill('Hand on')
+  await submit(page)
+
+  await page.getByText('Hand on').waitFor()
+  const headers = { authorization: `Bearer ${API_KEY}` }
+  const stored = await fetch(`${verdict.address}${path}`, { headers })
+  expect(await stored.text()).toContain(`"attributes":${attributes}`)
+})
+
+test('attributes that are no JSON object are said beside their field, and nothing can be saved', async () => {
+  const page = await opened('model/types/document')
+  await openEdit(page, 'Edit the action comment')
+  await field(page, 'Attributes').fill('["no", "object"]')
+
+  await page.getByText('This is no JSON object.').waitFor()
+  expect(await page.locator('.dialog button[type=submit]').isDisabled()).toBe(true)
+  await field(page, 'Attributes').fill('')
+  await page.locator('.dialog button[type=submit]:not([disabled])').waitFor()
+})
+
+const EDITED = [
+  {
+    what: 'an action',
+    at: 'model/types/folder',
+    edit: 'Edit the action share',
+    path: `${RESOURCES}/folder/actions/share`,
+  },
+  {
+    what: 'a role of a type',
+    at: 'model/types/folder',
+    edit: 'Edit the role editor',
+    path: `${RESOURCES}/folder/roles/editor`,
+  },
+  { what: 'a tenant role', at: 'model/matrix', edit: 'Edit the role guest', path: `${SCHEMA}/roles/guest` },
+  {
+    what: 'an action group',
+    at: 'model/types/folder',
+    edit: 'Edit the action group writing',
+    path: `${RESOURCES}/folder/action_groups/writing`,
+  },
+]
+await verdict.tenantRole('guest', ['folder:read'])
+await verdict.post(`${RESOURCES}/folder/action_groups`, {
+  key: 'writing',
+  name: 'Writing',
+  actions: ['update'],
+})
+
+test.each(EDITED)(
+  'who edits $what that another one changed meanwhile sees what is there now, and overwrites nothing',
+  async ({ at, edit, path }) => {
+    const page = await opened(at, { refusals: [412] })
+    await openEdit(page, edit)
+    await verdict.patch(path, { name: 'Of another one', attributes: { by: 'another' } })
+    await field(page, 'Name').fill('Mine')
+    await page.keyboard.press('Enter')
+
+    await page.getByText('There now: Of another one').waitFor()
+    await page.getByText(/There now: \{\s*"by": "another"\s*\}/).waitFor()
+    expect(await field(page, 'Name').inputValue()).toBe('Mine')
+    expect((await read(path)).name).toBe('Of another one')
+    // Now that it was seen.
+    await submit(page)
+    expect((await read(path)).name).toBe('Mine')
+  },
+)
+
+test('an edit that another one went on from is not taken back over their head', async () => {
+  const page = await opened('model/types/project', { refusals: [412] })
+  await openEdit(page, 'Edit the role viewer')
+  await field(page, 'Description').fill('Looks on')
+  await submit(page)
+  await verdict.patch(`${RESOURCES}/project/roles/viewer`, { name: 'Onlooker' })
+  await undo(page, 'The role viewer is changed.')
+
+  await page
+    .getByText(/Somebody else|changed/)
+    .first()
+    .waitFor()
+  expect(await read(`${RESOURCES}/project/roles/viewer`)).toMatchObject({
+    name: 'Onlooker',
+    description: 'Looks on',
+  })
+})
+
+interface GrantedTo {
+  readonly granted_to: {
+    readonly when: { readonly no_direct_roles_on_object: boolean }
+    readonly users_with_role: readonly { readonly when: { readonly no_direct_roles_on_object: boolean } }[]
+  }
+}
+
+test('the guard of a role is shown and changed as a whole, and its derivations stay what they are', async () => {
+  const path = `${RESOURCES}/repository/roles/reader`
+  const page = await opened('model/types/repository')
+  await openEdit(page, 'Guard of reader')
+  const guard = page.getByRole('checkbox', {
+    name: 'Only where nobody has a role on the repository directly',
+  })
+  expect(await guard.isChecked()).toBe(false)
+  await pressOn(guard, 'Space')
+  await page.getByText('is it then only where nobody has a role on it directly.').waitFor()
+  await submit(page)
+
+  await page.getByText('Follows only where nobody has a role on the repository directly.').waitFor()
+  const panel = page.getByRole('complementary', { name: 'The type repository' })
+  await panel
+    .getByText('viewer of project gives reader of repository along project, where nobody has a role')
+    .waitFor()
+  const { granted_to: guarded } = await read<GrantedTo>(path)
+  expect([guarded.when, guarded.users_with_role[0]!.when]).toEqual([
+    { no_direct_roles_on_object: true },
+    { no_direct_roles_on_object: false },
+  ])
+  // A derivation that is taken away and put back does not get the guard of its role for its own.
+  await openDialog(page, /^Delete: viewer of project gives reader/)
+  await submit(page)
+  await undo(page, 'viewer of project no longer gives reader of repository.')
+  await panel.getByText('viewer of project gives reader of repository along project').waitFor()
+  expect((await read<GrantedTo>(path)).granted_to.users_with_role).toMatchObject([
+    { when: { no_direct_roles_on_object: false } },
+  ])
+  await openEdit(page, 'Guard of reader')
+  await pressOn(guard, 'Space')
+  await submit(page)
+  await page.getByText('Follows only where nobody').waitFor({ state: 'detached' })
+  expect((await read<GrantedTo>(path)).granted_to.when).toEqual({ no_direct_roles_on_object: false })
+})
+
+test('a guard that another one set meanwhile is seen before it is overwritten', async () => {
+  const path = `${RESOURCES}/comment/roles/reader`
+  const page = await opened('model/types/comment', { refusals: [412] })
+  await openEdit(page, 'Guard of reader')
+  await verdict.put(`${path}/implicit_grants/conditions`, { no_direct_roles_on_object: true })
+  await pressOn(page.locator('.dialog button[type=submit]'))
+
+  await page.getByText('There now: only where nobody has a role directly').waitFor()
+  expect((await read<GrantedTo>(path)).granted_to.when.no_direct_roles_on_object).toBe(true)
+})
+
+test('an action group is added with its actions, given others, taken away and put back', async () => {
+  const path = `${DOCUMENT}/action_groups/looking`
+  const page = await opened('model/types/document')
+  await openDialog(page, 'Add action group')
+  await page.keyboard.type('looking')
+  await pressOn(page.getByRole('checkbox', { name: 'comment', exact: true }), 'Space')
+  await pressOn(page.getByRole('checkbox', { name: 'read', exact: true }), 'Space')
+  await page.getByText('looking then stands for read, comment in programs').waitFor()
+  await submit(page)
+  await button(page, 'Edit the action group looking').waitFor()
+  expect(await read(path)).toMatchObject({ name: 'looking', actions: ['read', 'comment'] })
+
+  await openEdit(page, 'Edit the action group looking')
+  await field(page, 'Name').fill('Looking')
+  await pressOn(page.getByRole('checkbox', { name: 'comment', exact: true }), 'Space')
+  await page.getByText('looking then stands for read.').waitFor()
+  await submit(page)
+  expect(await read(path)).toMatchObject({ name: 'Looking', actions: ['read'] })
+
+  await openDialog(page, 'Delete the action group looking')
+  await submit(page)
+  await button(page, 'Edit the action group looking').waitFor({ state: 'detached' })
+  await undo(page, 'The action group looking of document is gone.')
+  await button(page, 'Edit the action group looking').waitFor()
+  expect(await read(path)).toMatchObject({ name: 'Looking', actions: ['read'] })
+})
+
+test('an attribute of a type is declared, changed, taken away and put back', async () => {
+  const path = `${DOCUMENT}/attributes/pages`
+  const page = await opened('model/types/document')
+  await openDialog(page, 'Add attribute')
+  await page.keyboard.type('pages')
+  await pressOn(page.getByRole('button', { name: /Holds$/ }))
+  await pressOn(page.getByRole('option', { name: 'number' }))
+  await page.getByText('Says that a document has pages').waitFor()
+  await submit(page)
+  await button(page, 'Edit the attribute pages').waitFor()
+  expect(await read(path)).toMatchObject({ type: 'number', description: null })
+
+  await openEdit(page, 'Edit the attribute pages')
+  await field(page, 'Description').fill('How long it is')
+  await submit(page)
+  await page.getByText('How long it is').waitFor()
+  expect(await read(path)).toMatchObject({ type: 'number', description: 'How long it is' })
+
+  await openDialog(page, 'Delete the attribute pages')
+  await submit(page)
+  await button(page, 'Edit the attribute pages').waitFor({ state: 'detached' })
+  await undo(page, 'The attribute pages of document is no longer declared.')
+  await button(page, 'Edit the attribute pages').waitFor()
+  expect(await read(path)).toMatchObject({ type: 'number', description: 'How long it is' })
+})
+
+test('what was added is taken back, but not when another one has made something of it', async () => {
+  const page = await opened('model/types/invoice', { refusals: [412] })
+  const INVOICE = `${RESOURCES}/invoice`
+  const addAction = async (): Promise<void> => {
+    await openDialog(page, 'Add action')
+    await page.keyboard.type('cancel')
+    await submit(page)
+    await button(page, 'Delete the action cancel').waitFor()
+  }
+  const addRelation = async (): Promise<void> => {
+    await openDialog(page, 'Add relation')
+    await page.keyboard.type('sender')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('team')
+    await page.keyboard.press('Tab')
+    await page.getByText('team may then be sender of invoice.').waitFor()
+    await submit(page)
+    await button(page, 'Delete the relation sender').waitFor()
+  }
+  await addAction()
+  await undo(page, 'cancel can be done with invoice now.')
+  await button(page, 'Delete the action cancel').waitFor({ state: 'detached' })
+  await addRelation()
+  await undo(page, 'team may be sender of invoice now.')
+  await button(page, 'Delete the relation sender').waitFor({ state: 'detached' })
+
+  // Another one makes them again, as something else.
+  await addAction()
+  await verdict.patch(`${INVOICE}/actions/cancel`, { description: 'With a reason' })
+  await undo(page, 'cancel can be done with invoice now.')
+  await expect.poll(() => page.locator('.toast.problem').count()).toBe(1)
+  expect((await verdict.get(`${INVOICE}/actions/cancel`)).status).toBe(200)
+  await addRelation()
+  await verdict.delete(`${INVOICE}/relations/sender`)
+  await verdict.relation('invoice', 'sender', 'project')
+  await undo(page, 'team may be sender of invoice now.')
+  await expect.poll(() => page.locator('.toast.problem').count()).toBe(2)
+  expect((await verdict.get(`${INVOICE}/relations/sender`)).status).toBe(200)
+})
+
+test('a derivation that was added is taken back, but not when another one has changed its role', async () => {
+  const page = await opened('model/types/pipeline', { refusals: [412] })
+  const panel = page.getByRole('complementary', { name: 'The type pipeline' })
+  const path = `${RESOURCES}/pipeline/roles/observer`
+  const sentence = 'viewer of project gives observer of pipeline along environment_of_the_release.'
+  const choose = async (label: RegExp, option: string): Promise<void> => {
+    const choice = page.locator('.dialog').getByRole('button', { name: label })
+    await pressOn(choice)
+    await pressOn(page.locator('.popover').getByRole('option', { name: option }))
+    await page.locator('.popover').waitFor({ state: 'detached' })
+  }
+  const add = async (): Promise<void> => {
+    await openDialog(page, 'Add derivation')
+    await choose(/Along the relation$/, 'environment_of_the_release')
+    await choose(/Who has this role of project$/, 'viewer')
+    await choose(/has this role of pipeline$/, 'observer')
+    await submit(page)
+    await panel.getByText(sentence).waitFor()
+  }
+  await add()
+  await undo(page, 'viewer of project gives observer of pipeline now.')
+  await panel.getByText(sentence).waitFor({ state: 'detached' })
+  await add()
+  await verdict.patch(path, { description: 'Another one goes on' })
+  await undo(page, 'viewer of project gives observer of pipeline now.')
+
+  await page.locator('.toast.problem').waitFor()
+  expect((await read<GrantedTo>(path)).granted_to.users_with_role).toHaveLength(2)
+})
+
+test('a tenant role extends another one, is told of, and is taken away', async () => {
+  await verdict.tenantRole('clerk', [])
+  const page = await opened('model/matrix')
+  await openDialog(page, 'What clerk extends')
+  await page.keyboard.type('guest')
+  await page.getByText('Who has clerk may then do all that guest may, too.').waitFor()
+  await page.keyboard.press('Escape')
+  await submit(page)
+  const grid = page.getByRole('grid', { name: 'Permissions of tenant roles' })
+  await grid.getByRole('checkbox', { name: 'clerk may folder:read through guest' }).waitFor()
+  await page.getByText('⊇ has all that guest has').waitFor()
+
+  await openDialog(page, 'Delete the role clerk')
+  await page.getByText('Deletes the tenant role clerk. Everybody who was granted it').waitFor()
+  await submit(page)
+  await button(page, 'Delete the role clerk').waitFor({ state: 'detached' })
+  expect((await verdict.get(`${SCHEMA}/roles/clerk`)).status).toBe(404)
+})
+
+test('what a tenant role may through roles on later pages is not said to be forbidden', async () => {
+  const key = await neighbourOf(verdict, 'many-roles')
+  const base = '/v2/schema/default/many-roles'
+  await verdict.send('POST', `${base}/resources`, {
+    key,
+    body: {
+      key: 'file',
+      name: 'File',
+      actions: { read: {}, write: {}, erase: {} },
+      roles: {},
+      relations: {},
+    },
+  })
+  const roles = Array.from({ length: 120 }, (_, index) => ({
+    key: `r${index}`,
+    name: `r${index}`,
+    // The one at the end may read; what is between passes it on.
+    permissions: index === 119 ? ['file:read'] : index === 80 ? ['file:write'] : [],
+    extends: index === 0 || index === 1 ? ['r80'] : index === 80 ? ['r119'] : [],
+  }))
+  await verdict.send('PUT', `${base}/bulk/roles`, { key, body: { operations: roles } })
+  const page = await opened('model/matrix', { key })
+  const asked: string[] = []
+  page.on('request', request => asked.push(request.url()))
+  const grid = page.getByRole('grid', { name: 'Permissions of tenant roles' })
+  await grid.getByRole('checkbox', { name: 'r0 may file:read through r119' }).waitFor()
+
+  for (const cell of [
+    'r0 may file:write through r80',
+    'r1 may file:read through r119',
+    'r1 may not file:erase',
+  ])
+    expect(await grid.getByRole('checkbox', { name: cell, exact: true }).count(), cell).toBe(1)
+  // One question for both of them, and none for those that extend nothing.
+  expect(asked.filter(url => url.endsWith('/ancestors')).length).toBeLessThanOrEqual(2)
+  await pressOn(button(page, 'Show more roles'))
+  await grid.getByRole('checkbox', { name: 'r80 may file:read through r119' }).waitFor()
+})
+
+test('the permissions of a type are right with more roles than a page has', async () => {
+  await verdict.resource({
+    key: 'ledger',
+    name: 'Ledger',
+    actions: { read: {} },
+    relations: {},
+    roles: Object.fromEntries(
+      Array.from({ length: 130 }, (_, index) => [
+        `r${index}`,
+        {
+          name: `r${index}`,
+          ...(index === 0 ? { extends: ['r129'] } : {}),
+          permissions: index === 129 ? ['read'] : [],
+        },
+      ]),
+    ),
+  })
+  onTestFinished(async () => {
+    await verdict.delete(`${RESOURCES}/ledger`)
+  })
+  const page = await opened('model/matrix/ledger')
+  const grid = page.getByRole('grid', { name: 'Permissions of the roles of ledger' })
+  await grid.getByRole('checkbox', { name: 'r0 may read through r129' }).waitFor()
+  expect(await grid.getByRole('checkbox').count()).toBe(130)
+})
+
+/** Where the picture is, and how large. */
+async function viewOf(page: Page): Promise<{ x: number; y: number; scale: number }> {
+  const text = await page.locator('.graph-box svg > g').getAttribute('transform')
+  const [x, y, scale] = text!.match(/-?[\d.]+/g)!.map(Number)
+  return { x: x!, y: y!, scale: scale! }
+}
+
+test('the picture is moved by dragging and made larger with the wheel where the mouse is, and a drag chooses nothing', async () => {
+  const page = await opened('model')
+  const type = page.getByRole('button', { name: /^Folder/ })
+  await type.waitFor()
+  const at = (await type.boundingBox())!
+  const middle = { x: at.x + at.width / 2, y: at.y + 20 }
+  const before = await viewOf(page)
+  await page.mouse.move(middle.x, middle.y)
+  await page.mouse.down()
+  await page.mouse.move(middle.x + 60, middle.y + 40, { steps: 5 })
+  await page.mouse.up()
+
+  const dragged = await viewOf(page)
+  expect([dragged.x - before.x, dragged.y - before.y, dragged.scale]).toEqual([60, 40, before.scale])
+  expect(page.url()).toMatch(/\/model$/)
+  await page.keyboard.down('Control')
+  await page.mouse.wheel(0, -80)
+  await page.keyboard.up('Control')
+  await expect.poll(async () => (await viewOf(page)).scale).toBeGreaterThan(before.scale * 1.3)
+  // What is below the mouse stays there.
+  const larger = (await type.boundingBox())!
+  expect(larger.x).toBeLessThan(middle.x + 60)
+  expect(larger.x + larger.width).toBeGreaterThan(middle.x + 60)
+  // Without Ctrl the wheel scrolls the page.
+  const { scale } = await viewOf(page)
+  await page.mouse.wheel(0, 40)
+  await page.mouse.click(middle.x + 60, middle.y + 40)
+  await page.getByRole('complementary', { name: 'The type folder' }).waitFor()
+  expect((await viewOf(page)).scale).toBe(scale)
+})
+
+test('two fingers make the picture larger', async () => {
+  const page = await opened('model', { size: 'phone' })
+  await page.getByRole('button', { name: /^Folder/ }).waitFor()
+  const before = await viewOf(page)
+  const box = (await page.locator('.graph-box').boundingBox())!
+  const session = await page.context().newCDPSession(page)
+  const fingers = (apart: number) => [
+    { x: box.x + box.width / 2 - apart, y: box.y + 80, id: 1 },
+    { x: box.x + box.width / 2 + apart, y: box.y + 80, id: 2 },
+  ]
+  await session.send('Emulation.setTouchEmulationEnabled', { enabled: true, maxTouchPoints: 2 })
+  await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: fingers(20) })
+  for (let apart = 25; apart <= 60; apart += 5)
+    await session.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: fingers(apart) })
+  await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+
+  await expect.poll(async () => (await viewOf(page)).scale).toBeGreaterThan(before.scale * 1.5)
+})
+
+test('of six hundred types the first five hundred are drawn, none over another, and a search draws each other one', async () => {
+  const key = await neighbourOf(verdict, 'huge')
+  const lines = sixHundredTypes().map(type => ({ kind: 'resource', ...type }))
+  await importInto(verdict, 'huge', content(...lines), ADMIN_KEY)
+  const page = await opened('model', { key })
+  await page.getByText('The picture shows the first 500 of 600 types. The search finds the others.').waitFor()
+  await page.locator('.graph-type').nth(499).waitFor()
+  expect(await overlaps(page)).toEqual([])
+
+  const search = page.locator('.model-search input')
+  await search.focus()
+  await page.keyboard.type('media5_report')
+  await expect
+    .poll(() => page.locator('.popover').getByRole('option').allInnerTexts())
+    .toEqual(['media5_report'])
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('complementary', { name: 'The type media5_report' }).waitFor()
+  const found = page.getByRole('button', { name: /^media5_report/ })
+  await found.waitFor()
+  await expect
+    .poll(async () => {
+      const [at, box] = [(await found.boundingBox())!, (await page.locator('.graph-box').boundingBox())!]
+      return Math.abs(at.x + at.width / 2 - box.x - box.width / 2)
+    })
+    .toBeLessThan(3)
+  expect(await overlaps(page)).toEqual([])
+  await takePicture(page, 'model-graph-600')
+})
+
+/** What of the boxes lies over another one, on the screen. */
+function overlaps(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const boxes = [...document.querySelectorAll('.graph-type')]
+      .map(element => ({ of: element.textContent, at: element.querySelector('.frame-line').getBoundingClientRect() }))
+    const found = []
+    for (const [index, one] of boxes.entries())
+      for (const other of boxes.slice(index + 1))
+        if (one.at.left < other.at.right - 1 && other.at.left < one.at.right - 1
+          && one.at.top < other.at.bottom - 1 && other.at.top < one.at.bottom - 1)
+          found.push(one.of + ' / ' + other.of)
+    return found
+  })()`)
+}
+
+for (const size of Object.keys(SIZES) as (keyof typeof SIZES)[]) {
+  for (const colors of ['light', 'dark'] as const) {
+    test(`what is edited can be read and heard (${size}, ${colors})`, async () => {
+      const page = await opened('model/types/folder', { size, colors })
+      await button(page, 'Edit the action group writing').waitFor()
+      await expectAccessible(page)
+      await takePicture(page, `model-edits-panel-${size}-${colors}`)
+      for (const [name, picture] of [
+        ['Edit the action group writing', 'action-group'],
+        ['Guard of viewer', 'guard'],
+      ] as const) {
+        await openEdit(page, name)
+        await expectAccessible(page)
+        await takePicture(page, `model-edits-${picture}-${size}-${colors}`)
+        await page.keyboard.press('Escape')
+        await page.locator('.dialog').waitFor({ state: 'detached' })
+      }
+    })
+  }
+}

@@ -1,0 +1,38 @@
+/** The operator's page of a deployment of two nodes: both are listed, and a store that is away is a state that the page shows. */
+import { expect, onTestFinished, test } from 'vitest'
+import { startRedis } from '#testing/processes/redis-process.ts'
+import type { Client } from '#testing/processes/running-service.ts'
+import { expectAccessible, openSignedIn, sharedChromium, takePicture } from '../../support/console-page.ts'
+import { startedNodes } from '../../support/nodes.ts'
+
+const chromium = sharedChromium()
+
+test('both nodes are listed, the one that answers marked, and what a node does not hear is said', async () => {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  const [one] = (await startedNodes(redis, 2)) as [Client, Client]
+  const page = await openSignedIn(await chromium(), {
+    address: one.address,
+    path: 'operations',
+    refusals: [503],
+  })
+  const nodes = page.getByRole('table', { name: 'Nodes' })
+  await expect.poll(() => nodes.getByRole('rowheader').count()).toBe(2)
+  expect(await nodes.getByText('answers you').count()).toBe(1)
+  expect(await nodes.getByText('hears the others').count()).toBe(2)
+  await expectAccessible(page)
+  await takePicture(page, 'operations-two-nodes')
+
+  // Decisions go on; that others are not heard is no error of the page.
+  redis.freeze()
+  await page.getByText('not heard').waitFor()
+  await page.getByText('These may not be all').waitFor()
+  await page.getByText('made here').waitFor()
+  await page.getByText('The service says: stale').waitFor()
+  await expectAccessible(page)
+  await takePicture(page, 'operations-without-redis')
+
+  redis.thaw()
+  await expect.poll(() => nodes.getByText('hears the others').count()).toBe(2)
+  await page.getByText('not heard').waitFor({ state: 'detached' })
+})

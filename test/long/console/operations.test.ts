@@ -1,0 +1,324 @@
+/**
+ * The operator's story: how the service is, what it did in the last minutes, and its keys made, rotated and revoked, by keyboard. A fresh
+ * sample of what happened comes every five seconds, which these tests wait for.
+ */
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  type Client,
+  fresh,
+  question,
+  sharedService,
+  startedService,
+} from '#testing/processes/running-service.ts'
+import { pressOn } from '../../support/console-keys.ts'
+import {
+  expectAccessible,
+  openSignedIn,
+  sharedChromium,
+  SIZES,
+  takePicture,
+} from '../../support/console-page.ts'
+
+const verdict = await sharedService()
+const chromium = sharedChromium()
+const at = { address: verdict.address }
+
+await verdict.createDocumentModel()
+await verdict.tenant('acme')
+await verdict.users('alice', 'bob')
+await verdict.instance('document:plans', 'acme')
+await verdict.assign('alice', 'viewer', 'document:plans', 'acme')
+
+/** Questions of which half are answered with no, and one that is refused. */
+async function ask(): Promise<void> {
+  for (const user of ['alice', 'bob']) {
+    await verdict.allowsAll(
+      Array.from({ length: 40 }, () => question(user, 'read', 'document:plans', 'acme')),
+    )
+    await verdict.allows(user, 'read', 'document:plans', 'acme')
+  }
+  await verdict.post('/allowed', {})
+}
+
+/** Waits until the service has samples of what was asked. */
+async function sampled(): Promise<void> {
+  await expect
+    .poll(async () => {
+      const { body } = await verdict.get<{ samples: { checks_per_second: { allow: number } }[] }>(
+        '/v2/nodes/this/recent',
+      )
+      return body.samples.some(({ checks_per_second }) => checks_per_second.allow > 0)
+    })
+    .toBe(true)
+}
+
+/** The drawing of a plot, as an expression of the page. */
+const canvasOf = (title: string): string =>
+  `[...document.querySelectorAll('figure')].find(each => each.querySelector('h3').textContent === '${title}').querySelector('canvas')`
+
+/** How many pixels of a plot have a colour: lines do, the rest is grey. */
+async function drawnIn(page: Page, title: string): Promise<number> {
+  await page.getByRole('figure', { name: title }).locator('canvas').waitFor()
+  return page.evaluate(`(canvas => {
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+    let colored = 0
+    for (let at = 0; at < data.length; at += 4) {
+      const [red, green, blue] = data.slice(at, at + 3)
+      if (Math.max(red, green, blue) - Math.min(red, green, blue) > 90) colored += 1
+    }
+    return colored
+  })(${canvasOf(title)})`)
+}
+
+/** Whether the service takes a key. */
+async function statusOf(secret: string, client: Client = verdict): Promise<number> {
+  return (await client.send('GET', '/v2/api-key/scope', { key: secret })).status
+}
+
+/** Opens the dialog of a button by keyboard. */
+async function press(page: Page, name: string): Promise<void> {
+  await pressOn(page.getByRole('button', { name, exact: true }))
+}
+
+/** What appears has come to rest: while it fades in, its contrasts are others. */
+async function stood(page: Page): Promise<void> {
+  await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))')
+}
+
+/** The secret that a dialog shows, once it does. */
+async function secretIn(page: Page): Promise<string> {
+  return page.getByRole('dialog').locator('.secret code').innerText()
+}
+
+/** Types into a field of the dialog, over what is there. */
+async function type(page: Page, role: 'textbox' | 'combobox', name: string, text: string): Promise<void> {
+  const field = page.getByRole('dialog').getByRole(role, { name, exact: true })
+  await pressOn(field, 'ControlOrMeta+a')
+  await page.keyboard.type(text)
+  await page.keyboard.press('Tab')
+}
+
+async function choose(page: Page, field: string, option: string): Promise<void> {
+  await pressOn(page.getByRole('button', { name: field }))
+  await pressOn(page.getByRole('option', { name: option, exact: true }))
+}
+
+/** All that the browser keeps of the page, and what is on it. */
+const KEPT =
+  'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, history.state, location.href, document.body.innerHTML, [...document.querySelectorAll("input")].map(({ value }) => value)])'
+
+test('the operator sees that the service decides, where the environment stands, and this node', async () => {
+  const page = await openSignedIn(await chromium(), { ...at, path: 'operations' })
+  const said = (name: string) => page.locator('.figure', { hasText: name })
+  await said('Decisions').getByText('made here').waitFor()
+  await said('Own changes').getByText('not refused').waitFor()
+  await said('Changes of other nodes').getByText('heard').waitFor()
+  await said('Behind the others').getByText('not at all').waitFor()
+  await said('Revision')
+    .getByText(await verdict.revision())
+    .waitFor()
+
+  // A change by somebody else moves it.
+  await verdict.user(fresh('carol')[0])
+  await said('Revision')
+    .getByText(await verdict.revision())
+    .waitFor()
+  const nodes = page.getByRole('table', { name: 'Nodes' })
+  await nodes.getByText('answers you').waitFor()
+  expect(await nodes.getByRole('row').count()).toBe(2)
+})
+
+test('what happened in the last minutes is drawn, said in words, and can be read as a table', async () => {
+  await ask()
+  await sampled()
+  const page = await openSignedIn(await chromium(), { ...at, path: 'operations' })
+  const checks = page.getByRole('figure', { name: 'Checks a second' })
+  await checks.waitFor()
+  for (const title of ['Requests a second', 'Checks a second', 'Delay of the event loops'])
+    expect(await drawnIn(page, title), title).toBeGreaterThan(20)
+
+  // By keyboard, what the drawing shows.
+  await pressOn(checks.locator('summary'))
+  const table = checks.getByRole('region', { name: 'Checks a second: all samples' })
+  await table.waitFor()
+  expect(await table.getByRole('columnheader').allTextContents()).toEqual(['Time', 'allowed', 'denied'])
+  await table
+    .getByRole('cell', { name: /^[1-9][\d.]*\/s$/ })
+    .first()
+    .waitFor()
+
+  // The next sample comes by itself.
+  const latest = checks.locator('figcaption .row > span')
+  const before = await latest.textContent()
+  await expect.poll(() => latest.textContent()).not.toBe(before)
+})
+
+test('colours of the drawing follow those of the page', async () => {
+  await ask()
+  await sampled()
+  const page = await openSignedIn(await chromium(), { ...at, path: 'operations' })
+  await page.getByRole('figure', { name: 'Requests a second' }).locator('canvas').waitFor()
+  const colorOfText = `getComputedStyle(${canvasOf('Requests a second')}.closest('.plot-canvas')).color`
+  const drawn = `${canvasOf('Requests a second')}.toDataURL()`
+  const [light, lightText] = [await page.evaluate(drawn), await page.evaluate(colorOfText)]
+  await page.getByLabel('Colours').selectOption('dark')
+  await expect.poll(() => page.evaluate(drawn)).not.toBe(light)
+  expect(await page.evaluate(colorOfText)).not.toBe(lightText)
+})
+
+test('where figures are for the organization alone, the page says which key is needed', async () => {
+  const guarded = await startedService({ metricsToken: 'token-of-the-tests' })
+  const opened = { address: guarded.address, path: 'operations' }
+  const page = await openSignedIn(await chromium(), { ...opened, refusals: [403] })
+  await page.getByText('only a key of the organization may see it').waitFor()
+  await expectAccessible(page)
+
+  const allowed = await openSignedIn(await chromium(), { address: guarded.address, key: ADMIN_KEY })
+  await pressOn(allowed.getByRole('link', { name: 'Operations' }))
+  await allowed.getByRole('figure', { name: 'Requests a second' }).waitFor()
+})
+
+test('the key of an environment manages no keys, and the page says what to do', async () => {
+  const page = await openSignedIn(await chromium(), { ...at, path: 'operations/keys' })
+  await page.getByText('This key manages no keys').waitFor()
+  await expectAccessible(page)
+  await takePicture(page, 'keys-of-an-environment')
+  await pressOn(page.getByRole('button', { name: 'Sign in with another key' }))
+  await page.locator('input[type=password]:focus').waitFor()
+})
+
+test('a key is made, rotated and revoked, each in force at once, and its secret is on the screen once', async () => {
+  const [name] = fresh('<img src=x onerror=alert(1)>')
+  const page = await openSignedIn(await chromium(), { ...at, key: ADMIN_KEY })
+  // Without an environment that was chosen before.
+  await pressOn(page.getByRole('link', { name: 'Keys' }))
+  await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor()
+  await press(page, 'Make a key')
+  await type(page, 'textbox', 'Name', name)
+  await type(page, 'combobox', 'Project', 'default')
+  await type(page, 'combobox', 'Environment', 'default')
+  await page.getByText('may ask for decisions in the environment default').waitFor()
+  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Make a key' }))
+  await page.getByText('the console does not show it again').waitFor()
+  const first = await secretIn(page)
+  expect(await statusOf(first)).toBe(200)
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Copy the secret')
+  await stood(page)
+  await expectAccessible(page)
+  await takePicture(page, 'key-made')
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.keyboard.press('Enter')
+  await page.getByText('The secret is copied').waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(first)
+  // Nothing but its button closes what cannot be read again.
+  await page.keyboard.press('Escape')
+  await press(page, 'I have kept it')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Make a key')
+  expect(await page.evaluate(KEPT)).not.toContain(first)
+  await page
+    .getByRole('row')
+    .filter({ hasText: name })
+    .getByText('Default project / Default environment')
+    .waitFor()
+
+  // With an overlap, the old one stays good for as long.
+  await press(page, `Rotate ${name}`)
+  await page.getByText('The old one stays good for an hour').waitFor()
+  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }))
+  const second = await secretIn(page)
+  expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200])
+  await press(page, 'I have kept it')
+  await page.getByRole('row').filter({ hasText: name }).getByText('good until').waitFor()
+
+  // Without one, both that were there before are refused at once.
+  await press(page, `Rotate ${name}`)
+  await choose(page, 'The old secret stays good', 'not at all')
+  await page.getByText('The old one stops at once').waitFor()
+  await page.getByText('The secret before that, which was good until').waitFor()
+  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }))
+  const third = await secretIn(page)
+  expect([await statusOf(first), await statusOf(second), await statusOf(third)]).toEqual([401, 401, 200])
+  await press(page, 'I have kept it')
+
+  await press(page, `Revoke ${name}`)
+  await page.getByText('This cannot be undone').waitFor()
+  await stood(page)
+  await expectAccessible(page)
+  await takePicture(page, 'key-revoked')
+  await pressOn(page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }))
+  await page.getByRole('row').filter({ hasText: name }).waitFor({ state: 'detached' })
+  expect(await statusOf(third)).toBe(401)
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Keys')
+  expect(await page.evaluate(KEPT)).not.toContain(third)
+})
+
+test('what the interface refuses is said in the dialog, which stays open', async () => {
+  const page = await openSignedIn(await chromium(), { ...at, key: ADMIN_KEY, refusals: [400, 404] })
+  await pressOn(page.getByRole('link', { name: 'Keys' }))
+  await press(page, 'Make a key')
+  await type(page, 'textbox', 'Name', 'for nobody')
+  await type(page, 'combobox', 'Project', 'no-such-project')
+  await type(page, 'combobox', 'Environment', 'staging')
+  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Make a key' }))
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('for nobody')
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+
+  // The key that the settings give is changed there.
+  await pressOn(page.getByRole('button', { name: /^Revoke without a name/ }).first())
+  await pressOn(page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }))
+  await page.getByText('this key is set by API_KEY').waitFor()
+  expect(await statusOf(API_KEY)).toBe(200)
+})
+
+test("a project's key makes keys of its environments, and sees no others", async () => {
+  const [name] = fresh('of a project')
+  const made = await verdict.send<{ secret: string }>('POST', '/v2/api-key', {
+    body: { object_type: 'project', project_id: 'default', name },
+    key: ADMIN_KEY,
+  })
+  const page = await openSignedIn(await chromium(), { ...at, key: made.body.secret })
+  await pressOn(page.getByRole('link', { name: 'Keys' }))
+  await page.getByRole('table', { name: 'API keys' }).waitFor()
+  expect(await page.getByText(name).count()).toBe(0)
+  await press(page, 'Make a key')
+  await type(page, 'combobox', 'Environment', 'default')
+  expect(await page.getByRole('combobox', { name: 'Project' }).count()).toBe(0)
+  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Make a key' }))
+  expect(await statusOf(await secretIn(page))).toBe(200)
+})
+
+for (const language of ['en', 'de'] as const) {
+  test(`both pages can be read, heard and used, light and dark, on a telephone (${language})`, async () => {
+    await ask()
+    await sampled()
+    const words = {
+      en: { keys: 'Keys', list: 'API keys', operations: 'Operations' },
+      de: { keys: 'Schlüssel', list: 'API-Schlüssel', operations: 'Betrieb' },
+    }[language]
+    for (const size of Object.keys(SIZES) as (keyof typeof SIZES)[]) {
+      const look = { ...at, size, language }
+      const operations = await openSignedIn(await chromium(), { ...look, path: 'operations' })
+      await operations.getByRole('heading', { level: 1, name: words.operations }).waitFor()
+      await operations.getByRole('figure').last().locator('canvas').waitFor()
+      await operations.locator('.figure .badge').nth(2).waitFor()
+      const keys = await openSignedIn(await chromium(), { ...look, key: ADMIN_KEY })
+      await pressOn(keys.getByRole('link', { name: words.keys }))
+      await keys.getByRole('table', { name: words.list }).waitFor()
+      for (const colors of ['light', 'dark'] as const) {
+        for (const [name, page] of Object.entries({ operations, keys })) {
+          await page.emulateMedia({ colorScheme: colors })
+          await expectAccessible(page)
+          await takePicture(page, `${name}-${size}-${language}-${colors}`)
+        }
+      }
+      await operations.close()
+      await keys.close()
+    }
+  })
+}

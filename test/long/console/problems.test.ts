@@ -1,0 +1,61 @@
+/** Errors of the interface, as whoever reads the console in another language than the service's has them. */
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { fresh, sharedService } from '#testing/processes/running-service.ts'
+import { expectAccessible, openSignedIn, sharedChromium, takePicture } from '../../support/console-page.ts'
+
+const verdict = await sharedService()
+const chromium = sharedChromium()
+const at = { address: verdict.address, language: 'de' as const }
+
+/** The dialog that adds a type, with what is typed as its key sent. */
+async function addType(page: Page, key: string): Promise<void> {
+  await page.getByRole('button', { name: 'Typ anlegen' }).press('Enter')
+  await page.getByRole('textbox', { name: 'Schlüssel' }).fill(key)
+  await page.getByRole('dialog').getByRole('button', { name: 'Anlegen' }).press('Enter')
+}
+
+test('a field says in German what is wrong with it', async () => {
+  const [taken] = fresh('paper')
+  await verdict.resource({ key: taken, actions: {} })
+  const page = await openSignedIn(await chromium(), { ...at, path: 'model', refusals: [409, 422] })
+  await addType(page, 'a b')
+  const dialog = page.getByRole('dialog')
+  await dialog
+    .getByText('Erlaubt sind nur Buchstaben, Ziffern, - und _, höchstens 128 Zeichen.')
+    .first()
+    .waitFor()
+  // Not once more below.
+  expect(await dialog.getByRole('alert').count()).toBe(0)
+  await expectAccessible(page)
+  await takePicture(page, 'problem-of-a-field-de')
+
+  await page.getByRole('textbox', { name: 'Schlüssel' }).fill(taken)
+  await dialog.getByRole('button', { name: 'Anlegen' }).press('Enter')
+  await dialog.getByText('Das gibt es schon.', { exact: true }).waitFor()
+})
+
+test('what a code means is said in German first; a code that the console does not know is shown as the service says it', async () => {
+  const page = await openSignedIn(await chromium(), {
+    ...at,
+    path: 'groups/nowhere',
+    refusals: [404, 418, 429],
+  })
+  await page.getByText('Das gibt es nicht, oder nicht mehr. Der Dienst sagt:').first().waitFor()
+  const note = page.locator('.note.problem').first()
+  // Not twice: the code says already that there is no such thing.
+  expect(await note.innerText()).not.toContain('could not be found')
+
+  expect(await note.locator('[lang=en]').innerText()).toBe('there is no group "nowhere"')
+
+  const answer = async (status: number, code: string) => {
+    const json = { error_code: code, title: 'A title', message: 'as the service says it' }
+    await page.route('**/v2/schema/*/*/groups/direct/nowhere', route => route.fulfill({ status, json }))
+    await page.reload()
+  }
+  await answer(429, 'UNEXPECTED_ERROR')
+  await page.getByText('Mit diesem Schlüssel kamen zu viele Anfragen.').first().waitFor()
+  await answer(418, 'NEW_HERE')
+  await page.getByText('as the service says it', { exact: true }).first().waitFor()
+  expect(await note.innerText()).toBe('as the service says it')
+})

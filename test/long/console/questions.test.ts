@@ -1,0 +1,403 @@
+/** "Why is this denied?": who integrates asks as the program does, sees the answer and the way that leads to it, and hands the question on. */
+import type { Locator, Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { ADMIN_KEY, API_KEY, FACTS, sharedService } from '#testing/processes/running-service.ts'
+import { pressOn } from '../../support/console-keys.ts'
+import {
+  expectAccessible,
+  goTo,
+  openConsole,
+  openSignedIn,
+  sharedChromium,
+  takePicture,
+} from '../../support/console-page.ts'
+
+const verdict = await sharedService()
+const chromium = sharedChromium()
+const at = { address: verdict.address }
+
+const OVER_PARENT = { role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }
+const MARKUP = '<img src=x onerror=document.title="bad">'
+const END = '2199-12-31T12:00:00.000Z'
+
+beforeAll(async () => {
+  await verdict.resource({
+    key: 'folder',
+    name: 'Folder',
+    actions: { read: {}, write: {} },
+    roles: {
+      viewer: { name: 'Viewer', permissions: ['read'] },
+      editor: { name: 'Editor', permissions: ['write'], extends: ['viewer'] },
+    },
+  })
+  await verdict.resource({
+    key: 'document',
+    name: 'Document',
+    actions: { read: {}, list: {}, sign: {}, burn: {} },
+    relations: { parent: 'folder' },
+    roles: {
+      guest: { name: 'Guest' },
+      viewer: { name: 'Viewer', permissions: ['read'], granted_to: { users_with_role: [OVER_PARENT] } },
+      reader: {
+        name: 'Reader',
+        permissions: ['list'],
+        granted_to: { when: { no_direct_roles_on_object: true }, users_with_role: [OVER_PARENT] },
+      },
+    },
+  })
+  await verdict.tenantRole('auditor', ['document:read'])
+  await verdict.tenant('acme')
+  await verdict.users('anna', 'bert', 'carl', 'dora', 'emil', MARKUP)
+  for (const reference of ['folder:specs', 'document:plan', 'document:alone'])
+    await verdict.instance(reference)
+  await verdict.instance('document:contract', 'acme')
+  await verdict.relate('folder:specs', 'parent', 'document:plan')
+  for (const group of ['company', 'platform']) await verdict.group(group)
+  await verdict.nest('platform', { into: 'company' })
+  await verdict.grant('company', 'viewer', 'folder:specs')
+  await verdict.join('platform', 'carl')
+  await verdict.assign('anna', 'editor', 'folder:specs')
+  await made('role_assignments', {
+    user: 'bert',
+    role: 'viewer',
+    resource_instance: 'folder:specs',
+    tenant: 'default',
+    expires_at: END,
+  })
+  await verdict.assign('bert', 'guest', 'document:plan')
+  await verdict.assign('dora', 'auditor', 'default')
+  await verdict.conditionSet({
+    key: 'signers',
+    type: 'userset',
+    conditions: {
+      allOf: [
+        { 'user.department': { equals: 'legal' } },
+        { anyOf: [{ 'user.level': { 'greater-than': 3 } }, { 'user.is_deputy': { equals: true } }] },
+      ],
+    },
+  })
+  await verdict.conditionSet({
+    key: 'drafts',
+    type: 'resourceset',
+    resource_id: 'document',
+    conditions: { allOf: [{ 'resource.state': { equals: 'draft' } }] },
+  })
+  await made('set_rules', { user_set: 'signers', permission: 'document:sign', resource_set: 'drafts' })
+})
+
+async function made(what: string, body: object): Promise<void> {
+  const answer = await verdict.post(`${FACTS}/${what}`, body)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+}
+
+/** The page's path for a question, as a link has it. */
+function asked(
+  user: string,
+  action: string,
+  type: string,
+  key: string,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  return `questions/${new URLSearchParams({ user, action, type, key, ...more }).toString()}`
+}
+
+/** Goes on by Tab until it is there, as one does without a mouse. */
+async function tabTo(page: Page, wanted: Locator): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    if ((await wanted.and(page.locator(':focus')).count()) === 1) return
+    await page.keyboard.press('Tab')
+  }
+  expect.fail(`no Tab leads to ${String(wanted)}`)
+}
+
+/** While a list of completions is open, those who hear the page hear of nothing else. */
+function field(page: Page, name: string): Locator {
+  return page.getByRole('combobox', { name, exact: true, includeHidden: true })
+}
+
+function askButton(page: Page): Locator {
+  return page.getByRole('button', { name: 'Ask', includeHidden: true })
+}
+
+/** Types the beginning of a name and takes the completion. */
+async function complete(page: Page, label: string, begun: string, whole: string): Promise<void> {
+  const input = field(page, label)
+  await tabTo(page, input)
+  await page.keyboard.type(begun)
+  await expect.poll(() => page.getByRole('option').count()).toBe(1)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => input.inputValue()).toBe(whole)
+}
+
+test('who integrates asks by keyboard, with completion, and reads why it is denied and what is nearest', async () => {
+  const page = await openSignedIn(await chromium(), at)
+  await page.getByText('Say who wants to do what').waitFor()
+  await complete(page, 'User', 'ann', 'anna')
+  await complete(page, 'Action', 'rea', 'read')
+  await complete(page, 'Resource type', 'docu', 'document')
+  await complete(page, 'Resource', 'pla', 'plan')
+  await tabTo(page, askButton(page))
+  await page.keyboard.press('Enter')
+
+  await page.getByRole('heading', { name: 'Denied' }).waitFor()
+  await page
+    .getByText('anna holds no role on document:plan, and none in the tenant default.')
+    .first()
+    .waitFor()
+  await page.getByText('Would allow it on document:plan: viewer.').waitFor()
+  // The nearest: another role on the folder above.
+  await page.getByRole('heading', { name: 'The role viewer on folder:specs' }).waitFor()
+  await page.getByRole('img', { name: 'The way from anna to document:plan' }).waitFor()
+  await page.getByText('anna would need the role viewer on folder:specs, and holds editor.').waitFor()
+  await page.getByText('editor extends viewer').waitFor()
+  await page.getByRole('link', { name: 'Open folder:specs' }).waitFor()
+  // Who asked still has the focus.
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Ask')
+})
+
+test('an answer on the screen turns when somebody else grants what was missing, and says that it did', async () => {
+  const page = await openSignedIn(await chromium(), {
+    ...at,
+    path: asked('emil', 'read', 'document', 'alone'),
+  })
+  await page.getByRole('heading', { name: 'Denied' }).waitFor()
+  await verdict.assign('emil', 'viewer', 'document:alone')
+
+  await page.getByRole('heading', { name: 'Allowed' }).waitFor()
+  await page.getByText('it was denied until now').waitFor()
+  await verdict.delete(`${FACTS}/role_assignments`, {
+    user: 'emil',
+    role: 'viewer',
+    resource_instance: 'document:alone',
+    tenant: 'default',
+  })
+  await page.getByText('it was allowed until now').waitFor()
+})
+
+test('a copied link asks the same question, for whoever signs in, and has no key in it', async () => {
+  const attributes = '{"department":"100% legal & more?","path":"a/b#c"}'
+  const path = asked('anna', 'sign', 'document', 'plan', { tenant: 'default', userAttributes: attributes })
+  const page = await openSignedIn(await chromium(), { ...at, path })
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: verdict.address })
+  await pressOn(page.getByRole('button', { name: 'Copy link' }))
+  await page.getByText('The link is copied').waitFor()
+  const link = (await page.evaluate('navigator.clipboard.readText()')) as string
+  expect(link).toBe(page.url())
+  expect(link).not.toContain(API_KEY)
+  expect(new URL(link).search).toBe('')
+
+  const other = await openConsole(await chromium(), at)
+  await other.goto(link)
+  await other.locator('input[type=password]:focus').waitFor()
+  await other.keyboard.type(API_KEY)
+  await other.keyboard.press('Enter')
+  await other.getByRole('heading', { name: 'Denied' }).waitFor()
+  expect(await other.getByLabel('Attributes of the user').inputValue()).toBe(attributes)
+  await other.getByText('"100% legal & more?"').first().waitFor()
+})
+
+test('going back asks the question before, and fills the form with it', async () => {
+  const page = await openSignedIn(await chromium(), {
+    ...at,
+    path: asked('dora', 'read', 'document', 'plan'),
+  })
+  await page.getByRole('heading', { name: 'Allowed' }).waitFor()
+  const user = field(page, 'User')
+  await user.fill('anna')
+  await page.keyboard.press('Escape')
+  await tabTo(page, askButton(page))
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Denied' }).waitFor()
+  await page.goBack()
+
+  await page.getByRole('heading', { name: 'Allowed' }).waitFor()
+  expect(await user.inputValue()).toBe('dora')
+})
+
+describe('an allow is told as the way that leads to it', () => {
+  test.each([
+    [
+      'from group to group to what they are granted',
+      asked('carl', 'read', 'document', 'plan'),
+      [
+        'carl is a member of the group platform.',
+        'The group platform is in the group company: its members are members there, too.',
+        'The group company is granted the role viewer on folder:specs: its members hold it.',
+        'folder:specs is parent of document:plan: whoever holds viewer on folder:specs holds viewer on document:plan.',
+      ],
+    ],
+    [
+      'with its end, where a grant ends',
+      asked('bert', 'read', 'document', 'plan'),
+      [
+        'bert holds the role viewer on folder:specs. until 31 Dec 2199, 13:00',
+        'folder:specs is parent of document:plan: whoever holds viewer on folder:specs holds viewer on document:plan.',
+      ],
+    ],
+    [
+      'over a role in the tenant',
+      asked('dora', 'read', 'document', 'plan'),
+      [
+        'dora holds the role auditor in the tenant default.',
+        'auditor may read document:plan, which belongs to the tenant default.',
+      ],
+    ],
+    [
+      'over a rule, for a user who is not stored, too',
+      asked('nobody', 'sign', 'document', 'plan', {
+        userAttributes: '{"department":"legal","level":4}',
+        resourceAttributes: '{"state":"draft"}',
+      }),
+      [
+        'nobody is in the user set signers.',
+        'By a rule, whoever is in the user set signers may sign what is in the resource set drafts.',
+        'document:plan is in the resource set drafts.',
+      ],
+    ],
+  ])('%s', async (_what, path, steps) => {
+    const page = await openSignedIn(await chromium(), { ...at, path })
+    await page.getByRole('heading', { name: 'Allowed' }).waitFor()
+    await page.getByRole('img', { name: 'The way from' }).waitFor()
+    const told = await page.locator('ol li').allTextContents()
+    expect(told.map(text => text.trim())).toEqual(steps)
+  })
+})
+
+describe('a deny says in a sentence what is not so', () => {
+  test.each([
+    [asked('anna', 'read', 'documnt', 'plan'), 'There is no resource type documnt.'],
+    [asked('anna', 'raed', 'document', 'plan'), 'The resource type document has no action raed.'],
+    [asked('anna', 'raed', 'document', 'plan'), 'There are: read, list, sign, burn.'],
+    [asked('anna', 'read', 'document', 'plan', { tenant: 'nowhere' }), 'There is no tenant nowhere.'],
+    [asked('ana', 'read', 'document', 'plan'), 'There is no user ana.'],
+    [asked('anna', 'read', 'document', 'plam'), 'Nothing is stored as document:plam'],
+    [
+      asked('anna', 'read', 'document', 'contract', { tenant: 'default' }),
+      'document:contract belongs to the tenant acme, and the question is about default.',
+    ],
+    [
+      asked('bert', 'list', 'document', 'plan'),
+      'bert holds a role on document:plan, but none that may list.',
+    ],
+    [
+      asked('dora', 'list', 'document', 'plan'),
+      'dora holds a role in the tenant default, but none that may list there.',
+    ],
+    [asked('anna', 'read', 'document', ''), 'anna holds no role in the tenant default.'],
+    [asked('anna', 'burn', 'document', 'plan'), 'No role of document may burn.'],
+    [asked('bert', 'read', 'document', 'alone'), 'make folder:specs the parent of document:alone'],
+    [
+      asked('bert', 'list', 'document', 'plan'),
+      'What comes from folder:specs counts only for whoever holds no role on document:plan directly',
+    ],
+  ])('%s', async (path, sentence) => {
+    const page = await openSignedIn(await chromium(), { ...at, path })
+    await page.getByRole('heading', { name: 'Denied' }).waitFor()
+    await page.getByText(sentence).first().waitFor()
+  })
+})
+
+test('conditions are a tree with true, false and unknown, and what was compared', async () => {
+  const path = asked('anna', 'sign', 'document', 'plan', {
+    userAttributes: '{"department":"legal","level":2}',
+    resourceAttributes: '{"state":"final"}',
+  })
+  const page = await openSignedIn(await chromium(), { ...at, path })
+  const tests = page.locator('.test')
+  await tests.first().waitFor()
+  expect((await tests.allTextContents()).map(text => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
+    '✓ trueuser.department equals "legal"found: "legal"',
+    '✕ falseuser.level greater-than 3found: 2',
+    '? unknownuser.is_deputy equals truefound: nothing',
+    '✕ falseresource.state equals "draft"found: "final"',
+  ])
+  // By keyboard, a rule is folded and unfolded.
+  const rule = page.locator('.rule > summary')
+  await pressOn(rule)
+  await tests.first().waitFor({ state: 'hidden' })
+  await pressOn(rule)
+  await tests.first().waitFor()
+})
+
+test('what is missing or is no JSON is said beside its field, and nothing is asked', async () => {
+  const page = await openSignedIn(await chromium(), at)
+  await pressOn(page.getByRole('button', { name: 'Ask' }))
+  expect(await page.getByText('This is required.').count()).toBe(3)
+
+  await goTo(page, asked('anna', 'read', 'document', 'plan', { context: '[1, 2' }))
+  await pressOn(page.getByRole('button', { name: 'Ask' }))
+  await page.getByText('This is no JSON object.').waitFor()
+  expect(await page.getByRole('heading', { name: /Allowed|Denied/ }).count()).toBe(0)
+})
+
+test('a key that manages is told why it may not ask, and so is the key of another environment', async () => {
+  const path = asked('anna', 'read', 'document', 'plan')
+  const page = await openConsole(await chromium(), { ...at, refusals: [403] })
+  await page.goto(`${verdict.address}/console#/default/default/${path}`)
+  await page.locator('input[type=password]:focus').waitFor()
+  await page.keyboard.type(ADMIN_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByText('This key may not decide.').waitFor()
+  await page.getByText('It manages').waitFor()
+  await expectAccessible(page)
+  await takePicture(page, 'questions-key-that-manages')
+
+  const other = await openConsole(await chromium(), { ...at, refusals: [403, 404] })
+  await other.goto(`${verdict.address}/console#/default/elsewhere/${path}`)
+  await other.locator('input[type=password]:focus').waitFor()
+  await other.keyboard.type(API_KEY)
+  await other.keyboard.press('Enter')
+  await other.getByText('It does not belong to this environment.').waitFor()
+})
+
+test('markup in keys and values is text', async () => {
+  const path = asked(MARKUP, 'sign', 'document', MARKUP, {
+    userAttributes: JSON.stringify({ department: MARKUP, [MARKUP]: MARKUP }),
+  })
+  const page = await openSignedIn(await chromium(), { ...at, path })
+  await page.getByRole('heading', { name: 'Denied' }).waitFor()
+  await page.getByText(`found: ${JSON.stringify(MARKUP)}`).waitFor()
+  expect(await page.locator('main img').count()).toBe(0)
+  expect(await page.title()).toBe('Why? · Verdict')
+})
+
+describe('it can be read, heard and typed, light and dark, on a telephone', () => {
+  const views = {
+    empty: ['questions', 'Say who wants', 'Sagen Sie, wer'],
+    allowed: [asked('carl', 'read', 'document', 'plan'), 'How it comes about', 'Wie es dazu kommt'],
+    denied: [asked('bert', 'list', 'document', 'plan'), 'What is nearest', 'am nächsten'],
+    rules: [
+      asked('anna', 'sign', 'document', 'plan', {
+        userAttributes: '{"department":"legal","level":2}',
+        resourceAttributes: '{"state":"final"}',
+      }),
+      'What rules say',
+      'Was Regeln sagen',
+    ],
+    long: [
+      asked(`somebody-${'with-a-long-name-'.repeat(8)}`, 'sign', 'document', `paper-${'x'.repeat(120)}`, {
+        userAttributes: JSON.stringify({ department: 'y'.repeat(400), level: 1 }),
+      }),
+      'What rules say',
+      'Was Regeln sagen',
+    ],
+  } as const
+  for (const size of ['desktop', 'phone'] as const) {
+    for (const colors of ['light', 'dark'] as const) {
+      test(`${size}, ${colors}`, async () => {
+        const language = colors === 'light' ? 'en' : 'de'
+        const page = await openSignedIn(await chromium(), { ...at, size, colors, language })
+        for (const [name, [path, english, german]] of Object.entries(views)) {
+          await goTo(page, path)
+          await page
+            .getByText(language === 'en' ? english : german)
+            .first()
+            .waitFor()
+          await expectAccessible(page)
+          await takePicture(page, `questions-${name}-${size}-${colors}`)
+        }
+      })
+    }
+  }
+})

@@ -1,0 +1,227 @@
+/**
+ * What is written and not saved yet does not vanish without a question, by whichever way the page is left; what is called as a word of the
+ * console is shown as anything else.
+ */
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, test } from 'vitest'
+import { ADMIN_KEY, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import {
+  expectAccessible,
+  goTo,
+  openSignedIn,
+  sharedChromium,
+  takePicture,
+} from '../../support/console-page.ts'
+
+const chromium = sharedChromium()
+const SETS = `${SCHEMA}/condition_sets`
+const TYPED = 'mine'
+
+const verdict = await sharedService()
+
+beforeAll(async () => {
+  await verdict.createDocumentModel()
+  for (const key of ['sales', 'new', 'law'])
+    expect((await verdict.post(SETS, { key, name: `Set ${key}`, conditions: {} })).status).toBe(200)
+})
+
+const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
+const question = (page: Page) => page.getByRole('alertdialog', { name: 'Leave without saving?' })
+
+/** The page of a set that was written into; the page before it in the history is the list of sets. */
+async function openEdited(path = 'model/sets/sales', key?: string): Promise<Page> {
+  const page = await openSignedIn(await chromium(), { address: verdict.address, ...(key && { key }) })
+  if (key === ADMIN_KEY) await page.evaluate(`location.hash = '#/default/default/model/sets'`)
+  else await goTo(page, 'model/sets')
+  await title(page, 'Condition sets').waitFor()
+  await goTo(page, path)
+  await title(page, path.endsWith('new') ? 'New condition set' : 'Set sales').waitFor()
+  await write(page)
+  return page
+}
+
+async function write(page: Page): Promise<void> {
+  await page.getByRole('textbox', { name: 'Description' }).focus()
+  await page.keyboard.type(TYPED)
+}
+
+const typed = (page: Page): Promise<string> =>
+  page.getByRole('textbox', { name: 'Description', includeHidden: true }).inputValue()
+
+/** Answers the question by keyboard, once it has the focus. */
+async function answer(page: Page, button: 'Stay here' | 'Discard and leave'): Promise<void> {
+  await question(page).getByRole('button', { name: 'Stay here' }).and(page.locator(':focus')).waitFor()
+  if (button === 'Discard and leave') await page.keyboard.press('Shift+Tab')
+  await question(page).getByRole('button', { name: button }).and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('Enter')
+  await question(page).waitFor({ state: 'detached' })
+}
+
+const WAYS: readonly {
+  readonly by: string
+  readonly leave: (page: Page) => Promise<unknown>
+  readonly leadsTo: (page: Page) => Promise<unknown>
+  readonly key?: string
+}[] = [
+  {
+    by: 'a link',
+    leave: page => page.getByRole('link', { name: 'Groups' }).press('Enter'),
+    leadsTo: page => title(page, 'Groups').waitFor(),
+  },
+  {
+    by: 'Back',
+    leave: page => page.evaluate('history.back()'),
+    leadsTo: page => title(page, 'Condition sets').waitFor(),
+  },
+  {
+    by: 'an address that is typed',
+    leave: page => goTo(page, 'model/sets/law'),
+    leadsTo: page => title(page, 'Set law').waitFor(),
+  },
+  {
+    by: 'the way to another environment',
+    leave: page => page.getByRole('link', { name: 'Verdict' }).press('Enter'),
+    leadsTo: page => title(page, 'Choose an environment').waitFor(),
+    key: ADMIN_KEY,
+  },
+  {
+    by: 'a sign-out',
+    leave: page => page.getByRole('button', { name: 'Sign out' }).press('Enter'),
+    leadsTo: page => page.locator('input[type=password]').waitFor(),
+  },
+]
+
+test.for(WAYS)(
+  'a set with changes that are not saved is left by $by when its reader has said so',
+  async way => {
+    const page = await openEdited('model/sets/sales', way.key)
+    const before = page.url()
+    await way.leave(page)
+    await answer(page, 'Stay here')
+    expect([page.url(), await typed(page)]).toEqual([before, TYPED])
+
+    await way.leave(page)
+    await answer(page, 'Discard and leave')
+    await way.leadsTo(page)
+    expect(await verdict.get(`${SETS}/sales`)).toMatchObject({ body: { description: null } })
+  },
+)
+
+test('Back and Forward go on where they were, whether one stayed or left', async () => {
+  const page = await openEdited()
+  await page.evaluate('history.back()')
+  await answer(page, 'Stay here')
+  await page.getByRole('button', { name: 'Discard' }).press('Enter')
+  await page.getByText('not saved').waitFor({ state: 'detached' })
+  await page.evaluate('history.back()')
+  await title(page, 'Condition sets').waitFor()
+  await page.evaluate('history.forward()')
+  await title(page, 'Set sales').waitFor()
+  await write(page)
+  await page.evaluate('history.go(-2)')
+  await answer(page, 'Discard and leave')
+  await page.waitForURL('**/questions')
+  await page.evaluate('history.go(2)')
+  await title(page, 'Set sales').waitFor()
+  expect(await typed(page)).toBe('')
+})
+
+test('Escape stays, and the focus is where it was', async () => {
+  const page = await openEdited()
+  const link = page.getByRole('link', { name: 'Groups' })
+  await link.press('Enter')
+  await question(page).waitFor()
+  await page.keyboard.press('Escape')
+  await question(page).waitFor({ state: 'detached' })
+  await link.and(page.locator(':focus')).waitFor()
+  expect(await typed(page)).toBe(TYPED)
+})
+
+test('a reload asks in the words of the browser, and only while something is not saved', async () => {
+  const page = await openEdited()
+  const reload = async (isMeant: boolean): Promise<string> => {
+    const asked = page.waitForEvent('dialog')
+    await page.evaluate('void requestAnimationFrame(() => location.reload())')
+    const dialog = await asked
+    await (isMeant ? dialog.accept() : dialog.dismiss())
+    return dialog.type()
+  }
+  expect(await reload(false)).toBe('beforeunload')
+  expect(await typed(page)).toBe(TYPED)
+  expect(await reload(true)).toBe('beforeunload')
+  await title(page, 'Set sales').waitFor()
+  await expect.poll(() => typed(page)).toBe('')
+  // A dialog would hold this up for ever.
+  await page.reload()
+  await title(page, 'Set sales').waitFor()
+})
+
+test('a new set is asked about while it is not made, and not when it is', async () => {
+  const page = await openEdited('model/sets/~new')
+  await page.getByRole('link', { name: 'Groups' }).press('Enter')
+  await answer(page, 'Stay here')
+  await page.getByRole('textbox', { name: 'Name' }).focus()
+  await page.keyboard.type('Made here')
+  await page.getByRole('textbox', { name: /^Conditions/ }).focus()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText('{}')
+  await page.getByRole('button', { name: 'Create' }).press('Enter')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('Enter')
+  await title(page, 'Made here').waitFor()
+  await page.getByRole('link', { name: 'Groups' }).press('Enter')
+  await title(page, 'Groups').waitFor()
+})
+
+test('a set that is deleted while it is being changed is not asked about', async () => {
+  await verdict.post(SETS, { key: 'doomed', name: 'Set doomed', conditions: {} })
+  const page = await openEdited()
+  await page.getByRole('button', { name: 'Discard' }).press('Enter')
+  await goTo(page, 'model/sets/doomed')
+  await title(page, 'Set doomed').waitFor()
+  await write(page)
+  await page.getByRole('button', { name: 'Delete' }).press('Enter')
+  await page
+    .getByRole('alertdialog')
+    .getByRole('button', { name: 'Delete' })
+    .and(page.locator(':focus'))
+    .waitFor()
+  await page.keyboard.press('Enter')
+  await title(page, 'Condition sets').waitFor()
+})
+
+test.for([
+  ['desktop', 'light', 'en'],
+  ['phone', 'dark', 'de'],
+] as const)('the question can be read, on a %s, %s, %s', async ([size, colors, language]) => {
+  const at = { address: verdict.address, size, colors, language, path: 'model/sets/sales' }
+  const page = await openSignedIn(await chromium(), at)
+  await page.getByRole('textbox', { name: /^(?:Description|Beschreibung)$/ }).focus()
+  await page.keyboard.type(TYPED)
+  await page.getByRole('link', { name: /^(?:Groups|Gruppen)$/ }).press('Enter')
+  await page.getByRole('alertdialog').waitFor()
+  await expectAccessible(page)
+  await takePicture(page, `unsaved-${size}-${language}-${colors}`)
+})
+
+test('what is called as a word of the console has a page of its own', async () => {
+  const page = await openSignedIn(await chromium(), {
+    address: verdict.address,
+    path: 'model/sets',
+    refusals: [404],
+  })
+  await page.getByRole('link', { name: 'Set new' }).press('Enter')
+  await title(page, 'Set new').waitFor()
+
+  // The path of users among groups, as the key of a user.
+  await verdict.user('~users')
+  await verdict.group('users')
+  await verdict.join('users', '~users')
+  await goTo(page, 'groups/users')
+  await page.getByRole('link', { name: '~users' }).press('Enter')
+  await title(page, '~users').waitFor()
+  expect(page.url()).toContain('/groups/~users/%7Eusers')
+  // Nor is a group taken for that path.
+  await goTo(page, 'groups/%7Eusers')
+  await page.getByText('there is no group').waitFor()
+})

@@ -1,0 +1,132 @@
+/** The built form is all of the service: it serves and the command line answers where there are no sources, and old ones are not run. */
+import { execFile } from 'node:child_process'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { API_KEY, FACTS, question } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const NODE = [process.execPath, '--disable-warning=ExperimentalWarning'] as const
+
+/** A checkout of its own, built. */
+async function builtCheckout(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'verdict-built-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const isInstalled = (path: string): boolean => path.endsWith('console/node_modules')
+  for (const path of [
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'console',
+    'packaging',
+    'src',
+    'workers',
+  ]) {
+    cpSync(join(root, path), join(folder, path), { recursive: true, filter: from => !isInstalled(from) })
+  }
+  // A folder of its own: what V8 compiled is kept in it, and a build removes that.
+  mkdirSync(join(folder, 'node_modules'))
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name !== '.cache') symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+  }
+  await run(NODE[0], [NODE[1], 'packaging/build.ts'], { cwd: folder })
+  return folder
+}
+
+/** What runs, as both say it that are asked: by the times of the files, and by their contents. */
+async function whichEntry(folder: string): Promise<string> {
+  const script = `import { entry } from './src/composition/built-form.ts'
+    import { entryOf } from './src/composition/quick-entry.js'
+    const found = [await entryOf('main', 'src/main.ts'), entry('main', 'src/main.ts').href]
+    const paths = found.map(url => new URL(url).pathname.slice(process.cwd().length))
+    process.stdout.write([...new Set(paths)].join(' and '))`
+  return (await run(NODE[0], [NODE[1], '--input-type=module', '-e', script], { cwd: folder })).stdout
+}
+
+test('serves decisions, bulks, changes, an import, the console and the command line without the sources', async () => {
+  const folder = await builtCheckout()
+  for (const path of ['console', 'packaging', 'src', 'workers'])
+    rmSync(join(folder, path), { recursive: true })
+  const start = [...NODE, join(folder, 'dist/start.js')] as [string, ...string[]]
+  const env = { API_KEY, STORE_URL: 'lmdb:./data', HTTP_THREADS: '1', POOL_THREADS: '1' }
+  const service = new ServiceProcess({ cwd: folder, env, command: start })
+  onTestFinished(async () => void (await service.end('SIGKILL')))
+  await service.call('POST', '/v2/schema/default/default/resources', {
+    key: 'document',
+    name: 'Document',
+    actions: { read: {} },
+    roles: { viewer: { name: 'Viewer', permissions: ['read'] } },
+  })
+  // More than a few: by the pool, and by the thread that makes large writes.
+  const users = Array.from({ length: 3_000 }, (_, n) => ({ key: `user-${n}` }))
+  await service.call('POST', `${FACTS}/bulk/users`, { operations: users })
+  const granted = { user: 'user-7', role: 'viewer', resource_instance: 'document:plan', tenant: 'default' }
+  await service.call('POST', `${FACTS}/role_assignments`, granted)
+  const bulk = Array.from({ length: 3_000 }, (_, n) => question(`user-${n}`, 'read', 'document:plan'))
+  const { allow } = await service.call<{ allow: { allow: boolean }[] }>('POST', '/allowed/bulk', bulk)
+  expect(allow.flatMap((answer, n) => (answer.allow ? [n] : []))).toEqual([7])
+
+  const url = await service.address()
+  expect(await (await fetch(`${url}/console`)).text()).toContain('src="./console/index-')
+  const verdict = async (...args: string[]) =>
+    (
+      await run(NODE[0], [NODE[1], join(folder, 'dist/verdict.js'), ...args], {
+        cwd: folder,
+        env: { ...process.env, VERDICT_URL: url, VERDICT_KEY: API_KEY },
+      })
+    ).stdout
+  expect(JSON.parse(await verdict('check', 'user-7', 'read', 'document:plan'))).toMatchObject({ allow: true })
+  await verdict('export', 'all.ndjson')
+  await verdict('import', 'all.ndjson', '--replace')
+  expect(JSON.parse(await verdict('check', 'user-7', 'read', 'document:plan'))).toMatchObject({ allow: true })
+  expect(await service.end('SIGTERM')).toBe(0)
+})
+
+test('runs as long as it is what the sources say: one edited, added or removed, and the sources run', async () => {
+  const folder = await builtCheckout()
+  expect(await whichEntry(folder)).toBe('/dist/main.js')
+  const [file, away] = [join(folder, 'src/model/assert.ts'), join(folder, 'assert.ts')]
+  renameSync(file, away)
+  // Nothing that is needed to look.
+  expect(await whichEntry(folder)).toBe('/src/main.ts')
+  renameSync(away, file)
+  expect(await whichEntry(folder)).toBe('/dist/main.js')
+  // As a copy that keeps times does it.
+  const { mtime, atime } = statSync(file)
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replace(/e/, 'a'))
+  utimesSync(file, atime, mtime)
+  expect(await whichEntry(folder)).toBe('/src/main.ts')
+  writeFileSync(file, text)
+  expect(await whichEntry(folder)).toBe('/dist/main.js')
+  writeFileSync(join(folder, 'workers/another.ts'), '')
+  expect(await whichEntry(folder)).toBe('/src/main.ts')
+})
+
+test('builds at once leave one that is whole, and nothing else', async () => {
+  const folder = await builtCheckout()
+  const build = () => run(NODE[0], [NODE[1], 'packaging/build.ts'], { cwd: folder })
+  await Promise.all([build(), build(), build()])
+  expect(await whichEntry(folder)).toBe('/dist/main.js')
+  expect(readdirSync(folder).filter(name => name.startsWith('dist'))).toEqual(['dist'])
+  expect((statSync(join(folder, 'dist')).mode & 0o777).toString(8)).toBe('755')
+  const { stdout } = await run(NODE[0], [NODE[1], 'src/verdict.js', '--help'], { cwd: folder })
+  expect(stdout).toContain('verdict check')
+})

@@ -1,0 +1,128 @@
+/** The worked consumer of docs/changes.md: its index is right, whoever is killed while things change. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { Random } from '#testing/data/random.ts'
+import { freePort } from '#testing/processes/free-port.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+
+const FACTS = '/v2/facts/default/default'
+const SCHEMA = '/v2/schema/default/default'
+const API_KEY = 'a-key-of-the-consumer'
+const CONSUMER = new URL('../../../docs/changes/search-index.mjs', import.meta.url).pathname
+
+interface Index {
+  readonly documents: Readonly<
+    Record<string, { readonly resource: string; readonly key: string; readonly tenant: string }>
+  >
+  readonly assignments: Readonly<
+    Record<string, { readonly user: string; readonly role: string; readonly resource_instance: string }>
+  >
+}
+
+test('an index is what the lists say when all that happened is told, with service and consumer killed in between', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-consumer-'))
+  const random = new Random(7)
+  const port = await freePort()
+  const file = join(directory, 'index.json')
+  const env = {
+    STORE_URL: 'lmdb:./data',
+    API_KEY,
+    PORT: String(port),
+    HTTP_THREADS: '1',
+    LOG_LEVEL: 'error',
+  }
+  const running: { service: ServiceProcess; consumer: ChildProcess | null } = {
+    service: new ServiceProcess({ cwd: directory, env }),
+    consumer: null,
+  }
+  onTestFinished(async () => {
+    running.consumer?.kill('SIGKILL')
+    await running.service.end('SIGKILL')
+    rmSync(directory, { recursive: true, force: true })
+  })
+  await running.service.address()
+  const consume = (): void => {
+    const consumerEnv = { ...process.env, VERDICT_URL: `http://127.0.0.1:${port}`, VERDICT_KEY: API_KEY }
+    running.consumer = spawn(process.execPath, [CONSUMER, file], { env: consumerEnv, stdio: 'ignore' })
+  }
+  consume()
+  const call = (method: string, path: string, body?: unknown) => running.service.call(method, path, body)
+  await call('POST', `${SCHEMA}/resources`, { key: 'document', name: 'Document', actions: { read: {} } })
+  await call('POST', `${SCHEMA}/resources/document/roles`, {
+    key: 'reader',
+    name: 'Reader',
+    permissions: ['read'],
+  })
+  for (const user of ['u0', 'u1', 'u2']) await call('POST', `${FACTS}/users`, { key: user })
+  for (let round = 0; round < 6; round++) {
+    for (let step = 0; step < 30; step++) await randomChange(random, call).catch(refusedOnly)
+    // Amid what has not been told yet.
+    if (random.chance(0.5)) {
+      await running.service.end('SIGKILL')
+      running.service = new ServiceProcess({ cwd: directory, env })
+      await running.service.address()
+    } else {
+      running.consumer!.kill('SIGKILL')
+      await once(running.consumer!, 'exit')
+      consume()
+    }
+  }
+  const [instances, assignments] = await Promise.all([
+    call('GET', `${FACTS}/resource_instances?per_page=100`),
+    call('GET', `${FACTS}/role_assignments?per_page=100`),
+  ])
+  await expect
+    .poll(() => namesIn(file))
+    .toEqual({
+      documents: (instances as Index['documents'][string][]).map(nameOfDocument).toSorted(),
+      assignments: (assignments as Index['assignments'][string][]).map(nameOfAssignment).toSorted(),
+    })
+})
+
+/** What is refused by the model changes nothing. */
+function refusedOnly(error: unknown): void {
+  if (!/: 4\d\d /u.test((error as Error).message)) throw error
+}
+
+function randomChange(
+  random: Random,
+  call: (method: string, path: string, body?: unknown) => Promise<unknown>,
+): Promise<unknown> {
+  const key = `d${random.below(8)}`
+  const user = `u${random.below(3)}`
+  const assigned = { user, role: 'reader', resource_instance: `document:${key}`, tenant: 'default' }
+  const [method, path, body] = random.pick([
+    ['POST', `${FACTS}/resource_instances`, { resource: 'document', key, tenant: 'default' }],
+    ['DELETE', `${FACTS}/resource_instances/document:${key}`],
+    ['POST', `${FACTS}/role_assignments`, assigned],
+    ['POST', `${FACTS}/role_assignments`, assigned],
+    ['DELETE', `${FACTS}/role_assignments`, assigned],
+    ['DELETE', `${FACTS}/users/${user}`],
+    ['POST', `${FACTS}/users`, { key: user }],
+  ] as const)
+  return call(method, path, body)
+}
+
+function namesIn(file: string) {
+  try {
+    const { documents, assignments } = JSON.parse(readFileSync(file, 'utf8')) as Index
+    return {
+      documents: Object.values(documents).map(nameOfDocument).toSorted(),
+      assignments: Object.values(assignments).map(nameOfAssignment).toSorted(),
+    }
+  } catch {
+    return null
+  }
+}
+
+function nameOfDocument({ resource, key, tenant }: Index['documents'][string]): string {
+  return `${tenant}/${resource}:${key}`
+}
+
+function nameOfAssignment({ user, role, resource_instance: on }: Index['assignments'][string]): string {
+  return `${user} ${role} ${on}`
+}

@@ -1,0 +1,63 @@
+/**
+ * A commit of one node that the index of another cannot take, as one of an older release may write it: there that environment is
+ * closed, and nothing else, on the node as it runs, at each start, and until it is taken away on either of them.
+ */
+import { expect, onTestFinished, test } from 'vitest'
+import { sharedRedis } from '../../support/redis-server.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { KEYS, ThreeEnvironments, withoutCopyOf, withoutRoomFor } from './three-environments.ts'
+
+const redis = await sharedRedis()
+
+async function startNode(cwd: string, storeUrl: string, env: Readonly<Record<string, string>> = {}) {
+  const node = new ServiceProcess({ cwd, env: { ...KEYS, HTTP_THREADS: '1', STORE_URL: storeUrl, ...env } })
+  onTestFinished(() => node.end('SIGKILL').then(() => undefined))
+  return ThreeEnvironments.of(node)
+}
+
+test('closes one environment of the node that cannot take it; the others decide, it starts, and another node mends it', async () => {
+  const storeUrl = redis.url()
+  const narrow = { NODE_OPTIONS: withoutRoomFor('too many') }
+  const [wideDirectory, narrowDirectory] = [storeDirectory(), storeDirectory()]
+  const wide = await startNode(wideDirectory, storeUrl)
+  const first = await startNode(narrowDirectory, storeUrl, narrow)
+  const stop = first.keepAsking('default', 'third')
+  expect((await wide.addUser('second', 'too many')).status).toBe(200)
+  // Threads hear of the reason a moment after they may not decide by that index any more.
+  await expect
+    .poll(async () => (await first.decision('second')).body.message, { interval: 1 })
+    .toMatch(/the index holds no more users/)
+  expect((await first.decision('second')).status).toBe(503)
+  expect(await first.isReady()).toBe(true)
+  expect(await wide.decisions()).toEqual([true, true, true])
+  expect((await stop()).refused).toEqual([])
+  await first.end('SIGKILL')
+
+  const again = await startNode(narrowDirectory, storeUrl, narrow)
+  expect(await again.decisions()).toEqual([true, 503, true])
+  // What it is decided from has to be level, not what it is not decided from.
+  expect(await again.isReady()).toBe(true)
+  expect(await again.closedByMetrics()).toEqual(['second'])
+  const exported = await again.exported('second')
+  expect([exported.status, exported.body.includes('"too many"')]).toEqual([200, true])
+  expect((await wide.removeUser('second', 'too many')).status).toBe(204)
+  await again.whenOpen('second')
+  expect(await again.decisions()).toEqual([true, true, true])
+  expect((await again.told('second')).closed).toBeUndefined()
+})
+
+test('a commit that a node cannot bring into its local copy ends no process: another copy is loaded, and decided from', async () => {
+  const storeUrl = redis.url()
+  const sound = await startNode(storeDirectory(), storeUrl)
+  const broken = await startNode(storeDirectory(), storeUrl, { NODE_OPTIONS: withoutCopyOf('unreadable') })
+  const stop = broken.keepAsking('default', 'third')
+  expect((await sound.addUser('second', 'unreadable')).status).toBe(200)
+  await broken.logMatch(/an environment does not follow its store/)
+  await broken.logMatch(/another copy is in force/)
+  await broken.whenOpen('second')
+  const user = await broken.manage('GET', '/v2/facts/default/second/users/unreadable')
+  expect([user.status, await broken.decisions()]).toEqual([200, [true, true, true]])
+  expect((await stop()).refused).toEqual([])
+  expect(await broken.end('SIGTERM')).toBe(0)
+})

@@ -1,0 +1,178 @@
+/** A disk that takes no more, and directories that belong to somebody else: what callers and the operator are told. */
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { segmentPaths } from '#store/journal/replay.ts'
+import { API_KEY, Client, FACTS, storeDirectory } from '#testing/processes/running-service.ts'
+import { pause } from '#testing/processes/pause.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+
+const IS_ROOT = process.getuid?.() === 0
+const NOBODY = 65_534
+const START = new URL('../../../src/start.js', import.meta.url).pathname
+/** Room for the service, and for some hundreds of changes. */
+const DISK_BYTES = 6 * 1_024 * 1_024
+
+/** A file system of its own that holds so little. */
+function smallDisk(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-disk-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', directory])
+  onTestFinished(() => {
+    execFileSync('umount', ['-l', directory])
+    rmSync(directory, { recursive: true })
+  })
+  return directory
+}
+
+// To mount one takes the right to.
+test.skipIf(!IS_ROOT)(
+  'on a full disk changes are 503 with the reason, /ready says so, decisions go on, and all does when there is room',
+  async () => {
+    const disk = smallDisk()
+    const env = { API_KEY, STORE_URL: `lmdb:${join(disk, 'data')}`, HTTP_THREADS: '1' }
+    const service = new ServiceProcess({ cwd: storeDirectory(), env })
+    const client = Client.at(await service.address())
+    await client.createDocumentModel()
+    await client.user('alice')
+    await client.assign('alice', 'viewer', 'document:plan')
+    const ballast = join(disk, 'ballast')
+    // All the room there is.
+    expect(() => writeFileSync(ballast, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC')
+    const put = (index: number) =>
+      client.put<{ message?: string }>(`${FACTS}/users/user-${index}`, {
+        key: `user-${index}`,
+        attributes: { text: 'x'.repeat(30_000) },
+      })
+    let made = 0
+    let refused = await put(made)
+    for (; refused.status === 201; refused = await put(made)) made += 1
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+    const reason = 'the change was not made: no space is left on the disk of the data directory'
+    expect(refused.body.message).toContain(reason)
+    const ready = await client.get<{ changes?: string }>('/ready')
+    expect(ready.status).toBe(200)
+    expect(ready.body.changes).toContain(reason)
+    expect(await client.allows('alice', 'read', 'document:plan')).toBe(true)
+    expect((await client.get(`${FACTS}/users/user-${made}`)).status).toBe(404)
+
+    rmSync(ballast)
+    expect((await put(made)).status).toBe(201)
+    expect((await client.get<{ changes?: string }>('/ready')).body).toEqual({ status: 'ready' })
+    expect(await service.end('SIGTERM')).toBe(0)
+  },
+)
+
+test.skipIf(!IS_ROOT)(
+  'a service that was killed on a full disk starts again, decides, and refuses changes until there is room',
+  async () => {
+    const disk = smallDisk()
+    const env = { API_KEY, STORE_URL: `lmdb:${join(disk, 'data')}`, HTTP_THREADS: '1' }
+    const killed = new ServiceProcess({ cwd: storeDirectory(), env })
+    const first = Client.at(await killed.address())
+    await first.createDocumentModel()
+    await first.user('alice')
+    await first.assign('alice', 'viewer', 'document:plan')
+    const put = (client: Client, index: number | string, text = 'x'.repeat(30_000)) =>
+      client.put<{ message?: string }>(`${FACTS}/users/user-${index}`, {
+        key: `user-${index}`,
+        attributes: { text },
+      })
+    const data = join(disk, 'data')
+    const [id] = readdirSync(data).filter(name => !/verdict|organization/.test(name))
+    const files = segmentPaths(join(data, id!))
+    // Both files of the journal have room for what comes on the full disk.
+    for (let count = 0; !files.every(file => existsSync(file)); count += 1)
+      await put(first, 'room', `${count}`).then(pause)
+    const ballast = join(disk, 'ballast')
+    expect(() => writeFileSync(ballast, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC')
+    let made = 0
+    while ((await put(first, made)).status === 201) made += 1
+    expect(made).toBeGreaterThan(0)
+    await killed.end('SIGKILL')
+
+    const service = new ServiceProcess({ cwd: storeDirectory(), env })
+    const client = Client.at(await service.address())
+    expect(await client.allows('alice', 'read', 'document:plan')).toBe(true)
+    for (let index = 0; index < made; index += 1)
+      expect((await client.get(`${FACTS}/users/user-${index}`)).status, `user-${index}`).toBe(200)
+    // The start can have made room for a few: it writes into free pages of its files and removes the journal.
+    let refused = await put(client, made)
+    for (; refused.status === 201; refused = await put(client, made)) made += 1
+    expect(refused.status).toBe(503)
+    expect(refused.body.message).toContain('no space is left on the disk of the data directory')
+
+    rmSync(ballast)
+    while ((await put(client, made)).status === 503) await pause()
+    expect((await client.get(`${FACTS}/users/user-${made}`)).status).toBe(200)
+    expect(await service.end('SIGTERM')).toBe(0)
+  },
+)
+
+describe('a start says the path and what to do about it', () => {
+  /** What the last line of a start says that ends; by a user without rights, where this one has all. */
+  async function lastWords(directory: string): Promise<string> {
+    const asNobody = IS_ROOT
+      ? (['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const)
+      : []
+    const command = [...asNobody, process.execPath, '--disable-warning=ExperimentalWarning', START]
+    const service = new ServiceProcess({
+      cwd: tmpdir(),
+      env: { API_KEY, STORE_URL: `lmdb:${directory}` },
+      command: command as unknown as [string, ...string[]],
+    })
+    expect(await service.exited).toBe(1)
+    return (JSON.parse(service.stderr.trim().split('\n').at(-1)!) as { msg: string }).msg
+  }
+
+  function directoryOfNobody(mode: number): string {
+    const directory = mkdtempSync(join(tmpdir(), 'verdict-rights-'))
+    onTestFinished(() => {
+      chmodSync(directory, 0o700)
+      rmSync(directory, { recursive: true })
+    })
+    if (IS_ROOT) chownSync(directory, NOBODY, NOBODY)
+    chmodSync(directory, mode)
+    return directory
+  }
+
+  const uid = IS_ROOT ? NOBODY : process.getuid?.()
+
+  test('where the data directory is not writable', async () => {
+    const directory = directoryOfNobody(0o500)
+    const said = await lastWords(directory)
+    expect(said).toContain(`cannot start: the lock ${join(directory, 'verdict.lock')} cannot be taken`)
+    expect(said).toContain(
+      `Give the directory ${directory}, and all that is in it, to the user of this process (uid ${uid})`,
+    )
+  })
+
+  test('where the lock is of another user', async () => {
+    const directory = directoryOfNobody(0o700)
+    const lock = join(directory, 'verdict.lock')
+    writeFileSync(lock, '')
+    chmodSync(lock, IS_ROOT ? 0o644 : 0o444)
+    const said = await lastWords(directory)
+    expect(said).toContain(`cannot start: the lock ${lock} cannot be taken`)
+    expect(said).toContain(`(uid ${uid})`)
+  })
+
+  test('where the files of an environment are of another user', async () => {
+    const directory = directoryOfNobody(0o700)
+    const files = join(directory, 'organization')
+    mkdirSync(files, { mode: 0o500 })
+    const said = await lastWords(directory)
+    expect(said).toContain(`cannot start: the files in ${files} cannot be opened: `)
+    expect(said).toContain(`give them to the user of this process (uid ${uid})`)
+  })
+})

@@ -1,0 +1,112 @@
+/** A round of a service that meets a fault nothing catches while writes are open. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+
+/** What has a write open at nearly every moment, and makes the process fail in the midst of one as soon as there is such a file. */
+function writingAndFailing(isStuckThen: boolean): string {
+  const { href } = new URL('../../../src/store/lmdb/lmdb-tables.ts', import.meta.url)
+  const script = `import { isMainThread } from 'node:worker_threads'
+    import { existsSync } from 'node:fs'
+    import { LmdbTables } from '${href}'
+    const fail = () => {
+      // Behind the handler of the service, which has begun the end by then and waits for others.
+      if (${isStuckThen}) process.on('uncaughtException', () => { for (;;); })
+      throw new Error('on purpose')
+    }
+    const keepWriting = async directory => {
+      const tables = new LmdbTables(directory)
+      const table = tables.table('busy')
+      for (let n = 0; ; n += 1) {
+        await tables.write(() => {
+          table.put(Buffer.from('key' + (n % 100)), Buffer.alloc(2_000, n))
+          if (n % 10 === 0 && existsSync('fail-now')) setImmediate(fail)
+        })
+      }
+    }
+    // As on a busy machine: lmdb's threads come as far as they do without this one.
+    if (isMainThread) process.on('exit', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50))
+    if (isMainThread) for (const name of ['one', 'two', 'three']) void keepWriting('busy-' + name).catch(() => {})`
+  return `--import=data:text/javascript,${encodeURIComponent(script)}`
+}
+
+/** A thread beside each HTTP thread is in the midst of a call that nothing interrupts, and the process fails. */
+function stuckBesideAndFailing(): string {
+  const stuck = `require('node:fs').writeFileSync('stuck', ''); require('node:child_process').spawnSync('sleep', ['30'])`
+  const script = `import { isMainThread, Worker } from 'node:worker_threads'
+    import { existsSync } from 'node:fs'
+    if (!isMainThread) new Worker(${JSON.stringify(stuck)}, { eval: true, execArgv: [], env: {} })
+    const look = () => {
+      if (existsSync('fail-now') && existsSync('stuck')) throw new Error('on purpose')
+      setTimeout(look, 10)
+    }
+    if (isMainThread) look()`
+  return `--import=data:text/javascript,${encodeURIComponent(script)}`
+}
+
+/** The same where another thread makes the writes, each of many rows. */
+function writingLargeAndFailing(): string {
+  const at = (path: string): string => new URL(path, import.meta.url).href
+  const script = `import { isMainThread } from 'node:worker_threads'
+    import { existsSync } from 'node:fs'
+    import { randomBytes } from 'node:crypto'
+    import { EmbeddedLedger } from '${at('../../../src/store/embedded/embedded-ledger.ts')}'
+    import { LmdbTables } from '${at('../../../src/store/lmdb/lmdb-tables.ts')}'
+    import { TableView } from '${at('../../../src/store/embedded/table-view.ts')}'
+    import { WriteThread } from '${at('../../../src/store/large-writes/write-thread.ts')}'
+    import { toyRule } from '${at('../../store/toy-rows.ts')}'
+    const put = Array.from({ length: 2_000 }, (_, n) => ({ key: Buffer.from('row' + n), value: Buffer.from('ar') }))
+    const keepWriting = async () => {
+      const tables = new LmdbTables('busy')
+      const view = new TableView(tables, toyRule)
+      const largeWrites = new WriteThread(new URL('${at('../../store/toy-large-writes.ts')}'))
+      const ledger = await EmbeddedLedger.open({ tables, view, largeWrites })
+      for (;;) {
+        const commit = ledger.commit({ id: randomBytes(16), require: [], delete: [], put, changes: [] })
+        // Some turns on, the other thread is at it.
+        if (existsSync('fail-now')) setTimeout(() => { throw new Error('on purpose') }, 5)
+        await commit
+      }
+    }
+    if (isMainThread) void keepWriting().catch(() => {})`
+  return `--import=data:text/javascript,${encodeURIComponent(script)}`
+}
+
+/**
+ * How it ended, and what it said. `isStuckThen`: its main thread comes to nothing any more soon after the fault; `isLarge`: another thread makes
+ * the writes; `isStuckBeside`: there are none, but a thread that nothing interrupts.
+ */
+export async function fatalWhileWriting({
+  isStuckThen = false,
+  isLarge = false,
+  isStuckBeside = false,
+} = {}): Promise<{
+  readonly code: number | null
+  /** From the line that says why to the end of the process. */
+  readonly endedAfterMs: number
+  readonly log: string
+}> {
+  const cwd = mkdtempSync(join(tmpdir(), 'verdict-fatal-'))
+  const writing = isLarge ? writingLargeAndFailing() : writingAndFailing(isStuckThen)
+  const options = isStuckBeside ? stuckBesideAndFailing() : writing
+  const service = new ServiceProcess({
+    cwd,
+    env: {
+      API_KEY: 'a-configured-key-for-tests',
+      HTTP_THREADS: '1',
+      NODE_OPTIONS: options,
+    },
+  })
+  try {
+    await service.address()
+    writeFileSync(join(cwd, 'fail-now'), '')
+    await service.logMatch(/on purpose/)
+    const saidAt = performance.now()
+    const code = await service.exited
+    return { code, endedAfterMs: performance.now() - saidAt, log: service.stderr }
+  } finally {
+    await service.end('SIGKILL')
+    rmSync(cwd, { recursive: true, force: true })
+  }
+}

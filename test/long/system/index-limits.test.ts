@@ -1,0 +1,190 @@
+/**
+ * The ceilings of a schema, at their real size and on the real index: below them and at them what comes is taken, by every way there
+ * is, and decided on; beyond them it is refused before anything is committed; and a process that is killed starts again with it.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PARTS_PER_RESOURCE_MAX, RELATIONS_MAX, TENANT_ROLES_MAX } from '#model/limits.ts'
+import { content } from '../../support/content.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+
+const API_KEY = 'an-environment-key-for-tests'
+const ADMIN_API_KEY = 'an-organization-key-for-tests'
+const ENVIRONMENTS = '/v2/projects/default/envs'
+const OF_DEFAULT = 'default/default'
+
+let cwd: string
+let service: ServiceProcess
+let address: string
+
+async function start(): Promise<void> {
+  service = new ServiceProcess({
+    cwd,
+    env: { API_KEY, ADMIN_API_KEY, HTTP_THREADS: '1', STORE_URL: 'lmdb:data' },
+  })
+  address = await service.address()
+}
+
+async function killAndStart(): Promise<void> {
+  await service.end('SIGKILL')
+  await start()
+}
+
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'verdict-limits-'))
+  await start()
+})
+
+afterAll(async () => {
+  await service.end('SIGKILL')
+  rmSync(cwd, { recursive: true, force: true })
+})
+
+interface Answer {
+  readonly status: number
+  readonly body: { readonly allow?: boolean; readonly message?: string } | null
+}
+
+async function send(method: string, path: string, body?: unknown, key = ADMIN_API_KEY): Promise<Answer> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const init = { method, headers, ...(body !== undefined && { body: text }) }
+  const response = await fetch(address + path, init)
+  const answered = await response.text()
+  return { status: response.status, body: answered === '' ? null : (JSON.parse(answered) as Answer['body']) }
+}
+
+async function taken(method: string, path: string, body?: unknown): Promise<void> {
+  const { status, body: answered } = await send(method, path, body)
+  expect(status < 300 ? null : answered, `${method} ${path}: ${status}`).toBe(null)
+}
+
+async function refused(method: string, path: string, body?: unknown): Promise<void> {
+  const answer = await send(method, path, body)
+  expect([answer.status, answer.body], `${method} ${path}`).toEqual([
+    400,
+    expect.objectContaining({ message: expect.stringContaining('which is the most') }),
+  ])
+}
+
+async function allows(user: string, action: string, key = 'd', type = 'doc'): Promise<boolean | undefined> {
+  const question = { user: { key: user }, action, resource: { type, key, tenant: 'default' } }
+  const answer = await send('POST', '/allowed', question, API_KEY)
+  expect(answer.status).toBe(200)
+  return answer.body?.allow
+}
+
+function numbered<Part>(count: number, make: (n: number) => Part): Part[] {
+  return Array.from({ length: count }, (_, n) => make(n))
+}
+
+function keyed<Part>(count: number, prefix: string, part: Part): Record<string, Part> {
+  return Object.fromEntries(numbered(count, n => [`${prefix}${n}`, part]))
+}
+
+function tenantRole(key: string) {
+  return { key, name: 'X', permissions: ['doc:read'] }
+}
+
+function putRoles(environment: string, roles: readonly object[]): [string, string, unknown] {
+  return ['PUT', `/v2/schema/${environment}/bulk/roles`, { operations: roles }]
+}
+
+test('roles of a resource, all of them replaced again and again', async () => {
+  const path = `/v2/schema/${OF_DEFAULT}/resources/busy`
+  for (const key of ['alice', 'bob']) await taken('POST', `/v2/facts/${OF_DEFAULT}/users`, { key })
+  const instance = { key: 'i', resource: 'busy', tenant: 'default' }
+  // More than an index has places for.
+  for (let round = 0; round < 3; round++) {
+    const roles = keyed(PARTS_PER_RESOURCE_MAX, `r${round}-`, { name: 'X', permissions: ['open'] })
+    await taken('PUT', path, { name: 'Busy', actions: { open: {} }, roles })
+    if (round === 0) await taken('POST', `/v2/facts/${OF_DEFAULT}/resource_instances`, instance)
+    expect(await allows('alice', 'open', 'i', 'busy')).toBe(false)
+    const role = `r${round}-${PARTS_PER_RESOURCE_MAX - 1}`
+    const held = { user: 'alice', role, tenant: 'default', resource_instance: 'busy:i' }
+    await taken('POST', `/v2/facts/${OF_DEFAULT}/role_assignments`, held)
+    expect(await allows('alice', 'open', 'i', 'busy')).toBe(true)
+  }
+  await refused('POST', `${path}/roles`, { key: 'beyond', name: 'X' })
+  await killAndStart()
+  expect(await allows('alice', 'open', 'i', 'busy')).toBe(true)
+  expect(await allows('bob', 'open', 'i', 'busy')).toBe(false)
+  await taken('DELETE', path)
+})
+
+test('tenant roles, one by one, in bulk, in copies and imports', async () => {
+  const doc = { key: 'doc', name: 'Doc', actions: { read: {} } }
+  await taken('POST', `/v2/schema/${OF_DEFAULT}/resources`, doc)
+  await taken(
+    ...putRoles(
+      OF_DEFAULT,
+      numbered(TENANT_ROLES_MAX - 1, n => tenantRole(`r${n}`)),
+    ),
+  )
+  const last = TENANT_ROLES_MAX - 1
+  await taken('POST', `/v2/schema/${OF_DEFAULT}/roles`, tenantRole(`r${last}`))
+  await refused('POST', `/v2/schema/${OF_DEFAULT}/roles`, tenantRole('beyond'))
+  await refused(...putRoles(OF_DEFAULT, [tenantRole('r1'), tenantRole('beyond')]))
+  await taken(...putRoles(OF_DEFAULT, [tenantRole('r1')]))
+
+  const held = { user: 'alice', role: `r${last}`, tenant: 'default' }
+  await taken('POST', `/v2/facts/${OF_DEFAULT}/role_assignments`, held)
+  expect([await allows('alice', 'read'), await allows('bob', 'read')]).toEqual([true, false])
+
+  const copyTo = (target: object): [string, string, unknown] => [
+    'POST',
+    `${ENVIRONMENTS}/default/copy`,
+    { target_env: target },
+  ]
+  await taken(...copyTo({ new: { key: 'copied', name: 'Copied' } }))
+  await refused('POST', '/v2/schema/default/copied/roles', tenantRole('beyond'))
+  await taken('POST', ENVIRONMENTS, { key: 'full', name: 'Full' })
+  await taken('POST', '/v2/schema/default/full/roles', { key: 'own', name: 'Own' })
+  // What adds up.
+  await refused(...copyTo({ existing: 'full' }))
+
+  const file = (count: number): string =>
+    content(
+      { kind: 'resource', ...doc },
+      ...numbered(count, n => ({ kind: 'role', ...tenantRole(`i${n}`) })),
+      { kind: 'tenant', key: 'default', name: 'Default' },
+    )
+  const imports = `${ENVIRONMENTS}/full/import?replace=true`
+  await refused('POST', imports, file(TENANT_ROLES_MAX + 1))
+  expect((await send('GET', '/v2/schema/default/full/roles/own')).status).toBe(200)
+  await taken('POST', imports, file(TENANT_ROLES_MAX))
+  await refused('POST', '/v2/schema/default/full/roles', tenantRole('beyond'))
+
+  await killAndStart()
+  expect([await allows('alice', 'read'), await allows('bob', 'read')]).toEqual([true, false])
+  for (const environment of [OF_DEFAULT, 'default/copied', 'default/full']) {
+    await refused('POST', `/v2/schema/${environment}/roles`, tenantRole('beyond'))
+  }
+  // What all of them mention still goes at once.
+  await taken('DELETE', `/v2/schema/${OF_DEFAULT}/resources/doc/actions/read`)
+  expect(await allows('alice', 'read')).toBe(false)
+})
+
+test('relations of all resources, in an import and one by one', async () => {
+  const file = (resources: number): string => {
+    const one = (n: number) => {
+      const relations = keyed(PARTS_PER_RESOURCE_MAX, 'l', `t${n}`)
+      return { kind: 'resource', key: `t${n}`, name: 'X', actions: { read: {} }, relations }
+    }
+    return content(...numbered(resources, one), { kind: 'tenant', key: 'default', name: 'Default' })
+  }
+  const full = RELATIONS_MAX / PARTS_PER_RESOURCE_MAX
+  await taken('POST', ENVIRONMENTS, { key: 'wide', name: 'Wide' })
+  const imports = `${ENVIRONMENTS}/wide/import?replace=true`
+  await refused('POST', imports, file(full + 1))
+  await taken('POST', imports, file(full))
+  const all = '/v2/schema/default/wide/resources'
+  const beyond = { key: 'beyond', name: 'X', actions: {}, relations: { l: 'beyond' } }
+  await refused('POST', all, beyond)
+  await killAndStart()
+  await refused('POST', all, beyond)
+  await taken('DELETE', `${all}/t0`)
+  await taken('POST', all, beyond)
+})

@@ -1,0 +1,209 @@
+/** `npm run load` against a real service: what it says when all is well, and that nothing that is wrong stays unsaid. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  FACTS,
+  type Client,
+  SCHEMA,
+  sharedService,
+} from '#testing/processes/running-service.ts'
+import { clientText } from '#testing/requests/client-busy.ts'
+
+const LOAD = fileURLToPath(new URL('../../../bench/load/load.ts', import.meta.url))
+const service = await sharedService({ adminApiKey: ADMIN_KEY })
+/** Decisions that are asked before the load. */
+const ASKED_BEFORE = 64
+/** Few: what is held here does not rest on how many. */
+const FEW = ['--amount', '100', '--connections', '4']
+
+function start(args: readonly string[]): ChildProcess {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', LOAD, ...args], {
+    env: { PATH: process.env['PATH'] },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+async function ended(child: ChildProcess) {
+  const told = Promise.all([text(child.stdout!), text(child.stderr!)])
+  const [code] = (await once(child, 'exit')) as [number]
+  const [stdout, stderr] = await told
+  return { code, stdout, stderr }
+}
+
+function load(address: string, ...args: readonly string[]) {
+  return ended(start(['--url', address, '--key', API_KEY, ...FEW, ...args]))
+}
+
+/** Everything that a load test could leave behind. */
+async function left(client: Client) {
+  const lists = [`${SCHEMA}/resources`, `${FACTS}/tenants`, `${FACTS}/users`, `${FACTS}/role_assignments`]
+  const found = await Promise.all(lists.map(async path => (await client.get(path)).body))
+  const projects = await client.send('GET', '/v2/projects', { key: ADMIN_KEY })
+  return JSON.stringify([found, projects.body])
+}
+
+/** Stands before the service, and answers in its place what `tamper` makes of an answer; null: that is left as it is. */
+async function behind(
+  tamper: (path: string, answer: string) => { readonly status: number; readonly body: string } | null,
+): Promise<string> {
+  const server = createServer((request, response) => {
+    void text(request).then(async body => {
+      const { method = '', url = '', headers } = request
+      const passed = { authorization: headers.authorization!, 'content-type': 'application/json' }
+      const answer = await fetch(service.address + url, { method, headers: passed, ...(body && { body }) })
+      const told = await answer.text()
+      const tampered = tamper(url, told) ?? { status: answer.status, body: told }
+      response.writeHead(tampered.status, { 'x-revision': answer.headers.get('x-revision') ?? '' })
+      response.end(tampered.body)
+    })
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const flipped = (answer: string) => ({ status: 200, body: answer.replace('"allow":true', '"allow":false') })
+
+describe('a service that is right', () => {
+  test('is driven in all ways, with the tables of autocannon, and left as it was', async () => {
+    const before = await left(service)
+    const { code, stdout, stderr } = await load(service.address)
+    expect([code, stderr]).toEqual([0, ''])
+    const parts = stdout.split('\n## ').slice(1)
+    expect(parts.map(part => part.split('\n')[0])).toEqual([
+      'single decisions',
+      'bulks of 100',
+      'AuthZEN evaluations of 100',
+      'single decisions, and one change in 16 requests',
+    ])
+    for (const part of parts) {
+      for (const row of ['Latency', 'Req/Sec', 'Bytes/Sec']) expect(part).toContain(row)
+      expect(part).toMatch(/│ 200\s+│ 100\s+│/)
+      expect(part).toMatch(/^client: its thread was busy for \d+ % of the time/m)
+    }
+    expect(stdout).toMatch(/\nthe model is removed\n$/)
+    expect(await left(service)).toBe(before)
+  })
+
+  test('is given an environment of its own by a key that may make one', async () => {
+    const before = await left(service)
+    const args = ['--url', service.address, '--key', ADMIN_KEY, '--modes', 'mixed', ...FEW]
+    const { code, stdout } = await ended(start(args))
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/│ 200\s+│ 100\s+│/)])
+    expect(await left(service)).toBe(before)
+  })
+
+  test.each([
+    ['before the load', 1],
+    ['under load', ASKED_BEFORE + 1],
+  ])('is left as it was when the test is stopped %s', async (_when, decisions) => {
+    const before = await left(service)
+    let child: ChildProcess | null = null
+    let count = 0
+    const address = await behind(path => {
+      if (path === '/allowed') count += 1
+      if (count === decisions) child?.kill('SIGINT')
+      return null
+    })
+    child = start(['--url', address, '--key', API_KEY, '--duration', '600', '--connections', '1'])
+    const { code, stdout } = await ended(child)
+    expect(code).toBe(1)
+    expect(stdout).toContain('the model is removed')
+    expect(stdout.includes('Req/Sec')).toBe(decisions > ASKED_BEFORE)
+    expect(await left(service)).toBe(before)
+  })
+})
+
+describe('a wrong answer', () => {
+  test('before the load ends the test, which names it', async () => {
+    const before = await left(service)
+    const address = await behind((path, answer) => (path === '/allowed' ? flipped(answer) : null))
+    const { code, stdout } = await load(address)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /^WRONG ANSWERS before the load: [1-9]\d*\n {2}POST \/allowed \{.*\n {4}200 .*"allow":false/m,
+    )
+    // Nothing was measured.
+    expect(stdout).not.toContain('Req/Sec')
+    expect(await left(service)).toBe(before)
+  })
+
+  test.each([
+    ['another decision', 'single', '/allowed', '"allow":true', '"allow":false'],
+    ['another decision in a bulk', 'bulk', '/allowed/bulk', '"allow":true', '"allow":false'],
+    [
+      'another decision in a batch',
+      'evaluations',
+      '/access/v1/evaluations',
+      '"decision":false',
+      '"decision":true',
+    ],
+    ['a bulk with one decision too many', 'bulk', '/allowed/bulk', /\]\}$/, ',{"allow":true}]}'],
+    ['what is no JSON', 'single', '/allowed', '{', '['],
+  ])('under load is counted and named: %s', async (_what, mode, path, from, to) => {
+    const asked = mode === 'single' ? ASKED_BEFORE : 8
+    let count = 0
+    const address = await behind((at, answer) => {
+      const isAsked = at === path && answer.search(from) >= 0
+      if (isAsked) count += 1
+      // At the latest then the load has begun: before it no more is asked.
+      return isAsked && count === asked + 1 ? { status: 200, body: answer.replace(from, to) } : null
+    })
+    const { code, stdout } = await load(address, '--modes', mode)
+    expect(code).toBe(1)
+    expect(stdout).toContain('WRONG ANSWERS under load: 1\n')
+    expect(stdout).toContain(`  POST ${path} {`.replace('{', path === '/allowed/bulk' ? '[' : '{'))
+    expect(stdout).toContain('Req/Sec')
+  })
+
+  test('is one without success, too', async () => {
+    let count = 0
+    const address = await behind((path, answer) => {
+      if (path === '/allowed') count += 1
+      return path === '/allowed' && count === ASKED_BEFORE + 1 ? { status: 503, body: answer } : null
+    })
+    const { code, stdout } = await load(address, '--modes', 'single')
+    expect([code, stdout]).toEqual([1, expect.stringContaining('WRONG ANSWERS under load: 1\n')])
+    expect(stdout).toMatch(/│ 503\s+│ 1\s+│/)
+  })
+})
+
+test.each([
+  [0.894, false],
+  [0.895, true],
+  [1, true],
+])('a client whose thread was busy for %d of the time was the limit: %s', (busy, isLimit) => {
+  expect(clientText(busy, 1).includes('THE CLIENT WAS THE LIMIT')).toBe(isLimit)
+})
+
+test.each([
+  [['--connections', '0'], '--connections: expected a whole number from 1 to 1000, got "0"'],
+  [['--connections', '1001'], '--connections: expected a whole number from 1 to 1000, got "1001"'],
+  [['--duration', '3601'], '--duration: expected a whole number from 1 to 3600'],
+  [['--amount', '3', '--connections', '4'], '--amount: expected at least one for each of 4 connections'],
+  [['--modes', 'single,double'], '--modes: expected some of single, bulk, evaluations, mixed, got double'],
+  [['--url', 'nowhere'], '--url: "nowhere" is no URL of http or https'],
+  [['--speed', 'high'], "Unknown option '--speed'"],
+])('%j is refused with exit code 2', async (args, message) => {
+  const { code, stdout, stderr } = await ended(start(['--key', API_KEY, ...args]))
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)])
+})
+
+test('without a key, with one that is none, or without a service it says so', async () => {
+  expect(await ended(start([]))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('VERDICT_KEY_FILE'),
+  })
+  const wrongKey = await ended(start(['--url', service.address, '--key', 'no-key-of-anybody']))
+  expect(wrongKey).toMatchObject({ code: 1, stderr: expect.stringContaining('/v2/api-key/scope: 401') })
+  const nobody = await ended(start(['--url', 'http://127.0.0.1:9', '--key', API_KEY]))
+  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be reached') })
+})

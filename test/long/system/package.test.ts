@@ -1,0 +1,120 @@
+/** The package: what runs and what its readers need, nothing else; it installs and runs where there is no checkout. */
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { checkoutCopy } from '../../support/checkout-copy.ts'
+import { API_KEY, FACTS, question, SCHEMA } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly name: string
+  readonly version: string
+}
+
+/** What npm tells the programs that it runs is about another directory. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')))
+
+interface Packed {
+  readonly filename: string
+  readonly files: readonly { readonly path: string }[]
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'verdict-package-'))
+const elsewhere = join(folder, 'elsewhere')
+const checkout = checkoutCopy()
+let packed: Packed
+
+beforeAll(async () => {
+  const { stdout } = await run('npm', ['pack', '--json'], { cwd: checkout, env, maxBuffer: 2 ** 24 })
+  packed = (JSON.parse(stdout) as Packed[])[0]!
+  mkdirSync(elsewhere)
+  const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', join(checkout, packed.filename)]
+  await run('npm', install, { cwd: elsewhere, env })
+})
+
+/**
+ * A folder with a `node` that is too old: it has not heard of the flag, says which version it is, and ends as soon as the code that wants
+ * a newer one says anything. The one of the machine may be new enough.
+ */
+function folderOfOldNode(): string {
+  const old = mkdtempSync(join(folder, 'old-node-'))
+  const asOld = join(old, 'as-old.cjs')
+  writeFileSync(
+    asOld,
+    `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } })
+process.stdout.write = () => process.exit(9)
+`,
+  )
+  const script = `#!/bin/sh
+case "$1" in --disable-warning*) echo "node: bad option: $1" >&2; exit 9 ;; esac
+exec "${process.execPath}" --require "${asOld}" "$@"
+`
+  writeFileSync(join(old, 'node'), script, { mode: 0o755 })
+  return old
+}
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('holds the built code, and no more than a hundred files beside it: no sources, no tests', () => {
+  const beside = packed.files.map(({ path }) => path).filter(path => !path.startsWith('dist/'))
+  expect(beside.length).toBeLessThanOrEqual(100)
+  const needed = ['LICENSE', 'NOTICE', 'README.md', 'CHANGELOG.md', 'package.json', 'bin/verdict.js']
+  expect(beside).toEqual(expect.arrayContaining(needed))
+  const folders = new Set(beside.flatMap(path => (path.includes('/') ? [path.split('/')[0]] : [])))
+  expect([...folders].toSorted()).toEqual(['bin', 'deploy', 'docs'])
+  expect(packed.files.length - beside.length).toBeGreaterThan(20)
+})
+
+describe('installed in an empty directory', () => {
+  test.each(['verdict', manifest.name])('npx %s --version says which release it is', async name => {
+    const { stdout } = await run('npx', [name, '--version'], { cwd: elsewhere, env })
+    expect(stdout).toBe(`${manifest.version}\n`)
+  })
+
+  test('verdict runs on the Node that came along, where the one on the PATH is too old', async () => {
+    const { stdout } = await run(join(elsewhere, 'node_modules/.bin/verdict'), ['--version'], {
+      cwd: elsewhere,
+      env: { ...env, PATH: [folderOfOldNode(), process.env['PATH']].join(delimiter) },
+    })
+    expect(stdout).toBe(`${manifest.version}\n`)
+  })
+
+  test('serves, on the Node that came along, until it is told to stop, and the command line asks it', async () => {
+    const settings = { API_KEY, STORE_URL: 'lmdb:./data', HTTP_THREADS: '1', POOL_THREADS: '0' }
+    const path = [folderOfOldNode(), join(elsewhere, 'node_modules/.bin'), process.env['PATH']]
+    const service = new ServiceProcess({
+      cwd: elsewhere,
+      env: { ...settings, PATH: path.join(delimiter) },
+      command: ['verdict', 'serve'],
+    })
+    onTestFinished(async () => void (await service.end('SIGKILL')))
+    const url = await service.address()
+    const [, pid] = await service.logMatch(/"pid":(\d+)/)
+    // One that is not told to stop outlives what started it.
+    onTestFinished(async () => void (await run('kill', ['-KILL', pid!]).catch(() => null)))
+    await service.call('POST', `${SCHEMA}/resources`, {
+      key: 'document',
+      name: 'Document',
+      actions: { read: {} },
+      roles: { viewer: { name: 'Viewer', permissions: ['read'] } },
+    })
+    await service.call('POST', `${FACTS}/users`, { key: 'anna' })
+    const granted = { user: 'anna', role: 'viewer', resource_instance: 'document:plan', tenant: 'default' }
+    await service.call('POST', `${FACTS}/role_assignments`, granted)
+    expect(await service.call('POST', '/allowed', question('anna', 'read', 'document:plan'))).toMatchObject({
+      allow: true,
+    })
+    const asked = await run('npx', [manifest.name, 'check', 'anna', 'read', 'document:plan'], {
+      cwd: elsewhere,
+      env: { ...env, VERDICT_URL: url, VERDICT_KEY: API_KEY },
+    })
+    expect(JSON.parse(asked.stdout)).toMatchObject({ allow: true })
+    expect(await service.end('SIGTERM')).toBe(0)
+  })
+})

@@ -1,0 +1,580 @@
+/** The process as operators meet it: what it prints, what it refuses, and how it ends. */
+import { fork } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
+import { VERSION } from '#model/version.ts'
+import { freePort } from '#testing/processes/free-port.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+
+const API_KEY = 'a-configured-key-for-tests'
+const START = fileURLToPath(new URL('../../../src/start.js', import.meta.url))
+let cwd: string
+let started: ServiceProcess[]
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'verdict-process-'))
+  started = []
+})
+
+afterEach(async () => {
+  await Promise.all(started.map(service => service.end('SIGKILL')))
+  rmSync(cwd, { recursive: true, force: true })
+})
+
+function start(env: Readonly<Record<string, string>> = {}): ServiceProcess {
+  const service = new ServiceProcess({ cwd, env })
+  started.push(service)
+  return service
+}
+
+async function allowed(address: string, key: string): Promise<boolean> {
+  const response = await fetch(`${address}/allowed`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({
+      user: { key: 'alice' },
+      action: 'read',
+      resource: { type: 'document', key: 'welcome' },
+    }),
+  })
+  expect(response.status).toBe(200)
+  return ((await response.json()) as { allow: boolean }).allow
+}
+
+test('asks the C library for huge pages, unless told something else', async () => {
+  const tunables = async (env: Readonly<Record<string, string>>) => {
+    const service = start(env)
+    await service.address()
+    const environment = readFileSync(`/proc/${service.pid}/environ`, 'latin1').split('\0')
+    await service.end('SIGTERM')
+    return environment.filter(variable => variable.startsWith('GLIBC_TUNABLES='))
+  }
+  expect(await tunables({})).toEqual(['GLIBC_TUNABLES=glibc.malloc.hugetlb=1'])
+  expect(await tunables({ GLIBC_TUNABLES: '' })).toEqual(['GLIBC_TUNABLES='])
+  // Where the C library takes the variable away, once has to do.
+  expect(await tunables({ VERDICT_STARTED_AGAIN: 'yes' })).toEqual([])
+})
+
+test('starts without the snapshot of Node, unless something is said of it', async () => {
+  const commandLine = async (env: Readonly<Record<string, string>>) => {
+    const service = start(env)
+    await service.address()
+    const words = readFileSync(`/proc/${service.pid}/cmdline`, 'latin1').split('\0')
+    await service.end('SIGTERM')
+    return words
+  }
+  expect(await commandLine({})).toContain('--no-node-snapshot')
+  expect(await commandLine({ GLIBC_TUNABLES: '' })).toContain('--no-node-snapshot')
+  expect(await commandLine({ NODE_OPTIONS: '--node-snapshot' })).not.toContain('--no-node-snapshot')
+})
+
+test('npm start says at once what the process would start again for, and leaves what was decided', async () => {
+  const root = fileURLToPath(new URL('../../..', import.meta.url))
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly scripts: { readonly start: string }
+  }
+  const environmentOf = async (env: Readonly<Record<string, string>>) => {
+    const bin = `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`
+    const command = ['sh', '-c', `cd '${root}'; ${scripts.start}`] as const
+    const settings = { PATH: bin, API_KEY, STORE_URL: `lmdb:${join(cwd, 'data')}`, ...env }
+    const service = new ServiceProcess({ cwd, env: settings, command })
+    started.push(service)
+    await service.address()
+    const variables = readFileSync(`/proc/${service.pid}/environ`, 'latin1').split('\0')
+    await service.end('SIGTERM')
+    return Object.fromEntries(variables.map(variable => variable.split(/=(.*)/s)))
+  }
+  const usual = await environmentOf({ NODE_OPTIONS: '' })
+  expect(usual).toMatchObject({
+    GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
+    NODE_OPTIONS: '--no-node-snapshot ',
+  })
+  expect(usual).not.toHaveProperty('VERDICT_STARTED_AGAIN')
+  const decided = await environmentOf({ GLIBC_TUNABLES: '', NODE_OPTIONS: '--node-snapshot' })
+  expect(decided).toMatchObject({ GLIBC_TUNABLES: '', NODE_OPTIONS: '--no-node-snapshot --node-snapshot' })
+})
+
+test('keeps the channel to a process that started it with one', async () => {
+  const script = fileURLToPath(new URL('../../../src/start.js', import.meta.url))
+  const { GLIBC_TUNABLES: _tunables, ...env } = process.env
+  const child = fork(script, [], {
+    cwd,
+    env: { ...env, PORT: '0', STORE_URL: 'memory:', API_KEY },
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
+  })
+  const ended = once(child, 'exit')
+  await once(child.stdout!, 'data')
+  expect(child.connected).toBe(true)
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+})
+
+describe('the first start', () => {
+  test('makes a key and a sample workspace in ./data; the next start keeps both and shows no key', async () => {
+    const first = start()
+    const address = await first.address()
+    expect(first.stdout).toMatch(`Verdict ${VERSION} listens on ${address}\n`)
+    const [, key] = await first.stdoutMatch(/API key, shown this once: (\S+)/)
+    expect(existsSync(join(cwd, 'data'))).toBe(true)
+    expect(await allowed(address, key!)).toBe(true)
+    expect(await first.end('SIGTERM')).toBe(0)
+
+    const second = start()
+    expect(await allowed(await second.address(), key!)).toBe(true)
+    expect(second.stdout).not.toContain('API key')
+    expect(second.stdout).not.toContain('curl')
+  })
+
+  test.each([
+    ['STORE_URL', { STORE_URL: 'lmdb:./elsewhere' }],
+    ['API_KEY', { API_KEY }],
+  ])('loads nothing when the operator set %s', async (_name, env) => {
+    const service = start(env)
+    const address = await service.address()
+    const key = 'API_KEY' in env ? API_KEY : (await service.stdoutMatch(/shown this once: (\S+)/))[1]!
+    expect(await allowed(address, key)).toBe(false)
+    expect(service.stdout).not.toContain('curl')
+  })
+
+  test.each([1, 2, 5, 20])(
+    'killed between listening and being ready, at commit %i from there, is made up for by the next one',
+    async commits => {
+      const port = await freePort()
+      const first = start({ PORT: String(port), NODE_OPTIONS: killedWhileListening(port, commits) })
+      expect(await first.exited).toBeNull()
+      expect(first.stdout).toMatch(/^ready answers 503\n$/)
+
+      const second = start()
+      const address = await second.address()
+      const [, key] = await second.stdoutMatch(/API key, shown this once: (\S+)/)
+      expect(await allowed(address, key!)).toBe(true)
+      expect(await second.end('SIGTERM')).toBe(0)
+    },
+  )
+})
+
+/** What makes a process kill itself before so many commits to its ledger were made while its port was answered. */
+function killedWhileListening(port: number, commits: number): string {
+  const ledger = new URL('../../../src/store/embedded/embedded-ledger.ts', import.meta.url).href
+  const killer = `import { isMainThread } from 'node:worker_threads'
+    import { EmbeddedLedger } from '${ledger}'
+    const { commit } = EmbeddedLedger.prototype
+    let left = ${commits}
+    if (isMainThread) EmbeddedLedger.prototype.commit = async function (...parts) {
+      const answer = await fetch('http://127.0.0.1:${port}/ready').catch(() => null)
+      if (answer && --left === 0) {
+        process.stdout.write('ready answers ' + answer.status + '\\n', () => process.kill(process.pid, 'SIGKILL'))
+        await new Promise(() => {})
+      }
+      return commit.apply(this, parts)
+    }`
+  return `--import=data:text/javascript,${encodeURIComponent(killer)}`
+}
+
+test('a configured key replaces the one configured before', async () => {
+  const first = start({ API_KEY })
+  await first.address()
+  await first.end('SIGTERM')
+  const second = start({ API_KEY: 'another-configured-key' })
+  const address = await second.address()
+  const scope = (key: string) =>
+    fetch(`${address}/v2/api-key/scope`, { headers: { authorization: `Bearer ${key}` } })
+  expect((await scope('another-configured-key')).status).toBe(200)
+  expect((await scope(API_KEY)).status).toBe(401)
+})
+
+describe('the head of a request', () => {
+  /** The status of a request whose line and headers have `bytes` in all, sent in two packets where there is a `cut`. */
+  async function statusOf(port: number, bytes: number, cut = bytes) {
+    const bare = requestText('GET /healthy', ['X-Long: '])
+    const text = requestText('GET /healthy', [`X-Long: ${'x'.repeat(bytes - bare.length)}`])
+    const connection = await RawConnection.open(port)
+    await connection.send(text.slice(0, cut))
+    if (cut < bytes) {
+      // Answered behind what was sent before: that has been read.
+      await (await fetch(`http://127.0.0.1:${port}/healthy`)).text()
+      await connection.send(text.slice(cut))
+    }
+    const answer = await connection.answer()
+    connection.destroy()
+    return answer?.status
+  }
+
+  test.each([
+    ['16 KiB', {}, 16_384],
+    // Whatever the library would have been told otherwise.
+    ['MAX_HEADER_BYTES', { MAX_HEADER_BYTES: '2000', UWS_HTTP_MAX_HEADERS_SIZE: '9000' }, 2_000],
+  ])('may have %s, to the byte, and is 431 beyond', async (_, env, bytesMax) => {
+    const service = start({ ...env, API_KEY, HTTP_THREADS: '2' })
+    const port = Number(new URL(await service.address()).port)
+    const statuses = []
+    for (const bytes of [bytesMax, bytesMax + 1])
+      statuses.push(await statusOf(port, bytes), await statusOf(port, bytes, 100))
+    expect(statuses).toEqual([200, 200, 431, 431])
+  })
+})
+
+describe("the operator's key", () => {
+  const ADMIN_API_KEY = 'an-organization-key-for-tests'
+  const statusOf = async (service: ServiceProcess, key: string) =>
+    (
+      await fetch(`${await service.address()}/v2/api-key/scope`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+    ).status
+
+  test('in API_KEY replaces the one made at the first start; without it, a new one is made and shown', async () => {
+    const first = start()
+    const [, generated] = await first.stdoutMatch(/shown this once: (\S+)/)
+    await first.end('SIGTERM')
+    const second = start({ API_KEY })
+    expect([await statusOf(second, API_KEY), await statusOf(second, generated!)]).toEqual([200, 401])
+    expect(second.stdout).not.toContain('API key')
+    await second.end('SIGTERM')
+    const third = start()
+    const [, again] = await third.stdoutMatch(/shown this once: (\S+)/)
+    expect(third.stdout).not.toContain('curl')
+    for (const [key, status] of [
+      [API_KEY, 401],
+      [generated!, 401],
+      [again!, 200],
+    ] as const) {
+      expect(await statusOf(third, key)).toBe(status)
+    }
+    // The sample of the first start is still there, as it was.
+    expect(await allowed(await third.address(), again!)).toBe(true)
+  })
+
+  test('that is gone is not made up for when the organization has one of its own', async () => {
+    const first = start({ API_KEY })
+    await first.address()
+    await first.end('SIGTERM')
+    const second = start({ ADMIN_API_KEY })
+    expect([await statusOf(second, ADMIN_API_KEY), await statusOf(second, API_KEY)]).toEqual([200, 401])
+    expect(second.stdout).not.toContain('API key')
+  })
+
+  test('may be the one made at the first start', async () => {
+    const first = start()
+    const [, generated] = await first.stdoutMatch(/shown this once: (\S+)/)
+    await first.end('SIGTERM')
+    const second = start({ API_KEY: generated! })
+    expect(await statusOf(second, generated!)).toBe(200)
+    await second.end('SIGTERM')
+    const third = start({ ADMIN_API_KEY })
+    expect(await statusOf(third, generated!)).toBe(401)
+  })
+})
+
+describe('refuses to start, with one line that says why and exit code 1,', () => {
+  test.each([
+    ['a port that is no number', { PORT: 'http' }, 'setting PORT: expected a whole number from 0 to 65535'],
+    ['an empty host', { HOST: '' }, 'setting HOST'],
+    ['a key that is too short', { API_KEY: 'short' }, 'setting API_KEY: expected 16 to 512'],
+    ['one key for both', { API_KEY, ADMIN_API_KEY: API_KEY }, 'setting ADMIN_API_KEY: expected another key'],
+    ['one port for both', { PORT: '8181', OPA_PORT: '8181' }, 'setting OPA_PORT: expected another port than'],
+    [
+      'an end of deciding before it is stale',
+      { STALE_AFTER_MS: '5000', MAX_STALE_MS: '4999' },
+      'setting MAX_STALE_MS: expected 0 or at least STALE_AFTER_MS',
+    ],
+    ['a body ceiling of nothing', { MAX_BODY_BYTES: '0' }, 'setting MAX_BODY_BYTES'],
+    ['a ceiling that no head is below', { MAX_HEADER_BYTES: '1023' }, 'setting MAX_HEADER_BYTES'],
+    ['an unknown log level', { LOG_LEVEL: 'loud' }, 'setting LOG_LEVEL: expected one of'],
+    ['a store it does not know', { STORE_URL: 'postgres://localhost:5432' }, 'STORE_URL must be'],
+  ])('%s', async (_what, env, message) => {
+    const service = start(env)
+    expect(await service.exited).toBe(1)
+    expect(service.stderr).toContain(message)
+    expect(service.stderr.trim().split('\n')).toHaveLength(1)
+    expect(service.stderr).not.toContain('    at ')
+  })
+
+  test('a port that somebody else listens on', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    const service = start({ PORT: String(port), STORE_URL: 'memory:' })
+    expect(await service.exited).toBe(1)
+    expect(service.stderr).toContain(`127.0.0.1:${port} is already in use`)
+    other.close()
+  })
+
+  test('a data directory that another process has open', async () => {
+    await start().address()
+    const second = start()
+    expect(await second.exited).toBe(1)
+    expect(second.stderr).toContain('in use')
+  })
+
+  test('a runtime for which the HTTP server has no binary', async () => {
+    const otherAbi = 'Object.defineProperty(process,"versions",{value:{...process.versions,modules:"200"}})'
+    const service = new ServiceProcess({
+      cwd,
+      env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(otherAbi)}` },
+    })
+    started.push(service)
+    expect(await service.exited).toBe(1)
+    expect(service.stderr).toMatch(/^verdict: the HTTP server has no binary for Node .*\n$/)
+  })
+})
+
+test.each([
+  ['the main thread', 'isMainThread'],
+  ['one of the HTTP threads', 'threadId === 1'],
+])(
+  'a fault that nothing catches in %s is in the log and ends the process with exit code 1',
+  async (_where, where) => {
+    const faulty = `import { isMainThread, threadId } from 'node:worker_threads'
+    import { existsSync } from 'node:fs'
+    if (${where}) setInterval(() => { if (existsSync('fail-now')) throw new Error('on purpose') }, 20)`
+    const service = start({
+      API_KEY,
+      HTTP_THREADS: '2',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(faulty)}`,
+    })
+    await service.address()
+    writeFileSync(join(cwd, 'fail-now'), '')
+    expect(await service.exited).toBe(1)
+    expect(service.stderr).toContain('on purpose')
+  },
+)
+
+describe('a stop during the start', () => {
+  const STOP_DELAY_MS = '2999'
+
+  /** The process is signalled when its code begins to listen to the signal for the nth time, and says when it waits that delay. */
+  const signalledAt = (nth: number) => `import { syncBuiltinESMExports } from 'node:module'
+    import timers from 'node:timers/promises'
+    const { setTimeout: sleep } = timers
+    timers.setTimeout = (ms, ...rest) => {
+      if (ms === ${STOP_DELAY_MS}) process.stderr.write('waits for callers to leave')
+      return sleep(ms, ...rest)
+    }
+    syncBuiltinESMExports()
+    let count = 0
+    process.on('newListener', name => {
+      if (name !== 'SIGTERM') return
+      count += 1
+      if (count === ${nth}) queueMicrotask(() => process.kill(process.pid, 'SIGTERM'))
+    })`
+
+  function signalled(nth: number): ServiceProcess {
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(signalledAt(nth))}`
+    return start({ API_KEY, HTTP_THREADS: '1', STOP_DELAY_MS, NODE_OPTIONS })
+  }
+
+  test.each([
+    ['before its code is loaded', 1],
+    ['while the store is opened', 2],
+  ])('%s ends it with exit code 0, and waits for no callers', async (_when, nth) => {
+    const service = signalled(nth)
+    expect(await service.exited).toBe(0)
+    expect(service.stderr).not.toContain('waits for callers to leave')
+  })
+
+  test('is not one when it is ready', async () => {
+    const service = signalled(Infinity)
+    await service.address()
+    expect(await service.end('SIGTERM')).toBe(0)
+    expect(service.stderr).toContain('waits for callers to leave')
+  })
+})
+
+test('a start that fails says why, although what has started already cannot be closed', async () => {
+  const href = new URL('../../../src/store/embedded/embedded-store.ts', import.meta.url).href
+  const unclosable = `import { EmbeddedStore } from '${href}'
+    EmbeddedStore.prototype.close = () => Promise.reject(new Error('on purpose'))`
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as { port: number }
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(unclosable)}`
+  const service = start({ PORT: String(port), STORE_URL: 'memory:', NODE_OPTIONS })
+  expect(await service.exited).toBe(1)
+  const [first, last] = service.stderr.trim().split('\n')
+  expect(first).toContain('on purpose')
+  expect(last).toContain(`cannot start: the address 127.0.0.1:${port} is already in use`)
+  other.close()
+})
+
+describe('a broken invariant on the main thread is answered, logged,', () => {
+  const ADMIN_API_KEY = 'an-organization-key-for-tests'
+
+  /** A service whose commits fail so while there is such a file. */
+  async function startBreakable() {
+    const href = (path: string) => new URL(`../../../src/${path}`, import.meta.url).href
+    const broken = `import { isMainThread } from 'node:worker_threads'
+      import { existsSync } from 'node:fs'
+      import { InvariantError } from '${href('model/assert.ts')}'
+      import { EmbeddedLedger } from '${href('store/embedded/embedded-ledger.ts')}'
+      const { commit } = EmbeddedLedger.prototype
+      if (isMainThread) EmbeddedLedger.prototype.commit = function (...parts) {
+        if (existsSync('break-now')) throw new InvariantError('on purpose')
+        return commit.apply(this, parts)
+      }`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(broken)}`
+    const service = start({ API_KEY, ADMIN_API_KEY, NODE_OPTIONS })
+    return { service, address: await service.address() }
+  }
+
+  test('and in one environment the end of nothing else', async () => {
+    const { service, address } = await startBreakable()
+    writeFileSync(join(cwd, 'break-now'), '')
+    expect((await putUser(address, 'alice')).status).toBe(500)
+    rmSync(join(cwd, 'break-now'))
+    expect((await putUser(address, 'alice')).status).toBe(201)
+    expect(await service.end('SIGTERM')).toBe(0)
+    expect(service.stderr.match(/a management operation failed/g)).toHaveLength(1)
+    expect(service.stderr).toContain('caused by: InvariantError: on purpose')
+  })
+
+  test('and in the organization, which is of all, the end of the process, with exit code 1', async () => {
+    const { service, address } = await startBreakable()
+    writeFileSync(join(cwd, 'break-now'), '')
+    const answer = await fetch(`${address}/v2/projects/default/envs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMIN_API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ key: 'another', name: 'Another' }),
+    }).catch(() => null)
+    expect(answer?.status ?? 500).toBe(500)
+    expect(await service.exited).toBe(1)
+    expect(service.stderr).toContain('on purpose')
+  })
+})
+
+function putUser(address: string, key: string): Promise<Response> {
+  return fetch(`${address}/v2/facts/default/default/users/${key}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ key }),
+  })
+}
+
+test('a service whose log cannot be written decides, and stops in order', async () => {
+  const words = [process.execPath, '--disable-warning=ExperimentalWarning', START]
+  const command = ['sh', '-c', 'exec "$0" "$@" 2>/dev/full', ...words] as const
+  const service = new ServiceProcess({ cwd, env: { DECISION_LOG: 'decisions.log', API_KEY }, command })
+  started.push(service)
+  await allowed(await service.address(), API_KEY)
+  expect(await service.end('SIGHUP')).toBe(0)
+  expect(readFileSync(join(cwd, 'decisions.log'), 'utf8')).toContain('"user":"alice"')
+})
+
+test.each(['SIGHUP', 'SIGQUIT'] as const)(
+  '%s stops the service in order and loses no record of a decision; SIGUSR1 and SIGUSR2 are ignored',
+  async signal => {
+    const service = start({ DECISION_LOG: 'decisions.log', HTTP_THREADS: '1', STOP_DELAY_MS: '0' })
+    const address = await service.address()
+    const [, key] = await service.stdoutMatch(/API key, shown this once: (\S+)/)
+    for (const ignored of ['SIGUSR1', 'SIGUSR2'] as const) process.kill(service.pid, ignored)
+    expect(await allowed(address, key!)).toBe(true)
+    expect(await service.end(signal)).toBe(0)
+    expect(service.stderr).toContain(`"signal":"${signal}"`)
+    expect(service.stderr).not.toContain('Debugger')
+    expect(readFileSync(join(cwd, 'decisions.log'), 'utf8')).toContain('"user":"alice"')
+  },
+)
+
+test('SIGTERM under load: no request fails, and the exit code is 0', async () => {
+  // Until a delay is long enough for a balancer to hear of it, on a machine that may stand still.
+  for (let delayMs = 1_000; !(await wasHeardOf(delayMs)); delayMs *= 2);
+})
+
+/** Whether the balancer heard of a stop before the port was closed: nothing fails then, and some were asked to go elsewhere. */
+async function wasHeardOf(delayMs: number): Promise<boolean> {
+  const service = start({ API_KEY, HTTP_THREADS: '2', STOP_DELAY_MS: String(delayMs) })
+  const address = await service.address()
+  const underLoad = Promise.withResolvers<void>()
+  const node = { isReady: true, isListening: true }
+  const failures: string[] = []
+  const put: string[] = []
+  let answered = 0
+  let askedElsewhere = 0
+  // As a load balancer does it: sends nothing more to a node that is not ready.
+  const balancer = (async () => {
+    while (node.isReady) {
+      const answer = await fetch(`${address}/ready`).catch(() => null)
+      if (answer === null) node.isListening = false
+      node.isReady = answer?.status === 200
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+  })()
+  const call = async (index: number, turn: number): Promise<Response> => {
+    if (turn % 3 > 0) {
+      return fetch(`${address}/allowed/bulk`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${API_KEY}` },
+        body: JSON.stringify([{ user: { key: 'alice' }, action: 'read', resource: { type: 'document' } }]),
+      })
+    }
+    const key = `user-${index}-${turn}`
+    const response = await putUser(address, key)
+    put.push(key)
+    return response
+  }
+  const callers = Array.from({ length: 16 }, async (_, index) => {
+    for (let turn = 0; node.isReady; turn += 1) {
+      try {
+        const response = await call(index, turn)
+        await response.arrayBuffer()
+        if (response.headers.get('connection') === 'close') askedElsewhere += 1
+        if (!response.ok) failures.push(`${response.status}`)
+        answered += 1
+        if (answered === 300) underLoad.resolve()
+      } catch (error) {
+        failures.push(String((error as Error).cause ?? error))
+      }
+    }
+  })
+  await underLoad.promise
+  const ended = service.end('SIGTERM')
+  // As a supervisor that signals npm as well brings about: npm hands on what it gets.
+  await service.logMatch(/"stopping"/)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.kill(service.pid, signal)
+  expect(await ended).toBe(0)
+  await Promise.all([...callers, balancer])
+  if (!node.isListening) return false
+  expect(failures).toEqual([])
+  // What was answered was done.
+  const next = start({ API_KEY })
+  const nextAddress = await next.address()
+  for (const key of put.slice(-20)) {
+    const read = await fetch(`${nextAddress}/v2/facts/default/default/users/${key}`, {
+      headers: { authorization: `Bearer ${API_KEY}` },
+    })
+    expect([key, read.status]).toEqual([key, 200])
+  }
+  expect(await next.end('SIGTERM')).toBe(0)
+  return askedElsewhere > 0
+}
+
+test('a stop takes what is still being received or answered to its end, and takes no more', async () => {
+  const service = start({ API_KEY })
+  const address = await service.address()
+  const { port } = new URL(address)
+  const connection = await RawConnection.open(Number(port))
+  const body = JSON.stringify({ user: { key: 'alice' }, action: 'read', resource: { type: 'document' } })
+  const headers = [`Authorization: Bearer ${API_KEY}`, `Content-Length: ${body.length}`]
+  await connection.send(requestText('POST /allowed', headers, body.slice(0, 10)))
+  // Once this is answered, the other is being received, too, by the one thread there is.
+  expect((await fetch(`${address}/healthy`)).status).toBe(200)
+  const ended = service.end('SIGTERM')
+  for (;;) {
+    const isListening = await fetch(`${address}/healthy`).then(
+      () => true,
+      () => false,
+    )
+    if (!isListening) break
+  }
+  await connection.send(body.slice(10))
+  const answer = await connection.answer()
+  expect([answer?.status, answer?.headers.get('connection')]).toEqual([200, 'close'])
+  expect(await ended).toBe(0)
+})

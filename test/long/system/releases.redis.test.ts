@@ -1,0 +1,72 @@
+/** Stores that released versions have written: this one decides and lists what they did, changes them, and starts on them again. */
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Asked, FIXTURE_KEYS, FIXTURE_PREFIX, FIXTURES } from '../../../packaging/release-fixture.ts'
+import { type RedisProcess, startRedis } from '#testing/processes/redis-process.ts'
+import { FACTS, question, storeDirectory } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+
+const releases = readdirSync(FIXTURES).filter(name => statSync(join(FIXTURES, name)).isDirectory())
+
+function answersOf(release: string, store: 'embedded' | 'redis'): Asked[] {
+  const text = readFileSync(join(FIXTURES, release, 'answers.json'), 'utf8')
+  return (JSON.parse(text) as Record<'embedded' | 'redis', Asked[]>)[store]
+}
+
+/** Asks all that was asked then, changes something, and starts again. Later releases may say more than earlier ones. */
+async function goesOn(start: () => ServiceProcess, asked: readonly Asked[]): Promise<void> {
+  expect(asked.length).toBeGreaterThan(8)
+  const first = start()
+  for (const { method, path, body, answer } of asked) {
+    expect(await first.call(method, path, body), path).toMatchObject(answer as object)
+  }
+  const asks = question('erin', 'read', 'document:budget')
+  expect(await first.call('POST', '/allowed', asks)).toMatchObject({ allow: false })
+  await first.call('POST', `${FACTS}/users`, { key: 'erin' })
+  const granted = { user: 'erin', role: 'viewer', resource_instance: 'document:budget', tenant: 'acme' }
+  await first.call('POST', `${FACTS}/role_assignments`, granted)
+  const isAllowed = { ...asks, resource: { ...asks.resource, tenant: 'acme' } }
+  expect(await first.call('POST', '/allowed', isAllowed)).toMatchObject({ allow: true })
+  expect(await first.end('SIGTERM')).toBe(0)
+  const second = start()
+  expect(await second.call('POST', '/allowed', isAllowed)).toMatchObject({ allow: true })
+  expect(await second.end('SIGTERM')).toBe(0)
+}
+
+function started(cwd: string, storeUrl: string): ServiceProcess {
+  const service = new ServiceProcess({
+    cwd,
+    env: { ...FIXTURE_KEYS, STORE_URL: storeUrl, HTTP_THREADS: '1' },
+  })
+  onTestFinished(async () => void (await service.end('SIGKILL')))
+  return service
+}
+
+describe.each(releases)('what %s has written', release => {
+  test('in an embedded store goes on', async () => {
+    const cwd = storeDirectory()
+    execFileSync('tar', ['-xzf', join(FIXTURES, release, 'embedded.tar.gz'), '-C', cwd])
+    await goesOn(() => started(cwd, 'lmdb:./store'), answersOf(release, 'embedded'))
+  })
+
+  test('in Redis goes on', async () => {
+    const redis = await restored(join(FIXTURES, release, 'redis.rdb'))
+    const cwd = storeDirectory()
+    const url = `redis://127.0.0.1:${redis.port}?prefix=${FIXTURE_PREFIX}`
+    await goesOn(() => started(cwd, url), answersOf(release, 'redis'))
+  })
+})
+
+/** A Redis that starts on this dump. */
+async function restored(dump: string): Promise<RedisProcess> {
+  const redis = await startRedis({
+    arguments: (_port, directory) => {
+      copyFileSync(dump, join(directory, 'dump.rdb'))
+      return []
+    },
+  })
+  onTestFinished(() => redis.stop())
+  return redis
+}

@@ -1,0 +1,252 @@
+/**
+ * A service with three environments, each with one user who may read documents, and the questions that tell whether each of
+ * them decides. For tests of what one of them does to the others.
+ */
+import { expect } from 'vitest'
+import { Scrape } from '#testing/requests/metrics.ts'
+import { pause } from '#testing/processes/pause.ts'
+import type { ServiceProcess } from '#testing/processes/service-process.ts'
+
+export const KEYS = {
+  API_KEY: 'an-environment-key-for-tests',
+  ADMIN_API_KEY: 'an-organization-key-for-tests',
+  METRICS_TOKEN: 'a-token-of-a-scraper-for-tests',
+}
+export const ENVIRONMENTS = ['default', 'second', 'third'] as const
+export type EnvironmentKey = (typeof ENVIRONMENTS)[number]
+
+const ENVS = '/v2/projects/default/envs'
+
+export interface Answer<Body = unknown> {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Body
+}
+
+interface Told {
+  readonly id: string
+  readonly closed?: { readonly reason: string; readonly since: string }
+}
+
+/** The present key of each environment: what a former run was given is good for the next. */
+const secrets = new WeakMap<ThreeEnvironments, Map<EnvironmentKey, string>>()
+
+export class ThreeEnvironments {
+  readonly address: string
+  readonly #service: ServiceProcess
+
+  /** As an earlier run left them, or made now. */
+  static async of(service: ServiceProcess): Promise<ThreeEnvironments> {
+    const environments = new ThreeEnvironments(service, await service.address())
+    const known = new Map<EnvironmentKey, string>([['default', KEYS.API_KEY]])
+    secrets.set(environments, known)
+    for (const key of ENVIRONMENTS) {
+      const isNew = (await environments.manage('GET', `${ENVS}/${key}`)).status === 404
+      if (isNew) await environments.done('POST', ENVS, { key, name: key })
+      const fetched = await environments.done<{ secret: string }>('GET', `/v2/api-key/default/${key}`)
+      known.set(key, fetched.secret)
+      if (isNew || (key === 'default' && (await environments.isEmpty()))) await environments.#fill(key)
+    }
+    return environments
+  }
+
+  private constructor(service: ServiceProcess, address: string) {
+    this.#service = service
+    this.address = address
+  }
+
+  async isEmpty(): Promise<boolean> {
+    const roles = await this.manage<unknown[]>('GET', '/v2/schema/default/default/roles')
+    return roles.body.length === 0
+  }
+
+  /** A call with the organization's key. */
+  async manage<Body = unknown>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
+    return this.#send(KEYS.ADMIN_API_KEY, method, path, body)
+  }
+
+  /** The same, which has to succeed; what came. */
+  async done<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body> {
+    const answer = await this.manage<Body>(method, path, body)
+    expect([method, path, answer.status < 300, answer.body]).toEqual([method, path, true, answer.body])
+    return answer.body
+  }
+
+  addUser(environment: EnvironmentKey, key: string): Promise<Answer> {
+    return this.manage('POST', `/v2/facts/default/${environment}/users`, { key })
+  }
+
+  removeUser(environment: EnvironmentKey, key: string): Promise<Answer> {
+    return this.manage('DELETE', `/v2/facts/default/${environment}/users/${encodeURIComponent(key)}`)
+  }
+
+  /** What the environment says of itself. */
+  told(environment: EnvironmentKey): Promise<Told> {
+    return this.done('GET', `${ENVS}/${environment}`)
+  }
+
+  remove(environment: EnvironmentKey): Promise<unknown> {
+    return this.done('DELETE', `${ENVS}/${environment}`)
+  }
+
+  async exported(environment: EnvironmentKey): Promise<Answer<string>> {
+    const response = await fetch(`${this.address}${ENVS}/${environment}/export`, {
+      headers: { authorization: `Bearer ${KEYS.ADMIN_API_KEY}` },
+    })
+    return { status: response.status, headers: response.headers, body: await response.text() }
+  }
+
+  async imported(environment: EnvironmentKey, lines: string): Promise<number> {
+    const response = await fetch(`${this.address}${ENVS}/${environment}/import?replace=true`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${KEYS.ADMIN_API_KEY}`,
+        'content-type': 'application/x-ndjson',
+      },
+      body: lines,
+    })
+    await response.text()
+    return response.status
+  }
+
+  /** The answer to whether the user may read documents there. */
+  decision(
+    environment: EnvironmentKey,
+    tenant = 'default',
+  ): Promise<Answer<{ allow?: boolean; message?: string }>> {
+    return this.#send(secrets.get(this)!.get(environment)!, 'POST', '/allowed', readingIn(tenant))
+  }
+
+  /** The same, so often that the pool answers. */
+  bulk(environment: EnvironmentKey, tenant = 'default'): Promise<Answer> {
+    const questions = Array.from({ length: 4_000 }, () => readingIn(tenant))
+    return this.#send(secrets.get(this)!.get(environment)!, 'POST', '/allowed/bulk', questions)
+  }
+
+  /** What each of them answers: whether it allows, or the status it refuses with. */
+  async decisions(): Promise<(boolean | number)[]> {
+    return Promise.all(
+      ENVIRONMENTS.map(async key => {
+        const { status, body } = await this.decision(key)
+        return status === 200 ? body.allow! : status
+      }),
+    )
+  }
+
+  /** Resolves when it decides again, and says so: threads may decide a moment before. */
+  async whenOpen(environment: EnvironmentKey): Promise<void> {
+    while ((await this.told(environment)).closed !== undefined) await pause()
+  }
+
+  /** Asks these all the time, until the function that it returns is called, which says what they refused. */
+  keepAsking(
+    ...environments: readonly EnvironmentKey[]
+  ): () => Promise<{ readonly asked: number; readonly refused: readonly Answer[] }> {
+    const over = new AbortController()
+    let asked = 0
+    const refused: Answer[] = []
+    const asking = environments.map(async key => {
+      while (!over.signal.aborted) {
+        const answer = await this.decision(key)
+        asked += 1
+        if (answer.status !== 200 || answer.body.allow !== true) refused.push(answer)
+      }
+    })
+    const all = Promise.allSettled(asking)
+    return async () => {
+      over.abort()
+      const failed = (await all).flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason] : []))
+      expect(failed).toEqual([])
+      return { asked, refused }
+    }
+  }
+
+  async isReady(): Promise<boolean> {
+    return (await fetch(`${this.address}/ready`)).status === 200
+  }
+
+  /** Those that the metrics show as closed. */
+  async closedByMetrics(): Promise<string[]> {
+    const { samples } = await Scrape.of(this.address, { authorization: `Bearer ${KEYS.METRICS_TOKEN}` })
+    const closed = samples.filter(({ name, value }) => name === 'verdict_environment_closed' && value === 1)
+    return closed.map(({ labels }) => labels['environment']!)
+  }
+
+  logMatch(pattern: RegExp): Promise<unknown> {
+    return this.#service.logMatch(pattern)
+  }
+
+  end(signal: NodeJS.Signals): Promise<number | null> {
+    return this.#service.end(signal)
+  }
+
+  async #fill(key: EnvironmentKey): Promise<void> {
+    const [schema, facts] = [`/v2/schema/default/${key}`, `/v2/facts/default/${key}`]
+    await this.done('POST', `${schema}/resources`, {
+      key: 'document',
+      name: 'Document',
+      actions: { read: {} },
+    })
+    await this.done('POST', `${schema}/roles`, {
+      key: 'reader',
+      name: 'Reader',
+      permissions: ['document:read'],
+    })
+    await this.done('POST', `${facts}/users`, { key: 'alice' })
+    await this.done('POST', `${facts}/role_assignments`, { user: 'alice', role: 'reader', tenant: 'default' })
+  }
+
+  async #send<Body>(secret: string, method: string, path: string, body?: unknown): Promise<Answer<Body>> {
+    const response = await fetch(this.address + path, {
+      method,
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const told = text === '' ? undefined : (JSON.parse(text) as unknown)
+    return { status: response.status, headers: response.headers, body: told as Body }
+  }
+}
+
+function readingIn(tenant: string) {
+  return { user: { key: 'alice' }, action: 'read', resource: { type: 'document', tenant } }
+}
+
+/** What makes the threads that decide find an invariant broken when they are asked about that tenant. */
+export function brokenAt(tenant: string): string {
+  const href = (path: string) => new URL(`../../../src/${path}`, import.meta.url).href
+  const broken = `import { isMainThread } from 'node:worker_threads'
+    import { Question } from '${href('engine/shared-index/check/question.ts')}'
+    import { InvariantError } from '${href('model/assert.ts')}'
+    const { resolve } = Question.prototype
+    if (!isMainThread) Question.prototype.resolve = function (record, tenant, sequence) {
+      if (tenant === '${tenant}') throw new InvariantError('on purpose')
+      return resolve.call(this, record, tenant, sequence)
+    }`
+  return `--import=data:text/javascript,${encodeURIComponent(broken)}`
+}
+
+/** What makes a node fail to bring commits about a user whose key begins so into its local copy, as a defect or a bad disk may. */
+export function withoutCopyOf(prefix: string): string {
+  const { href } = new URL('../../../src/store/redis/local-copy.ts', import.meta.url)
+  const broken = `import { LocalCopy } from '${href}'
+    const { apply } = LocalCopy.prototype
+    LocalCopy.prototype.apply = async function (entry, ...rest) {
+      if (JSON.stringify(entry.changes).includes('${prefix}')) throw new Error('on purpose')
+      return apply.call(this, entry, ...rest)
+    }`
+  return `--import=data:text/javascript,${encodeURIComponent(broken)}`
+}
+
+/** What makes a process have an index that holds no user whose key begins so, as one of another release may. */
+export function withoutRoomFor(prefix: string): string {
+  const href = (path: string) => new URL(`../../../src/${path}`, import.meta.url).href
+  const narrow = `import { Facts } from '${href('engine/shared-index/write/facts.ts')}'
+    import { AuthzError } from '${href('model/errors.ts')}'
+    const { putUser } = Facts.prototype
+    Facts.prototype.putUser = function (user, attributes) {
+      if (user.startsWith('${prefix}')) throw new AuthzError('LIMIT_EXCEEDED', 'the index holds no more users')
+      return putUser.call(this, user, attributes)
+    }`
+  return `--import=data:text/javascript,${encodeURIComponent(narrow)}`
+}

@@ -1,0 +1,191 @@
+/** Traces, from a real process to a collector: whose they are, what they say, and that neither side waits for the other. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '#testing/processes/free-port.ts'
+import { API_KEY, FACTS, question, storeDirectory } from '#testing/processes/running-service.ts'
+import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
+import { OtlpCollector, type ReceivedSpan } from '../../support/otlp-collector.ts'
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+const CALLER = 'b7ad6b7169203331'
+const SAMPLED = `00-${TRACE}-${CALLER}-01`
+
+function started(env: Readonly<Record<string, string>>, cwd = storeDirectory()): ServiceProcess {
+  const settings = { API_KEY, STORE_URL: 'memory:', HTTP_THREADS: '1', POOL_THREADS: '0' }
+  const service = new ServiceProcess({ cwd, env: { ...settings, ...env } })
+  onTestFinished(async () => void (await service.end('SIGKILL')))
+  return service
+}
+
+async function ask(
+  service: ServiceProcess,
+  method: string,
+  path: string,
+  { body, headers = {} }: { readonly body?: unknown; readonly headers?: Record<string, string> } = {},
+): Promise<number> {
+  const response = await fetch((await service.address()) + path, {
+    method,
+    headers: { authorization: `Bearer ${API_KEY}`, ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  await response.arrayBuffer()
+  return response.status
+}
+
+const ALLOWED = { body: question('alice', 'read', 'document') }
+
+/** The spans of what is asked of a service, all of which it sends at its end. */
+async function spansOf(asking: (service: ServiceProcess) => Promise<void>): Promise<readonly ReceivedSpan[]> {
+  const collector = await OtlpCollector.start()
+  const service = started({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.address })
+  await asking(service)
+  expect(await service.end('SIGTERM')).toBe(0)
+  return collector.spans
+}
+
+describe('a request', () => {
+  test('goes on with the trace of its caller, and what the main thread does for it with its own', async () => {
+    const spans = await spansOf(async service => {
+      const headers = { traceparent: SAMPLED }
+      await ask(service, 'POST', '/allowed', { ...ALLOWED, headers })
+      await ask(service, 'POST', `${FACTS}/users`, { body: { key: 'alice' }, headers })
+      await ask(service, 'POST', '/allowed', ALLOWED)
+      await ask(service, 'POST', '/allowed', { ...ALLOWED, headers: { traceparent: 'nonsense' } })
+    })
+    const decisions = spans.filter(({ name }) => name === 'POST /allowed')
+    const ofCaller = decisions.filter(({ traceId }) => traceId === TRACE)
+    expect(ofCaller.map(({ parentSpanId }) => parentSpanId)).toEqual([CALLER])
+    const own = decisions.filter(({ traceId }) => traceId !== TRACE)
+    expect(own.map(({ parentSpanId }) => parentSpanId)).toEqual(['', ''])
+    expect(new Set(own.map(({ traceId }) => traceId)).size).toBe(2)
+    const change = spans.find(({ name }) => name === 'POST /v2/facts/{proj_id}/{env_id}/users')!
+    expect(change).toMatchObject({ traceId: TRACE, parentSpanId: CALLER })
+    const work = spans.find(({ name }) => name === 'createUser')!
+    expect(work).toMatchObject({ traceId: TRACE, parentSpanId: change.spanId, kind: 1 })
+    expect(spans).toHaveLength(5)
+  })
+
+  test('is described as OpenTelemetry describes those of HTTP servers', async () => {
+    let port = 0
+    const [decision, change, lost, strange, ...others] = await spansOf(async service => {
+      port = Number(new URL(await service.address()).port)
+      const headers = { 'user-agent': 'a client', 'x-forwarded-proto': 'https' }
+      await ask(service, 'POST', '/allowed?user=secret', { ...ALLOWED, headers })
+      await ask(service, 'GET', `${FACTS}/users/bob`, { headers })
+      await ask(service, 'GET', `/nowhere/${'x'.repeat(1_000)}`, { headers })
+      await ask(service, 'PROPFIND', '/allowed', { headers })
+    }).then(spans => spans.filter(({ kind }) => kind === 2))
+    const common = {
+      'server.address': '127.0.0.1',
+      'server.port': port,
+      'url.scheme': 'https',
+      'user_agent.original': 'a client',
+    }
+    expect(decision!.attributes).toEqual({
+      ...common,
+      'http.request.method': 'POST',
+      'http.route': '/allowed',
+      'http.response.status_code': 200,
+      'url.path': '/allowed',
+      'verdict.operation': 'isAllowed',
+    })
+    expect(decision!.resource).toMatchObject({
+      'service.name': 'verdict',
+      'service.version': expect.stringMatching(/^\d+\.\d+\.\d+/),
+      'host.name': expect.any(String),
+    })
+    // What a caller did wrong is no error of the server.
+    expect([change!.name, change!.status]).toEqual(['GET /v2/facts/{proj_id}/{env_id}/users/{user_id}', 0])
+    expect(change!.attributes).toMatchObject({
+      'url.path': `${FACTS}/users/bob`,
+      'http.response.status_code': 404,
+    })
+    // No name is a caller's to make, no text as long as one likes.
+    expect([lost!.name, lost!.attributes['http.route']]).toEqual(['GET', undefined])
+    expect(lost!.attributes['url.path']).toHaveLength(512)
+    expect(strange).toMatchObject({
+      name: 'HTTP',
+      attributes: { 'http.request.method': '_OTHER', 'http.request.method_original': 'PROPFIND' },
+    })
+    expect(others).toEqual([])
+  })
+
+  test('of a probe has no span', async () => {
+    const spans = await spansOf(async service => {
+      for (const path of ['/healthy', '/ready', '/fresh', '/metrics']) {
+        for (const method of ['GET', 'HEAD']) expect(await ask(service, method, path)).toBe(200)
+      }
+      await ask(service, 'GET', '/.well-known/authzen-configuration')
+    })
+    expect(spans.map(({ name }) => name)).toEqual(['GET /.well-known/authzen-configuration'])
+  })
+})
+
+describe('the collector', () => {
+  test('is asked below its address, with the headers it wants, about the service as it is named', async () => {
+    const collector = await OtlpCollector.start()
+    const service = started({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.address}/tenant/`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20token,x-scope=a=b',
+      OTEL_SERVICE_NAME: 'ours',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
+    })
+    await ask(service, 'POST', '/allowed', ALLOWED)
+    // Without an end.
+    await collector.until(() => collector.spans.length > 0)
+    const [{ url, headers }] = collector.arrivals as [(typeof collector.arrivals)[0]]
+    expect([url, headers['content-type'], headers.authorization, headers['x-scope']]).toEqual([
+      '/tenant/v1/traces',
+      'application/x-protobuf',
+      'Bearer token',
+      'a=b',
+    ])
+    expect(collector.spans[0]!.resource).toMatchObject({
+      'service.name': 'ours',
+      'deployment.environment.name': 'staging',
+    })
+  })
+
+  test.each(['is away', 'refuses', 'never answers'])('that %s harms nobody', async how => {
+    const collector = await OtlpCollector.start()
+    collector.status = 401
+    if (how === 'never answers') collector.hold()
+    const away = `http://127.0.0.1:${await freePort()}`
+    const service = started({
+      OTEL_EXPORTER_OTLP_ENDPOINT: how === 'is away' ? away : collector.address,
+      // Else it is tried again for ten seconds.
+      OTEL_EXPORTER_OTLP_TIMEOUT: how === 'never answers' ? '600000' : '50',
+    })
+    expect(await ask(service, 'POST', '/allowed', ALLOWED)).toBe(200)
+    if (how === 'never answers') await collector.until(() => collector.arrivals.length > 0)
+    else await service.logMatch(/"level":40,.*the collector of OTEL_EXPORTER_OTLP_ENDPOINT takes no spans/)
+    expect(await ask(service, 'POST', '/allowed', ALLOWED)).toBe(200)
+    const failed = (await Scrape.of(await service.address())).sum('verdict_spans_total', { result: 'failed' })
+    expect(failed).toBe(how === 'never answers' ? 0 : 1)
+    // Told once.
+    expect(service.stderr.split('takes no spans').length - 1).toBeLessThanOrEqual(1)
+    expect(await service.end('SIGTERM')).toBe(0)
+  })
+})
+
+test('without a collector nothing that makes or sends spans is loaded', async () => {
+  const loadedWith = async (env: Readonly<Record<string, string>>): Promise<string[]> => {
+    const cwd = storeDirectory()
+    const LOADED = join(cwd, 'loaded')
+    const hook = new URL('../../support/loaded-packages.ts', import.meta.url).href
+    const service = started({ LOADED, NODE_OPTIONS: `--import=${hook}`, ...env }, cwd)
+    await ask(service, 'POST', '/allowed', ALLOWED)
+    await ask(service, 'POST', `${FACTS}/users`, { body: { key: 'alice' } })
+    await service.end('SIGTERM')
+    const loaded = readFileSync(LOADED, 'utf8').split('\n')
+    // The list is of all threads: it has what the main one loads, and what the others do.
+    expect(loaded).toEqual(expect.arrayContaining(['lmdb', 'uWebSockets.js']))
+    // The library of the metrics asks for the API, which is there for it to find no tracer.
+    return loaded.filter(name => name.startsWith('@opentelemetry/') && name !== '@opentelemetry/api')
+  }
+  expect(await loadedWith({})).toEqual([])
+  const { address } = await OtlpCollector.start()
+  expect(await loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: address })).toContain('@opentelemetry/sdk-trace')
+})
