@@ -1,6 +1,6 @@
-/** No cell of a file that the console writes is a formula, whichever separator a spreadsheet reads it with. */
+/** Files that the console writes: quotes, formulas, ceilings and names. */
 import { describe, expect, test } from 'vitest'
-import { csvFile, csvLine } from '../../console/src/access/csv.ts'
+import { csvFile, csvLine, fileName } from '../../console/src/access/csv.ts'
 
 /** As spreadsheets read CSV: quotes count where a cell begins, and separators and line ends within them do not. */
 function cellsIn(text: string, separators: string): string[] {
@@ -65,4 +65,29 @@ test('a file of pages has no formula in its cells', async () => {
   }
   const { file } = await csvFile(['user', 'resource'], pages())
   expect(await file.text()).toBe("\uFEFFuser,resource\r\nx;'=2+3,'=2+3\r\n".replace('\uFEFF', ''))
+})
+
+test('cells are quoted as CSV wants, and none is a formula', () => {
+  expect(csvLine(['plain', 7, null, 'a,b', 'say "no"', 'two\nlines', ' spaced'])).toBe(
+    'plain,7,,"a,b","say ""no""","two\nlines"," spaced"\r\n',
+  )
+  expect(csvLine(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '1=1'])).toBe(
+    `'=1+1,'+1,'-1,'@SUM(A1),'\tx,"'\rx",1=1\r\n`,
+  )
+})
+
+test('a file ends at its ceiling, and says whether there was more', async () => {
+  async function* pages() {
+    yield [['a'], ['b']]
+    yield [['c'], ['d']]
+  }
+  const cut = await csvFile(['key'], pages(), { rowsMax: 3 })
+  expect(await cut.file.text()).toBe('key\r\na\r\nb\r\nc\r\n')
+  expect([cut.rows, cut.isCut]).toEqual([3, true])
+  const whole = await csvFile(['key'], pages(), { rowsMax: 4 })
+  expect([whole.rows, whole.isCut]).toEqual([4, false])
+})
+
+test('a file is named by what it is about, without what a disk may not take', () => {
+  expect(fileName('access', '../../etc/passwd', '', 'Bücher')).toBe('access-..-..-etc-passwd-Bücher.csv')
 })

@@ -8,12 +8,12 @@ import { afterAll } from 'vitest'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const LEFT_OUT = /^(node_modules|dist[^/]*|data|\.git|\.artifacts|console\/node_modules)(\/|$)/
 
-/** Removed after the file's tests. */
-export function checkoutCopy(): string {
+/** Removed after the file's tests. A fresh one has no packages yet. */
+export function checkoutCopy({ isFresh = false } = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'verdict-checkout-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   const isTaken = (path: string): boolean => !LEFT_OUT.test(path.slice(ROOT.length))
   cpSync(ROOT, folder, { recursive: true, filter: isTaken })
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  if (!isFresh) symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   return folder
 }

@@ -1,5 +1,5 @@
 /** Keys on what the console shows: pressed when it can hear them, as somebody does who looks first. */
-import type { Locator } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 /**
@@ -17,13 +17,63 @@ export async function pressOn(target: Locator, key = 'Enter'): Promise<void> {
   await target.page().keyboard.press(key)
 }
 
+export function button(within: Page | Locator, name: string | RegExp): Locator {
+  return within.getByRole('button', { name, exact: true })
+}
+
+export function press(within: Page | Locator, name: string | RegExp): Promise<void> {
+  return pressOn(button(within, name))
+}
+
+/** The dialog or the question that is open. */
+export function dialog(page: Page): Locator {
+  return page.locator('[role=dialog], [role=alertdialog]').last()
+}
+
+export async function dialogClosed(page: Page): Promise<void> {
+  await page.locator('.dialog').waitFor({ state: 'detached' })
+}
+
+/** Presses the button with that name next to the message that contains this text. */
+export async function pressInToast(page: Page, text: string | RegExp, name = 'Undo'): Promise<void> {
+  const toast = page.locator('.toast', { hasText: text }).last()
+  await toast.waitFor()
+  await dialogClosed(page)
+  await press(toast, name)
+}
+
+/** Types a key that no option has to complete. While options are open, assistive technology sees nothing else of the page. */
+export async function typeKey(page: Page, label: string, typed: string): Promise<void> {
+  await page.getByRole('combobox', { name: label, exact: true, includeHidden: true }).pressSequentially(typed)
+  await page.keyboard.press('Tab')
+}
+
+/** Types the beginning of a key, and takes the option that is then the first. */
+export async function complete(page: Page, label: string, typed: string, option: string): Promise<void> {
+  const field = page.getByRole('combobox', { name: label, exact: true, includeHidden: true })
+  await field.pressSequentially(typed)
+  await page.locator(`.options [role=option][data-key="${option}"]:first-child`).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.locator('.options').waitFor({ state: 'detached' })
+}
+
+/** Chooses from the list that a button opens. */
+export async function choose(within: Page | Locator, label: string | RegExp, option: string): Promise<void> {
+  const opener = within.getByRole('button', { name: label })
+  const page = opener.page()
+  await pressOn(opener)
+  await pressOn(page.getByRole('option', { name: option, exact: true }))
+  await page.locator('.options').waitFor({ state: 'detached' })
+}
+
 /** Opens a dialog, and waits until its first field, or the button of a question, has the focus. */
 export async function openDialog(
-  button: Locator,
+  opener: Locator,
   focused = '.dialog :is(input, button):focus',
 ): Promise<void> {
-  await pressOn(button)
-  await button.page().locator(focused).waitFor()
+  await pressOn(opener)
+  await opener.page().locator(focused).waitFor()
 }
 
 /** Runs in the page: whether an element has the focus still when two frames were drawn. */

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { AxeResults } from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, expect, onTestFinished } from 'vitest'
 import { API_KEY } from '#testing/processes/running-service.ts'
 import { openPage, startChromium } from './chromium.ts'
@@ -38,6 +38,25 @@ export function sharedChromium(): () => Promise<Browser> {
   let browser: Promise<Browser> | null = null
   afterAll(async () => (await browser)?.close())
   return () => (browser ??= startChromium())
+}
+
+/** Opens pages of the console at this address in the one browser of a file; of the default environment, if no other key is given. */
+export function consoleOf(address: string, chromium = sharedChromium()) {
+  type Options = Partial<Opened>
+  const open = async (path?: string | Options, options: Options = {}): Promise<Page> =>
+    openSignedIn(await chromium(), { address, ...(typeof path === 'string' ? { path } : path), ...options })
+  const signedOut = async (options: Options = {}): Promise<Page> =>
+    openConsole(await chromium(), { address, ...options })
+  return Object.assign(open, { chromium, signedOut })
+}
+
+/** Waits until a text is on the page. */
+export async function sees(
+  within: Page | Locator,
+  text: string | RegExp,
+  options: { readonly exact?: boolean } = {},
+): Promise<void> {
+  await within.getByText(text, options).first().waitFor()
 }
 
 /** A page with the console, before anybody is signed in. */
@@ -140,4 +159,10 @@ export async function takePicture(page: Page, name: string): Promise<void> {
     animations: 'disabled',
     caret: 'hide',
   })
+}
+
+/** Fails where the page is not accessible, and leaves a picture of it. */
+export async function look(page: Page, name: string): Promise<void> {
+  await expectAccessible(page)
+  await takePicture(page, name)
 }

@@ -158,6 +158,23 @@ describe('a variable that is no setting', () => {
   })
 })
 
+test.each([
+  ['an empty host', { HOST: '' }, 'setting HOST'],
+  ['a key that is too short', { API_KEY: 'short' }, 'setting API_KEY: expected 16 to 512'],
+  ['one key for both', { API_KEY, ADMIN_API_KEY: API_KEY }, 'setting ADMIN_API_KEY: expected another key'],
+  ['one port for both', { PORT: '8181', OPA_PORT: '8181' }, 'setting OPA_PORT: expected another port than'],
+  [
+    'an end of deciding before it is stale',
+    { STALE_AFTER_MS: '5000', MAX_STALE_MS: '4999' },
+    'setting MAX_STALE_MS: expected 0 or at least STALE_AFTER_MS',
+  ],
+  ['a body ceiling of nothing', { MAX_BODY_BYTES: '0' }, 'setting MAX_BODY_BYTES'],
+  ['a ceiling that no head is below', { MAX_HEADER_BYTES: '1023' }, 'setting MAX_HEADER_BYTES'],
+  ['an unknown log level', { LOG_LEVEL: 'loud' }, 'setting LOG_LEVEL: expected one of'],
+])('%s is refused', (_, environment, message) => {
+  expect(() => readConfig(environment)).toThrow(message)
+})
+
 test('all that does not fit is named at once, the store included, in one line of the log', async () => {
   const env = {
     PORT: 'http',

@@ -1,0 +1,26 @@
+/** The README's run command in a fresh clone, with the installation. */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { checkoutCopy } from '../../support/checkout-copy.ts'
+import { processWith } from '../../support/started-process.ts'
+
+const copy = checkoutCopy({ isFresh: true })
+
+test('the run command of the README installs, builds and starts the service, and SIGTERM stops it', async () => {
+  const [, run] = /^```\w*\n(npm ci && npm start)$/m.exec(readFileSync(join(copy, 'README.md'), 'utf8'))!
+  const service = processWith({}, { cwd: copy, command: ['bash', '-c', `${run} & wait $!`] })
+  await service.address()
+  const [, pid] = await service.logMatch(/"pid":(\d+)/)
+  try {
+    const [, curl] = await service.stdoutMatch(/^ {2}(curl .*)$/m)
+    const { stdout } = await promisify(execFile)('bash', ['-c', curl!])
+    expect(stdout).toBe('{"allow":true,"result":true}')
+  } finally {
+    process.kill(Number(pid), 'SIGTERM')
+    await service.exited
+  }
+  expect(service.stderr).toContain('"msg":"stopped"')
+})
