@@ -59,7 +59,11 @@ export async function complete(page: Page, label: string, typed: string, option:
 }
 
 /** Chooses from the list that a button opens. */
-export async function choose(within: Page | Locator, label: string | RegExp, option: string): Promise<void> {
+export async function choose(
+  within: Page | Locator,
+  label: string | RegExp,
+  option: string | RegExp,
+): Promise<void> {
   const opener = within.getByRole('button', { name: label })
   const page = opener.page()
   await pressOn(opener)

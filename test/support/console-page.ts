@@ -21,6 +21,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } } as const
 export type Size = keyof typeof SIZES
 
+/** Each size with light and dark colors, and both languages. */
+export const LOOKS = [
+  { size: 'desktop', colors: 'light', language: 'en' },
+  { size: 'desktop', colors: 'dark', language: 'de' },
+  { size: 'phone', colors: 'light', language: 'de' },
+  { size: 'phone', colors: 'dark', language: 'en' },
+] as const
+
 interface Opened {
   readonly address: string
   /** Behind the environment: `groups/platform`; absent: where the sign-in leads. */
@@ -161,8 +169,8 @@ export async function takePicture(page: Page, name: string): Promise<void> {
   })
 }
 
-/** Fails where the page is not accessible, and leaves a picture of it. */
-export async function look(page: Page, name: string): Promise<void> {
+/** Fails where the page is not accessible, and leaves a picture of it, named by how the page is looked at, if that is given. */
+export async function look(page: Page, name: string, as?: (typeof LOOKS)[number]): Promise<void> {
   await expectAccessible(page)
-  await takePicture(page, name)
+  await takePicture(page, as ? `${name}-${as.size}-${as.language}-${as.colors}` : name)
 }

@@ -1,4 +1,5 @@
 /** Models to look at in the console: one of ten types, as a company would have it, and one of a hundred, made through the interface. */
+import type { Page } from 'playwright-core'
 import type { ResourceCreate } from '#model/wire/resource.ts'
 
 type Create = (type: ResourceCreate) => Promise<unknown>
@@ -9,178 +10,131 @@ const follows = (role: string, type: string, along: string) => ({
   linked_by_relation: along,
 })
 
-const from = (...users_with_role: ReturnType<typeof follows>[]) => ({ users_with_role })
-
 const acts = (...keys: readonly string[]) => Object.fromEntries(keys.map(key => [key, {}]))
+
+const capitalized = (key: string): string => key[0]!.toUpperCase() + key.slice(1)
+
+/** What a role extends, and the roles of other resources that give it. */
+interface RoleParts {
+  readonly extending?: string
+  readonly from?: readonly ReturnType<typeof follows>[]
+  readonly isGuarded?: boolean
+}
+
+type Roles = Readonly<Record<string, readonly [permissions: string, parts?: RoleParts]>>
+
+/** A type with the names that its keys give. */
+function drawn(key: string, actions: string, roles: Roles, relations: Readonly<Record<string, string>> = {}) {
+  const made = Object.entries(roles).map(([role, [permissions, { extending, from, isGuarded } = {}]]) => {
+    const when = isGuarded && { when: { no_direct_roles_on_object: true } }
+    return [
+      role,
+      {
+        name: capitalized(role),
+        permissions: permissions.split(' '),
+        ...(extending !== undefined && { extends: [extending] }),
+        ...(from && { granted_to: { ...when, users_with_role: [...from] } }),
+      },
+    ]
+  })
+  const name = capitalized(key)
+  return { key, name, actions: acts(...actions.split(' ')), roles: Object.fromEntries(made), relations }
+}
 
 /** Ten types with what a model may have: roles that extend, chains, two relations between the same types, a loop, a guard, one alone. */
 export const TEN_TYPES: readonly ResourceCreate[] = [
-  {
-    key: 'organization',
-    name: 'Organization',
-    actions: acts('read', 'invite', 'bill'),
-    roles: {
-      member: { name: 'Member', permissions: ['read'] },
-      owner: { name: 'Owner', permissions: ['invite', 'bill'], extends: ['member'] },
+  drawn('organization', 'read invite bill', {
+    member: ['read'],
+    owner: ['invite bill', { extending: 'member' }],
+  }),
+  drawn(
+    'team',
+    'read manage',
+    {
+      member: ['read'],
+      lead: ['manage', { extending: 'member', from: [follows('owner', 'organization', 'employer')] }],
     },
-    relations: {},
-  },
+    { employer: 'organization' },
+  ),
   {
-    key: 'team',
-    name: 'Team',
-    actions: acts('read', 'manage'),
-    roles: {
-      member: { name: 'Member', permissions: ['read'] },
-      lead: {
-        name: 'Lead',
-        permissions: ['manage'],
-        extends: ['member'],
-        granted_to: from(follows('owner', 'organization', 'employer')),
+    ...drawn(
+      'project',
+      'read update archive',
+      {
+        viewer: ['read', { from: [follows('member', 'team', 'team')] }],
+        maintainer: [
+          'update archive',
+          {
+            extending: 'viewer',
+            from: [follows('lead', 'team', 'team'), follows('owner', 'organization', 'owner')],
+          },
+        ],
       },
-    },
-    relations: { employer: 'organization' },
-  },
-  {
-    key: 'project',
-    name: 'Project',
+      { team: 'team', owner: 'organization' },
+    ),
     description: 'What a team works on.',
-    actions: acts('read', 'update', 'archive'),
-    roles: {
-      viewer: { name: 'Viewer', permissions: ['read'], granted_to: from(follows('member', 'team', 'team')) },
-      maintainer: {
-        name: 'Maintainer',
-        permissions: ['update', 'archive'],
-        extends: ['viewer'],
-        granted_to: from(follows('lead', 'team', 'team'), follows('owner', 'organization', 'owner')),
-      },
-    },
-    relations: { team: 'team', owner: 'organization' },
     attributes: { stage: { type: 'string' }, budget: { type: 'number' } },
   },
-  {
-    key: 'folder',
-    name: 'Folder',
-    actions: acts('read', 'update', 'share', 'delete'),
-    roles: {
-      viewer: {
-        name: 'Viewer',
-        permissions: ['read'],
-        granted_to: from(follows('viewer', 'project', 'project'), follows('viewer', 'folder', 'parent')),
-      },
-      editor: {
-        name: 'Editor',
-        permissions: ['update', 'share'],
-        extends: ['viewer'],
-        granted_to: from(follows('editor', 'folder', 'parent')),
-      },
+  drawn(
+    'folder',
+    'read update share delete',
+    {
+      viewer: [
+        'read',
+        { from: [follows('viewer', 'project', 'project'), follows('viewer', 'folder', 'parent')] },
+      ],
+      editor: ['update share', { extending: 'viewer', from: [follows('editor', 'folder', 'parent')] }],
     },
-    relations: { parent: 'folder', project: 'project' },
-  },
-  {
-    key: 'document',
-    name: 'Document',
-    actions: acts('read', 'comment', 'update', 'share', 'delete'),
-    roles: {
-      viewer: {
-        name: 'Viewer',
-        permissions: ['read'],
-        granted_to: {
-          when: { no_direct_roles_on_object: true },
-          ...from(follows('viewer', 'folder', 'parent')),
-        },
-      },
-      commenter: { name: 'Commenter', permissions: ['comment'], extends: ['viewer'] },
-      editor: {
-        name: 'Editor',
-        permissions: ['update', 'share'],
-        extends: ['commenter'],
-        granted_to: from(follows('editor', 'folder', 'parent')),
-      },
+    { parent: 'folder', project: 'project' },
+  ),
+  drawn(
+    'document',
+    'read comment update share delete',
+    {
+      viewer: ['read', { from: [follows('viewer', 'folder', 'parent')], isGuarded: true }],
+      commenter: ['comment', { extending: 'viewer' }],
+      editor: ['update share', { extending: 'commenter', from: [follows('editor', 'folder', 'parent')] }],
     },
-    relations: { parent: 'folder', template: 'folder' },
-  },
-  {
-    key: 'comment',
-    name: 'Comment',
-    actions: acts('read', 'update'),
-    roles: {
-      reader: {
-        name: 'Reader',
-        permissions: ['read'],
-        granted_to: from(follows('viewer', 'document', 'document')),
-      },
-      author: { name: 'Author', permissions: ['update'], extends: ['reader'] },
+    { parent: 'folder', template: 'folder' },
+  ),
+  drawn(
+    'comment',
+    'read update',
+    {
+      reader: ['read', { from: [follows('viewer', 'document', 'document')] }],
+      author: ['update', { extending: 'reader' }],
     },
-    relations: { document: 'document' },
-  },
-  {
-    key: 'repository',
-    name: 'Repository',
-    actions: acts('pull', 'push'),
-    roles: {
-      reader: {
-        name: 'Reader',
-        permissions: ['pull'],
-        granted_to: from(follows('viewer', 'project', 'project')),
-      },
-      writer: {
-        name: 'Writer',
-        permissions: ['push'],
-        extends: ['reader'],
-        granted_to: from(follows('maintainer', 'project', 'project')),
-      },
+    { document: 'document' },
+  ),
+  drawn(
+    'repository',
+    'pull push',
+    {
+      reader: ['pull', { from: [follows('viewer', 'project', 'project')] }],
+      writer: ['push', { extending: 'reader', from: [follows('maintainer', 'project', 'project')] }],
     },
-    relations: { project: 'project' },
-  },
-  {
-    key: 'pipeline',
-    name: 'Pipeline',
-    actions: acts('see', 'run', 'approve'),
-    roles: {
-      observer: {
-        name: 'Observer',
-        permissions: ['see'],
-        granted_to: from(follows('reader', 'repository', 'source')),
-      },
-      operator: {
-        name: 'Operator',
-        permissions: ['run'],
-        extends: ['observer'],
-        granted_to: from(follows('writer', 'repository', 'source')),
-      },
+    { project: 'project' },
+  ),
+  drawn(
+    'pipeline',
+    'see run approve',
+    {
+      observer: ['see', { from: [follows('reader', 'repository', 'source')] }],
+      operator: ['run', { extending: 'observer', from: [follows('writer', 'repository', 'source')] }],
     },
-    relations: { source: 'repository', environment_of_the_release: 'project' },
-  },
-  {
-    key: 'invoice',
-    name: 'Invoice',
-    actions: acts('read', 'pay'),
-    roles: {
-      accountant: {
-        name: 'Accountant',
-        permissions: ['read', 'pay'],
-        granted_to: from(follows('owner', 'organization', 'customer')),
-      },
-    },
-    relations: { customer: 'organization' },
-  },
-  { key: 'announcement', name: 'Announcement', actions: acts('read', 'publish'), roles: {}, relations: {} },
+    { source: 'repository', environment_of_the_release: 'project' },
+  ),
+  drawn(
+    'invoice',
+    'read pay',
+    { accountant: ['read pay', { from: [follows('owner', 'organization', 'customer')] }] },
+    { customer: 'organization' },
+  ),
+  drawn('announcement', 'read publish', {}),
 ]
 
-const AREAS = ['sales', 'people', 'stock', 'support', 'finance', 'build', 'legal', 'media'] as const
-const KINDS = [
-  'area',
-  'case',
-  'file',
-  'note',
-  'task',
-  'entry',
-  'item',
-  'report',
-  'draft',
-  'label',
-  'view',
-] as const
+const AREAS = 'sales people stock support finance build legal media'.split(' ')
+const KINDS = 'area case file note task entry item report draft label view'.split(' ')
 
 /** Six times a hundred types. */
 export function sixHundredTypes(): readonly ResourceCreate[] {
@@ -192,28 +146,15 @@ export function sixHundredTypes(): readonly ResourceCreate[] {
  * another hundred.
  */
 export function hundredTypes(mark = ''): readonly ResourceCreate[] {
-  const roles = (parent: string | null) => ({
-    viewer: {
-      name: 'Viewer',
-      permissions: ['read'],
-      ...(parent === null ? {} : { granted_to: from(follows('viewer', parent, 'parent')) }),
-    },
-    editor: {
-      name: 'Editor',
-      permissions: ['update'],
-      extends: ['viewer'],
-      ...(parent === null ? {} : { granted_to: from(follows('editor', parent, 'parent')) }),
-    },
-  })
   const types: ResourceCreate[] = []
   const add = (key: string, parent: string | null, others: Readonly<Record<string, string>> = {}): void => {
-    types.push({
-      key,
-      name: key,
-      actions: acts('read', 'update', 'delete'),
-      roles: roles(parent),
-      relations: { ...(parent === null ? {} : { parent }), ...others },
-    })
+    const from = (role: string) => (parent === null ? {} : { from: [follows(role, parent, 'parent')] })
+    const roles: Roles = {
+      viewer: ['read', from('viewer')],
+      editor: ['update', { extending: 'viewer', ...from('editor') }],
+    }
+    const relations = { ...(parent !== null && { parent }), ...others }
+    types.push({ ...drawn(key, 'read update delete', roles, relations), name: key })
   }
   for (const [index, area] of AREAS.entries()) {
     for (const [at, kind] of KINDS.entries()) {
@@ -230,4 +171,20 @@ export function hundredTypes(mark = ''): readonly ResourceCreate[] {
 /** One after the other: a type must be there before another one is joined to it. */
 export async function createTypes(types: readonly ResourceCreate[], create: Create): Promise<void> {
   for (const type of types) await create(type)
+}
+
+/** What of boxes and labels of lines lies over one another, on the screen. */
+export function overlaps(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const things = [...document.querySelectorAll('.graph-type .frame-line, .graph-link > rect')]
+      .map(element => ({ of: element.parentNode.textContent, at: element.getBoundingClientRect() }))
+      .filter(({ at }) => at.width > 0)
+    const found = []
+    for (const [index, one] of things.entries())
+      for (const other of things.slice(index + 1))
+        if (one.at.left < other.at.right - 1 && other.at.left < one.at.right - 1
+          && one.at.top < other.at.bottom - 1 && other.at.top < one.at.bottom - 1)
+          found.push(one.of + ' / ' + other.of)
+    return found
+  })()`)
 }

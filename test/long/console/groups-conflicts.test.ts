@@ -14,48 +14,27 @@ import {
   memberPath,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { pressOn } from '../../support/console-keys.ts'
 import {
-  expectAccessible,
-  goTo,
-  openSignedIn,
-  sharedChromium,
-  takePicture,
-} from '../../support/console-page.ts'
+  button,
+  choose,
+  dialog,
+  dialogClosed,
+  press,
+  pressInToast,
+  pressOn,
+  typeKey,
+} from '../../support/console-keys.ts'
+import { consoleOf, expectAccessible, goTo, look, sees } from '../../support/console-page.ts'
 
 const verdict = await sharedService()
-const chromium = sharedChromium()
-const at = { address: verdict.address }
+const open = consoleOf(verdict.address)
 
 await verdict.createDocumentModel()
 
 const MAY = '2090-05-01T00:00:00.000Z'
 const JUNE = '2090-06-01T00:00:00.000Z'
 
-const button = (within: Page | Locator, name: string): Locator =>
-  within.getByRole('button', { name, exact: true })
-
-const dialog = (page: Page): Locator => page.locator('[role=dialog], [role=alertdialog]').last()
-
 const row = (page: Page, name: string | RegExp): Locator => page.getByRole('row', { name })
-
-async function closed(page: Page): Promise<void> {
-  await page.locator('.dialog').waitFor({ state: 'detached' })
-}
-
-const press = (within: Page | Locator, name: string): Promise<void> => pressOn(button(within, name))
-
-async function undo(page: Page, said: string | RegExp): Promise<void> {
-  const toast = page.locator('.toast', { hasText: said }).last()
-  await toast.waitFor()
-  await closed(page)
-  await press(toast, 'Undo')
-}
-
-async function typeKey(page: Page, label: string, typed: string): Promise<void> {
-  await page.getByRole('combobox', { name: label }).pressSequentially(typed)
-  await page.keyboard.press('Tab')
-}
 
 interface Ended {
   readonly expires_at: string | null
@@ -153,7 +132,7 @@ const STALE = 'Somebody else changed this meanwhile.'
 const byNow = ({ what }: Kind): string => `By now ${what} lasts, until 1 May 2090`
 
 async function opened(kind: Kind): Promise<Page> {
-  const page = await openSignedIn(await chromium(), { ...at, path: kind.path, refusals: [404, 412] })
+  const page = await open(kind.path, { refusals: [404, 412] })
   await button(page, kind.add).waitFor()
   return page
 }
@@ -168,13 +147,12 @@ describe.each(KINDS)('%s', (name, make) => {
     await press(dialog(page), kind.submit)
     await dialog(page).getByText(STALE).waitFor()
     await dialog(page).getByText(byNow(kind)).waitFor()
-    await expectAccessible(page)
-    await takePicture(page, `groups-conflict-${name.replaceAll(' ', '-')}`)
+    await look(page, `groups-conflict-${name.replaceAll(' ', '-')}`)
     expect(await kind.end()).toBe(MAY)
 
     await press(dialog(page), kind.submit)
-    await undo(page, `Now ${kind.what} lasts.`)
-    await page.getByText('Undone: it is as it was.').waitFor()
+    await pressInToast(page, `Now ${kind.what} lasts.`)
+    await sees(page, 'Undone: it is as it was.')
     expect(await kind.end()).toBe(MAY)
   })
 
@@ -185,10 +163,10 @@ describe.each(KINDS)('%s', (name, make) => {
       await press(page, kind.add)
       await kind.fill(page)
       await press(dialog(page), kind.submit)
-      await closed(page)
+      await dialogClosed(page)
       await button(page, kind.remove).waitFor()
       await (isRemoved ? kind.drop() : kind.put(MAY))
-      await press(page.locator('.toast', { hasText: 'Undo' }).last(), 'Undo')
+      await pressInToast(page, 'Undo')
       await page.locator('.toast', { hasText: STALE }).waitFor()
       expect(await kind.end()).toBe(isRemoved ? undefined : MAY)
       await press(page.locator('.toast', { hasText: STALE }), 'Dismiss')
@@ -204,20 +182,18 @@ describe.each(KINDS)('%s', (name, make) => {
     await kind.put(null)
     const page = await opened(kind)
     await press(page, `Change end: ${kind.what}`)
-    await pressOn(dialog(page).getByRole('button', { name: /Ends/ }))
-    await pressOn(page.getByRole('option', { name: 'in a week' }))
-    await page.locator('.options').waitFor({ state: 'detached' })
+    await choose(dialog(page), /Ends/, 'in a week')
     await kind.put(MAY)
     await press(dialog(page), 'Change')
     await dialog(page).getByText(byNow(kind)).waitFor()
     expect(await kind.end()).toBe(MAY)
     await press(dialog(page), 'Change')
-    await closed(page)
+    await dialogClosed(page)
     const chosen = await kind.end()
     expect(Date.parse(chosen!)).toBeLessThan(Date.parse(MAY))
 
     await kind.put(JUNE)
-    await undo(page, `Now ${kind.what} lasts, until`)
+    await pressInToast(page, `Now ${kind.what} lasts, until`)
     await page.locator('.toast', { hasText: STALE }).waitFor()
     expect(await kind.end()).toBe(JUNE)
   })
@@ -236,8 +212,8 @@ describe.each(KINDS)('%s', (name, make) => {
     await button(page, kind.remove).waitFor({ state: 'detached' })
     expect(await kind.end()).toBeUndefined()
     await kind.put(JUNE)
-    await closed(page)
-    await press(page.locator('.toast', { hasText: 'Undo' }).last(), 'Undo')
+    await dialogClosed(page)
+    await pressInToast(page, 'Undo')
     await page.locator('.toast', { hasText: STALE }).waitFor()
     expect(await kind.end()).toBe(JUNE)
   })
@@ -265,11 +241,7 @@ test('a group is moved only with the end that was seen, and is never in none of 
   const put = (group: string, end: string | null): Promise<Answer> =>
     verdict.put(`${groupPath(group)}/assign_group`, { group_instance_key: inner, expires_at: end })
   const ends = () => Promise.all([outer, other].map(group => firstEnd(`${groupPath(group)}/children`)))
-  const page = await openSignedIn(await chromium(), {
-    ...at,
-    path: `groups/${outer}/inside`,
-    refusals: [404, 412],
-  })
+  const page = await open(`groups/${outer}/inside`, { refusals: [404, 412] })
   await press(page, `Move ${inner}`)
   await typeKey(page, 'Into group', other)
   await put(outer, MAY)
@@ -284,8 +256,8 @@ test('a group is moved only with the end that was seen, and is never in none of 
   await button(page, `Move ${inner}`).waitFor({ state: 'detached' })
   expect(await ends()).toEqual([undefined, MAY])
 
-  await undo(page, `${inner} is in ${other} now, and no more in ${outer}.`)
-  await page.getByText('Undone: it is as it was.').waitFor()
+  await pressInToast(page, `${inner} is in ${other} now, and no more in ${outer}.`)
+  await sees(page, 'Undone: it is as it was.')
   expect(await ends()).toEqual([MAY, JUNE])
 })
 
@@ -304,7 +276,7 @@ test('among 1,100 roles of a group the last is known as exactly as the first', a
     expires_at: MAY,
   }))
   await verdict.post(`${tuples}/bulk`, { operations })
-  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${group}/roles`, refusals: [412] })
+  const page = await open(`groups/${group}/roles`, { refusals: [412] })
   await press(page, 'Grant role')
   await typeKey(page, 'Type', 'document')
   await typeKey(page, 'Role', 'viewer')
@@ -339,13 +311,13 @@ test('when a search is cleared, the group that is shown is in sight in the tree,
   }
   await verdict.group(last)
   await verdict.nest(last, { into: top })
-  const page = await openSignedIn(await chromium(), { ...at, path: 'groups' })
+  const page = await open('groups')
   const search = page.getByRole('searchbox')
   await search.fill(last)
-  await page.getByText('1 of 1').waitFor()
+  await sees(page, '1 of 1')
   await pressOn(row(page, last))
   await page.getByRole('heading', { level: 1, name: last }).waitFor()
-  await page.getByText('1 of 1').waitFor()
+  await sees(page, '1 of 1')
   const chosen = page.locator('.tree [role=row][aria-selected=true]')
   for (let round = 0; round < 2; round += 1) {
     await search.fill('')
@@ -357,7 +329,7 @@ test('when a search is cleared, the group that is shown is in sight in the tree,
     await pressOn(row(page, top), 'ArrowLeft')
     await row(page, `${inner}-00`).waitFor({ state: 'detached' })
     await search.fill(last)
-    await page.getByText('1 of 1').waitFor()
+    await sees(page, '1 of 1')
   }
 })
 
@@ -367,7 +339,7 @@ test('users whose keys are steps of a path are members, and have their pages', a
   await verdict.users('.', '..')
   await verdict.tenantRole('clerk', ['document:read'])
   await verdict.assign('..', 'clerk', 'default')
-  const page = await openSignedIn(await chromium(), { ...at, path: `groups/${group}`, refusals: [404] })
+  const page = await open(`groups/${group}`, { refusals: [404] })
   const members = async (): Promise<string[]> =>
     (await verdict.get<Envelope<{ key: string }>>(`${groupPath(group)}/users`)).body.data.map(
       ({ key }) => key,
@@ -376,7 +348,7 @@ test('users whose keys are steps of a path are members, and have their pages', a
     await press(page, 'Add member')
     await typeKey(page, 'User', user)
     await press(dialog(page), 'Add')
-    await closed(page)
+    await dialogClosed(page)
     await button(page, `Remove ${user}`).waitFor()
   }
   expect(await members()).toEqual(['.', '..'])
@@ -388,7 +360,7 @@ test('users whose keys are steps of a path are members, and have their pages', a
   await button(page, `Remove .. from ${group}`).waitFor({ state: 'detached' })
   expect(await members()).toEqual(['.'])
   await goTo(page, 'access/users/user/..')
-  await page.getByText('clerk').first().waitFor()
+  await sees(page, 'clerk')
 
   // Nobody is called so: what is not there is said, and nothing else is asked for.
   await verdict.delete(`${FACTS}/bulk/users`, { idents: ['.'] })
