@@ -1,20 +1,11 @@
 /** "Why is this denied?": who integrates asks as the program does, sees the answer and the way that leads to it, and hands the question on. */
-import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ADMIN_KEY, API_KEY, FACTS, sharedService } from '#testing/processes/running-service.ts'
-import { pressOn } from '../../support/console-keys.ts'
-import {
-  expectAccessible,
-  goTo,
-  openConsole,
-  openSignedIn,
-  sharedChromium,
-  takePicture,
-} from '../../support/console-page.ts'
+import { complete, press, pressOn } from '../../support/console-keys.ts'
+import { consoleOf, goTo, look, LOOKS, sees } from '../../support/console-page.ts'
 
 const verdict = await sharedService()
-const chromium = sharedChromium()
-const at = { address: verdict.address }
+const open = consoleOf(verdict.address)
 
 const OVER_PARENT = { role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }
 const MARKUP = '<img src=x onerror=document.title="bad">'
@@ -101,113 +92,73 @@ function asked(
   return `questions/${new URLSearchParams({ user, action, type, key, ...more }).toString()}`
 }
 
-/** Goes on by Tab until it is there, as one does without a mouse. */
-async function tabTo(page: Page, wanted: Locator): Promise<void> {
-  for (let presses = 0; presses < 60; presses += 1) {
-    if ((await wanted.and(page.locator(':focus')).count()) === 1) return
-    await page.keyboard.press('Tab')
-  }
-  expect.fail(`no Tab leads to ${String(wanted)}`)
-}
-
-/** While a list of completions is open, those who hear the page hear of nothing else. */
-function field(page: Page, name: string): Locator {
-  return page.getByRole('combobox', { name, exact: true, includeHidden: true })
-}
-
-function askButton(page: Page): Locator {
-  return page.getByRole('button', { name: 'Ask', includeHidden: true })
-}
-
-/** Types the beginning of a name and takes the completion. */
-async function complete(page: Page, label: string, begun: string, whole: string): Promise<void> {
-  const input = field(page, label)
-  await tabTo(page, input)
-  await page.keyboard.type(begun)
-  await expect.poll(() => page.getByRole('option').count()).toBe(1)
-  await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('Enter')
-  await expect.poll(() => input.inputValue()).toBe(whole)
-}
-
 test('who integrates asks by keyboard, with completion, and reads why it is denied and what is nearest', async () => {
-  const page = await openSignedIn(await chromium(), at)
-  await page.getByText('Say who wants to do what').waitFor()
+  const page = await open()
+  await sees(page, 'Say who wants to do what')
   await complete(page, 'User', 'ann', 'anna')
   await complete(page, 'Action', 'rea', 'read')
   await complete(page, 'Resource type', 'docu', 'document')
   await complete(page, 'Resource', 'pla', 'plan')
-  await tabTo(page, askButton(page))
-  await page.keyboard.press('Enter')
+  await press(page, 'Ask')
 
   await page.getByRole('heading', { name: 'Denied' }).waitFor()
-  await page
-    .getByText('anna holds no role on document:plan, and none in the tenant default.')
-    .first()
-    .waitFor()
-  await page.getByText('Would allow it on document:plan: viewer.').waitFor()
+  await sees(page, 'anna holds no role on document:plan, and none in the tenant default.')
+  await sees(page, 'Would allow it on document:plan: viewer.')
   // The nearest: another role on the folder above.
   await page.getByRole('heading', { name: 'The role viewer on folder:specs' }).waitFor()
   await page.getByRole('img', { name: 'The way from anna to document:plan' }).waitFor()
-  await page.getByText('anna would need the role viewer on folder:specs, and holds editor.').waitFor()
-  await page.getByText('editor extends viewer').waitFor()
+  await sees(page, 'anna would need the role viewer on folder:specs, and holds editor.')
+  await sees(page, 'editor extends viewer')
   await page.getByRole('link', { name: 'Open folder:specs' }).waitFor()
   // Who asked still has the focus.
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Ask')
 })
 
 test('an answer on the screen turns when somebody else grants what was missing, and says that it did', async () => {
-  const page = await openSignedIn(await chromium(), {
-    ...at,
-    path: asked('emil', 'read', 'document', 'alone'),
-  })
+  const page = await open(asked('emil', 'read', 'document', 'alone'))
   await page.getByRole('heading', { name: 'Denied' }).waitFor()
   await verdict.assign('emil', 'viewer', 'document:alone')
 
   await page.getByRole('heading', { name: 'Allowed' }).waitFor()
-  await page.getByText('it was denied until now').waitFor()
+  await sees(page, 'it was denied until now')
   await verdict.delete(`${FACTS}/role_assignments`, {
     user: 'emil',
     role: 'viewer',
     resource_instance: 'document:alone',
     tenant: 'default',
   })
-  await page.getByText('it was allowed until now').waitFor()
+  await sees(page, 'it was allowed until now')
 })
 
 test('a copied link asks the same question, for whoever signs in, and has no key in it', async () => {
   const attributes = '{"department":"100% legal & more?","path":"a/b#c"}'
   const path = asked('anna', 'sign', 'document', 'plan', { tenant: 'default', userAttributes: attributes })
-  const page = await openSignedIn(await chromium(), { ...at, path })
+  const page = await open(path)
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: verdict.address })
-  await pressOn(page.getByRole('button', { name: 'Copy link' }))
-  await page.getByText('The link is copied').waitFor()
+  await press(page, 'Copy link')
+  await sees(page, 'The link is copied')
   const link = (await page.evaluate('navigator.clipboard.readText()')) as string
   expect(link).toBe(page.url())
   expect(link).not.toContain(API_KEY)
   expect(new URL(link).search).toBe('')
 
-  const other = await openConsole(await chromium(), at)
+  const other = await open.signedOut()
   await other.goto(link)
   await other.locator('input[type=password]:focus').waitFor()
   await other.keyboard.type(API_KEY)
   await other.keyboard.press('Enter')
   await other.getByRole('heading', { name: 'Denied' }).waitFor()
   expect(await other.getByLabel('Attributes of the user').inputValue()).toBe(attributes)
-  await other.getByText('"100% legal & more?"').first().waitFor()
+  await sees(other, '"100% legal & more?"')
 })
 
 test('going back asks the question before, and fills the form with it', async () => {
-  const page = await openSignedIn(await chromium(), {
-    ...at,
-    path: asked('dora', 'read', 'document', 'plan'),
-  })
+  const page = await open(asked('dora', 'read', 'document', 'plan'))
   await page.getByRole('heading', { name: 'Allowed' }).waitFor()
-  const user = field(page, 'User')
+  const user = page.getByRole('combobox', { name: 'User', exact: true })
   await user.fill('anna')
   await page.keyboard.press('Escape')
-  await tabTo(page, askButton(page))
-  await page.keyboard.press('Enter')
+  await press(page, 'Ask')
   await page.getByRole('heading', { name: 'Denied' }).waitFor()
   await page.goBack()
 
@@ -215,60 +166,62 @@ test('going back asks the question before, and fills the form with it', async ()
   expect(await user.inputValue()).toBe('dora')
 })
 
-describe('an allow is told as the way that leads to it', () => {
-  test.each([
+test('an allow is told as the way that leads to it', async () => {
+  const page = await open()
+  const overFolder =
+    'folder:specs is parent of document:plan: whoever holds viewer on folder:specs holds viewer on document:plan.'
+  const byRule = {
+    userAttributes: '{"department":"legal","level":4}',
+    resourceAttributes: '{"state":"draft"}',
+  }
+  for (const [path, steps] of [
     [
-      'from group to group to what they are granted',
       asked('carl', 'read', 'document', 'plan'),
       [
         'carl is a member of the group platform.',
         'The group platform is in the group company: its members are members there, too.',
         'The group company is granted the role viewer on folder:specs: its members hold it.',
-        'folder:specs is parent of document:plan: whoever holds viewer on folder:specs holds viewer on document:plan.',
+        overFolder,
       ],
     ],
     [
-      'with its end, where a grant ends',
       asked('bert', 'read', 'document', 'plan'),
-      [
-        'bert holds the role viewer on folder:specs. until 31 Dec 2199, 13:00',
-        'folder:specs is parent of document:plan: whoever holds viewer on folder:specs holds viewer on document:plan.',
-      ],
+      ['bert holds the role viewer on folder:specs. until 31 Dec 2199, 13:00', overFolder],
     ],
     [
-      'over a role in the tenant',
       asked('dora', 'read', 'document', 'plan'),
       [
         'dora holds the role auditor in the tenant default.',
         'auditor may read document:plan, which belongs to the tenant default.',
       ],
     ],
+    // A user who is not stored.
     [
-      'over a rule, for a user who is not stored, too',
-      asked('nobody', 'sign', 'document', 'plan', {
-        userAttributes: '{"department":"legal","level":4}',
-        resourceAttributes: '{"state":"draft"}',
-      }),
+      asked('nobody', 'sign', 'document', 'plan', byRule),
       [
         'nobody is in the user set signers.',
         'By a rule, whoever is in the user set signers may sign what is in the resource set drafts.',
         'document:plan is in the resource set drafts.',
       ],
     ],
-  ])('%s', async (_what, path, steps) => {
-    const page = await openSignedIn(await chromium(), { ...at, path })
+  ] as const) {
+    await goTo(page, path)
+    const told = async () => (await page.locator('main ol li').allTextContents()).map(text => text.trim())
+    await expect.poll(told, { message: path }).toEqual(steps)
     await page.getByRole('heading', { name: 'Allowed' }).waitFor()
     await page.getByRole('img', { name: 'The way from' }).waitFor()
-    const told = await page.locator('ol li').allTextContents()
-    expect(told.map(text => text.trim())).toEqual(steps)
-  })
+  }
 })
 
-describe('a deny says in a sentence what is not so', () => {
-  test.each([
+test('a deny says in a sentence what is not so', async () => {
+  const page = await open()
+  for (const [path, ...sentences] of [
     [asked('anna', 'read', 'documnt', 'plan'), 'There is no resource type documnt.'],
-    [asked('anna', 'raed', 'document', 'plan'), 'The resource type document has no action raed.'],
-    [asked('anna', 'raed', 'document', 'plan'), 'There are: read, list, sign, burn.'],
+    [
+      asked('anna', 'raed', 'document', 'plan'),
+      'The resource type document has no action raed.',
+      'There are: read, list, sign, burn.',
+    ],
     [asked('anna', 'read', 'document', 'plan', { tenant: 'nowhere' }), 'There is no tenant nowhere.'],
     [asked('ana', 'read', 'document', 'plan'), 'There is no user ana.'],
     [asked('anna', 'read', 'document', 'plam'), 'Nothing is stored as document:plam'],
@@ -279,6 +232,7 @@ describe('a deny says in a sentence what is not so', () => {
     [
       asked('bert', 'list', 'document', 'plan'),
       'bert holds a role on document:plan, but none that may list.',
+      'What comes from folder:specs counts only for whoever holds no role on document:plan directly',
     ],
     [
       asked('dora', 'list', 'document', 'plan'),
@@ -287,15 +241,11 @@ describe('a deny says in a sentence what is not so', () => {
     [asked('anna', 'read', 'document', ''), 'anna holds no role in the tenant default.'],
     [asked('anna', 'burn', 'document', 'plan'), 'No role of document may burn.'],
     [asked('bert', 'read', 'document', 'alone'), 'make folder:specs the parent of document:alone'],
-    [
-      asked('bert', 'list', 'document', 'plan'),
-      'What comes from folder:specs counts only for whoever holds no role on document:plan directly',
-    ],
-  ])('%s', async (path, sentence) => {
-    const page = await openSignedIn(await chromium(), { ...at, path })
+  ] as const) {
+    await goTo(page, path)
+    for (const sentence of sentences) await sees(page, sentence)
     await page.getByRole('heading', { name: 'Denied' }).waitFor()
-    await page.getByText(sentence).first().waitFor()
-  })
+  }
 })
 
 test('conditions are a tree with true, false and unknown, and what was compared', async () => {
@@ -303,7 +253,7 @@ test('conditions are a tree with true, false and unknown, and what was compared'
     userAttributes: '{"department":"legal","level":2}',
     resourceAttributes: '{"state":"final"}',
   })
-  const page = await openSignedIn(await chromium(), { ...at, path })
+  const page = await open(path)
   const tests = page.locator('.test')
   await tests.first().waitFor()
   expect((await tests.allTextContents()).map(text => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
@@ -321,43 +271,42 @@ test('conditions are a tree with true, false and unknown, and what was compared'
 })
 
 test('what is missing or is no JSON is said beside its field, and nothing is asked', async () => {
-  const page = await openSignedIn(await chromium(), at)
-  await pressOn(page.getByRole('button', { name: 'Ask' }))
+  const page = await open()
+  await press(page, 'Ask')
   expect(await page.getByText('This is required.').count()).toBe(3)
 
   await goTo(page, asked('anna', 'read', 'document', 'plan', { context: '[1, 2' }))
-  await pressOn(page.getByRole('button', { name: 'Ask' }))
-  await page.getByText('This is no JSON object.').waitFor()
+  await press(page, 'Ask')
+  await sees(page, 'This is no JSON object.')
   expect(await page.getByRole('heading', { name: /Allowed|Denied/ }).count()).toBe(0)
 })
 
 test('a key that manages is told why it may not ask, and so is the key of another environment', async () => {
   const path = asked('anna', 'read', 'document', 'plan')
-  const page = await openConsole(await chromium(), { ...at, refusals: [403] })
+  const page = await open.signedOut({ refusals: [403] })
   await page.goto(`${verdict.address}/console#/default/default/${path}`)
   await page.locator('input[type=password]:focus').waitFor()
   await page.keyboard.type(ADMIN_KEY)
   await page.keyboard.press('Enter')
-  await page.getByText('This key may not decide.').waitFor()
-  await page.getByText('It manages').waitFor()
-  await expectAccessible(page)
-  await takePicture(page, 'questions-key-that-manages')
+  await sees(page, 'This key may not decide.')
+  await sees(page, 'It manages')
+  await look(page, 'questions-key-that-manages')
 
-  const other = await openConsole(await chromium(), { ...at, refusals: [403, 404] })
+  const other = await open.signedOut({ refusals: [403, 404] })
   await other.goto(`${verdict.address}/console#/default/elsewhere/${path}`)
   await other.locator('input[type=password]:focus').waitFor()
   await other.keyboard.type(API_KEY)
   await other.keyboard.press('Enter')
-  await other.getByText('It does not belong to this environment.').waitFor()
+  await sees(other, 'It does not belong to this environment.')
 })
 
 test('markup in keys and values is text', async () => {
   const path = asked(MARKUP, 'sign', 'document', MARKUP, {
     userAttributes: JSON.stringify({ department: MARKUP, [MARKUP]: MARKUP }),
   })
-  const page = await openSignedIn(await chromium(), { ...at, path })
+  const page = await open(path)
   await page.getByRole('heading', { name: 'Denied' }).waitFor()
-  await page.getByText(`found: ${JSON.stringify(MARKUP)}`).waitFor()
+  await sees(page, `found: ${JSON.stringify(MARKUP)}`)
   expect(await page.locator('main img').count()).toBe(0)
   expect(await page.title()).toBe('Why? · Verdict')
 })
@@ -383,21 +332,12 @@ describe('it can be read, heard and typed, light and dark, on a telephone', () =
       'Was Regeln sagen',
     ],
   } as const
-  for (const size of ['desktop', 'phone'] as const) {
-    for (const colors of ['light', 'dark'] as const) {
-      test(`${size}, ${colors}`, async () => {
-        const language = colors === 'light' ? 'en' : 'de'
-        const page = await openSignedIn(await chromium(), { ...at, size, colors, language })
-        for (const [name, [path, english, german]] of Object.entries(views)) {
-          await goTo(page, path)
-          await page
-            .getByText(language === 'en' ? english : german)
-            .first()
-            .waitFor()
-          await expectAccessible(page)
-          await takePicture(page, `questions-${name}-${size}-${colors}`)
-        }
-      })
+  test.each(LOOKS)('$size, $colors, $language', async as => {
+    const page = await open(as)
+    for (const [name, [path, english, german]] of Object.entries(views)) {
+      await goTo(page, path)
+      await sees(page, as.language === 'en' ? english : german)
+      await look(page, `questions-${name}`, as)
     }
-  }
+  })
 })
