@@ -9,19 +9,13 @@ import {
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { openDialog as openBy, pressOn } from '../../support/console-keys.ts'
-import {
-  expectAccessible,
-  openSignedIn,
-  sharedChromium,
-  SIZES,
-  takePicture,
-} from '../../support/console-page.ts'
+import { button, choose, openDialog as openBy, pressInToast, pressOn } from '../../support/console-keys.ts'
+import { consoleOf, look, LOOKS, sees, takePicture } from '../../support/console-page.ts'
 import { content, importInto } from '../../support/content.ts'
-import { createTypes, sixHundredTypes, TEN_TYPES } from '../../support/drawn-models.ts'
+import { createTypes, overlaps, sixHundredTypes, TEN_TYPES } from '../../support/drawn-models.ts'
 
 const verdict = await sharedService()
-const chromium = sharedChromium()
+const open = consoleOf(verdict.address)
 await createTypes(TEN_TYPES, type => verdict.resource(type))
 
 const DOCUMENT = `${RESOURCES}/document`
@@ -36,14 +30,6 @@ async function read<Thing = Described>(path: string): Promise<Thing> {
   const { status, body } = await verdict.get<Thing>(path)
   expect(status, path).toBe(200)
   return body
-}
-
-function opened(path: string, options: Partial<Parameters<typeof openSignedIn>[1]> = {}): Promise<Page> {
-  return chromium().then(browser => openSignedIn(browser, { address: verdict.address, path, ...options }))
-}
-
-function button(page: Page, name: string | RegExp) {
-  return page.getByRole('button', { name, exact: true })
 }
 
 /** Opens a dialog by the button with that name, and waits until something in it has the focus. */
@@ -67,27 +53,22 @@ function field(page: Page, name: string) {
   return page.locator('.dialog').getByRole('textbox', { name, exact: true })
 }
 
-/** Takes back what that sentence was said of. */
-async function undo(page: Page, said: string): Promise<void> {
-  await pressOn(page.locator('.toast', { hasText: said }).getByRole('button', { name: 'Undo' }))
-}
-
 test('an action is edited: name, description and what programs keep with it; one press puts it back', async () => {
-  const page = await opened('model/types/document')
+  const page = await open('model/types/document')
   await openEdit(page, 'Edit the action read')
   await field(page, 'Name').fill('Look at')
   await field(page, 'Description').fill('Shows the text')
   await field(page, 'Attributes').fill('{"icon": "eye"}')
-  await page.getByText('Changes how the action read of document is called and described.').waitFor()
+  await sees(page, 'Changes how the action read of document is called and described.')
   await submit(page)
 
-  await page.getByText('Look at').waitFor()
+  await sees(page, 'Look at')
   expect(await read(`${DOCUMENT}/actions/read`)).toMatchObject({
     name: 'Look at',
     description: 'Shows the text',
     attributes: { icon: 'eye' },
   })
-  await undo(page, 'The action read of document is changed.')
+  await pressInToast(page, 'The action read of document is changed.')
   await page.getByText('Look at').waitFor({ state: 'detached' })
   expect(await read(`${DOCUMENT}/actions/read`)).toMatchObject({
     name: 'read',
@@ -101,68 +82,54 @@ test('a change of the name keeps integers beyond 2^53 in the attributes', async 
   const attributes = '{"account":9007199254740993,"of":[-123456789012345678901234567890]}'
   const written = await verdict.send('PATCH', path, { text: `{"attributes":${attributes}}` })
   expect(written.status).toBe(200)
-  const page = await opened('model/types/document')
+  const page = await open('model/types/document')
   await openEdit(page, 'Edit the action share')
   expect((await field(page, 'Attributes').inputValue()).replaceAll(/\s/g, '')).toBe(attributes)
   await field(page, 'Name').fill('Hand on')
   await submit(page)
 
-  await page.getByText('Hand on').waitFor()
+  await sees(page, 'Hand on')
   const headers = { authorization: `Bearer ${API_KEY}` }
   const stored = await fetch(`${verdict.address}${path}`, { headers })
   expect(await stored.text()).toContain(`"attributes":${attributes}`)
 })
 
 test('attributes that are no JSON object are said beside their field, and nothing can be saved', async () => {
-  const page = await opened('model/types/document')
+  const page = await open('model/types/document')
   await openEdit(page, 'Edit the action comment')
   await field(page, 'Attributes').fill('["no", "object"]')
 
-  await page.getByText('This is no JSON object.').waitFor()
+  await sees(page, 'This is no JSON object.')
   expect(await page.locator('.dialog button[type=submit]').isDisabled()).toBe(true)
   await field(page, 'Attributes').fill('')
   await page.locator('.dialog button[type=submit]:not([disabled])').waitFor()
 })
 
+const FOLDER = `${RESOURCES}/folder`
 const EDITED = [
-  {
-    what: 'an action',
-    at: 'model/types/folder',
-    edit: 'Edit the action share',
-    path: `${RESOURCES}/folder/actions/share`,
-  },
-  {
-    what: 'a role of a type',
-    at: 'model/types/folder',
-    edit: 'Edit the role editor',
-    path: `${RESOURCES}/folder/roles/editor`,
-  },
-  { what: 'a tenant role', at: 'model/matrix', edit: 'Edit the role guest', path: `${SCHEMA}/roles/guest` },
-  {
-    what: 'an action group',
-    at: 'model/types/folder',
-    edit: 'Edit the action group writing',
-    path: `${RESOURCES}/folder/action_groups/writing`,
-  },
-]
+  ['the type invoice', 'model/types/invoice', `${RESOURCES}/invoice`, false],
+  ['the action share', 'model/types/folder', `${FOLDER}/actions/share`, true],
+  ['the role editor', 'model/types/folder', `${FOLDER}/roles/editor`, true],
+  ['the role guest', 'model/matrix', `${SCHEMA}/roles/guest`, true],
+  ['the action group writing', 'model/types/folder', `${FOLDER}/action_groups/writing`, true],
+] as const
 await verdict.tenantRole('guest', ['folder:read'])
-await verdict.post(`${RESOURCES}/folder/action_groups`, {
-  key: 'writing',
-  name: 'Writing',
-  actions: ['update'],
-})
+await verdict.post(`${FOLDER}/action_groups`, { key: 'writing', name: 'Writing', actions: ['update'] })
 
 test.each(EDITED)(
-  'who edits $what that another one changed meanwhile sees what is there now, and overwrites nothing',
-  async ({ at, edit, path }) => {
-    const page = await opened(at, { refusals: [412] })
-    await openEdit(page, edit)
-    await verdict.patch(path, { name: 'Of another one', attributes: { by: 'another' } })
+  'who edits %s that another one changed meanwhile sees what is there now, and overwrites nothing',
+  async (what, at, path, hasAttributes) => {
+    const page = await open(at, { refusals: [412] })
+    await openEdit(page, `Edit ${what}`)
+    await verdict.patch(path, {
+      name: 'Of another one',
+      ...(hasAttributes && { attributes: { by: 'another' } }),
+    })
     await field(page, 'Name').fill('Mine')
     await page.keyboard.press('Enter')
 
-    await page.getByText('There now: Of another one').waitFor()
-    await page.getByText(/There now: \{\s*"by": "another"\s*\}/).waitFor()
+    await sees(page, 'There now: Of another one')
+    if (hasAttributes) await sees(page, /There now: \{\s*"by": "another"\s*\}/)
     expect(await field(page, 'Name').inputValue()).toBe('Mine')
     expect((await read(path)).name).toBe('Of another one')
     // Now that it was seen.
@@ -172,17 +139,14 @@ test.each(EDITED)(
 )
 
 test('an edit that another one went on from is not taken back over their head', async () => {
-  const page = await opened('model/types/project', { refusals: [412] })
+  const page = await open('model/types/project', { refusals: [412] })
   await openEdit(page, 'Edit the role viewer')
   await field(page, 'Description').fill('Looks on')
   await submit(page)
   await verdict.patch(`${RESOURCES}/project/roles/viewer`, { name: 'Onlooker' })
-  await undo(page, 'The role viewer is changed.')
+  await pressInToast(page, 'The role viewer is changed.')
 
-  await page
-    .getByText(/Somebody else|changed/)
-    .first()
-    .waitFor()
+  await sees(page, /Somebody else|changed/)
   expect(await read(`${RESOURCES}/project/roles/viewer`)).toMatchObject({
     name: 'Onlooker',
     description: 'Looks on',
@@ -198,21 +162,19 @@ interface GrantedTo {
 
 test('the guard of a role is shown and changed as a whole, and its derivations stay what they are', async () => {
   const path = `${RESOURCES}/repository/roles/reader`
-  const page = await opened('model/types/repository')
+  const page = await open('model/types/repository')
   await openEdit(page, 'Guard of reader')
   const guard = page.getByRole('checkbox', {
     name: 'Only where nobody has a role on the repository directly',
   })
   expect(await guard.isChecked()).toBe(false)
   await pressOn(guard, 'Space')
-  await page.getByText('is it then only where nobody has a role on it directly.').waitFor()
+  await sees(page, 'is it then only where nobody has a role on it directly.')
   await submit(page)
 
-  await page.getByText('Follows only where nobody has a role on the repository directly.').waitFor()
+  await sees(page, 'Follows only where nobody has a role on the repository directly.')
   const panel = page.getByRole('complementary', { name: 'The type repository' })
-  await panel
-    .getByText('viewer of project gives reader of repository along project, where nobody has a role')
-    .waitFor()
+  await sees(panel, 'viewer of project gives reader of repository along project, where nobody has a role')
   const { granted_to: guarded } = await read<GrantedTo>(path)
   expect([guarded.when, guarded.users_with_role[0]!.when]).toEqual([
     { no_direct_roles_on_object: true },
@@ -221,8 +183,8 @@ test('the guard of a role is shown and changed as a whole, and its derivations s
   // A derivation that is taken away and put back does not get the guard of its role for its own.
   await openDialog(page, /^Delete: viewer of project gives reader/)
   await submit(page)
-  await undo(page, 'viewer of project no longer gives reader of repository.')
-  await panel.getByText('viewer of project gives reader of repository along project').waitFor()
+  await pressInToast(page, 'viewer of project no longer gives reader of repository.')
+  await sees(panel, 'viewer of project gives reader of repository along project')
   expect((await read<GrantedTo>(path)).granted_to.users_with_role).toMatchObject([
     { when: { no_direct_roles_on_object: false } },
   ])
@@ -235,23 +197,23 @@ test('the guard of a role is shown and changed as a whole, and its derivations s
 
 test('a guard that another one set meanwhile is seen before it is overwritten', async () => {
   const path = `${RESOURCES}/comment/roles/reader`
-  const page = await opened('model/types/comment', { refusals: [412] })
+  const page = await open('model/types/comment', { refusals: [412] })
   await openEdit(page, 'Guard of reader')
   await verdict.put(`${path}/implicit_grants/conditions`, { no_direct_roles_on_object: true })
   await pressOn(page.locator('.dialog button[type=submit]'))
 
-  await page.getByText('There now: only where nobody has a role directly').waitFor()
+  await sees(page, 'There now: only where nobody has a role directly')
   expect((await read<GrantedTo>(path)).granted_to.when.no_direct_roles_on_object).toBe(true)
 })
 
 test('an action group is added with its actions, given others, taken away and put back', async () => {
   const path = `${DOCUMENT}/action_groups/looking`
-  const page = await opened('model/types/document')
+  const page = await open('model/types/document')
   await openDialog(page, 'Add action group')
   await page.keyboard.type('looking')
   await pressOn(page.getByRole('checkbox', { name: 'comment', exact: true }), 'Space')
   await pressOn(page.getByRole('checkbox', { name: 'read', exact: true }), 'Space')
-  await page.getByText('looking then stands for read, comment in programs').waitFor()
+  await sees(page, 'looking then stands for read, comment in programs')
   await submit(page)
   await button(page, 'Edit the action group looking').waitFor()
   expect(await read(path)).toMatchObject({ name: 'looking', actions: ['read', 'comment'] })
@@ -259,26 +221,26 @@ test('an action group is added with its actions, given others, taken away and pu
   await openEdit(page, 'Edit the action group looking')
   await field(page, 'Name').fill('Looking')
   await pressOn(page.getByRole('checkbox', { name: 'comment', exact: true }), 'Space')
-  await page.getByText('looking then stands for read.').waitFor()
+  await sees(page, 'looking then stands for read.')
   await submit(page)
   expect(await read(path)).toMatchObject({ name: 'Looking', actions: ['read'] })
 
   await openDialog(page, 'Delete the action group looking')
   await submit(page)
   await button(page, 'Edit the action group looking').waitFor({ state: 'detached' })
-  await undo(page, 'The action group looking of document is gone.')
+  await pressInToast(page, 'The action group looking of document is gone.')
   await button(page, 'Edit the action group looking').waitFor()
   expect(await read(path)).toMatchObject({ name: 'Looking', actions: ['read'] })
 })
 
 test('an attribute of a type is declared, changed, taken away and put back', async () => {
   const path = `${DOCUMENT}/attributes/pages`
-  const page = await opened('model/types/document')
+  const page = await open('model/types/document')
   await openDialog(page, 'Add attribute')
   await page.keyboard.type('pages')
   await pressOn(page.getByRole('button', { name: /Holds$/ }))
   await pressOn(page.getByRole('option', { name: 'number' }))
-  await page.getByText('Says that a document has pages').waitFor()
+  await sees(page, 'Says that a document has pages')
   await submit(page)
   await button(page, 'Edit the attribute pages').waitFor()
   expect(await read(path)).toMatchObject({ type: 'number', description: null })
@@ -286,19 +248,19 @@ test('an attribute of a type is declared, changed, taken away and put back', asy
   await openEdit(page, 'Edit the attribute pages')
   await field(page, 'Description').fill('How long it is')
   await submit(page)
-  await page.getByText('How long it is').waitFor()
+  await sees(page, 'How long it is')
   expect(await read(path)).toMatchObject({ type: 'number', description: 'How long it is' })
 
   await openDialog(page, 'Delete the attribute pages')
   await submit(page)
   await button(page, 'Edit the attribute pages').waitFor({ state: 'detached' })
-  await undo(page, 'The attribute pages of document is no longer declared.')
+  await pressInToast(page, 'The attribute pages of document is no longer declared.')
   await button(page, 'Edit the attribute pages').waitFor()
   expect(await read(path)).toMatchObject({ type: 'number', description: 'How long it is' })
 })
 
 test('what was added is taken back, but not when another one has made something of it', async () => {
-  const page = await opened('model/types/invoice', { refusals: [412] })
+  const page = await open('model/types/invoice', { refusals: [412] })
   const INVOICE = `${RESOURCES}/invoice`
   const addAction = async (): Promise<void> => {
     await openDialog(page, 'Add action')
@@ -312,56 +274,50 @@ test('what was added is taken back, but not when another one has made something 
     await page.keyboard.press('Tab')
     await page.keyboard.type('team')
     await page.keyboard.press('Tab')
-    await page.getByText('team may then be sender of invoice.').waitFor()
+    await sees(page, 'team may then be sender of invoice.')
     await submit(page)
     await button(page, 'Delete the relation sender').waitFor()
   }
   await addAction()
-  await undo(page, 'cancel can be done with invoice now.')
+  await pressInToast(page, 'cancel can be done with invoice now.')
   await button(page, 'Delete the action cancel').waitFor({ state: 'detached' })
   await addRelation()
-  await undo(page, 'team may be sender of invoice now.')
+  await pressInToast(page, 'team may be sender of invoice now.')
   await button(page, 'Delete the relation sender').waitFor({ state: 'detached' })
 
   // Another one makes them again, as something else.
   await addAction()
   await verdict.patch(`${INVOICE}/actions/cancel`, { description: 'With a reason' })
-  await undo(page, 'cancel can be done with invoice now.')
+  await pressInToast(page, 'cancel can be done with invoice now.')
   await expect.poll(() => page.locator('.toast.problem').count()).toBe(1)
   expect((await verdict.get(`${INVOICE}/actions/cancel`)).status).toBe(200)
   await addRelation()
   await verdict.delete(`${INVOICE}/relations/sender`)
   await verdict.relation('invoice', 'sender', 'project')
-  await undo(page, 'team may be sender of invoice now.')
+  await pressInToast(page, 'team may be sender of invoice now.')
   await expect.poll(() => page.locator('.toast.problem').count()).toBe(2)
   expect((await verdict.get(`${INVOICE}/relations/sender`)).status).toBe(200)
 })
 
 test('a derivation that was added is taken back, but not when another one has changed its role', async () => {
-  const page = await opened('model/types/pipeline', { refusals: [412] })
+  const page = await open('model/types/pipeline', { refusals: [412] })
   const panel = page.getByRole('complementary', { name: 'The type pipeline' })
   const path = `${RESOURCES}/pipeline/roles/observer`
   const sentence = 'viewer of project gives observer of pipeline along environment_of_the_release.'
-  const choose = async (label: RegExp, option: string): Promise<void> => {
-    const choice = page.locator('.dialog').getByRole('button', { name: label })
-    await pressOn(choice)
-    await pressOn(page.locator('.popover').getByRole('option', { name: option }))
-    await page.locator('.popover').waitFor({ state: 'detached' })
-  }
   const add = async (): Promise<void> => {
     await openDialog(page, 'Add derivation')
-    await choose(/Along the relation$/, 'environment_of_the_release')
-    await choose(/Who has this role of project$/, 'viewer')
-    await choose(/has this role of pipeline$/, 'observer')
+    await choose(page.locator('.dialog'), /Along the relation$/, /environment_of_the_release/)
+    await choose(page.locator('.dialog'), /Who has this role of project$/, /viewer/)
+    await choose(page.locator('.dialog'), /has this role of pipeline$/, /observer/)
     await submit(page)
-    await panel.getByText(sentence).waitFor()
+    await sees(panel, sentence)
   }
   await add()
-  await undo(page, 'viewer of project gives observer of pipeline now.')
+  await pressInToast(page, 'viewer of project gives observer of pipeline now.')
   await panel.getByText(sentence).waitFor({ state: 'detached' })
   await add()
   await verdict.patch(path, { description: 'Another one goes on' })
-  await undo(page, 'viewer of project gives observer of pipeline now.')
+  await pressInToast(page, 'viewer of project gives observer of pipeline now.')
 
   await page.locator('.toast.problem').waitFor()
   expect((await read<GrantedTo>(path)).granted_to.users_with_role).toHaveLength(2)
@@ -369,18 +325,18 @@ test('a derivation that was added is taken back, but not when another one has ch
 
 test('a tenant role extends another one, is told of, and is taken away', async () => {
   await verdict.tenantRole('clerk', [])
-  const page = await opened('model/matrix')
+  const page = await open('model/matrix')
   await openDialog(page, 'What clerk extends')
   await page.keyboard.type('guest')
-  await page.getByText('Who has clerk may then do all that guest may, too.').waitFor()
+  await sees(page, 'Who has clerk may then do all that guest may, too.')
   await page.keyboard.press('Escape')
   await submit(page)
   const grid = page.getByRole('grid', { name: 'Permissions of tenant roles' })
   await grid.getByRole('checkbox', { name: 'clerk may folder:read through guest' }).waitFor()
-  await page.getByText('⊇ has all that guest has').waitFor()
+  await sees(page, '⊇ has all that guest has')
 
   await openDialog(page, 'Delete the role clerk')
-  await page.getByText('Deletes the tenant role clerk. Everybody who was granted it').waitFor()
+  await sees(page, 'Deletes the tenant role clerk. Everybody who was granted it')
   await submit(page)
   await button(page, 'Delete the role clerk').waitFor({ state: 'detached' })
   expect((await verdict.get(`${SCHEMA}/roles/clerk`)).status).toBe(404)
@@ -407,7 +363,7 @@ test('what a tenant role may through roles on later pages is not said to be forb
     extends: index === 0 || index === 1 ? ['r80'] : index === 80 ? ['r119'] : [],
   }))
   await verdict.send('PUT', `${base}/bulk/roles`, { key, body: { operations: roles } })
-  const page = await opened('model/matrix', { key })
+  const page = await open('model/matrix', { key })
   const asked: string[] = []
   page.on('request', request => asked.push(request.url()))
   const grid = page.getByRole('grid', { name: 'Permissions of tenant roles' })
@@ -445,7 +401,7 @@ test('the permissions of a type are right with more roles than a page has', asyn
   onTestFinished(async () => {
     await verdict.delete(`${RESOURCES}/ledger`)
   })
-  const page = await opened('model/matrix/ledger')
+  const page = await open('model/matrix/ledger')
   const grid = page.getByRole('grid', { name: 'Permissions of the roles of ledger' })
   await grid.getByRole('checkbox', { name: 'r0 may read through r129' }).waitFor()
   expect(await grid.getByRole('checkbox').count()).toBe(130)
@@ -459,7 +415,7 @@ async function viewOf(page: Page): Promise<{ x: number; y: number; scale: number
 }
 
 test('the picture is moved by dragging and made larger with the wheel where the mouse is, and a drag chooses nothing', async () => {
-  const page = await opened('model')
+  const page = await open('model')
   const type = page.getByRole('button', { name: /^Folder/ })
   await type.waitFor()
   const at = (await type.boundingBox())!
@@ -490,7 +446,7 @@ test('the picture is moved by dragging and made larger with the wheel where the 
 })
 
 test('two fingers make the picture larger', async () => {
-  const page = await opened('model', { size: 'phone' })
+  const page = await open('model', { size: 'phone' })
   await page.getByRole('button', { name: /^Folder/ }).waitFor()
   const before = await viewOf(page)
   const box = (await page.locator('.graph-box').boundingBox())!
@@ -512,8 +468,8 @@ test('of six hundred types the first five hundred are drawn, none over another, 
   const key = await neighbourOf(verdict, 'huge')
   const lines = sixHundredTypes().map(type => ({ kind: 'resource', ...type }))
   await importInto(verdict, 'huge', content(...lines), ADMIN_KEY)
-  const page = await opened('model', { key })
-  await page.getByText('The picture shows the first 500 of 600 types. The search finds the others.').waitFor()
+  const page = await open('model', { key })
+  await sees(page, 'The picture shows the first 500 of 600 types. The search finds the others.')
   await page.locator('.graph-type').nth(499).waitFor()
   expect(await overlaps(page)).toEqual([])
 
@@ -538,38 +494,20 @@ test('of six hundred types the first five hundred are drawn, none over another, 
   await takePicture(page, 'model-graph-600')
 })
 
-/** What of the boxes lies over another one, on the screen. */
-function overlaps(page: Page): Promise<string[]> {
-  return page.evaluate(`(() => {
-    const boxes = [...document.querySelectorAll('.graph-type')]
-      .map(element => ({ of: element.textContent, at: element.querySelector('.frame-line').getBoundingClientRect() }))
-    const found = []
-    for (const [index, one] of boxes.entries())
-      for (const other of boxes.slice(index + 1))
-        if (one.at.left < other.at.right - 1 && other.at.left < one.at.right - 1
-          && one.at.top < other.at.bottom - 1 && other.at.top < one.at.bottom - 1)
-          found.push(one.of + ' / ' + other.of)
-    return found
-  })()`)
-}
-
-for (const size of Object.keys(SIZES) as (keyof typeof SIZES)[]) {
-  for (const colors of ['light', 'dark'] as const) {
-    test(`what is edited can be read and heard (${size}, ${colors})`, async () => {
-      const page = await opened('model/types/folder', { size, colors })
-      await button(page, 'Edit the action group writing').waitFor()
-      await expectAccessible(page)
-      await takePicture(page, `model-edits-panel-${size}-${colors}`)
-      for (const [name, picture] of [
-        ['Edit the action group writing', 'action-group'],
-        ['Guard of viewer', 'guard'],
-      ] as const) {
-        await openEdit(page, name)
-        await expectAccessible(page)
-        await takePicture(page, `model-edits-${picture}-${size}-${colors}`)
-        await page.keyboard.press('Escape')
-        await page.locator('.dialog').waitFor({ state: 'detached' })
-      }
-    })
-  }
-}
+test.each(LOOKS.filter(({ language }) => language === 'en'))(
+  'what is edited can be read and heard: $size, $colors',
+  async as => {
+    const page = await open('model/types/folder', as)
+    await button(page, 'Edit the action group writing').waitFor()
+    await look(page, 'model-edits-panel', as)
+    for (const [name, picture] of [
+      ['Edit the action group writing', 'action-group'],
+      ['Guard of viewer', 'guard'],
+    ] as const) {
+      await openEdit(page, name)
+      await look(page, `model-edits-${picture}`, as)
+      await page.keyboard.press('Escape')
+      await page.locator('.dialog').waitFor({ state: 'detached' })
+    }
+  },
+)

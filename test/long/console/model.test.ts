@@ -9,18 +9,11 @@ import {
   sharedService,
 } from '#testing/processes/running-service.ts'
 import { openDialog, pressOn } from '../../support/console-keys.ts'
-import {
-  expectAccessible,
-  goTo,
-  openSignedIn,
-  sharedChromium,
-  SIZES,
-  takePicture,
-} from '../../support/console-page.ts'
-import { createTypes, hundredTypes, TEN_TYPES } from '../../support/drawn-models.ts'
+import { consoleOf, goTo, look, LOOKS, sees } from '../../support/console-page.ts'
+import { createTypes, hundredTypes, overlaps, TEN_TYPES } from '../../support/drawn-models.ts'
 
 const verdict = await sharedService()
-const chromium = sharedChromium()
+const open = consoleOf(verdict.address)
 await createTypes(TEN_TYPES, type => verdict.resource(type))
 
 /** The key of an environment with a hundred types. */
@@ -37,10 +30,6 @@ function keyOfLarge(): Promise<string> {
   return large
 }
 
-function opened(path: string, options: Partial<Parameters<typeof openSignedIn>[1]> = {}): Promise<Page> {
-  return chromium().then(browser => openSignedIn(browser, { address: verdict.address, path, ...options }))
-}
-
 /** A type in the picture. */
 function node(page: Page, name: RegExp) {
   return page.getByRole('group', { name: 'Types and what joins them' }).getByRole('button', { name })
@@ -55,24 +44,8 @@ async function tabTo(page: Page, selector: string): Promise<void> {
   throw new Error(`the Tab key does not come to ${selector}`)
 }
 
-/** What of boxes and labels of lines lies over one another, on the screen. */
-function overlaps(page: Page): Promise<string[]> {
-  return page.evaluate(`(() => {
-    const things = [...document.querySelectorAll('.graph-type .frame-line, .graph-link > rect')]
-      .map(element => ({ of: element.parentNode.textContent, at: element.getBoundingClientRect() }))
-      .filter(({ at }) => at.width > 0)
-    const found = []
-    for (const [index, one] of things.entries())
-      for (const other of things.slice(index + 1))
-        if (one.at.left < other.at.right - 1 && other.at.left < one.at.right - 1
-          && one.at.top < other.at.bottom - 1 && other.at.top < one.at.bottom - 1)
-          found.push(one.of + ' / ' + other.of)
-    return found
-  })()`)
-}
-
 test('at ten types the picture has every role, relation and derivation, and nothing lies over another', async () => {
-  const page = await opened('model')
+  const page = await open('model')
   await node(page, /^Document/).waitFor()
 
   expect(await page.locator('.graph-type').count()).toBe(10)
@@ -83,8 +56,8 @@ test('at ten types the picture has every role, relation and derivation, and noth
 })
 
 test('at a hundred types the whole is on the screen, by name, and nothing lies over another', async () => {
-  const page = await opened('model', { key: await keyOfLarge() })
-  await page.getByText('100 types').waitFor()
+  const page = await open('model', { key: await keyOfLarge() })
+  await sees(page, '100 types')
   await node(page, /^sales_area/).waitFor()
 
   await expect.poll(() => page.locator('.graph-type').count()).toBe(100)
@@ -95,7 +68,7 @@ test('at a hundred types the whole is on the screen, by name, and nothing lies o
 })
 
 test('arrow keys go from type to type, Enter chooses one, and what is not joined to it steps back', async () => {
-  const page = await opened('model')
+  const page = await open('model')
   await node(page, /^Document/).waitFor()
   await tabTo(page, '.graph-type')
   await page.keyboard.press('End')
@@ -108,7 +81,7 @@ test('arrow keys go from type to type, Enter chooses one, and what is not joined
   await page.keyboard.press('Enter')
 
   const panel = page.getByRole('complementary', { name: 'The type project' })
-  await panel.getByText('maintainer of project gives writer of repository along project.').waitFor()
+  await sees(panel, 'maintainer of project gives writer of repository along project.')
   expect(await node(page, /^Project/).getAttribute('aria-pressed')).toBe('true')
   expect(await node(page, /^Comment/).getAttribute('class')).toContain('dim')
   expect(await node(page, /^Folder/).getAttribute('class')).not.toContain('dim')
@@ -118,7 +91,7 @@ test('arrow keys go from type to type, Enter chooses one, and what is not joined
 })
 
 test('a search brings a type of a hundred into the middle of the picture, with what there is to say of it', async () => {
-  const page = await opened('model', { key: await keyOfLarge() })
+  const page = await open('model', { key: await keyOfLarge() })
   await node(page, /^sales_area/).waitFor()
   await tabTo(page, '.model-search input')
   await page.keyboard.type('finance_not')
@@ -139,13 +112,13 @@ test('a search brings a type of a hundred into the middle of the picture, with w
 })
 
 test('a type is added with an action, a role, a relation and a derivation, and taken away again', async () => {
-  const page = await opened('model')
+  const page = await open('model')
   await openDialog(page.getByRole('button', { name: 'Add type' }))
   await page.keyboard.type('chapter')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.type('read')
-  await page.getByText('Adds the type chapter with what can be done: read.').waitFor()
+  await sees(page, 'Adds the type chapter with what can be done: read.')
   await page.keyboard.press('Enter')
 
   const panel = page.getByRole('complementary', { name: 'The type chapter' })
@@ -157,7 +130,7 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   await openDialog(panel.getByRole('button', { name: 'Add role' }))
   await page.keyboard.type('reader')
   await pressOn(page.getByRole('checkbox', { name: 'read', exact: true }), 'Space')
-  await page.getByText('Adds the role reader of chapter, which may read.').waitFor()
+  await sees(page, 'Adds the role reader of chapter, which may read.')
   await pressOn(page.getByRole('button', { name: 'Add', exact: true }))
   await panel.getByRole('button', { name: 'Delete the role reader' }).waitFor()
 
@@ -166,7 +139,7 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   await page.keyboard.press('Tab')
   await page.keyboard.type('document')
   await page.keyboard.press('Tab')
-  await page.getByText('document may then be book of chapter.').waitFor()
+  await sees(page, 'document may then be book of chapter.')
   await pressOn(page.getByRole('button', { name: 'Add', exact: true }))
   await panel.getByRole('button', { name: 'Delete the relation book' }).waitFor()
 
@@ -176,11 +149,9 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   await page.getByRole('option', { name: 'editor' }).waitFor()
   await page.keyboard.type('ed')
   await page.keyboard.press('Enter')
-  await page
-    .getByText('Everybody who is editor of document is then reader of each chapter that it is book of.')
-    .waitFor()
+  await sees(page, 'Everybody who is editor of document is then reader of each chapter that it is book of.')
   await pressOn(page.getByRole('button', { name: 'Add', exact: true }))
-  await panel.getByText('editor of document gives reader of chapter along book.').waitFor()
+  await sees(panel, 'editor of document gives reader of chapter along book.')
   const { body } = await verdict.get<{ roles: { reader: { granted_to: { users_with_role: object[] } } } }>(
     `${RESOURCES}/chapter`,
   )
@@ -189,7 +160,7 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   ])
 
   await openDialog(panel.getByRole('button', { name: /^Delete: editor of document/ }))
-  await page.getByText('Who was granted reader directly keeps it.').waitFor()
+  await sees(page, 'Who was granted reader directly keeps it.')
   await page.keyboard.press('Enter')
   await panel.getByText('editor of document gives reader').waitFor({ state: 'detached' })
   for (const part of ['the relation book', 'the role reader', 'the action print', 'the type chapter']) {
@@ -201,54 +172,15 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   expect((await verdict.get(`${RESOURCES}/chapter`)).status).toBe(404)
 })
 
-test('what is refused is said beside its field, and the dialog stays', async () => {
-  const page = await opened('model/types/document', { refusals: [409, 422] })
-  const panel = page.getByRole('complementary', { name: 'The type document' })
-  await openDialog(panel.getByRole('button', { name: 'Add action', exact: true }))
-  await page.keyboard.type('not a key')
-  await page.keyboard.press('Enter')
-
-  const field = page.getByRole('dialog').getByRole('textbox', { name: 'Key' })
-  await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
-  await field.fill('read')
-  await page.keyboard.press('Enter')
-  await page
-    .getByRole('dialog')
-    .getByText(/already|exists/i)
-    .first()
-    .waitFor()
-})
-
-test('who edits a type that another one changed meanwhile sees what is there now, and overwrites nothing', async () => {
-  onTestFinished(async () => {
-    await verdict.patch(`${RESOURCES}/invoice`, { name: 'Invoice' })
-  })
-  const page = await opened('model/types/invoice', { refusals: [412] })
-  await openDialog(page.getByRole('button', { name: 'Edit the type invoice' }))
-  const name = page.getByRole('dialog').getByRole('textbox', { name: 'Name' })
-  await expect.poll(() => name.inputValue()).toBe('Invoice')
-  await verdict.patch(`${RESOURCES}/invoice`, { name: 'Bill of another one' })
-  await name.fill('Bill')
-  await page.keyboard.press('Enter')
-
-  await page.getByText('There now: Bill of another one').waitFor()
-  expect(await name.inputValue()).toBe('Bill')
-  expect((await verdict.get<{ name: string }>(`${RESOURCES}/invoice`)).body.name).toBe('Bill of another one')
-  // Now that it was seen.
-  await page.keyboard.press('Enter')
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
-  expect((await verdict.get<{ name: string }>(`${RESOURCES}/invoice`)).body.name).toBe('Bill')
-})
-
 test('what others change in the model appears', async () => {
-  const page = await opened('model/types/announcement')
-  await page.getByText('Nobody can be given a role on it yet.').waitFor()
+  const page = await open('model/types/announcement')
+  await sees(page, 'Nobody can be given a role on it yet.')
   await page.getByRole('img', { name: 'Changes of others appear by themselves.' }).waitFor()
   await verdict.post(`${RESOURCES}/announcement/roles`, { key: 'reporter', name: 'Reporter' })
 
   await page.getByRole('button', { name: 'Delete the role reporter' }).waitFor()
   await verdict.delete(`${RESOURCES}/announcement/roles/reporter`)
-  await page.getByText('Nobody can be given a role on it yet.').waitFor()
+  await sees(page, 'Nobody can be given a role on it yet.')
 })
 
 async function permissionsOf(client: Client, role: string): Promise<readonly string[]> {
@@ -256,13 +188,13 @@ async function permissionsOf(client: Client, role: string): Promise<readonly str
 }
 
 test('a permission is given and taken in the matrix, said in a sentence, and undone', async () => {
-  const page = await opened('model/matrix/document')
+  const page = await open('model/matrix/document')
   const grid = page.getByRole('grid', { name: 'Permissions of the roles of document' })
   await grid.waitFor()
   await tabTo(page, '.cell')
   // From viewer's read to the editor's delete.
   for (const key of ['ArrowDown', 'ArrowDown', 'End']) await page.keyboard.press(key)
-  await page.getByText('Pressing lets everybody who has editor delete.').waitFor()
+  await sees(page, 'Pressing lets everybody who has editor delete.')
   await page.keyboard.press('Space')
 
   await grid.getByRole('checkbox', { name: 'editor may delete' }).waitFor()
@@ -274,11 +206,11 @@ test('a permission is given and taken in the matrix, said in a sentence, and und
 })
 
 test('a permission that a role has through another one is told apart, and may be given beside', async () => {
-  const page = await opened('model/matrix/document')
+  const page = await open('model/matrix/document')
   const grid = page.getByRole('grid')
   const inherited = grid.getByRole('checkbox', { name: 'commenter may read through viewer' })
   await inherited.focus()
-  await page.getByText('Pressing gives read to commenter itself. It has it through viewer already.').waitFor()
+  await sees(page, 'Pressing gives read to commenter itself. It has it through viewer already.')
   await page.keyboard.press('Space')
 
   await grid.getByRole('checkbox', { name: 'commenter may read, and may through viewer, too' }).waitFor()
@@ -288,7 +220,7 @@ test('a permission that a role has through another one is told apart, and may be
 
 test('what the interface refuses of a permission is said in its cell', async () => {
   await verdict.post(`${RESOURCES}/document/actions`, { key: 'print', name: 'print' })
-  const page = await opened('model/matrix/document', { refusals: [404] })
+  const page = await open('model/matrix/document', { refusals: [404] })
   const cell = page.getByRole('grid').getByRole('checkbox', { name: 'viewer may not print' })
   await cell.waitFor()
   await page.route('**/roles/viewer/permissions', async route => {
@@ -308,62 +240,45 @@ test('tenant roles are given what can be done with all types, page by page', asy
       key,
       body: { key: role, name: role, permissions: ['sales_area:read'] },
     })
-  const page = await opened('model/matrix', { key })
+  const page = await open('model/matrix', { key })
   const grid = page.getByRole('grid', { name: 'Permissions of tenant roles' })
   await grid.getByRole('checkbox', { name: 'auditor may sales_area:read' }).waitFor()
-  await page.getByText('50 of 100').waitFor()
+  await sees(page, '50 of 100')
   await pressOn(page.getByRole('button', { name: 'Show more types' }))
-  await page.getByText('100 of 100').waitFor()
+  await sees(page, '100 of 100')
   await page.getByRole('searchbox', { name: 'Find types' }).fill('single_99')
-  await page.getByText('1 of 1').waitFor()
+  await sees(page, '1 of 1')
   await pressOn(grid.getByRole('checkbox', { name: 'clerk may not single_99:delete' }), 'Space')
 
   await grid.getByRole('checkbox', { name: 'clerk may single_99:delete' }).waitFor()
-  const answer = await verdict.send<{ permissions: string[] }>(
-    'GET',
-    '/v2/schema/default/large/roles/clerk',
-    {
-      key,
-    },
-  )
+  const clerk = '/v2/schema/default/large/roles/clerk'
+  const answer = await verdict.send<{ permissions: string[] }>('GET', clerk, { key })
   expect(answer.body.permissions).toContain('single_99:delete')
 })
 
-for (const size of Object.keys(SIZES) as (keyof typeof SIZES)[]) {
-  for (const colors of ['light', 'dark'] as const) {
-    test(`every page of the model can be read and heard (${size}, ${colors})`, async () => {
-      await verdict.tenantRole(`auditor-${size}-${colors}`, ['document:read', 'folder:read'])
-      onTestFinished(async () => {
-        await verdict.delete(`${SCHEMA}/roles/auditor-${size}-${colors}`)
-      })
-      const page = await opened('model', { size, colors, language: colors === 'dark' ? 'de' : 'en' })
-      const look = async (name: string): Promise<void> => {
-        await expectAccessible(page)
-        await takePicture(page, `model-${name}-${size}-${colors}`)
-      }
-      const types = page.locator('.graph-type')
-      await types.nth(9).waitFor()
-      await look('graph-10')
-      await pressOn(page.locator('details > summary'))
-      await look('list')
-      await goTo(page, 'model/types/folder')
-      await page.locator('.graph-panel .panel-section').first().waitFor()
-      await look('type')
-      await goTo(page, 'model/matrix/document')
-      await page.locator('.cell').first().waitFor()
-      await look('matrix')
-      await goTo(page, 'model/matrix')
-      await page.locator('.group-name').first().waitFor()
-      await look('tenant-matrix')
-
-      const largePage = await opened('model', { size, colors, key: await keyOfLarge() })
-      await largePage.locator('.graph-type').nth(99).waitFor()
-      await expectAccessible(largePage)
-      await takePicture(largePage, `model-graph-100-${size}-${colors}`)
-      await goTo(largePage, 'model/types/people_note')
-      await largePage.locator('.graph-panel .panel-section').first().waitFor()
-      await expectAccessible(largePage)
-      await takePicture(largePage, `model-type-of-100-${size}-${colors}`)
-    })
+test.each(LOOKS)('every page of the model can be read and heard: $size, $colors, $language', async as => {
+  const role = `auditor-${as.size}-${as.colors}`
+  await verdict.tenantRole(role, ['document:read', 'folder:read'])
+  onTestFinished(async () => void (await verdict.delete(`${SCHEMA}/roles/${role}`)))
+  const page = await open('model', as)
+  await page.locator('.graph-type').nth(9).waitFor()
+  await look(page, 'model-graph-10', as)
+  await pressOn(page.locator('details > summary'))
+  await look(page, 'model-list', as)
+  for (const [name, path, shown] of [
+    ['type', 'model/types/folder', '.graph-panel .panel-section'],
+    ['matrix', 'model/matrix/document', '.cell'],
+    ['tenant-matrix', 'model/matrix', '.group-name'],
+  ] as const) {
+    await goTo(page, path)
+    await page.locator(shown).first().waitFor()
+    await look(page, `model-${name}`, as)
   }
-}
+
+  const largePage = await open('model', { ...as, key: await keyOfLarge() })
+  await largePage.locator('.graph-type').nth(99).waitFor()
+  await look(largePage, 'model-graph-100', as)
+  await goTo(largePage, 'model/types/people_note')
+  await largePage.locator('.graph-panel .panel-section').first().waitFor()
+  await look(largePage, 'model-type-of-100', as)
+})

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '#testing/processes/redis-process.ts'
 import type { Client } from '#testing/processes/running-service.ts'
-import { expectAccessible, openSignedIn, sharedChromium, takePicture } from '../../support/console-page.ts'
+import { consoleOf, look, sees, sharedChromium } from '../../support/console-page.ts'
 import { startedNodes } from '../../support/nodes.ts'
 
 const chromium = sharedChromium()
@@ -11,26 +11,20 @@ test('both nodes are listed, the one that answers marked, and what a node does n
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const [one] = (await startedNodes(redis, 2)) as [Client, Client]
-  const page = await openSignedIn(await chromium(), {
-    address: one.address,
-    path: 'operations',
-    refusals: [503],
-  })
+  const page = await consoleOf(one.address, chromium)('operations', { refusals: [503] })
   const nodes = page.getByRole('table', { name: 'Nodes' })
   await expect.poll(() => nodes.getByRole('rowheader').count()).toBe(2)
   expect(await nodes.getByText('answers you').count()).toBe(1)
   expect(await nodes.getByText('hears the others').count()).toBe(2)
-  await expectAccessible(page)
-  await takePicture(page, 'operations-two-nodes')
+  await look(page, 'operations-two-nodes')
 
   // Decisions go on; that others are not heard is no error of the page.
   redis.freeze()
-  await page.getByText('not heard').waitFor()
-  await page.getByText('These may not be all').waitFor()
-  await page.getByText('made here').waitFor()
-  await page.getByText('The service says: stale').waitFor()
-  await expectAccessible(page)
-  await takePicture(page, 'operations-without-redis')
+  await sees(page, 'not heard')
+  await sees(page, 'These may not be all')
+  await sees(page, 'made here')
+  await sees(page, 'The service says: stale')
+  await look(page, 'operations-without-redis')
 
   redis.thaw()
   await expect.poll(() => nodes.getByText('hears the others').count()).toBe(2)

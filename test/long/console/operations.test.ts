@@ -13,18 +13,11 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { pressOn } from '../../support/console-keys.ts'
-import {
-  expectAccessible,
-  openSignedIn,
-  sharedChromium,
-  SIZES,
-  takePicture,
-} from '../../support/console-page.ts'
+import { choose, dialog, press, pressOn } from '../../support/console-keys.ts'
+import { consoleOf, expectAccessible, look, LOOKS, sees } from '../../support/console-page.ts'
 
 const verdict = await sharedService()
-const chromium = sharedChromium()
-const at = { address: verdict.address }
+const open = consoleOf(verdict.address)
 
 await verdict.createDocumentModel()
 await verdict.tenant('acme')
@@ -78,11 +71,6 @@ async function statusOf(secret: string, client: Client = verdict): Promise<numbe
   return (await client.send('GET', '/v2/api-key/scope', { key: secret })).status
 }
 
-/** Opens the dialog of a button by keyboard. */
-async function press(page: Page, name: string): Promise<void> {
-  await pressOn(page.getByRole('button', { name, exact: true }))
-}
-
 /** What appears has come to rest: while it fades in, its contrasts are others. */
 async function stood(page: Page): Promise<void> {
   await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))')
@@ -101,17 +89,12 @@ async function type(page: Page, role: 'textbox' | 'combobox', name: string, text
   await page.keyboard.press('Tab')
 }
 
-async function choose(page: Page, field: string, option: string): Promise<void> {
-  await pressOn(page.getByRole('button', { name: field }))
-  await pressOn(page.getByRole('option', { name: option, exact: true }))
-}
-
 /** All that the browser keeps of the page, and what is on it. */
 const KEPT =
   'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, history.state, location.href, document.body.innerHTML, [...document.querySelectorAll("input")].map(({ value }) => value)])'
 
 test('the operator sees that the service decides, where the environment stands, and this node', async () => {
-  const page = await openSignedIn(await chromium(), { ...at, path: 'operations' })
+  const page = await open('operations')
   const said = (name: string) => page.locator('.figure', { hasText: name })
   await said('Decisions').getByText('made here').waitFor()
   await said('Own changes').getByText('not refused').waitFor()
@@ -127,14 +110,14 @@ test('the operator sees that the service decides, where the environment stands, 
     .getByText(await verdict.revision())
     .waitFor()
   const nodes = page.getByRole('table', { name: 'Nodes' })
-  await nodes.getByText('answers you').waitFor()
+  await sees(nodes, 'answers you')
   expect(await nodes.getByRole('row').count()).toBe(2)
 })
 
 test('what happened in the last minutes is drawn, said in words, and can be read as a table', async () => {
   await ask()
   await sampled()
-  const page = await openSignedIn(await chromium(), { ...at, path: 'operations' })
+  const page = await open('operations')
   const checks = page.getByRole('figure', { name: 'Checks a second' })
   await checks.waitFor()
   for (const title of ['Requests a second', 'Checks a second', 'Delay of the event loops'])
@@ -159,7 +142,7 @@ test('what happened in the last minutes is drawn, said in words, and can be read
 test('colours of the drawing follow those of the page', async () => {
   await ask()
   await sampled()
-  const page = await openSignedIn(await chromium(), { ...at, path: 'operations' })
+  const page = await open('operations')
   await page.getByRole('figure', { name: 'Requests a second' }).locator('canvas').waitFor()
   const colorOfText = `getComputedStyle(${canvasOf('Requests a second')}.closest('.plot-canvas')).color`
   const drawn = `${canvasOf('Requests a second')}.toDataURL()`
@@ -172,27 +155,26 @@ test('colours of the drawing follow those of the page', async () => {
 test('where figures are for the organization alone, the page says which key is needed', async () => {
   const guarded = await startedService({ metricsToken: 'token-of-the-tests' })
   const opened = { address: guarded.address, path: 'operations' }
-  const page = await openSignedIn(await chromium(), { ...opened, refusals: [403] })
-  await page.getByText('only a key of the organization may see it').waitFor()
+  const page = await open({ ...opened, refusals: [403] })
+  await sees(page, 'only a key of the organization may see it')
   await expectAccessible(page)
 
-  const allowed = await openSignedIn(await chromium(), { address: guarded.address, key: ADMIN_KEY })
+  const allowed = await open({ address: guarded.address, key: ADMIN_KEY })
   await pressOn(allowed.getByRole('link', { name: 'Operations' }))
   await allowed.getByRole('figure', { name: 'Requests a second' }).waitFor()
 })
 
 test('the key of an environment manages no keys, and the page says what to do', async () => {
-  const page = await openSignedIn(await chromium(), { ...at, path: 'operations/keys' })
-  await page.getByText('This key manages no keys').waitFor()
-  await expectAccessible(page)
-  await takePicture(page, 'keys-of-an-environment')
+  const page = await open('operations/keys')
+  await sees(page, 'This key manages no keys')
+  await look(page, 'keys-of-an-environment')
   await pressOn(page.getByRole('button', { name: 'Sign in with another key' }))
   await page.locator('input[type=password]:focus').waitFor()
 })
 
 test('a key is made, rotated and revoked, each in force at once, and its secret is on the screen once', async () => {
   const [name] = fresh('<img src=x onerror=alert(1)>')
-  const page = await openSignedIn(await chromium(), { ...at, key: ADMIN_KEY })
+  const page = await open({ key: ADMIN_KEY })
   // Without an environment that was chosen before.
   await pressOn(page.getByRole('link', { name: 'Keys' }))
   await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor()
@@ -200,18 +182,17 @@ test('a key is made, rotated and revoked, each in force at once, and its secret 
   await type(page, 'textbox', 'Name', name)
   await type(page, 'combobox', 'Project', 'default')
   await type(page, 'combobox', 'Environment', 'default')
-  await page.getByText('may ask for decisions in the environment default').waitFor()
-  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Make a key' }))
-  await page.getByText('the console does not show it again').waitFor()
+  await sees(page, 'may ask for decisions in the environment default')
+  await press(dialog(page), 'Make a key')
+  await sees(page, 'the console does not show it again')
   const first = await secretIn(page)
   expect(await statusOf(first)).toBe(200)
   await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Copy the secret')
   await stood(page)
-  await expectAccessible(page)
-  await takePicture(page, 'key-made')
+  await look(page, 'key-made')
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.keyboard.press('Enter')
-  await page.getByText('The secret is copied').waitFor()
+  await sees(page, 'The secret is copied')
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(first)
   // Nothing but its button closes what cannot be read again.
   await page.keyboard.press('Escape')
@@ -227,8 +208,8 @@ test('a key is made, rotated and revoked, each in force at once, and its secret 
 
   // With an overlap, the old one stays good for as long.
   await press(page, `Rotate ${name}`)
-  await page.getByText('The old one stays good for an hour').waitFor()
-  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }))
+  await sees(page, 'The old one stays good for an hour')
+  await press(dialog(page), 'Rotate')
   const second = await secretIn(page)
   expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200])
   await press(page, 'I have kept it')
@@ -237,19 +218,18 @@ test('a key is made, rotated and revoked, each in force at once, and its secret 
   // Without one, both that were there before are refused at once.
   await press(page, `Rotate ${name}`)
   await choose(page, 'The old secret stays good', 'not at all')
-  await page.getByText('The old one stops at once').waitFor()
-  await page.getByText('The secret before that, which was good until').waitFor()
-  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }))
+  await sees(page, 'The old one stops at once')
+  await sees(page, 'The secret before that, which was good until')
+  await press(dialog(page), 'Rotate')
   const third = await secretIn(page)
   expect([await statusOf(first), await statusOf(second), await statusOf(third)]).toEqual([401, 401, 200])
   await press(page, 'I have kept it')
 
   await press(page, `Revoke ${name}`)
-  await page.getByText('This cannot be undone').waitFor()
+  await sees(page, 'This cannot be undone')
   await stood(page)
-  await expectAccessible(page)
-  await takePicture(page, 'key-revoked')
-  await pressOn(page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }))
+  await look(page, 'key-revoked')
+  await press(dialog(page), 'Revoke')
   await page.getByRole('row').filter({ hasText: name }).waitFor({ state: 'detached' })
   expect(await statusOf(third)).toBe(401)
   await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Keys')
@@ -257,13 +237,13 @@ test('a key is made, rotated and revoked, each in force at once, and its secret 
 })
 
 test('what the interface refuses is said in the dialog, which stays open', async () => {
-  const page = await openSignedIn(await chromium(), { ...at, key: ADMIN_KEY, refusals: [400, 404] })
+  const page = await open({ key: ADMIN_KEY, refusals: [400, 404] })
   await pressOn(page.getByRole('link', { name: 'Keys' }))
   await press(page, 'Make a key')
   await type(page, 'textbox', 'Name', 'for nobody')
   await type(page, 'combobox', 'Project', 'no-such-project')
   await type(page, 'combobox', 'Environment', 'staging')
-  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Make a key' }))
+  await press(dialog(page), 'Make a key')
   await page.getByRole('alert').waitFor()
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('for nobody')
   await page.keyboard.press('Escape')
@@ -271,8 +251,8 @@ test('what the interface refuses is said in the dialog, which stays open', async
 
   // The key that the settings give is changed there.
   await pressOn(page.getByRole('button', { name: /^Revoke without a name/ }).first())
-  await pressOn(page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }))
-  await page.getByText('this key is set by API_KEY').waitFor()
+  await press(dialog(page), 'Revoke')
+  await sees(page, 'this key is set by API_KEY')
   expect(await statusOf(API_KEY)).toBe(200)
 })
 
@@ -282,43 +262,26 @@ test("a project's key makes keys of its environments, and sees no others", async
     body: { object_type: 'project', project_id: 'default', name },
     key: ADMIN_KEY,
   })
-  const page = await openSignedIn(await chromium(), { ...at, key: made.body.secret })
+  const page = await open({ key: made.body.secret })
   await pressOn(page.getByRole('link', { name: 'Keys' }))
   await page.getByRole('table', { name: 'API keys' }).waitFor()
   expect(await page.getByText(name).count()).toBe(0)
   await press(page, 'Make a key')
   await type(page, 'combobox', 'Environment', 'default')
   expect(await page.getByRole('combobox', { name: 'Project' }).count()).toBe(0)
-  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Make a key' }))
+  await press(dialog(page), 'Make a key')
   expect(await statusOf(await secretIn(page))).toBe(200)
 })
 
-for (const language of ['en', 'de'] as const) {
-  test(`both pages can be read, heard and used, light and dark, on a telephone (${language})`, async () => {
-    await ask()
-    await sampled()
-    const words = {
-      en: { keys: 'Keys', list: 'API keys', operations: 'Operations' },
-      de: { keys: 'Schlüssel', list: 'API-Schlüssel', operations: 'Betrieb' },
-    }[language]
-    for (const size of Object.keys(SIZES) as (keyof typeof SIZES)[]) {
-      const look = { ...at, size, language }
-      const operations = await openSignedIn(await chromium(), { ...look, path: 'operations' })
-      await operations.getByRole('heading', { level: 1, name: words.operations }).waitFor()
-      await operations.getByRole('figure').last().locator('canvas').waitFor()
-      await operations.locator('.figure .badge').nth(2).waitFor()
-      const keys = await openSignedIn(await chromium(), { ...look, key: ADMIN_KEY })
-      await pressOn(keys.getByRole('link', { name: words.keys }))
-      await keys.getByRole('table', { name: words.list }).waitFor()
-      for (const colors of ['light', 'dark'] as const) {
-        for (const [name, page] of Object.entries({ operations, keys })) {
-          await page.emulateMedia({ colorScheme: colors })
-          await expectAccessible(page)
-          await takePicture(page, `${name}-${size}-${language}-${colors}`)
-        }
-      }
-      await operations.close()
-      await keys.close()
-    }
-  })
-}
+test.each(LOOKS)('both pages can be read, heard and used: $size, $colors, $language', async as => {
+  await ask()
+  await sampled()
+  const operations = await open('operations', as)
+  await operations.getByRole('figure').last().locator('canvas').waitFor()
+  await operations.locator('.figure .badge').nth(2).waitFor()
+  await look(operations, 'operations', as)
+  const keys = await open({ ...as, key: ADMIN_KEY })
+  await pressOn(keys.getByRole('link', { name: as.language === 'en' ? 'Keys' : 'Schlüssel' }))
+  await keys.getByRole('table').waitFor()
+  await look(keys, 'keys', as)
+})
