@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { API_KEY, FACTS, question } from '#testing/processes/running-service.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { clientOf, startedProcess } from '../../support/started-process.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -65,23 +65,16 @@ test('serves decisions, bulks, changes, an import, the console and the command l
   for (const path of ['console', 'packaging', 'src', 'workers'])
     rmSync(join(folder, path), { recursive: true })
   const start = [...NODE, join(folder, 'dist/start.js')] as [string, ...string[]]
-  const env = { API_KEY, STORE_URL: 'lmdb:./data', HTTP_THREADS: '1', POOL_THREADS: '1' }
-  const service = new ServiceProcess({ cwd: folder, env, command: start })
-  onTestFinished(async () => void (await service.end('SIGKILL')))
-  await service.call('POST', '/v2/schema/default/default/resources', {
-    key: 'document',
-    name: 'Document',
-    actions: { read: {} },
-    roles: { viewer: { name: 'Viewer', permissions: ['read'] } },
-  })
+  const service = startedProcess({ POOL_THREADS: '1' }, { cwd: folder, command: start })
+  const client = await clientOf(service)
+  await client.createDocumentModel()
   // More than a few: by the pool, and by the thread that makes large writes.
   const users = Array.from({ length: 3_000 }, (_, n) => ({ key: `user-${n}` }))
-  await service.call('POST', `${FACTS}/bulk/users`, { operations: users })
-  const granted = { user: 'user-7', role: 'viewer', resource_instance: 'document:plan', tenant: 'default' }
-  await service.call('POST', `${FACTS}/role_assignments`, granted)
+  expect((await client.post(`${FACTS}/bulk/users`, { operations: users })).status).toBe(200)
+  await client.assign('user-7', 'viewer', 'document:plan')
   const bulk = Array.from({ length: 3_000 }, (_, n) => question(`user-${n}`, 'read', 'document:plan'))
-  const { allow } = await service.call<{ allow: { allow: boolean }[] }>('POST', '/allowed/bulk', bulk)
-  expect(allow.flatMap((answer, n) => (answer.allow ? [n] : []))).toEqual([7])
+  const allowed = await client.allowsAll(bulk)
+  expect(allowed.flatMap((isAllowed, n) => (isAllowed ? [n] : []))).toEqual([7])
 
   const url = await service.address()
   expect(await (await fetch(`${url}/console`)).text()).toContain('src="./console/index-')

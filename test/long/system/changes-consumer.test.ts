@@ -1,17 +1,15 @@
 /** The worked consumer of docs/changes.md: its index is right, whoever is killed while things change. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { Random } from '#testing/data/random.ts'
 import { freePort } from '#testing/processes/free-port.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { API_KEY, FACTS, storeDirectory } from '#testing/processes/running-service.ts'
+import type { ServiceProcess } from '#testing/processes/service-process.ts'
+import { clientOf, startedProcess } from '../../support/started-process.ts'
 
-const FACTS = '/v2/facts/default/default'
-const SCHEMA = '/v2/schema/default/default'
-const API_KEY = 'a-key-of-the-consumer'
 const CONSUMER = new URL('../../../docs/changes/search-index.mjs', import.meta.url).pathname
 
 interface Index {
@@ -24,46 +22,31 @@ interface Index {
 }
 
 test('an index is what the lists say when all that happened is told, with service and consumer killed in between', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'verdict-consumer-'))
+  const directory = storeDirectory()
   const random = new Random(7)
   const port = await freePort()
   const file = join(directory, 'index.json')
-  const env = {
-    STORE_URL: 'lmdb:./data',
-    API_KEY,
-    PORT: String(port),
-    HTTP_THREADS: '1',
-    LOG_LEVEL: 'error',
-  }
+  const start = () => startedProcess({ PORT: String(port), LOG_LEVEL: 'error' }, { cwd: directory })
   const running: { service: ServiceProcess; consumer: ChildProcess | null } = {
-    service: new ServiceProcess({ cwd: directory, env }),
+    service: start(),
     consumer: null,
   }
-  onTestFinished(async () => {
-    running.consumer?.kill('SIGKILL')
-    await running.service.end('SIGKILL')
-    rmSync(directory, { recursive: true, force: true })
-  })
-  await running.service.address()
+  onTestFinished(() => void running.consumer?.kill('SIGKILL'))
+  const client = await clientOf(running.service)
   const consume = (): void => {
     const consumerEnv = { ...process.env, VERDICT_URL: `http://127.0.0.1:${port}`, VERDICT_KEY: API_KEY }
     running.consumer = spawn(process.execPath, [CONSUMER, file], { env: consumerEnv, stdio: 'ignore' })
   }
   consume()
   const call = (method: string, path: string, body?: unknown) => running.service.call(method, path, body)
-  await call('POST', `${SCHEMA}/resources`, { key: 'document', name: 'Document', actions: { read: {} } })
-  await call('POST', `${SCHEMA}/resources/document/roles`, {
-    key: 'reader',
-    name: 'Reader',
-    permissions: ['read'],
-  })
-  for (const user of ['u0', 'u1', 'u2']) await call('POST', `${FACTS}/users`, { key: user })
+  await client.createDocumentModel()
+  await client.users('u0', 'u1', 'u2')
   for (let round = 0; round < 6; round++) {
     for (let step = 0; step < 30; step++) await randomChange(random, call).catch(refusedOnly)
     // Amid what has not been told yet.
     if (random.chance(0.5)) {
       await running.service.end('SIGKILL')
-      running.service = new ServiceProcess({ cwd: directory, env })
+      running.service = start()
       await running.service.address()
     } else {
       running.consumer!.kill('SIGKILL')
@@ -94,7 +77,7 @@ function randomChange(
 ): Promise<unknown> {
   const key = `d${random.below(8)}`
   const user = `u${random.below(3)}`
-  const assigned = { user, role: 'reader', resource_instance: `document:${key}`, tenant: 'default' }
+  const assigned = { user, role: 'viewer', resource_instance: `document:${key}`, tenant: 'default' }
   const [method, path, body] = random.pick([
     ['POST', `${FACTS}/resource_instances`, { resource: 'document', key, tenant: 'default' }],
     ['DELETE', `${FACTS}/resource_instances/document:${key}`],

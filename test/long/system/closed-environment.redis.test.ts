@@ -2,23 +2,21 @@
  * A commit of one node that the index of another cannot take, as one of an older release may write it: there that environment is
  * closed, and nothing else, on the node as it runs, at each start, and until it is taken away on either of them.
  */
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sharedRedis } from '../../support/redis-server.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { startedProcess } from '../../support/started-process.ts'
 import { KEYS, ThreeEnvironments, withoutCopyOf, withoutRoomFor } from './three-environments.ts'
 
 const redis = await sharedRedis()
 
 async function startNode(cwd: string, storeUrl: string, env: Readonly<Record<string, string>> = {}) {
-  const node = new ServiceProcess({ cwd, env: { ...KEYS, HTTP_THREADS: '1', STORE_URL: storeUrl, ...env } })
-  onTestFinished(() => node.end('SIGKILL').then(() => undefined))
-  return ThreeEnvironments.of(node)
+  return ThreeEnvironments.of(startedProcess({ ...KEYS, STORE_URL: storeUrl, ...env }, { cwd }))
 }
 
 test('closes one environment of the node that cannot take it; the others decide, it starts, and another node mends it', async () => {
   const storeUrl = redis.url()
-  const narrow = { NODE_OPTIONS: withoutRoomFor('too many') }
+  const narrow = withoutRoomFor('too many')
   const [wideDirectory, narrowDirectory] = [storeDirectory(), storeDirectory()]
   const wide = await startNode(wideDirectory, storeUrl)
   const first = await startNode(narrowDirectory, storeUrl, narrow)
@@ -50,7 +48,7 @@ test('closes one environment of the node that cannot take it; the others decide,
 test('a commit that a node cannot bring into its local copy ends no process: another copy is loaded, and decided from', async () => {
   const storeUrl = redis.url()
   const sound = await startNode(storeDirectory(), storeUrl)
-  const broken = await startNode(storeDirectory(), storeUrl, { NODE_OPTIONS: withoutCopyOf('unreadable') })
+  const broken = await startNode(storeDirectory(), storeUrl, withoutCopyOf('unreadable'))
   const stop = broken.keepAsking('default', 'third')
   expect((await sound.addUser('second', 'unreadable')).status).toBe(200)
   await broken.logMatch(/an environment does not follow its store/)

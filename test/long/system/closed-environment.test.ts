@@ -2,38 +2,30 @@
  * An environment that this process cannot decide on is closed, and told so. The others decide, the service starts, and what is in
  * it can be exported, mended, replaced and deleted; it opens again by itself.
  */
-import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { KIND_BYTES } from '#store/keyspace/record-codec.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { decodeRow, encodeRow } from '#store/keyspace/row-codec.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
 import { replayJournal } from '#testing/processes/store-look.ts'
+import { startedProcess } from '../../support/started-process.ts'
 import { brokenAt, KEYS, ThreeEnvironments, withoutRoomFor } from './three-environments.ts'
 
 const REASON = /closed on this node: the index holds no more users/
 let cwd: string
-let started: ServiceProcess[]
 
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'verdict-closed-'))
-  started = []
-})
-
-afterEach(async () => {
-  await Promise.all(started.map(service => service.end('SIGKILL')))
-  rmSync(cwd, { recursive: true, force: true })
+  cwd = storeDirectory()
 })
 
 async function start(env: Readonly<Record<string, string>> = {}) {
-  const service = new ServiceProcess({ cwd, env: { ...KEYS, HTTP_THREADS: '2', ...env } })
-  started.push(service)
+  const service = startedProcess({ ...KEYS, HTTP_THREADS: '2', ...env }, { cwd })
   return { service, environments: await ThreeEnvironments.of(service) }
 }
 
-const startNarrow = () => start({ NODE_OPTIONS: withoutRoomFor('too many') })
+const startNarrow = () => start(withoutRoomFor('too many'))
 
 /** Damages a row of that environment as a disk may do it, while no process has it open. */
 async function damageUser(environmentId: string): Promise<void> {
@@ -99,7 +91,7 @@ test.each([
 ])(
   'an invariant that %s finds broken in an index ends that index; another is made of the rows',
   async (_, ask) => {
-    const { service, environments } = await start({ NODE_OPTIONS: brokenAt('trap'), POOL_THREADS: '1' })
+    const { service, environments } = await start({ ...brokenAt('trap'), POOL_THREADS: '1' })
     const stop = environments.keepAsking('default', 'third')
     expect([500, 503]).toContain((await ask(environments)).status)
     await service.logMatch(/an environment is closed/)
@@ -147,60 +139,54 @@ test('an import that the index cannot take leaves what was there before', async 
   expect(await (await startNarrow()).environments.decisions()).toEqual([true, true, true])
 })
 
-test.each([0.75, 0.25])(
-  'an environment whose file was cut to %d of it after a kill is closed, and replaced by an import',
-  async share => {
+type Loss = (directory: string) => void
+const emptyFile: Loss = directory => truncateSync(join(directory, 'data.mdb'), 0)
+const noFile: Loss = directory => rmSync(join(directory, 'data.mdb'))
+const noDirectory: Loss = directory => rmSync(directory, { recursive: true })
+const cutTo =
+  (share: number): Loss =>
+  directory => {
+    const file = join(directory, 'data.mdb')
+    truncateSync(file, Math.floor(statSync(file).size * share))
+  }
+const CUT = [/cannot be opened; the log has the reason/, 'is cut short'] as const
+const LOST = [/has lost .* has to be restored/, 'is missing or empty'] as const
+
+test.each([
+  ['files were cut after a kill', 'SIGKILL', cutTo(0.75), cutTo(0.25), CUT],
+  ['files are empty or missing', 'SIGTERM', emptyFile, noFile, LOST],
+  ['directories are missing', 'SIGTERM', noDirectory, noDirectory, LOST],
+] as const)(
+  'environments whose %s are closed, not begun anew, and can be replaced or deleted',
+  async (_, signal, loseSecond, loseThird, [reason, logged]) => {
     const { environments: first } = await start()
-    const { id } = await first.told('second')
+    const ids = { second: (await first.told('second')).id, third: (await first.told('third')).id }
     const exported = (await first.exported('second')).body
-    await first.end('SIGKILL')
-    cut(join('data', id), share)
+    await first.end(signal)
+    loseSecond(join(cwd, 'data', ids.second))
+    loseThird(join(cwd, 'data', ids.third))
     const { service, environments } = await start()
-    expect(await environments.decisions()).toEqual([true, 503, true])
-    expect((await environments.told('second')).closed?.reason).toMatch(
-      /cannot be opened; the log has the reason/,
-    )
-    expect(service.stderr).toContain(`${join(cwd, 'data', id, 'data.mdb')} is cut short`)
+    expect(await environments.decisions()).toEqual([true, 503, 503])
+    expect(await environments.isReady()).toBe(true)
+    expect(await environments.closedByMetrics()).toEqual(['second', 'third'])
+    for (const key of ['second', 'third'] as const) {
+      expect((await environments.told(key)).closed?.reason).toMatch(reason)
+      expect(service.stderr).toContain(`${join(cwd, 'data', ids[key], 'data.mdb')} ${logged}`)
+    }
     // There are no rows to work on.
     expect((await environments.addUser('second', 'bob')).status).toBe(503)
     expect((await environments.exported('second')).status).toBe(503)
     expect(await environments.imported('second', exported)).toBe(200)
-    expect(await environments.decisions()).toEqual([true, true, true])
+    await environments.remove('third')
+    expect(await (await ThreeEnvironments.of(service)).decisions()).toEqual([true, true, true])
   },
 )
-
-const emptyFile = (directory: string): void => truncateSync(join(directory, 'data.mdb'), 0)
-const noFile = (directory: string): void => rmSync(join(directory, 'data.mdb'))
-const noDirectory = (directory: string): void => rmSync(directory, { recursive: true })
-
-test.each([
-  ['file is empty', emptyFile],
-  ['file is missing', noFile],
-  ['directory is missing', noDirectory],
-])('an environment whose %s is closed, not begun anew, and can be replaced or deleted', async (_, lose) => {
-  const { environments: first } = await start()
-  const ids = { second: (await first.told('second')).id, third: (await first.told('third')).id }
-  const exported = (await first.exported('second')).body
-  expect(await first.end('SIGTERM')).toBe(0)
-  for (const id of Object.values(ids)) lose(join(cwd, 'data', id))
-  const { service, environments } = await start()
-  expect(await environments.decisions()).toEqual([true, 503, 503])
-  expect(await environments.isReady()).toBe(true)
-  expect(await environments.closedByMetrics()).toEqual(['second', 'third'])
-  expect((await environments.told('second')).closed?.reason).toMatch(/has lost .* has to be restored/)
-  expect(service.stderr).toContain(`${join(cwd, 'data', ids.second, 'data.mdb')} is missing or empty`)
-  expect((await environments.addUser('second', 'bob')).status).toBe(503)
-  expect(await environments.imported('second', exported)).toBe(200)
-  await environments.remove('third')
-  expect(await (await ThreeEnvironments.of(service)).decisions()).toEqual([true, true, true])
-})
 
 test('an organization whose directory is missing is not begun anew beside the environments that are there', async () => {
   const { environments } = await start()
   expect(await environments.end('SIGTERM')).toBe(0)
   noDirectory(join(cwd, 'data', 'organization'))
-  const service = new ServiceProcess({ cwd, env: KEYS })
-  started.push(service)
+  const service = startedProcess(KEYS, { cwd })
   expect(await service.exited).toBe(1)
   expect(service.stderr).toContain(`${join(cwd, 'data', 'organization', 'data.mdb')} is missing or empty`)
 })
@@ -208,14 +194,9 @@ test('an organization whose directory is missing is not begun anew beside the en
 test('an organization whose file was cut keeps the service from starting, with one line that names it', async () => {
   const { environments } = await start()
   await environments.end('SIGKILL')
-  cut(join('data', 'organization'), 0.5)
-  const service = new ServiceProcess({ cwd, env: KEYS })
+  cutTo(0.5)(join(cwd, 'data', 'organization'))
+  const service = startedProcess(KEYS, { cwd })
   expect(await service.exited).toBe(1)
   expect(service.stderr.trim().split('\n')).toHaveLength(1)
   expect(service.stderr).toContain(`${join(cwd, 'data', 'organization', 'data.mdb')} is cut short`)
 })
-
-function cut(directory: string, share: number): void {
-  const file = join(cwd, directory, 'data.mdb')
-  truncateSync(file, Math.floor(statSync(file).size * share))
-}

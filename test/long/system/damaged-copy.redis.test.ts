@@ -1,10 +1,11 @@
 /** A node whose local copy is damaged: what it holds is in Redis, so that no damage keeps the node from serving for long. */
 import { closeSync, openSync, readdirSync, truncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sharedRedis } from '../../support/redis-server.ts'
-import { API_KEY, FACTS, storeDirectory } from '#testing/processes/running-service.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { FACTS, storeDirectory } from '#testing/processes/running-service.ts'
+import type { ServiceProcess } from '#testing/processes/service-process.ts'
+import { running, source, startedProcess } from '../../support/started-process.ts'
 
 const redis = await sharedRedis()
 
@@ -13,9 +14,7 @@ function startNode(
   storeUrl: string,
   env: Readonly<Record<string, string>> = {},
 ): ServiceProcess {
-  const node = new ServiceProcess({ cwd, env: { API_KEY, STORE_URL: storeUrl, HTTP_THREADS: '1', ...env } })
-  onTestFinished(() => node.end('SIGKILL').then(() => undefined))
-  return node
+  return startedProcess({ STORE_URL: storeUrl, ...env }, { cwd })
 }
 
 /** The directory of a node that has stopped, with the files of its copies, after it was sent some users. */
@@ -48,27 +47,21 @@ async function startsBeforeServing(
   }
 }
 
-test('serves everything at once though its files are none of lmdb any more', async () => {
+test.each([
+  ['are none of lmdb any more', overwriteHead, /the local copy cannot be opened: loading another/],
+  ['were cut', (file: string) => truncateSync(file, 8_192), /is cut short/],
+])('serves everything at once though its files %s', async (_, damage, logged) => {
   const { cwd, storeUrl, files } = await stoppedNode()
-  for (const file of files) overwriteHeads(file)
+  for (const file of files) damage(file)
   const { node, failed } = await startsBeforeServing(cwd, storeUrl)
   expect(failed).toBe(0)
   expect(await usersOf(node)).toEqual(['alice', 'bob'])
-  await node.logMatch(/the local copy cannot be opened: loading another/)
-})
-
-test('serves everything at once though its files were cut', async () => {
-  const { cwd, storeUrl, files } = await stoppedNode()
-  for (const file of files) truncateSync(file, 8_192)
-  const { node, failed } = await startsBeforeServing(cwd, storeUrl)
-  expect(failed).toBe(0)
-  expect(await usersOf(node)).toEqual(['alice', 'bob'])
-  await node.logMatch(/is cut short/)
+  await node.logMatch(logged)
 })
 
 test('ends up serving everything though whoever reads its files is ended by them', async () => {
   const { cwd, storeUrl } = await stoppedNode()
-  const { node, failed } = await startsBeforeServing(cwd, storeUrl, { NODE_OPTIONS: endedBy('.copy-1') })
+  const { node, failed } = await startsBeforeServing(cwd, storeUrl, endedBy('.copy-1'))
   expect(failed).toBeGreaterThan(0)
   expect(await usersOf(node)).toEqual(['alice', 'bob'])
   await node.logMatch(/no start gets through the local copy: loading another/)
@@ -90,20 +83,18 @@ async function usersOf(node: ServiceProcess): Promise<string[]> {
   return data.map(({ key }) => key).toSorted()
 }
 
-function overwriteHeads(file: string): void {
+function overwriteHead(file: string): void {
   const descriptor = openSync(file, 'r+')
   writeSync(descriptor, Buffer.alloc(8_192, 0xab), 0, 8_192, 0)
   closeSync(descriptor)
 }
 
 /** What makes a process end as it does when it reads damaged pages of such a copy: by a signal, without a word. */
-function endedBy(copy: string): string {
-  const { href } = new URL('../../../src/store/redis/copy-directory.ts', import.meta.url)
-  const ended = `import { CopyDirectory } from '${href}'
+function endedBy(copy: string) {
+  return running(`import { CopyDirectory } from '${source('store/redis/copy-directory.ts')}'
     const { noteStart } = CopyDirectory.prototype
     CopyDirectory.prototype.noteStart = function () {
       noteStart.call(this)
       if (this.newest().endsWith('${copy}')) process.kill(process.pid, 'SIGKILL')
-    }`
-  return `--import=data:text/javascript,${encodeURIComponent(ended)}`
+    }`)
 }

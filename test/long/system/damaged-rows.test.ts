@@ -1,6 +1,6 @@
 /** A store with a row that cannot be read: who comes upon it is told so, and the log names the request and the reason, once. */
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { KIND_BYTES } from '#store/keyspace/record-codec.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { decodeRow, encodeRow } from '#store/keyspace/row-codec.ts'
@@ -8,7 +8,7 @@ import type { Row } from '#store/ledger.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { levelled } from '#testing/processes/level-tables.ts'
 import { API_KEY, FACTS, type Problem, storeDirectory } from '#testing/processes/running-service.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { startedProcess } from '../../support/started-process.ts'
 
 const EXPORT = '/v2/projects/default/envs/default/export'
 /** More than an export has in one piece. */
@@ -24,8 +24,7 @@ interface LogLine {
 /** A service with users, whose rows can be damaged as a disk may do it. */
 async function filledService() {
   const cwd = storeDirectory()
-  const service = new ServiceProcess({ cwd, env: { API_KEY, HTTP_THREADS: '1' } })
-  onTestFinished(() => service.end('SIGKILL').then(() => undefined))
+  const service = startedProcess({}, { cwd })
   const address = await service.address()
   for (const key of USERS) {
     await service.call('POST', `${FACTS}/users`, { key, attributes: { text: LONG_TEXT } })

@@ -14,9 +14,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { segmentPaths } from '#store/journal/replay.ts'
-import { API_KEY, Client, FACTS, storeDirectory } from '#testing/processes/running-service.ts'
+import { API_KEY, type Client, FACTS } from '#testing/processes/running-service.ts'
 import { pause } from '#testing/processes/pause.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import type { ServiceProcess } from '#testing/processes/service-process.ts'
+import { clientOf, processWith, startedProcess } from '../../support/started-process.ts'
 
 const IS_ROOT = process.getuid?.() === 0
 const NOBODY = 65_534
@@ -35,28 +36,37 @@ function smallDisk(): string {
   return directory
 }
 
+function startOn(disk: string): ServiceProcess {
+  return startedProcess({ STORE_URL: `lmdb:${join(disk, 'data')}` })
+}
+
+/** A service with alice, who may read a document. */
+async function filledOn(disk: string) {
+  const service = startOn(disk)
+  const client = await clientOf(service)
+  await client.createDocumentModel()
+  await client.user('alice')
+  await client.assign('alice', 'viewer', 'document:plan')
+  return { service, client }
+}
+
+function put(client: Client, index: number | string, text = 'x'.repeat(30_000)) {
+  const key = `user-${index}`
+  return client.put<{ message?: string }>(`${FACTS}/users/${key}`, { key, attributes: { text } })
+}
+
 // To mount one takes the right to.
 test.skipIf(!IS_ROOT)(
   'on a full disk changes are 503 with the reason, /ready says so, decisions go on, and all does when there is room',
   async () => {
     const disk = smallDisk()
-    const env = { API_KEY, STORE_URL: `lmdb:${join(disk, 'data')}`, HTTP_THREADS: '1' }
-    const service = new ServiceProcess({ cwd: storeDirectory(), env })
-    const client = Client.at(await service.address())
-    await client.createDocumentModel()
-    await client.user('alice')
-    await client.assign('alice', 'viewer', 'document:plan')
+    const { service, client } = await filledOn(disk)
     const ballast = join(disk, 'ballast')
     // All the room there is.
     expect(() => writeFileSync(ballast, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC')
-    const put = (index: number) =>
-      client.put<{ message?: string }>(`${FACTS}/users/user-${index}`, {
-        key: `user-${index}`,
-        attributes: { text: 'x'.repeat(30_000) },
-      })
     let made = 0
-    let refused = await put(made)
-    for (; refused.status === 201; refused = await put(made)) made += 1
+    let refused = await put(client, made)
+    for (; refused.status === 201; refused = await put(client, made)) made += 1
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
     const reason = 'the change was not made: no space is left on the disk of the data directory'
     expect(refused.body.message).toContain(reason)
@@ -67,7 +77,7 @@ test.skipIf(!IS_ROOT)(
     expect((await client.get(`${FACTS}/users/user-${made}`)).status).toBe(404)
 
     rmSync(ballast)
-    expect((await put(made)).status).toBe(201)
+    expect((await put(client, made)).status).toBe(201)
     expect((await client.get<{ changes?: string }>('/ready')).body).toEqual({ status: 'ready' })
     expect(await service.end('SIGTERM')).toBe(0)
   },
@@ -77,17 +87,7 @@ test.skipIf(!IS_ROOT)(
   'a service that was killed on a full disk starts again, decides, and refuses changes until there is room',
   async () => {
     const disk = smallDisk()
-    const env = { API_KEY, STORE_URL: `lmdb:${join(disk, 'data')}`, HTTP_THREADS: '1' }
-    const killed = new ServiceProcess({ cwd: storeDirectory(), env })
-    const first = Client.at(await killed.address())
-    await first.createDocumentModel()
-    await first.user('alice')
-    await first.assign('alice', 'viewer', 'document:plan')
-    const put = (client: Client, index: number | string, text = 'x'.repeat(30_000)) =>
-      client.put<{ message?: string }>(`${FACTS}/users/user-${index}`, {
-        key: `user-${index}`,
-        attributes: { text },
-      })
+    const { service: killed, client: first } = await filledOn(disk)
     const data = join(disk, 'data')
     const [id] = readdirSync(data).filter(name => !/verdict|organization/.test(name))
     const files = segmentPaths(join(data, id!))
@@ -101,8 +101,8 @@ test.skipIf(!IS_ROOT)(
     expect(made).toBeGreaterThan(0)
     await killed.end('SIGKILL')
 
-    const service = new ServiceProcess({ cwd: storeDirectory(), env })
-    const client = Client.at(await service.address())
+    const service = startOn(disk)
+    const client = await clientOf(service)
     expect(await client.allows('alice', 'read', 'document:plan')).toBe(true)
     for (let index = 0; index < made; index += 1)
       expect((await client.get(`${FACTS}/users/user-${index}`)).status, `user-${index}`).toBe(200)
@@ -126,11 +126,8 @@ describe('a start says the path and what to do about it', () => {
       ? (['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const)
       : []
     const command = [...asNobody, process.execPath, '--disable-warning=ExperimentalWarning', START]
-    const service = new ServiceProcess({
-      cwd: tmpdir(),
-      env: { API_KEY, STORE_URL: `lmdb:${directory}` },
-      command: command as unknown as [string, ...string[]],
-    })
+    const env = { API_KEY, STORE_URL: `lmdb:${directory}` }
+    const service = processWith(env, { cwd: tmpdir(), command: command as unknown as [string, ...string[]] })
     expect(await service.exited).toBe(1)
     return (JSON.parse(service.stderr.trim().split('\n').at(-1)!) as { msg: string }).msg
   }

@@ -1,53 +1,41 @@
 /** Environments that are being made, copied and removed when the process dies, as the next start finds them. */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { DraftCommits } from '#management/commands/commit-draft.ts'
 import type { Draft } from '#management/commands/draft.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { ADMIN_KEY, type Answer, type Client, storeDirectory } from '#testing/processes/running-service.ts'
+import type { ServiceProcess } from '#testing/processes/service-process.ts'
+import { clientOf, startedProcess } from '../../support/started-process.ts'
 
-const ADMIN_API_KEY = 'an-organization-key-for-tests'
 const ENVS = '/v2/projects/default/envs'
 let cwd: string
 let service: ServiceProcess
 
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'verdict-environments-'))
+  cwd = storeDirectory()
 })
 
-afterEach(async () => {
-  await service.end('SIGKILL')
-  rmSync(cwd, { recursive: true, force: true })
-})
-
-async function start(): Promise<string> {
-  service = new ServiceProcess({
-    cwd,
-    env: { ADMIN_API_KEY, API_KEY: 'an-environment-key-for-tests', HTTP_THREADS: '2' },
-  })
-  return service.address()
+function start(): Promise<Client> {
+  service = startedProcess({ HTTP_THREADS: '2' }, { cwd })
+  return clientOf(service)
 }
 
-function send(address: string, method: string, path: string, body?: unknown): Promise<Response> {
-  return fetch(address + path, {
-    method,
-    headers: { authorization: `Bearer ${ADMIN_API_KEY}` },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
+function send<Body>(client: Client, method: string, path: string, body?: unknown): Promise<Answer<Body>> {
+  return client.send<Body>(method, path, { key: ADMIN_KEY, body })
 }
 
 /** Ids of the environments that are told of, each of which answers. */
-async function listed(address: string): Promise<string[]> {
-  const found = (await (await send(address, 'GET', `${ENVS}?per_page=100`)).json()) as { id: string }[]
+async function listed(client: Client): Promise<string[]> {
+  const { body: found } = await send<{ id: string }[]>(client, 'GET', `${ENVS}?per_page=100`)
   for (const { id } of found) {
-    const tenants = await send(address, 'GET', `/v2/facts/default/${id}/tenants`)
-    expect([id, tenants.status, await tenants.json()]).toMatchObject([id, 200, [{ key: 'default' }]])
+    const tenants = await send(client, 'GET', `/v2/facts/default/${id}/tenants`)
+    expect([id, tenants.status, tenants.body]).toMatchObject([id, 200, [{ key: 'default' }]])
   }
   return found.map(({ id }) => id).toSorted()
 }
@@ -59,17 +47,17 @@ function onDisk(): string[] {
 
 test('killed while environments come and go, the next start has each of them whole or not at all', async () => {
   for (let round = 0; round < 4; round += 1) {
-    const address = await start()
+    const client = await start()
     let answered = 0
     const killed = Promise.withResolvers<void>()
     const calls = Array.from({ length: 6 }, async (_, caller) => {
       for (let turn = 0; ; turn += 1) {
         const key = `e-${round}-${caller}-${turn}`
-        const made = await send(address, 'POST', ENVS, { key, name: key })
-        const copied = await send(address, 'POST', `${ENVS}/${key}/copy`, {
+        const made = await send(client, 'POST', ENVS, { key, name: key })
+        const copied = await send(client, 'POST', `${ENVS}/${key}/copy`, {
           target_env: { new: { key: `${key}-copy`, name: key } },
         })
-        const removed = await send(address, 'DELETE', `${ENVS}/${key}`)
+        const removed = await send(client, 'DELETE', `${ENVS}/${key}`)
         expect([made.status, copied.status, removed.status]).toEqual([200, 201, 204])
         answered += 1
         if (answered === 3 + round * 2) void service.end('SIGKILL').then(() => killed.resolve())
@@ -104,10 +92,10 @@ test('what a removal and a copy left half-done is finished by the next start', a
     mkdirSync(join(cwd, 'data', id))
     writeFileSync(join(cwd, 'data', id, 'data.mdb'), 'not even a database')
   }
-  const address = await start()
-  expect(await listed(address)).toEqual(onDisk())
+  const client = await start()
+  expect(await listed(client)).toEqual(onDisk())
   expect(onDisk()).toHaveLength(1)
-  expect((await send(address, 'POST', ENVS, { key: 'half', name: 'Whole' })).status).toBe(200)
+  expect((await send(client, 'POST', ENVS, { key: 'half', name: 'Whole' })).status).toBe(200)
   await service.end('SIGTERM')
   await changeOrganization(records => {
     expect([...records.list('removed-environment', lists.all('removed-environment'))]).toEqual([])

@@ -2,14 +2,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { running, source } from '../../support/started-process.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 /** What has a write open at nearly every moment, and makes the process fail in the midst of one as soon as there is such a file. */
-function writingAndFailing(isStuckThen: boolean): string {
-  const { href } = new URL('../../../src/store/lmdb/lmdb-tables.ts', import.meta.url)
-  const script = `import { isMainThread } from 'node:worker_threads'
+function writingAndFailing(isStuckThen: boolean) {
+  return running(`import { isMainThread } from 'node:worker_threads'
     import { existsSync } from 'node:fs'
-    import { LmdbTables } from '${href}'
+    import { LmdbTables } from '${source('store/lmdb/lmdb-tables.ts')}'
     const fail = () => {
       // Behind the handler of the service, which has begun the end by then and waits for others.
       if (${isStuckThen}) process.on('uncaughtException', () => { for (;;); })
@@ -27,34 +27,32 @@ function writingAndFailing(isStuckThen: boolean): string {
     }
     // As on a busy machine: lmdb's threads come as far as they do without this one.
     if (isMainThread) process.on('exit', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50))
-    if (isMainThread) for (const name of ['one', 'two', 'three']) void keepWriting('busy-' + name).catch(() => {})`
-  return `--import=data:text/javascript,${encodeURIComponent(script)}`
+    if (isMainThread) for (const name of ['one', 'two', 'three']) void keepWriting('busy-' + name).catch(() => {})`)
 }
 
 /** A thread beside each HTTP thread is in the midst of a call that nothing interrupts, and the process fails. */
-function stuckBesideAndFailing(): string {
+function stuckBesideAndFailing() {
   const stuck = `require('node:fs').writeFileSync('stuck', ''); require('node:child_process').spawnSync('sleep', ['30'])`
-  const script = `import { isMainThread, Worker } from 'node:worker_threads'
+  return running(`import { isMainThread, Worker } from 'node:worker_threads'
     import { existsSync } from 'node:fs'
     if (!isMainThread) new Worker(${JSON.stringify(stuck)}, { eval: true, execArgv: [], env: {} })
     const look = () => {
       if (existsSync('fail-now') && existsSync('stuck')) throw new Error('on purpose')
       setTimeout(look, 10)
     }
-    if (isMainThread) look()`
-  return `--import=data:text/javascript,${encodeURIComponent(script)}`
+    if (isMainThread) look()`)
 }
 
 /** The same where another thread makes the writes, each of many rows. */
-function writingLargeAndFailing(): string {
+function writingLargeAndFailing() {
   const at = (path: string): string => new URL(path, import.meta.url).href
-  const script = `import { isMainThread } from 'node:worker_threads'
+  return running(`import { isMainThread } from 'node:worker_threads'
     import { existsSync } from 'node:fs'
     import { randomBytes } from 'node:crypto'
-    import { EmbeddedLedger } from '${at('../../../src/store/embedded/embedded-ledger.ts')}'
-    import { LmdbTables } from '${at('../../../src/store/lmdb/lmdb-tables.ts')}'
-    import { TableView } from '${at('../../../src/store/embedded/table-view.ts')}'
-    import { WriteThread } from '${at('../../../src/store/large-writes/write-thread.ts')}'
+    import { EmbeddedLedger } from '${source('store/embedded/embedded-ledger.ts')}'
+    import { LmdbTables } from '${source('store/lmdb/lmdb-tables.ts')}'
+    import { TableView } from '${source('store/embedded/table-view.ts')}'
+    import { WriteThread } from '${source('store/large-writes/write-thread.ts')}'
     import { toyRule } from '${at('../../store/toy-rows.ts')}'
     const put = Array.from({ length: 2_000 }, (_, n) => ({ key: Buffer.from('row' + n), value: Buffer.from('ar') }))
     const keepWriting = async () => {
@@ -69,8 +67,7 @@ function writingLargeAndFailing(): string {
         await commit
       }
     }
-    if (isMainThread) void keepWriting().catch(() => {})`
-  return `--import=data:text/javascript,${encodeURIComponent(script)}`
+    if (isMainThread) void keepWriting().catch(() => {})`)
 }
 
 /**
@@ -95,7 +92,7 @@ export async function fatalWhileWriting({
     env: {
       API_KEY: 'a-configured-key-for-tests',
       HTTP_THREADS: '1',
-      NODE_OPTIONS: options,
+      ...options,
     },
   })
   try {

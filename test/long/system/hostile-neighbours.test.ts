@@ -24,7 +24,7 @@ const SMALL: Size = {
   attributeBytes: 20_000,
   callers: 8,
 }
-const TURNS = 24
+const TURNS = 12
 /** Answers that are no defects: done, or refused for a reason that the caller can read. */
 const IN_ORDER = [0, 200, 201, 204, 400, 404, 409, 413, 422, 429, 503]
 const IMPORT = '/v2/projects/default/envs/hostile/import?replace=true'

@@ -1,29 +1,12 @@
 /** A process that dies in the middle of an import: the next start finds the environment as it was, and nothing else. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { content } from '../../support/content.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { API_KEY, storeDirectory } from '#testing/processes/running-service.ts'
+import { startedProcess } from '../../support/started-process.ts'
 
-const API_KEY = 'an-environment-key-for-tests'
 const ENVIRONMENT = '/v2/projects/default/envs/default'
-let cwd: string
-let service: ServiceProcess
-
-beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'verdict-import-'))
-})
-
-afterEach(async () => {
-  await service.end('SIGKILL')
-  rmSync(cwd, { recursive: true, force: true })
-})
-
-async function start(): Promise<string> {
-  service = new ServiceProcess({ cwd, env: { API_KEY, HTTP_THREADS: '1', STORE_URL: 'lmdb:data' } })
-  return service.address()
-}
 
 function send(
   address: string,
@@ -31,16 +14,15 @@ function send(
   path: string,
   body?: string | AsyncIterable<Uint8Array>,
 ): Promise<Response> {
-  const headers = { authorization: `Bearer ${API_KEY}` }
   return fetch(address + path, {
     method,
-    headers,
+    headers: { authorization: `Bearer ${API_KEY}` },
     ...(body !== undefined && { body, duplex: 'half' }),
   } as RequestInit)
 }
 
 /** The directories of environments, that of the organization among them. */
-function onDisk(): string[] {
+function onDisk(cwd: string): string[] {
   return readdirSync(join(cwd, 'data')).filter(name => !name.startsWith('verdict.lock'))
 }
 
@@ -49,7 +31,9 @@ test.each(['while the lines are sent', 'when all lines are there'])(
   async moment => {
     const users = Array.from({ length: 20_000 }, (_, user) => ({ kind: 'user', key: `user-${user}` }))
     const text = content({ kind: 'tenant', key: 'default', name: 'Default' }, ...users)
-    const first = await start()
+    const cwd = storeDirectory()
+    const service = startedProcess({}, { cwd })
+    const first = await service.address()
     const user = JSON.stringify({ key: 'alice' })
     expect((await send(first, 'POST', '/v2/facts/default/default/users', user)).status).toBe(200)
     const before = await (await send(first, 'GET', `${ENVIRONMENT}/export`)).text()
@@ -66,16 +50,16 @@ test.each(['while the lines are sent', 'when all lines are there'])(
     const lost = send(first, 'POST', path, pieces()).catch(() => null)
     await isSent.promise
     // Its files are there before the first line is taken.
-    await expect.poll(onDisk, { interval: 5 }).toHaveLength(3)
+    await expect.poll(() => onDisk(cwd), { interval: 5 }).toHaveLength(3)
     await service.end('SIGKILL')
     await lost
 
-    const second = await start()
+    const second = await startedProcess({}, { cwd }).address()
     const found = await (await send(second, 'GET', `${ENVIRONMENT}/export`)).text()
     expect(found).toBe(before)
-    expect(onDisk()).toHaveLength(2)
+    expect(onDisk(cwd)).toHaveLength(2)
     expect((await send(second, 'POST', path, text)).status).toBe(200)
     expect(await (await send(second, 'GET', `${ENVIRONMENT}/export`)).text()).toContain('user-19999')
-    expect(onDisk()).toHaveLength(2)
+    expect(onDisk(cwd)).toHaveLength(2)
   },
 )

@@ -8,23 +8,20 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PARTS_PER_RESOURCE_MAX, RELATIONS_MAX, TENANT_ROLES_MAX } from '#model/limits.ts'
 import { content } from '../../support/content.ts'
+import { ADMIN_KEY, API_KEY, type Client } from '#testing/processes/running-service.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { clientOf, PROCESS_SETTINGS } from '../../support/started-process.ts'
 
-const API_KEY = 'an-environment-key-for-tests'
-const ADMIN_API_KEY = 'an-organization-key-for-tests'
 const ENVIRONMENTS = '/v2/projects/default/envs'
 const OF_DEFAULT = 'default/default'
 
 let cwd: string
 let service: ServiceProcess
-let address: string
+let client: Client
 
 async function start(): Promise<void> {
-  service = new ServiceProcess({
-    cwd,
-    env: { API_KEY, ADMIN_API_KEY, HTTP_THREADS: '1', STORE_URL: 'lmdb:data' },
-  })
-  address = await service.address()
+  service = new ServiceProcess({ cwd, env: PROCESS_SETTINGS })
+  client = await clientOf(service)
 }
 
 async function killAndStart(): Promise<void> {
@@ -42,18 +39,10 @@ afterAll(async () => {
   rmSync(cwd, { recursive: true, force: true })
 })
 
-interface Answer {
-  readonly status: number
-  readonly body: { readonly allow?: boolean; readonly message?: string } | null
-}
+type Answer = { readonly allow?: boolean; readonly message?: string } | undefined
 
-async function send(method: string, path: string, body?: unknown, key = ADMIN_API_KEY): Promise<Answer> {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const init = { method, headers, ...(body !== undefined && { body: text }) }
-  const response = await fetch(address + path, init)
-  const answered = await response.text()
-  return { status: response.status, body: answered === '' ? null : (JSON.parse(answered) as Answer['body']) }
+function send(method: string, path: string, body?: unknown, key = ADMIN_KEY) {
+  return client.send<Answer>(method, path, { key, ...(typeof body === 'string' ? { text: body } : { body }) })
 }
 
 async function taken(method: string, path: string, body?: unknown): Promise<void> {

@@ -9,8 +9,9 @@ import type { NodeList } from '#model/wire/node.ts'
 import { HANG_MS } from '../../support/hang.ts'
 import { startedNodes } from '../../support/nodes.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
-import { API_KEY, type Client, storeDirectory } from '#testing/processes/running-service.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import type { Client } from '#testing/processes/running-service.ts'
+import type { ServiceProcess } from '#testing/processes/service-process.ts'
+import { startedProcess } from '../../support/started-process.ts'
 
 const redis = await startRedis()
 const link = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
@@ -19,14 +20,6 @@ afterAll(async () => {
   link.close()
   await redis.stop()
 })
-
-async function startedProcess(storeUrl: string): Promise<ServiceProcess> {
-  const env = { STORE_URL: storeUrl, API_KEY, HTTP_THREADS: '1' }
-  const node = new ServiceProcess({ cwd: storeDirectory(), env })
-  onTestFinished(() => node.end('SIGKILL').then(() => undefined))
-  await node.address()
-  return node
-}
 
 /** Who is there, as one of them says it: itself and others. */
 async function heard(node: ServiceProcess): Promise<{ selves: number; others: number }> {
@@ -41,7 +34,7 @@ async function listed(node: Client): Promise<NodeList> {
 
 test('nodes hear of each other, and one that was killed is gone some seconds later', async () => {
   const storeUrl = redis.url()
-  const [one, other] = await Promise.all([startedProcess(storeUrl), startedProcess(storeUrl)])
+  const [one, other] = [startedProcess({ STORE_URL: storeUrl }), startedProcess({ STORE_URL: storeUrl })]
   const both = { selves: 1, others: 1 }
   await expect.poll(() => heard(one)).toEqual(both)
   await expect.poll(() => heard(other)).toEqual(both)

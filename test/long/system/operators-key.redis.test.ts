@@ -1,11 +1,11 @@
 /** `API_KEY` of several nodes is changed as docs/redis.md says: callers on a second key, then node after node. */
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sharedRedis } from '../../support/redis-server.ts'
-import { API_KEY, storeDirectory } from '#testing/processes/running-service.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { ADMIN_KEY, API_KEY, storeDirectory } from '#testing/processes/running-service.ts'
+import type { ServiceProcess } from '#testing/processes/service-process.ts'
+import { clientOf, startedProcess } from '../../support/started-process.ts'
 
 const redis = await sharedRedis()
-const ADMIN_API_KEY = 'an-organization-key-for-tests'
 const NEXT_API_KEY = 'the-next-key-of-the-operator'
 
 interface Place {
@@ -14,8 +14,7 @@ interface Place {
 }
 
 async function started({ cwd, env }: Place, apiKey: string): Promise<ServiceProcess> {
-  const node = new ServiceProcess({ cwd, env: { ...env, API_KEY: apiKey } })
-  onTestFinished(() => node.end('SIGKILL').then(() => undefined))
+  const node = startedProcess({ ...env, API_KEY: apiKey }, { cwd })
   await node.address()
   return node
 }
@@ -25,12 +24,8 @@ async function restarted(node: ServiceProcess, place: Place, apiKey: string): Pr
   return started(place, apiKey)
 }
 
-async function send(node: ServiceProcess, key: string, path: string, body?: object): Promise<Response> {
-  return fetch(`${await node.address()}${path}`, {
-    method: body ? 'POST' : 'GET',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  })
+async function send<Body>(node: ServiceProcess, key: string, path: string, body?: object) {
+  return (await clientOf(node)).send<Body>(body ? 'POST' : 'GET', path, { key, body })
 }
 
 /** What each node answers to each key. */
@@ -40,7 +35,7 @@ async function answers(nodes: readonly ServiceProcess[], ...keys: readonly strin
 }
 
 test('API_KEY is changed node after node, and a second key is good on all of them all the while', async () => {
-  const env = { STORE_URL: redis.url(), ADMIN_API_KEY, HTTP_THREADS: '1' }
+  const env = { STORE_URL: redis.url() }
   const [one, other] = [
     { cwd: storeDirectory(), env },
     { cwd: storeDirectory(), env },
@@ -48,8 +43,7 @@ test('API_KEY is changed node after node, and a second key is good on all of the
   let first = await started(one, API_KEY)
   let second = await started(other, API_KEY)
   const made = { project_id: 'default', environment_id: 'default' }
-  const created = await send(first, ADMIN_API_KEY, '/v2/api-key', made)
-  const { secret } = (await created.json()) as { readonly secret: string }
+  const { secret } = (await send<{ secret: string }>(first, ADMIN_KEY, '/v2/api-key', made)).body
   await expect.poll(() => answers([first, second], secret, API_KEY)).toEqual([200, 200, 200, 200])
 
   first = await restarted(first, one, NEXT_API_KEY)

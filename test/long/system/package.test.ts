@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { checkoutCopy } from '../../support/checkout-copy.ts'
-import { API_KEY, FACTS, question, SCHEMA } from '#testing/processes/running-service.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { API_KEY } from '#testing/processes/running-service.ts'
+import { clientOf, startedProcess } from '../../support/started-process.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -86,30 +86,20 @@ describe('installed in an empty directory', () => {
   })
 
   test('serves, on the Node that came along, until it is told to stop, and the command line asks it', async () => {
-    const settings = { API_KEY, STORE_URL: 'lmdb:./data', HTTP_THREADS: '1', POOL_THREADS: '0' }
     const path = [folderOfOldNode(), join(elsewhere, 'node_modules/.bin'), process.env['PATH']]
-    const service = new ServiceProcess({
-      cwd: elsewhere,
-      env: { ...settings, PATH: path.join(delimiter) },
-      command: ['verdict', 'serve'],
-    })
-    onTestFinished(async () => void (await service.end('SIGKILL')))
+    const service = startedProcess(
+      { POOL_THREADS: '0', PATH: path.join(delimiter) },
+      { cwd: elsewhere, command: ['verdict', 'serve'] },
+    )
     const url = await service.address()
     const [, pid] = await service.logMatch(/"pid":(\d+)/)
     // One that is not told to stop outlives what started it.
     onTestFinished(async () => void (await run('kill', ['-KILL', pid!]).catch(() => null)))
-    await service.call('POST', `${SCHEMA}/resources`, {
-      key: 'document',
-      name: 'Document',
-      actions: { read: {} },
-      roles: { viewer: { name: 'Viewer', permissions: ['read'] } },
-    })
-    await service.call('POST', `${FACTS}/users`, { key: 'anna' })
-    const granted = { user: 'anna', role: 'viewer', resource_instance: 'document:plan', tenant: 'default' }
-    await service.call('POST', `${FACTS}/role_assignments`, granted)
-    expect(await service.call('POST', '/allowed', question('anna', 'read', 'document:plan'))).toMatchObject({
-      allow: true,
-    })
+    const client = await clientOf(service)
+    await client.createDocumentModel()
+    await client.user('anna')
+    await client.assign('anna', 'viewer', 'document:plan')
+    expect(await client.allows('anna', 'read', 'document:plan')).toBe(true)
     const asked = await run('npx', [manifest.name, 'check', 'anna', 'read', 'document:plan'], {
       cwd: elsewhere,
       env: { ...env, VERDICT_URL: url, VERDICT_KEY: API_KEY },

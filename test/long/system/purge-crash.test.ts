@@ -1,8 +1,8 @@
 /** A process killed in the middle of a purge (contract C.7): what was deleted stays deleted, and the next start finishes. */
 import { expect, onTestFinished, test } from 'vitest'
 import { StoreLook } from '#testing/processes/store-look.ts'
-import { API_KEY, FACTS, SCHEMA, storeDirectory } from '#testing/processes/running-service.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { FACTS, SCHEMA, storeDirectory } from '#testing/processes/running-service.ts'
+import { startedProcess } from '../../support/started-process.ts'
 
 /** As many as one bulk takes, less one: a second of purging. */
 const HOLDERS = 9_999
@@ -15,12 +15,7 @@ test('a tenant whose purge was killed stays deleted, and what is created anew is
 /** A tenant is deleted, and the process killed twice while it is purged. Whether there was something left to purge each time. */
 async function wasKilledInItsPurge(): Promise<boolean> {
   const cwd = storeDirectory()
-  const env = { API_KEY, STORE_URL: `lmdb:${cwd}/data`, HTTP_THREADS: '1' }
-  const start = (): ServiceProcess => {
-    const service = new ServiceProcess({ cwd, env })
-    onTestFinished(async () => void (await service.end('SIGKILL')))
-    return service
-  }
+  const start = () => startedProcess({}, { cwd })
   const counted = `${FACTS}/role_assignments?include_total_count=true&per_page=1`
 
   const first = start()

@@ -5,8 +5,8 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
-import { API_KEY, question, storeDirectory } from '#testing/processes/running-service.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { API_KEY, question } from '#testing/processes/running-service.ts'
+import { startedProcess } from '../../support/started-process.ts'
 
 const CALLERS = 8
 const ROUNDS = 5
@@ -31,8 +31,8 @@ async function askOnConnectionOfItsOwn(address: string): Promise<number | string
 test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
   'a stop serves every connection that was made, time after time: %i',
   async round => {
-    const env = { API_KEY, HTTP_THREADS: String(1 + (round % 2)), STORE_URL: 'memory:', STOP_DELAY_MS: '50' }
-    const service = new ServiceProcess({ cwd: storeDirectory(), env })
+    const threads = String(1 + (round % 2))
+    const service = startedProcess({ HTTP_THREADS: threads, STORE_URL: 'memory:', STOP_DELAY_MS: '50' })
     const address = await service.address()
     const underLoad = Promise.withResolvers<void>()
     let answered = 0

@@ -6,7 +6,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Asked, FIXTURE_KEYS, FIXTURE_PREFIX, FIXTURES } from '../../../packaging/release-fixture.ts'
 import { type RedisProcess, startRedis } from '#testing/processes/redis-process.ts'
 import { FACTS, question, storeDirectory } from '#testing/processes/running-service.ts'
-import { ServiceProcess } from '#testing/processes/service-process.ts'
+import type { ServiceProcess } from '#testing/processes/service-process.ts'
+import { startedProcess } from '../../support/started-process.ts'
 
 const releases = readdirSync(FIXTURES).filter(name => statSync(join(FIXTURES, name)).isDirectory())
 
@@ -36,12 +37,7 @@ async function goesOn(start: () => ServiceProcess, asked: readonly Asked[]): Pro
 }
 
 function started(cwd: string, storeUrl: string): ServiceProcess {
-  const service = new ServiceProcess({
-    cwd,
-    env: { ...FIXTURE_KEYS, STORE_URL: storeUrl, HTTP_THREADS: '1' },
-  })
-  onTestFinished(async () => void (await service.end('SIGKILL')))
-  return service
+  return startedProcess({ ...FIXTURE_KEYS, STORE_URL: storeUrl }, { cwd })
 }
 
 describe.each(releases)('what %s has written', release => {

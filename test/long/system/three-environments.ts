@@ -5,23 +5,19 @@
 import { expect } from 'vitest'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { pause } from '#testing/processes/pause.ts'
+import { ADMIN_KEY, type Answer, API_KEY, Client } from '#testing/processes/running-service.ts'
+import { running, source } from '../../support/started-process.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
 
 export const KEYS = {
-  API_KEY: 'an-environment-key-for-tests',
-  ADMIN_API_KEY: 'an-organization-key-for-tests',
+  API_KEY,
+  ADMIN_API_KEY: ADMIN_KEY,
   METRICS_TOKEN: 'a-token-of-a-scraper-for-tests',
 }
 export const ENVIRONMENTS = ['default', 'second', 'third'] as const
 export type EnvironmentKey = (typeof ENVIRONMENTS)[number]
 
 const ENVS = '/v2/projects/default/envs'
-
-export interface Answer<Body = unknown> {
-  readonly status: number
-  readonly headers: Headers
-  readonly body: Body
-}
 
 interface Told {
   readonly id: string
@@ -34,11 +30,12 @@ const secrets = new WeakMap<ThreeEnvironments, Map<EnvironmentKey, string>>()
 export class ThreeEnvironments {
   readonly address: string
   readonly #service: ServiceProcess
+  readonly #client: Client
 
   /** As an earlier run left them, or made now. */
   static async of(service: ServiceProcess): Promise<ThreeEnvironments> {
     const environments = new ThreeEnvironments(service, await service.address())
-    const known = new Map<EnvironmentKey, string>([['default', KEYS.API_KEY]])
+    const known = new Map<EnvironmentKey, string>([['default', API_KEY]])
     secrets.set(environments, known)
     for (const key of ENVIRONMENTS) {
       const isNew = (await environments.manage('GET', `${ENVS}/${key}`)).status === 404
@@ -53,6 +50,7 @@ export class ThreeEnvironments {
   private constructor(service: ServiceProcess, address: string) {
     this.#service = service
     this.address = address
+    this.#client = Client.at(address)
   }
 
   async isEmpty(): Promise<boolean> {
@@ -62,7 +60,7 @@ export class ThreeEnvironments {
 
   /** A call with the organization's key. */
   async manage<Body = unknown>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
-    return this.#send(KEYS.ADMIN_API_KEY, method, path, body)
+    return this.#send(ADMIN_KEY, method, path, body)
   }
 
   /** The same, which has to succeed; what came. */
@@ -89,24 +87,17 @@ export class ThreeEnvironments {
     return this.done('DELETE', `${ENVS}/${environment}`)
   }
 
-  async exported(environment: EnvironmentKey): Promise<Answer<string>> {
+  async exported(environment: EnvironmentKey): Promise<{ readonly status: number; readonly body: string }> {
     const response = await fetch(`${this.address}${ENVS}/${environment}/export`, {
-      headers: { authorization: `Bearer ${KEYS.ADMIN_API_KEY}` },
+      headers: { authorization: `Bearer ${ADMIN_KEY}` },
     })
-    return { status: response.status, headers: response.headers, body: await response.text() }
+    return { status: response.status, body: await response.text() }
   }
 
-  async imported(environment: EnvironmentKey, lines: string): Promise<number> {
-    const response = await fetch(`${this.address}${ENVS}/${environment}/import?replace=true`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${KEYS.ADMIN_API_KEY}`,
-        'content-type': 'application/x-ndjson',
-      },
-      body: lines,
-    })
-    await response.text()
-    return response.status
+  async imported(environment: EnvironmentKey, text: string): Promise<number> {
+    const path = `${ENVS}/${environment}/import?replace=true`
+    const headers = { 'content-type': 'application/x-ndjson' }
+    return (await this.#client.send('POST', path, { key: ADMIN_KEY, headers, text })).status
   }
 
   /** The answer to whether the user may read documents there. */
@@ -196,15 +187,8 @@ export class ThreeEnvironments {
     await this.done('POST', `${facts}/role_assignments`, { user: 'alice', role: 'reader', tenant: 'default' })
   }
 
-  async #send<Body>(secret: string, method: string, path: string, body?: unknown): Promise<Answer<Body>> {
-    const response = await fetch(this.address + path, {
-      method,
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    const told = text === '' ? undefined : (JSON.parse(text) as unknown)
-    return { status: response.status, headers: response.headers, body: told as Body }
+  #send<Body>(key: string, method: string, path: string, body?: unknown): Promise<Answer<Body>> {
+    return this.#client.send<Body>(method, path, { key, body })
   }
 }
 
@@ -213,40 +197,34 @@ function readingIn(tenant: string) {
 }
 
 /** What makes the threads that decide find an invariant broken when they are asked about that tenant. */
-export function brokenAt(tenant: string): string {
-  const href = (path: string) => new URL(`../../../src/${path}`, import.meta.url).href
-  const broken = `import { isMainThread } from 'node:worker_threads'
-    import { Question } from '${href('engine/shared-index/check/question.ts')}'
-    import { InvariantError } from '${href('model/assert.ts')}'
+export function brokenAt(tenant: string) {
+  return running(`import { isMainThread } from 'node:worker_threads'
+    import { Question } from '${source('engine/shared-index/check/question.ts')}'
+    import { InvariantError } from '${source('model/assert.ts')}'
     const { resolve } = Question.prototype
     if (!isMainThread) Question.prototype.resolve = function (record, tenant, sequence) {
       if (tenant === '${tenant}') throw new InvariantError('on purpose')
       return resolve.call(this, record, tenant, sequence)
-    }`
-  return `--import=data:text/javascript,${encodeURIComponent(broken)}`
+    }`)
 }
 
 /** What makes a node fail to bring commits about a user whose key begins so into its local copy, as a defect or a bad disk may. */
-export function withoutCopyOf(prefix: string): string {
-  const { href } = new URL('../../../src/store/redis/local-copy.ts', import.meta.url)
-  const broken = `import { LocalCopy } from '${href}'
+export function withoutCopyOf(prefix: string) {
+  return running(`import { LocalCopy } from '${source('store/redis/local-copy.ts')}'
     const { apply } = LocalCopy.prototype
     LocalCopy.prototype.apply = async function (entry, ...rest) {
       if (JSON.stringify(entry.changes).includes('${prefix}')) throw new Error('on purpose')
       return apply.call(this, entry, ...rest)
-    }`
-  return `--import=data:text/javascript,${encodeURIComponent(broken)}`
+    }`)
 }
 
 /** What makes a process have an index that holds no user whose key begins so, as one of another release may. */
-export function withoutRoomFor(prefix: string): string {
-  const href = (path: string) => new URL(`../../../src/${path}`, import.meta.url).href
-  const narrow = `import { Facts } from '${href('engine/shared-index/write/facts.ts')}'
-    import { AuthzError } from '${href('model/errors.ts')}'
+export function withoutRoomFor(prefix: string) {
+  return running(`import { Facts } from '${source('engine/shared-index/write/facts.ts')}'
+    import { AuthzError } from '${source('model/errors.ts')}'
     const { putUser } = Facts.prototype
     Facts.prototype.putUser = function (user, attributes) {
       if (user.startsWith('${prefix}')) throw new AuthzError('LIMIT_EXCEEDED', 'the index holds no more users')
       return putUser.call(this, user, attributes)
-    }`
-  return `--import=data:text/javascript,${encodeURIComponent(narrow)}`
+    }`)
 }
