@@ -40,32 +40,21 @@ function bentObject(value: Readonly<Record<string, unknown>>, random: Random): u
 
 /** Something of another kind, or of a size that nothing has. */
 function another(value: unknown, random: Random): unknown {
-  switch (random.below(12)) {
-    case 0:
-      return null
-    case 1:
-      return random.pick(NUMBERS)
-    case 2:
-      return random.chance(0.5)
-    case 3:
-      return []
-    case 4:
-      return {}
-    case 5:
-      return [value]
-    case 6:
-      return { value }
-    case 7:
-      return nested(value, random.pick(DEPTHS))
-    case 8:
-      return random.pick(['x', '😀', '\u0000']).repeat(random.pick(LENGTHS))
-    case 9:
-      return Array.from({ length: random.pick([2, 33, 10_001]) }, () => short(value))
-    case 10:
-      return JSON.stringify(value) ?? ''
-    default:
-      return random.pick(ODD_TEXTS)
-  }
+  const make = random.pick<() => unknown>([
+    () => null,
+    () => random.pick(NUMBERS),
+    () => random.chance(0.5),
+    () => [],
+    () => ({}),
+    () => [value],
+    () => ({ value }),
+    () => nested(value, random.pick(DEPTHS)),
+    () => random.pick(['x', '😀', '\u0000']).repeat(random.pick(LENGTHS)),
+    () => Array.from({ length: random.pick([2, 33, 10_001]) }, () => short(value)),
+    () => JSON.stringify(value) ?? '',
+    () => random.pick(ODD_TEXTS),
+  ])
+  return make()
 }
 
 /** What may stand ten thousand times in one body. */

@@ -106,22 +106,16 @@ export class DrawnValues {
   /** Any JSON value, not too large. */
   any(depth = 0): unknown {
     const random = this.#random
-    switch (random.below(depth > 3 ? 5 : 7)) {
-      case 0:
-        return null
-      case 1:
-        return random.chance(0.5)
-      case 2:
-        return random.pick(ODD_NUMBERS)
-      case 3:
-        return random.pick(ODD_TEXTS)
-      case 4:
-        return random.pick(['gold', 'eu', 'alice', '2026-11-26T00:00:00Z', 7, 12.5, true])
-      case 5:
-        return this.#times(3, () => this.any(depth + 1))
-      default:
-        return Object.fromEntries(this.#times(3, () => [this.#attributeName(), this.any(depth + 1)]))
-    }
+    const makes: readonly (() => unknown)[] = [
+      () => null,
+      () => random.chance(0.5),
+      () => random.pick(ODD_NUMBERS),
+      () => random.pick(ODD_TEXTS),
+      () => random.pick(['gold', 'eu', 'alice', '2026-11-26T00:00:00Z', 7, 12.5, true]),
+      () => this.#times(3, () => this.any(depth + 1)),
+      () => Object.fromEntries(this.#times(3, () => [this.#attributeName(), this.any(depth + 1)])),
+    ]
+    return makes[random.below(depth > 3 ? 5 : makes.length)]!()
   }
 
   resolve(schema: Schema): Schema {
