@@ -39,9 +39,6 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cli/ending-grants.test.ts': { 'measures time': ENDS },
   'long/console/access.test.ts': { 'measures time': ENDS },
   'long/console/groups.test.ts': { 'measures time': ENDS },
-  'long/console/long-lists.test.ts': {
-    'measures time': 'a slow machine raises what is allowed: so many reloads for each second',
-  },
   'http/organization/audit-about.test.ts': { 'measures time': ENDS },
   'http/changes/effective.test.ts': { 'measures time': ENDS },
   'http/changes/streams.test.ts': { 'measures time': ENDS },

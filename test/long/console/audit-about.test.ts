@@ -11,20 +11,11 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { pressOn } from '../../support/console-keys.ts'
-import {
-  expectAccessible,
-  goTo,
-  openSignedIn,
-  sharedChromium,
-  SIZES,
-  type Size,
-  takePicture,
-} from '../../support/console-page.ts'
+import { choose, complete, press, pressOn } from '../../support/console-keys.ts'
+import { consoleOf, goTo, look, LOOKS, sees, takePicture } from '../../support/console-page.ts'
 
 const verdict = await sharedService()
-const chromium = sharedChromium()
-const at = { address: verdict.address }
+const open = consoleOf(verdict.address)
 
 await verdict.createDocumentModel()
 await verdict.users('carol', 'dave')
@@ -45,43 +36,21 @@ function shownIn(page: Page): Promise<string[]> {
 
 /** Waits until the log shows that many, all there are. */
 async function shows(page: Page, count: number): Promise<string[]> {
-  await page.getByText(`${count} of ${count}`, { exact: true }).waitFor()
+  await sees(page, `${count} of ${count}`, { exact: true })
   return shownIn(page)
 }
 
-/** Chooses from a list that opens. */
-async function choose(page: Page, label: string, option: string): Promise<void> {
-  const button = page.getByRole('button', { name: label })
-  await pressOn(button)
-  const list = page.getByRole('listbox')
-  await list.locator('[role=option]:focus').waitFor()
-  await list.getByRole('option', { name: option, exact: true }).press('Enter')
-  await list.waitFor({ state: 'detached' })
-  await expect.poll(() => button.evaluate(element => element.matches(':focus'))).toBe(true)
-}
-
-async function complete(page: Page, label: string, text: string, option: string): Promise<void> {
-  const field = page.getByRole('combobox', { name: label, exact: true })
-  await field.focus()
-  await page.keyboard.type(text)
-  await page.locator(`[role=option][data-key="${option}"]:only-child`).waitFor()
-  await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('Enter')
-  await expect.poll(() => field.inputValue()).toBe(option)
-}
-
 test('by keyboard: what was done about a user, then about a resource, and all of it as a file', async () => {
-  const page = await openSignedIn(await chromium(), { ...at, path: 'access/audit' })
+  const page = await open('access/audit')
   await page.getByRole('table', { name: 'Audit log' }).waitFor()
   await choose(page, 'About', 'a user')
   await complete(page, 'Which user', 'caro', 'carol')
-  await pressOn(page.getByRole('button', { name: 'Show', exact: true }))
+  await press(page, 'Show')
   expect(await shows(page, 3)).toEqual(['Role granted', 'Member added to a group', 'User created'])
-  await expectAccessible(page)
-  await takePicture(page, 'audit-about-desktop')
+  await look(page, 'audit-about-desktop')
 
   const downloading = page.waitForEvent('download')
-  await pressOn(page.getByRole('button', { name: 'Export CSV: Audit log' }))
+  await press(page, 'Export CSV: Audit log')
   const download = await downloading
   expect(download.suggestedFilename()).toBe('audit-log-carol.csv')
   const lines = (await readFile(await download.path(), 'utf8')).split('\r\n').slice(1, -1)
@@ -103,17 +72,17 @@ test('by keyboard: what was done about a user, then about a resource, and all of
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await expect.poll(() => which.inputValue()).toBe('document:roadmap')
-  await pressOn(page.getByRole('button', { name: 'Show', exact: true }))
+  await press(page, 'Show')
   expect(await shows(page, 2)).toEqual(['Role granted', 'Resource created'])
 
   // A kind of which none is named narrows nothing, and does not stay.
   await choose(page, 'About', 'a tenant')
-  await pressOn(page.getByRole('button', { name: 'Show', exact: true }))
+  await press(page, 'Show')
   await page.getByRole('button', { name: 'About' }).getByText('anything').waitFor()
 })
 
 test('the pages of a user, a resource, a group and a type lead to their logs', async () => {
-  const page = await openSignedIn(await chromium(), at)
+  const page = await open()
   const logs = {
     'access/users/user/dave': ['Member added to a group', 'User created'],
     'access/resources/type/document/instance/roadmap': ['Role granted', 'Resource created'],
@@ -147,7 +116,7 @@ async function manyKeys(client: Client): Promise<void> {
 test('of more keys than a page has, each has its name in the log, and is found by it', async () => {
   const client = await startedService()
   await manyKeys(client)
-  const page = await openSignedIn(await chromium(), { address: client.address, key: ADMIN_KEY })
+  const page = await open({ address: client.address, key: ADMIN_KEY })
   await pressOn(page.getByRole('link', { name: 'default', exact: false }).first())
   await goTo(page, 'access/audit')
   await page.getByRole('row').filter({ hasText: 'erin' }).getByText('the last one').waitFor()
@@ -156,7 +125,7 @@ test('of more keys than a page has, each has its name in the log, and is found b
   })
   expect(body.data.map(({ name }) => name)).toEqual(['the last one'])
   await complete(page, 'Key', 'the la', body.data[0]!.id)
-  await pressOn(page.getByRole('button', { name: 'Show', exact: true }))
+  await press(page, 'Show')
   expect(await shows(page, 1)).toEqual(['User created'])
 })
 
@@ -168,7 +137,7 @@ test('the list of keys says with which other key each was made, and about when i
   })
   const body = { project_id: 'default', environment_id: 'default', name: 'Shop' }
   expect((await client.send('POST', '/v2/api-key', { key: ofTeam.secret, body })).status).toBe(200)
-  const page = await openSignedIn(await chromium(), { address: client.address, key: ADMIN_KEY })
+  const page = await open({ address: client.address, key: ADMIN_KEY })
   await pressOn(page.getByRole('link', { name: 'Keys' }))
   const row = (name: string) => page.getByRole('row').filter({ has: page.getByText(name, { exact: true }) })
   await row('Shop').getByText('with Team').waitFor()
@@ -177,20 +146,11 @@ test('the list of keys says with which other key each was made, and about when i
   await row('Team')
     .getByText(/^about \d/)
     .waitFor()
-  await expectAccessible(page)
-  await takePicture(page, 'keys-made-by-desktop')
+  await look(page, 'keys-made-by-desktop')
 })
 
-test.each(Object.keys(SIZES) as Size[])('on a %s: the form is accessible, light and dark', async size => {
-  for (const [language, colors] of [
-    ['en', 'dark'],
-    ['de', 'light'],
-  ] as const) {
-    const path = 'access/audit/about/user/named/carol'
-    const page = await openSignedIn(await chromium(), { ...at, size, language, colors, path })
-    await page.getByText(language === 'en' ? '3 of 3' : '3 von 3', { exact: true }).waitFor()
-    await expectAccessible(page)
-    await takePicture(page, `audit-about-${size}-${language}-${colors}`)
-    await page.close()
-  }
+test.each(LOOKS)('the form is accessible: $size, $colors, $language', async as => {
+  const page = await open('access/audit/about/user/named/carol', as)
+  await sees(page, as.language === 'en' ? '3 of 3' : '3 von 3', { exact: true })
+  await look(page, 'audit-about', as)
 })

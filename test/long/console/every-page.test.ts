@@ -6,12 +6,11 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { ADMIN_KEY, FACTS, neighbourOf, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 import { pressOn } from '../../support/console-keys.ts'
-import { expectAccessible, openSignedIn, sharedChromium } from '../../support/console-page.ts'
+import { consoleOf, expectAccessible } from '../../support/console-page.ts'
 import { createTypes, TEN_TYPES } from '../../support/drawn-models.ts'
 
 const verdict = await sharedService()
-const chromium = sharedChromium()
-const at = { address: verdict.address }
+const open = consoleOf(verdict.address)
 
 await verdict.createDocumentModel()
 await createTypes(TEN_TYPES.slice(0, 2), type => verdict.resource(type))
@@ -62,14 +61,14 @@ async function loaded(page: Page): Promise<void> {
 
 test('an environment with nothing in it: every page says so, and can be read and heard', async () => {
   const key = await neighbourOf(verdict, 'untouched')
-  const page = await openSignedIn(await chromium(), { ...at, key })
+  const page = await open({ key })
   const pages = await onEveryPage(page, () => expectAccessible(page))
   expect(pages.length).toBeGreaterThan(PAGES_MIN)
 })
 
 test('at 200 % zoom every page can be read and heard, and none is wider than the screen', async () => {
   // What 1280 × 860 pixels show of it by then.
-  const page = await openSignedIn(await chromium(), at)
+  const page = await open()
   await page.setViewportSize({ width: 640, height: 430 })
   const pages = await onEveryPage(page, () => expectAccessible(page))
   expect(pages.length).toBeGreaterThan(PAGES_MIN)
@@ -82,10 +81,7 @@ test.each(['a project', 'the organization'])(
       body: { object_type: 'project', project_id: 'default', name: 'Of a project' },
       key: ADMIN_KEY,
     })
-    const page = await openSignedIn(await chromium(), {
-      ...at,
-      key: of === 'a project' ? made.body.secret : ADMIN_KEY,
-    })
+    const page = await open({ key: of === 'a project' ? made.body.secret : ADMIN_KEY })
     await pressOn(page.locator('main').getByRole('link').first())
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
     const alerts: string[] = []
@@ -98,7 +94,7 @@ test.each(['a project', 'the organization'])(
 )
 
 test('by keyboard alone one comes to everything that can be used on every page, and sees where one is', async () => {
-  const page = await openSignedIn(await chromium(), at)
+  const page = await open()
   const pages = await onEveryPage(page, async path => {
     expect([path, await unreached(page)]).toEqual([path, []])
   })

@@ -6,14 +6,14 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { ADMIN_KEY, FACTS, RESOURCES, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 import { pressOn } from '../../support/console-keys.ts'
-import { goTo, openSignedIn, sharedChromium, type Size } from '../../support/console-page.ts'
+import { consoleOf, goTo, sees } from '../../support/console-page.ts'
 
 const MARKUP = `"'><img src=x onerror="window.acted=1"><script>window.acted=1</script><svg onload="window.acted=1">{{7*7}}`
 /** Where keys may hold less. */
 const KEY = MARKUP.slice(0, 60)
 
 const verdict = await sharedService()
-const chromium = sharedChromium()
+const open = consoleOf(verdict.address)
 await fill()
 
 /** Made by requests that are what callers may send: keys of users and instances may hold anything. */
@@ -47,6 +47,7 @@ async function fill(): Promise<void> {
   await made(`${FACTS}/role_assignments`, held)
   await verdict.group('team', 'acme')
   await verdict.join('team', KEY, 'acme')
+  await verdict.grant('team', 'reader', `paper:${KEY}`, 'acme')
   const conditions = { allOf: [{ 'user.note': { equals: MARKUP } }] }
   await made(`${SCHEMA}/condition_sets`, { key: 'insiders', type: 'userset', ...named, conditions })
   const own = await verdict.send<{ organization_id: string; project_id: string; environment_id: string }>(
@@ -69,6 +70,7 @@ const PATHS: readonly (readonly [path: string, shows: string])[] = [
   [`questions/${asked}`, KEY],
   ['groups', 'team'],
   ['groups/team', KEY],
+  ['groups/team/roles', KEY],
   [`groups/~users/${encodeURIComponent(KEY)}`, KEY],
   ['model', 'paper'],
   ['model/matrix', 'paper'],
@@ -78,31 +80,22 @@ const PATHS: readonly (readonly [path: string, shows: string])[] = [
   ['access/audit', 'acme'],
 ]
 
-test('markup in keys and names is text on every page (desktop)', () => visitAll('desktop'))
-
-test('markup in keys and names is text on every page (phone)', () => visitAll('phone'))
-
-async function visitAll(size: Size): Promise<void> {
-  const page = await openSignedIn(await chromium(), {
-    address: verdict.address,
-    size,
-    refusals: [403, 404],
-  })
-  for (const [path, shows] of PATHS) {
-    await goTo(page, path)
-    await page.getByText(shows, { exact: false }).first().waitFor({ state: 'attached' })
-    await expectOnlyText(page, path)
-  }
-}
+test.each(['desktop', 'phone'] as const)(
+  'markup in keys and names is text on every page (%s)',
+  async size => {
+    const page = await open({ size, refusals: [403, 404] })
+    for (const [path, shows] of PATHS) {
+      await goTo(page, path)
+      await page.getByText(shows, { exact: false }).first().waitFor({ state: 'attached' })
+      await expectOnlyText(page, path)
+    }
+  },
+)
 
 test('markup in the names of keys is text for who manages them', async () => {
-  const page = await openSignedIn(await chromium(), {
-    address: verdict.address,
-    key: ADMIN_KEY,
-    refusals: [403],
-  })
+  const page = await open({ key: ADMIN_KEY, refusals: [403] })
   await pressOn(page.getByRole('link', { name: 'default', exact: false }).first())
   await goTo(page, 'operations/keys')
-  await page.getByText(MARKUP).first().waitFor()
+  await sees(page, MARKUP)
   await expectOnlyText(page, 'operations/keys')
 })

@@ -2,11 +2,10 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { fresh, sharedService } from '#testing/processes/running-service.ts'
-import { expectAccessible, openSignedIn, sharedChromium, takePicture } from '../../support/console-page.ts'
+import { consoleOf, look, sees } from '../../support/console-page.ts'
 
 const verdict = await sharedService()
-const chromium = sharedChromium()
-const at = { address: verdict.address, language: 'de' as const }
+const open = consoleOf(verdict.address)
 
 /** The dialog that adds a type, with what is typed as its key sent. */
 async function addType(page: Page, key: string): Promise<void> {
@@ -18,30 +17,22 @@ async function addType(page: Page, key: string): Promise<void> {
 test('a field says in German what is wrong with it', async () => {
   const [taken] = fresh('paper')
   await verdict.resource({ key: taken, actions: {} })
-  const page = await openSignedIn(await chromium(), { ...at, path: 'model', refusals: [409, 422] })
+  const page = await open('model', { language: 'de', refusals: [409, 422] })
   await addType(page, 'a b')
   const dialog = page.getByRole('dialog')
-  await dialog
-    .getByText('Erlaubt sind nur Buchstaben, Ziffern, - und _, höchstens 128 Zeichen.')
-    .first()
-    .waitFor()
+  await sees(dialog, 'Erlaubt sind nur Buchstaben, Ziffern, - und _, höchstens 128 Zeichen.')
   // Not once more below.
   expect(await dialog.getByRole('alert').count()).toBe(0)
-  await expectAccessible(page)
-  await takePicture(page, 'problem-of-a-field-de')
+  await look(page, 'problem-of-a-field-de')
 
   await page.getByRole('textbox', { name: 'Schlüssel' }).fill(taken)
   await dialog.getByRole('button', { name: 'Anlegen' }).press('Enter')
-  await dialog.getByText('Das gibt es schon.', { exact: true }).waitFor()
+  await sees(dialog, 'Das gibt es schon.', { exact: true })
 })
 
 test('what a code means is said in German first; a code that the console does not know is shown as the service says it', async () => {
-  const page = await openSignedIn(await chromium(), {
-    ...at,
-    path: 'groups/nowhere',
-    refusals: [404, 418, 429],
-  })
-  await page.getByText('Das gibt es nicht, oder nicht mehr. Der Dienst sagt:').first().waitFor()
+  const page = await open('groups/nowhere', { language: 'de', refusals: [404, 418, 429] })
+  await sees(page, 'Das gibt es nicht, oder nicht mehr. Der Dienst sagt:')
   const note = page.locator('.note.problem').first()
   // Not twice: the code says already that there is no such thing.
   expect(await note.innerText()).not.toContain('could not be found')
@@ -54,8 +45,8 @@ test('what a code means is said in German first; a code that the console does no
     await page.reload()
   }
   await answer(429, 'UNEXPECTED_ERROR')
-  await page.getByText('Mit diesem Schlüssel kamen zu viele Anfragen.').first().waitFor()
+  await sees(page, 'Mit diesem Schlüssel kamen zu viele Anfragen.')
   await answer(418, 'NEW_HERE')
-  await page.getByText('as the service says it', { exact: true }).first().waitFor()
+  await sees(page, 'as the service says it', { exact: true })
   expect(await note.innerText()).toBe('as the service says it')
 })

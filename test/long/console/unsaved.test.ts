@@ -5,19 +5,13 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { ADMIN_KEY, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
-import {
-  expectAccessible,
-  goTo,
-  openSignedIn,
-  sharedChromium,
-  takePicture,
-} from '../../support/console-page.ts'
+import { consoleOf, goTo, look, LOOKS, sees } from '../../support/console-page.ts'
 
-const chromium = sharedChromium()
 const SETS = `${SCHEMA}/condition_sets`
 const TYPED = 'mine'
 
 const verdict = await sharedService()
+const open = consoleOf(verdict.address)
 
 beforeAll(async () => {
   await verdict.createDocumentModel()
@@ -30,7 +24,7 @@ const question = (page: Page) => page.getByRole('alertdialog', { name: 'Leave wi
 
 /** The page of a set that was written into; the page before it in the history is the list of sets. */
 async function openEdited(path = 'model/sets/sales', key?: string): Promise<Page> {
-  const page = await openSignedIn(await chromium(), { address: verdict.address, ...(key && { key }) })
+  const page = await open({ ...(key && { key }) })
   if (key === ADMIN_KEY) await page.evaluate(`location.hash = '#/default/default/model/sets'`)
   else await goTo(page, 'model/sets')
   await title(page, 'Condition sets').waitFor()
@@ -190,26 +184,17 @@ test('a set that is deleted while it is being changed is not asked about', async
   await title(page, 'Condition sets').waitFor()
 })
 
-test.for([
-  ['desktop', 'light', 'en'],
-  ['phone', 'dark', 'de'],
-] as const)('the question can be read, on a %s, %s, %s', async ([size, colors, language]) => {
-  const at = { address: verdict.address, size, colors, language, path: 'model/sets/sales' }
-  const page = await openSignedIn(await chromium(), at)
+test.each(LOOKS)('the question can be read: $size, $colors, $language', async as => {
+  const page = await open('model/sets/sales', as)
   await page.getByRole('textbox', { name: /^(?:Description|Beschreibung)$/ }).focus()
   await page.keyboard.type(TYPED)
   await page.getByRole('link', { name: /^(?:Groups|Gruppen)$/ }).press('Enter')
   await page.getByRole('alertdialog').waitFor()
-  await expectAccessible(page)
-  await takePicture(page, `unsaved-${size}-${language}-${colors}`)
+  await look(page, 'unsaved', as)
 })
 
 test('what is called as a word of the console has a page of its own', async () => {
-  const page = await openSignedIn(await chromium(), {
-    address: verdict.address,
-    path: 'model/sets',
-    refusals: [404],
-  })
+  const page = await open('model/sets', { refusals: [404] })
   await page.getByRole('link', { name: 'Set new' }).press('Enter')
   await title(page, 'Set new').waitFor()
 
@@ -223,5 +208,5 @@ test('what is called as a word of the console has a page of its own', async () =
   expect(page.url()).toContain('/groups/~users/%7Eusers')
   // Nor is a group taken for that path.
   await goTo(page, 'groups/%7Eusers')
-  await page.getByText('there is no group').waitFor()
+  await sees(page, 'there is no group')
 })
