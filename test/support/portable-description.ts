@@ -1,6 +1,6 @@
 /**
- * What keeps programs from being made from an OpenAPI document, although the document is valid: each check returns the places where
- * generators of clients have failed, or made types that collide.
+ * Checks of an OpenAPI document for valid constructs that code generators cannot process. Each check returns
+ * the places where a generator of clients fails or produces declarations that collide.
  */
 type Json = Readonly<Record<string, unknown>>
 
@@ -40,7 +40,13 @@ function propertiesOf(node: unknown): Json {
   return typeof properties === 'object' && properties !== null ? (properties as Json) : {}
 }
 
-/** A schema of which generators make a type of its own, named after its place. */
+/** Texts that an enumeration consists of; empty for other schemas. */
+function textsOf(schema: unknown): string[] {
+  const values = (schema as Json | null)?.['enum']
+  return Array.isArray(values) ? values.filter(value => typeof value === 'string') : []
+}
+
+/** Returns true if generators declare a separate type for the schema and name it after its place. */
 function getsTypeOfItsOwn(schema: Json): boolean {
   return 'properties' in schema || Array.isArray(schema['enum']) || schema['type'] === 'object'
 }
@@ -76,6 +82,15 @@ export const portability: Readonly<Record<string, (document: Json) => string[]>>
         .map(([member]) => `${name}.${member}`)
         .filter(made => taken.has(spelt(made))),
     )
+  },
+
+  // The Go client of openapi-generator declares a constant per value, without the name of the enumeration.
+  'a value in two named enumerations': document => {
+    const values = Object.entries(componentsOf(document, 'schemas')).flatMap(([name, schema]) =>
+      textsOf(schema).map(value => ({ name, value })),
+    )
+    const taken = new Set(twice(values.map(({ value }) => value)).map(spelt))
+    return values.filter(({ value }) => taken.has(spelt(value))).map(({ name, value }) => `${name}: ${value}`)
   },
 
   'a parameter, header or answer with the name of a schema': document => {

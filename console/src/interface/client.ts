@@ -1,11 +1,12 @@
 /** How the console asks the service: the public HTTP interface, with the types of its description, and the key of the session. */
 import createClient, { defaultPathSerializer } from 'openapi-fetch'
 import { currentKey, signOut } from '../session/session.ts'
-import type { components, paths } from '../../types/interface.d.ts'
+import type { components, operations, paths } from '../../types/interface.d.ts'
 import { parsedJson } from './json.ts'
 import { Problem } from './problem.ts'
 
 export type Schemas = components['schemas']
+export type Operations = operations
 
 /** Where the service is: beside the page, behind a proxy that puts a path in front, too. */
 export const SERVICE = new URL('.', document.baseURI.split('#', 1)[0]!).href.replace(/\/$/, '')

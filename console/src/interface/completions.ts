@@ -3,7 +3,7 @@
  * are. Where there is none, it is searched for what has it as a part, in a name or an e-mail address, too. There may be a million things to
  * look at, so that goes in steps, until something is found, somebody types on or leaves the field.
  */
-import { answerOf, type Schemas, service } from './client.ts'
+import { answerOf, type Operations, type Schemas, service } from './client.ts'
 
 export interface Completion {
   readonly id: string
@@ -19,7 +19,8 @@ interface Environment {
 }
 
 type FoundKey = Schemas['KeyCompletion']
-type Kind = Schemas['CompletedKind']
+type Kind = Operations['completeKeys']['parameters']['query']['kind']
+type SearchedKind = Operations['searchKeys']['parameters']['query']['kind']
 
 const SHOWN_MAX = 20
 /** Keys that are asked for where only those of a tenant are wanted, which the service does not sort out. */
@@ -134,7 +135,7 @@ export async function keysIn(
 export async function keysWith(
   { path }: Environment,
   sought: {
-    readonly kind: Schemas['SearchedKind']
+    readonly kind: SearchedKind
     readonly text: string
     readonly resource?: string
     readonly tenant?: string | undefined

@@ -1,6 +1,8 @@
 /**
- * The names of the wire's schemas in the OpenAPI document: those they have in the source. A schema that is used more than
- * once is exported from its file in `model/wire`, and a new file there is listed here.
+ * The names of the wire's schemas in the OpenAPI document: those they have in the source. A schema that is
+ * used more than once is exported from its file in `model/wire`, and a new file there is listed here. Do not
+ * export an enumeration that shares a value with an exported one: in Go clients of openapi-generator, the
+ * constants of both have the same name.
  */
 import { assert } from '#model/assert.ts'
 import * as access from '#model/wire/access.ts'

@@ -13,7 +13,7 @@ import {
 } from './building-blocks.ts'
 
 /** Kinds of the things that an entry names. A group is a `resource_instance`. */
-export const AuditedKind = Type.Union([
+const AuditedKind = Type.Union([
   Type.Literal('user'),
   Type.Literal('tenant'),
   Type.Literal('resource'),

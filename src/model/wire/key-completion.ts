@@ -9,7 +9,7 @@ import {
 import { environmentPath, nullable, Reference, Uuid } from './building-blocks.ts'
 import { ConditionSetType } from './condition-set.ts'
 
-export const CompletedKind = Type.Union(
+const CompletedKind = Type.Union(
   [
     Type.Literal('user'),
     Type.Literal('tenant'),

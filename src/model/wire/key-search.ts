@@ -9,7 +9,7 @@ import {
 import { environmentPath, nullable, Reference } from './building-blocks.ts'
 import { KeyCompletion } from './key-completion.ts'
 
-export const SearchedKind = Type.Union(
+const SearchedKind = Type.Union(
   [Type.Literal('user'), Type.Literal('tenant'), Type.Literal('resource_instance'), Type.Literal('group')],
   { description: 'What is searched.' },
 )

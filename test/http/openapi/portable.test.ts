@@ -23,6 +23,8 @@ const FAULTY = {
           { type: 'string', const: 'x' },
         ],
       },
+      FoundKind: { type: 'string', enum: ['user', 'role_set'] },
+      MovedKind: { type: 'string', enum: ['tenant', 'role-set'] },
       Several: { type: ['string', 'integer'] },
       Anything: { type: 'object', additionalProperties: true },
       Secret: { anyOf: [{ type: 'string' }, { $ref: '#/components/schemas/Anything' }] },
