@@ -50,9 +50,9 @@ public class Story {
     told.put("bulk", decisions.isAllowedBulk(questions, null, null).getAllow().stream().map(AllowedResult::getAllow).toList());
     told.put("before", decisions.isAllowed(question("bob", "read"), null, null).getAllow());
     groups.createGroup("default", "default", new GroupCreate().groupInstanceKey("staff").groupTenant("default"), null);
-    groups.addGroupMember("default", "default", "staff", "bob", new GroupMemberBody().tenant("default"), null);
+    groups.addGroupMember("default", "default", "staff", "bob", new GroupMemberBody().tenant("default"), null, null, null);
     GroupAddRole role = new GroupAddRole().role("viewer").resource("document").resourceInstance("d1").tenant("default");
-    groups.addGroupRole("default", "default", "staff", role, null);
+    groups.addGroupRole("default", "default", "staff", role, null, null, null);
     told.put("after", decisions.isAllowed(question("bob", "read"), null, null).getAllow());
     told.put("pages", pages(new AuthZenApi(client)));
     System.out.println(new Gson().toJson(told));
