@@ -68,7 +68,7 @@ function dropWhere(things, isGone) {
   for (const [id, item] of Object.entries(things)) if (isGone(item)) delete things[id]
 }
 
-/** What a change means to the index. A removal takes along what docs/changes.md says. */
+/** What a change means to the index. A removal takes along what docs/change-stream.md says. */
 function apply({ kind, item }) {
   const { documents, assignments } = index
   switch (kind) {

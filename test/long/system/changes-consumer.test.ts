@@ -1,4 +1,4 @@
-/** The worked consumer of docs/changes.md: its index is right, whoever is killed while things change. */
+/** The worked consumer of docs/change-stream.md: its index is right, whoever is killed while things change. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
