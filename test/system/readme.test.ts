@@ -15,7 +15,7 @@ import { ServiceProcess } from '#testing/processes/service-process.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const readme = textOf('README.md')
 /** The model file and its commands. */
-const commandLine = textOf('docs/cli.md')
+const commandLine = textOf('docs/model-files.md')
 /** The program of somebody who comes from the commercial service. */
 const compatibility = textOf('docs/compatibility.md')
 const copy = mkdtempSync(join(tmpdir(), 'verdict-readme-'))
