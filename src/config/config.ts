@@ -1,6 +1,6 @@
 /**
- * Settings: environment variables, each with its default, its meaning and its name in `Config`. How they are read, and what is
- * refused, is in `read-config.ts`.
+ * Settings: environment variables, each with its default, its meaning and its name in `Config`. `read-config.ts` reads and validates
+ * them. `--help` and docs/settings.md show the meanings. The order matters: `packaging/documents.ts` groups the table by topic.
  */
 import { availableParallelism } from 'node:os'
 import { KEY_OVERLAP_SECONDS_MAX } from '#model/limits.ts'
@@ -24,53 +24,53 @@ import {
 
 export const settings = {
   HOST: setting('host', word('127.0.0.1', 'address to listen on')),
-  PORT: setting('port', integer(7766, { min: 0, max: 65_535 }, 'port to listen on; `0` takes a free one')),
+  PORT: setting('port', integer(7766, { min: 0, max: 65_535 }, 'port to listen on; `0` selects a free port')),
   OPA_PORT: setting('opaPort', {
     shownDefault: 'off',
     meaning:
-      'a second port, which answers checks and lists of permissions as an Open Policy Agent would; SDKs look for it at `8181`',
+      'second port, with the API of Open Policy Agent for checks and permission lists; SDKs expect `8181`',
     parse: value => parseInteger(value, { min: 1, max: 65_535 }),
     fallback: () => null,
   }),
   KONG_PORT: setting('kongPort', {
     shownDefault: 'off',
     meaning:
-      'a port that answers the Open Policy Agent plugin of Kong without credentials, about `KONG_ENVIRONMENT`; nobody but the gateway may reach it',
+      'port for the Open Policy Agent plugin of Kong, without credentials; allow only the gateway to reach it',
     parse: value => parseInteger(value, { min: 1, max: 65_535 }),
     fallback: () => null,
   }),
   KONG_ENVIRONMENT: setting('kongEnvironment', {
     shownDefault: 'none',
-    meaning: 'the environment that `KONG_PORT` decides for, as `project/environment`, by their keys',
+    meaning: 'environment for which `KONG_PORT` decides, as `project/environment` (keys)',
     parse: parseEnvironment,
     fallback: () => null,
   }),
   STORE_URL: setting('storeUrl', {
     shownDefault: '`lmdb:./data`',
     meaning:
-      'where everything is kept: `lmdb:DIR` in a directory, `memory:` until the process ends, `redis://…` (others: docs/redis.md) shared with other nodes',
+      'store of all data: `lmdb:DIR` (a directory), `memory:` (lost at exit), or `redis://…` (shared by nodes; docs/redis.md lists all forms)',
     isSecret: true,
     parse: nonEmpty,
     fallback: () => null,
   }),
   REDIS_PASSWORD: setting(
     'redisPassword',
-    password('the password of the Redis that `STORE_URL` names, in place of one in the URL'),
+    password('password of the Redis server, instead of a password in `STORE_URL`'),
   ),
   REDIS_SENTINEL_PASSWORD: setting(
     'redisSentinelPassword',
-    password('the password of its sentinels, in place of `sentinel_password` in the URL'),
+    password('password of the Redis sentinels, instead of `sentinel_password` in `STORE_URL`'),
   ),
   DATA_DIR: setting(
     'dataDirectory',
-    word('./data', 'directory for the local copy of what is kept in Redis; one for each node'),
+    word('./data', 'directory of the local replica of a Redis node; every node needs its own'),
   ),
   LOG_ENTRIES_MAX: setting(
     'logEntriesMax',
     integer(
       100_000,
       { min: 100, max: 100_000_000 },
-      'commits the log of an environment keeps: how far a node may fall behind before it loads everything again',
+      'commits in the log of each environment; a node that lags further reloads everything',
     ),
   ),
   STALE_AFTER_MS: setting(
@@ -78,7 +78,7 @@ export const settings = {
     integer(
       5_000,
       { min: 50, max: 3_600_000 },
-      'a node that has not heard from Redis for so long, or of one environment, says so (`/fresh`), and goes on deciding',
+      'time without news from Redis, or of one environment, after which `/fresh` is 503; decisions continue',
     ),
   ),
   MAX_STALE_MS: setting(
@@ -86,47 +86,47 @@ export const settings = {
     integer(
       60_000,
       { min: 0, max: 86_400_000 },
-      'after so long without Redis, or news of one environment, decisions by what is known are 503; `0`: they go on',
+      'time without news from Redis, or of one environment, after which decisions are 503; `0`: never',
     ),
   ),
   ALLOW_EVICTION: setting(
     'allowsEviction',
-    flag('start although Redis throws keys away when it is full (`maxmemory-policy`): facts may get lost'),
+    flag('start even if Redis evicts keys when it is full (`maxmemory-policy`); facts can be lost'),
   ),
   MIN_REVISION_WAIT_MS: setting(
     'minRevisionWaitMs',
     integer(
       2_000,
       { min: 0, max: 60_000 },
-      'how long a decision with `X-Min-Revision` waits for that state before it is 503',
+      'time for which a request with `X-Min-Revision` waits for that revision before it is 503',
     ),
   ),
   API_KEY: setting(
     'apiKey',
-    secret('the key of environment `default` in project `default`', 'generated at the first start'),
+    secret('API key of environment `default` in project `default`', 'generated at the first start'),
   ),
   ADMIN_API_KEY: setting(
     'adminApiKey',
-    secret('the key of the organization: may manage every environment, may not decide', 'none'),
+    secret('API key of the organization; it manages all environments and makes no decisions', 'none'),
   ),
   KEY_OVERLAP_SECONDS: setting(
     'keyOverlapSeconds',
     integer(
       3_600,
       { min: 0, max: KEY_OVERLAP_SECONDS_MAX },
-      'how long the old secret of a rotated key stays good, unless the rotation says otherwise',
+      'time for which the old secret of a rotated key stays valid, unless the rotation states another',
     ),
   ),
   HTTP_THREADS: setting('httpThreads', {
     shownDefault: 'cores − 1, at least 1',
-    meaning: 'threads that take requests and decide',
+    meaning: 'threads that receive requests and make decisions',
     parse: value => parseInteger(value, { min: 1, max: 64 }),
     fallback: () => Math.max(1, availableParallelism() - 1),
   }),
   POOL_THREADS: setting('poolThreads', {
     shownDefault: '1, or 0 on one core',
     meaning:
-      'threads beside each HTTP thread that take part in bulks of thousands and do searches, and one more that reads large bodies; `0`: none',
+      'threads per HTTP thread for large bulks and searches, plus one that reads large bodies; `0`: none',
     parse: value => parseInteger(value, { min: 0, max: 64 }),
     fallback: () => (availableParallelism() > 1 ? 1 : 0),
   }),
@@ -135,7 +135,7 @@ export const settings = {
     integer(
       64,
       { min: 1, max: 100_000 },
-      'large bulks and searches under way or waiting in one HTTP thread; beyond it 503',
+      'maximum running and waiting large bulks and searches per HTTP thread; beyond it 503',
     ),
   ),
   MAX_BODY_BYTES: setting(
@@ -143,7 +143,7 @@ export const settings = {
     integer(
       16_777_216,
       { min: 1_024, max: 1_073_741_824 },
-      'largest body of a bulk or batch; others may have 256 KiB, or 4 MiB where they bring parts along; beyond it 413',
+      'maximum body of a bulk or batch; beyond it 413. Other bodies have fixed limits (docs/limits.md)',
     ),
   ),
   MAX_ATTRIBUTES_BYTES: setting(
@@ -151,7 +151,7 @@ export const settings = {
     integer(
       65_536,
       { min: 1_024, max: 16_777_216 },
-      'most bytes of JSON in the attributes of one thing; beyond it 400',
+      'maximum size of the attributes of one entity, as JSON; beyond it 400',
     ),
   ),
   MAX_IMPORT_BYTES: setting(
@@ -159,104 +159,118 @@ export const settings = {
     integer(
       1_073_741_824,
       { min: 1_048_576, max: 1_099_511_627_776 },
-      'most bytes that an import keeps in memory, some 130 a fact; beyond it 400',
+      'maximum memory of an import, about 130 bytes per fact; beyond it 400',
     ),
   ),
   MAX_HEADER_BYTES: setting(
     'headerBytesMax',
-    integer(16_384, { min: 1_024, max: 1_048_576 }, 'longest request line with its headers; beyond it 431'),
+    integer(
+      16_384,
+      { min: 1_024, max: 1_048_576 },
+      'maximum size of the request line and headers; beyond it 431',
+    ),
   ),
   MAX_BULK_CHECKS: setting(
     'bulkChecksMax',
-    integer(10_000, { min: 1, max: 1_000_000 }, 'most checks in one bulk; beyond it 400'),
+    integer(10_000, { min: 1, max: 1_000_000 }, 'maximum checks in one bulk; beyond it 400'),
   ),
   MAX_LISTED_ENTRIES: setting(
     'listedEntriesMax',
     integer(
       100_000,
       { min: 1, max: 10_000_000 },
-      'most entries of `/user-permissions`, `/authorized_users`, `/allowed/all-tenants` and `/user-tenants`; beyond it 400',
+      'maximum entries of `/user-permissions`, `/authorized_users`, `/allowed/all-tenants` and `/user-tenants`; beyond it 400',
     ),
   ),
   MAX_LISTED_BYTES: setting(
     'listedBytesMax',
-    integer(67_108_864, { min: 1_024, max: 536_870_912 }, 'longest answer of these four; beyond it 400'),
+    integer(
+      67_108_864,
+      { min: 1_024, max: 536_870_912 },
+      'maximum size of a response of these four endpoints; beyond it 400',
+    ),
   ),
   SEARCH_PAGE_SIZE: setting(
     'searchPageSize',
-    integer(1_000, { min: 1, max: 100_000 }, 'results of a search page when none is asked for'),
+    integer(1_000, { min: 1, max: 100_000 }, 'results in a search page if the request states no size'),
   ),
   MAX_SEARCH_PAGE_SIZE: setting(
     'searchPageSizeMax',
-    integer(10_000, { min: 1, max: 100_000 }, 'most results of a search page'),
+    integer(10_000, { min: 1, max: 100_000 }, 'maximum results in a search page'),
   ),
   SEARCH_SCAN_MAX: setting(
     'searchScanMax',
     integer(
       20_000,
       { min: 1, max: 1_000_000 },
-      'candidates that conditions are asked about for one page of a search; behind them the page ends, and says how to go on',
+      'candidates for which conditions are evaluated per search page; the page then ends with a token for the next',
     ),
   ),
   PUBLIC_URL: setting('publicUrl', {
     shownDefault: 'from `Host`',
-    meaning: 'the base URL callers use, given in the AuthZEN metadata and `/openapi.json` byte for byte',
+    meaning: 'base URL for clients, copied unchanged into the AuthZEN metadata and `/openapi.json`',
     parse: parseUrl,
     fallback: () => null,
   }),
   CORS_ORIGINS: setting('corsOrigins', {
     shownDefault: 'off',
-    meaning:
-      'pages that may ask from a browser: origins such as `https://console.example.com`, with commas between them, or `*`',
+    meaning: 'origins that can call the API from a browser (CORS): a comma-separated list, or `*`',
     parse: parseOrigins,
     fallback: () => null,
   }),
   SUBJECT_TYPES: setting('subjectTypes', {
     shownDefault: '`user,identity`',
     meaning:
-      'AuthZEN subject types whose ids are user keys; any other type is nobody. The console searches for subjects of the type `user`',
+      'AuthZEN subject types whose ids are user keys; other types match no user. The console needs `user`',
     parse: value => parseList(value),
     fallback: () => ['user', 'identity'],
   }),
   PERMISSION_FORMAT: setting(
     'permissionFormat',
-    choice(['action:resource', 'resource:action'], 'how `/user-permissions` writes a permission'),
+    choice(['action:resource', 'resource:action'], 'form of a permission in `/user-permissions`'),
   ),
   STRICT_HEADERS: setting(
     'hasStrictHeaders',
-    flag('refuse decisions without `X-Request-ID`, evaluations also without `Cache-Control`'),
+    flag('reject checks without `X-Request-ID`, and evaluations without `Cache-Control`'),
   ),
   AUTHZEN_STRICT: setting(
     'isAuthzenStrict',
-    flag('refuse evaluations without `resource.id`, which otherwise ask about the type'),
+    flag('reject evaluations without `resource.id`; otherwise they check the resource type'),
   ),
-  DEBUG_DECISIONS: setting('hasDebug', flag('explain decisions of `/allowed` in `debug`; slower')),
+  DEBUG_DECISIONS: setting('hasDebug', flag('explain the decisions of `/allowed` in `debug`; slower')),
   BYTES_PATH: setting(
     'hasBytesPath',
-    flag('read decisions of the usual kind straight from their bytes; `false`: parse them all', true),
+    flag(
+      'read checks of the usual form directly from the bytes of the body; `false`: parse all bodies',
+      true,
+    ),
   ),
   MAX_CONNECTIONS: setting(
     'connectionsMax',
-    integer(10_000, { min: 1, max: 1_000_000 }, 'most open connections; one more is closed at once'),
+    integer(10_000, { min: 1, max: 1_000_000 }, 'maximum open connections; one more is closed immediately'),
   ),
   MAX_MANAGEMENT_QUEUE: setting(
     'managementQueueMax',
-    integer(1_000, { min: 1, max: 100_000 }, 'most management requests under way at once; one more is 503'),
+    integer(
+      1_000,
+      { min: 1, max: 100_000 },
+      'maximum concurrent management requests; one more is 503. One environment can use half (429)',
+    ),
   ),
   MAX_CHANGE_STREAMS: setting(
     'changeStreamsMax',
-    integer(1_000, { min: 1, max: 1_000_000 }, 'most streams of changes open on this node; one more is 429'),
+    integer(1_000, { min: 1, max: 1_000_000 }, 'maximum change streams on this node; one more is 429'),
   ),
   MAX_CHANGE_STREAMS_PER_KEY: setting(
     'changeStreamsPerKeyMax',
-    integer(200, { min: 1, max: 1_000_000 }, 'most of them with one key; one more is 429'),
+    integer(200, { min: 1, max: 1_000_000 }, 'maximum change streams with one API key; one more is 429'),
   ),
   MAX_EFFECTIVE_ENVIRONMENTS: setting(
     'effectiveEnvironmentsMax',
     integer(
       4,
       { min: 0, max: 10_000 },
-      'most environments of which streams tell whose access changes; each takes the memory of its index again',
+      'maximum environments with streams of effective access changes; each needs the memory of its index again',
     ),
   ),
   CHANGE_STREAM_BUFFER_BYTES: setting(
@@ -264,7 +278,7 @@ export const settings = {
     integer(
       4_194_304,
       { min: 65_536, max: 1_073_741_824 },
-      'most bytes kept for a reader of changes that does not keep up; beyond it the stream ends',
+      'buffer for a slow change-stream client; beyond it the stream ends',
     ),
   ),
   CHANGE_STREAMS_MEMORY_BYTES: setting(
@@ -272,7 +286,7 @@ export const settings = {
     integer(
       134_217_728,
       { min: 33_554_432, max: 1_099_511_627_776 },
-      'most memory for what readers of changes have yet to take; beyond it the streams end that need the oldest of it',
+      'memory for unread changes of all streams; beyond it, streams that need the oldest changes end',
     ),
   ),
   BODY_TIMEOUT_MS: setting(
@@ -280,26 +294,22 @@ export const settings = {
     integer(
       60_000,
       { min: 100, max: 3_600_000 },
-      'how long a body may take to arrive, or the next 64 KiB of an import; beyond it 408',
+      'time in which a body, or the next 64 KiB of an import, must arrive; beyond it 408',
     ),
   ),
   RATE_LIMIT_PER_SECOND: setting('requestsPerSecondMax', {
     shownDefault: 'off',
-    meaning: 'most requests a second with one key, on each node; one more is 429',
+    meaning: 'maximum requests per second with one API key on each node; one more is 429',
     parse: value => parseInteger(value, { min: 1, max: 1_000_000 }),
     fallback: () => null,
   }),
   AUDIT_RETENTION_DAYS: setting(
     'auditRetentionDays',
-    integer(90, { min: 0, max: 36_500 }, 'how long entries of the audit log are kept; `0`: for ever'),
+    integer(90, { min: 0, max: 36_500 }, 'days for which audit entries are kept; `0`: no limit'),
   ),
   STOP_DELAY_MS: setting(
     'stopDelayMs',
-    integer(
-      1_000,
-      { min: 0, max: 3_000 },
-      'how long a stopping service says that it is not ready before it takes no more connections',
-    ),
+    integer(1_000, { min: 0, max: 3_000 }, 'time between failing `/ready` and closing the port at shutdown'),
   ),
   METRICS: setting(
     'metrics',
@@ -307,38 +317,34 @@ export const settings = {
   ),
   METRICS_TOKEN: setting(
     'metricsToken',
-    secret(
-      'what a scraper of `/metrics` must bring as its bearer token',
-      'none: anybody may look; environments and projects are not named',
-    ),
+    secret('bearer token that `/metrics` requires', 'none: `/metrics` is public and names no environments'),
   ),
   SLOW_REQUEST_MS: setting(
     'slowRequestMs',
-    integer(1_000, { min: 0, max: 3_600_000 }, 'requests that take as long are logged; `0`: none are'),
+    integer(1_000, { min: 0, max: 3_600_000 }, 'duration from which a request is logged as slow; `0`: never'),
   ),
   DECISION_LOG: setting('decisionLog', {
     shownDefault: 'off',
-    meaning: 'where a record of each decision goes: a file, or `stdout`',
+    meaning: 'destination of the decision log: a file, or `stdout`',
     parse: nonEmpty,
     fallback: () => null,
   }),
   DECISION_LOG_SAMPLE: setting('decisionLogShare', {
     shownDefault: '`1`',
-    meaning: 'the part of the decisions that are recorded, above 0 and up to 1',
+    meaning: 'fraction of decisions that are recorded, above 0 and at most 1',
     parse: parseShare,
     fallback: () => 1,
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting('otlpEndpoint', {
     shownDefault: 'off',
-    meaning:
-      'makes OpenTelemetry spans of requests, and sends them to this collector as OTLP over HTTP, such as `http://127.0.0.1:4318`',
+    meaning: 'OpenTelemetry collector that receives spans by OTLP over HTTP, such as `http://127.0.0.1:4318`',
     // Empty is unset, as OpenTelemetry has it.
     parse: value => (value === '' ? null : parseUrl(value)),
     fallback: () => null,
   }),
   OTEL_EXPORTER_OTLP_HEADERS: setting('otlpHeaders', {
     shownDefault: 'none',
-    meaning: 'headers for the collector, such as a token: `name=value`, with commas between several',
+    meaning: 'headers for the collector, such as a token: `name=value`, separated by commas',
     isSecret: true,
     parse: parseHeaders,
     fallback: () => null,
@@ -354,18 +360,18 @@ export const settings = {
         'always_off',
         'traceidratio',
       ],
-      'which requests have spans; with `parentbased_…` whoever began a trace has decided that for all of it',
+      'requests that have spans; with `parentbased_…` the client that starts a trace decides for all of it',
     ),
   ),
   OTEL_TRACES_SAMPLER_ARG: setting('tracesShare', {
     shownDefault: '`1`',
-    meaning: 'the part of the traces that `traceidratio` keeps, above 0 and up to 1',
+    meaning: 'fraction of traces that `traceidratio` keeps, above 0 and at most 1',
     parse: parseShare,
     fallback: () => 1,
   }),
   LOG_LEVEL: setting(
     'logLevel',
-    choice(['info', 'debug', 'warn', 'error', 'silent'], 'least severe log line written'),
+    choice(['info', 'debug', 'warn', 'error', 'silent'], 'lowest level of the log lines that are written'),
   ),
 }
 
@@ -373,15 +379,15 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 type Settings = typeof settings
 
-/** Every setting of the table, by the name it has in the code. */
+/** Values of all settings, by their names in the code. */
 export type Config = {
   readonly [Name in keyof Settings as Settings[Name]['as']]: ReturnType<Settings[Name]['parse']>
 }
 
-/** What no thread needs: the keys, which it checks by hash, and how to get at the store. */
+/** Settings that only the main thread needs: the API keys (threads compare hashes) and the access to the store. */
 type MainThreadOnly = 'apiKey' | 'adminApiKey' | 'storeUrl' | 'redisPassword' | 'redisSentinelPassword'
 
-/** The settings that a thread may know. */
+/** Settings that are passed to threads. */
 export type ThreadSettings = Omit<Config, MainThreadOnly>
 
 export function withoutSecrets({

@@ -1,7 +1,7 @@
 /**
- * Reads the settings from the environment. All that does not fit is refused at once, each with its name and the reason. Secrets may come
- * from files, which `NAME_FILE` names. A variable that is no setting is ignored, unless it looks like a mistyped one: that is a warning,
- * or refused where it begins as our own do.
+ * Reads the settings from environment variables and reports all invalid values together, each with its name and the reason. Secrets can
+ * be read from files (`NAME_FILE`). Unknown variables are ignored. A variable that resembles a setting causes a warning, or an error if
+ * it begins with `VERDICT_`.
  */
 import { AuthzError } from '#model/errors.ts'
 import { type Config, settings } from './config.ts'
@@ -11,9 +11,9 @@ import type { SettingKind } from './setting-kinds.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 interface ReadOptions {
-  /** Told of a variable that looks like a mistyped setting, in a sentence. */
+  /** Called with a sentence for each variable that resembles a setting. */
   readonly onWarning?: (message: string) => void
-  /** Throws an `Error` where the store's settings do not fit. */
+  /** Throws an `Error` if the settings of the store are not valid. */
   readonly requireStore?: (config: Config) => void
 }
 
@@ -23,14 +23,14 @@ const SECRETS = Object.entries<SettingKind<unknown>>(settings).flatMap(([name, {
 const KNOWN = [...Object.keys(settings), ...SECRETS.map(fileName)]
 
 const OWN_PREFIX = 'VERDICT_'
-/** Of the command line, of the code's form, and of tests. */
+/** Variables of the command line, of the start script and of tests. */
 const OTHERS_WITH_OWN_PREFIX = ['KEY', 'KEY_FILE', 'URL', 'OUTPUT', 'FORM', 'STARTED_AGAIN', 'RUNS'].map(
   name => OWN_PREFIX + name,
 )
-/** What Kubernetes sets in every container where a service is called `verdict` or `verdict-…`. */
+/** Variables that Kubernetes sets in every container if a service is called `verdict` or `verdict-…`. */
 const OF_KUBERNETES = /^VERDICT_([A-Z0-9_]+_)?(SERVICE_(HOST|PORT)|PORT)(_|$)/
 
-/** Throws `INVALID_INPUT` with all that does not fit, a line each. */
+/** Throws `INVALID_INPUT` with one line per invalid value. */
 export function readConfig(
   environment: Environment,
   { onWarning = () => {}, requireStore }: ReadOptions = {},
@@ -62,7 +62,7 @@ export function readConfig(
   return Object.freeze(config)
 }
 
-/** Settings that do not go together. */
+/** Messages for settings that contradict each other. */
 function contradictions(config: Config): string[] {
   const found = []
   if (config.apiKey !== null && config.apiKey === config.adminApiKey) {
@@ -86,7 +86,7 @@ function read(name: string, row: SettingKind<unknown>, environment: Environment)
   return value === undefined ? row.fallback() : row.parse(value)
 }
 
-/** What is strange about a variable that is no setting; null: nothing. */
+/** Message for a variable that is not a setting; null if the variable can be ignored. */
 function strangeness(name: string): string | null {
   if (KNOWN.includes(name)) return null
   const isOwn = name.startsWith(OWN_PREFIX)
@@ -96,7 +96,7 @@ function strangeness(name: string): string | null {
   return isOwn ? `${name} is no setting` : null
 }
 
-/** Whether the two are alike but for one place: for two letters there, or for one where a name is short. */
+/** Whether the names differ in one position only, by at most two letters, or by one letter if the name is short. */
 function isNear(name: string, known: string): boolean {
   const length = Math.min(name.length, known.length)
   let before = 0

@@ -1,18 +1,18 @@
-/** The kinds of settings: how each is read, and the message for a value that does not fit. */
+/** Kinds of settings: parsers, and the messages for values that are not valid. */
 
 export interface SettingKind<Value> {
-  /** The default as the table of docs/settings.md shows it. */
+  /** Default as docs/settings.md shows it. */
   readonly shownDefault: string
   readonly meaning: string
-  /** Whether nobody but the service should read it: it may also come from a file, which `NAME_FILE` names. */
+  /** Whether the value is secret. A secret can also be read from the file that `NAME_FILE` names. */
   readonly isSecret?: boolean
-  /** Reads the text; throws an `Error` that says what was expected. */
+  /** Parses the text. Throws an `Error` that states the expected form. */
   parse(text: string): Value
   fallback(): Value
 }
 
 export interface Setting<As extends string, Value> extends SettingKind<Value> {
-  /** The name of the setting in `Config`. */
+  /** Name of the setting in `Config`. */
   readonly as: As
 }
 
@@ -37,12 +37,12 @@ export function integer(
   }
 }
 
-/** Long enough not to be guessed; the value itself never appears in a message. */
+/** A secret that is long enough not to be guessed. Messages never contain the value. */
 export function secret(meaning: string, shownDefault: string): SettingKind<string | null> {
   return { shownDefault, meaning, isSecret: true, parse: parseSecret, fallback: () => null }
 }
 
-/** A password that somebody else has made: any text that is not empty. */
+/** A password of another system: any text that is not empty. */
 export function password(meaning: string): SettingKind<string | null> {
   return { shownDefault: 'none', meaning, isSecret: true, parse: nonEmpty, fallback: () => null }
 }

@@ -1,19 +1,19 @@
-/** The settings as `npm start -- --help` prints them. */
+/** Settings as `npm start -- --help` prints them. */
 import { settings } from './config.ts'
 import { fileName } from './secret-text.ts'
 import type { SettingKind } from './setting-kinds.ts'
 
 const INDENT = '    '
 
-/** `width` is how many characters a line may have. */
+/** Text of the help. `width` is the maximum length of a line. */
 export function settingsHelp(width: number): string {
   const rows = Object.entries<SettingKind<unknown>>(settings).map(
     ([name, { shownDefault, meaning, isSecret }]) => {
-      const also = isSecret ? `. ${fileName(name)} names a file that holds it` : ''
+      const also = isSecret ? `. ${fileName(name)}: path of a file that contains it` : ''
       return `  ${name}  (${plain(shownDefault)})\n${wrapped(plain(meaning) + also, width)}`
     },
   )
-  return `Runs the service. Settings are environment variables; a value that does not fit is refused.\n\n${rows.join('\n')}\n`
+  return `Runs the service. Settings are environment variables. Invalid values are rejected at the start.\n\n${rows.join('\n')}\n`
 }
 
 function plain(text: string): string {

@@ -235,8 +235,8 @@ describe('the arguments', () => {
       expect(status).toBe(0)
       for (const name of Object.keys(settings))
         expect(stdout).toMatch(new RegExp(`^  ${name}  \\(.+\\)\\n    \\S`, 'm'))
-      expect(stdout).toContain('  PORT  (7766)\n    port to listen on; 0 takes a free one\n')
-      expect(stdout).toContain('API_KEY_FILE names a file that holds it')
+      expect(stdout).toContain('  PORT  (7766)\n    port to listen on; 0 selects a free port\n')
+      expect(stdout).toContain('API_KEY_FILE: path of a file that contains it')
       expect(stdout.split('\n').filter(line => line.length > 100)).toEqual([])
     },
   )
