@@ -1,5 +1,5 @@
 /**
- * What the main thread looks up when somebody asks for metrics: one row a metric. What threads count has its rows in
+ * Metrics that the main thread samples at a scrape, one row per metric. Metrics that threads count have their rows in
  * `counted-metrics.ts`.
  */
 import type { MetricRow } from './counted-metrics.ts'
@@ -8,9 +8,9 @@ import type { MetricRow } from './counted-metrics.ts'
 export interface EnvironmentFigures {
   readonly project: string
   readonly environment: string
-  /** Sequence of the newest commit in the index. */
+  /** Sequence number of the newest commit in the index. */
   readonly sequence: number
-  /** For how long changes made elsewhere may have been missed; 0 where nobody else writes. */
+  /** Time for which changes of other nodes might be missing; 0 if no other node writes. */
   readonly stalenessMs: number
   readonly bytes: Readonly<Record<string, number>>
   readonly facts: Readonly<Record<string, number>>
@@ -19,30 +19,30 @@ export interface EnvironmentFigures {
   readonly tenantsVoided: number
 }
 
-/** An environment by its keys, and whether it is closed. */
+/** Keys of an environment, and whether it is closed. */
 export interface EnvironmentState {
   readonly project: string
   readonly environment: string
   readonly isClosed: boolean
 }
 
-/** What is asked for at a scrape. */
+/** Values that are read at a scrape. */
 export interface MetricSources {
-  /** Those that have an index. */
+  /** Environments that have an index. */
   environments(): Iterable<EnvironmentFigures>
-  /** All that callers may name. */
+  /** All environments. */
   environmentStates(): Iterable<EnvironmentState>
-  /** Whether `/ready` says yes. */
+  /** Whether `/ready` returns 200. */
   isReady(): boolean
-  /** Whether `/fresh` says yes. */
+  /** Whether `/fresh` returns 200. */
   isFresh(): boolean
-  /** How many histories of the store were replaced by others. */
+  /** Number of histories of the store that were replaced. */
   replacedHistories(): number
-  /** Management requests that have not been answered yet. */
+  /** Management requests without a response so far. */
   managementInFlight(): number
-  /** The release that runs. */
+  /** Running release. */
   readonly version: string
-  /** Seconds each thread has been at work since it started, by its name. */
+  /** Busy seconds of each thread since its start, by its name. */
   activeSeconds(): Iterable<readonly [thread: string, seconds: number]>
 }
 
@@ -52,14 +52,14 @@ export interface SampledRow extends MetricRow {
   readonly kind: 'counter' | 'gauge'
   readonly labels: readonly string[]
   /**
-   * Of a row by environment, what a scrape without their names tells: the sum, the greatest value, or nothing. Absent: the row names no
-   * environment.
+   * Value of a row by environment in a scrape without names of environments: the sum, the greatest value, or nothing. Absent if the row
+   * has no environment.
    */
   readonly ofAll?: 'sum' | 'greatest' | 'nothing'
   values(sources: MetricSources): Iterable<readonly [labels: Labels, value: number]>
 }
 
-/** Labels that only a scraper with a token is told (`METRICS_TOKEN`). */
+/** Labels that exist only with `METRICS_TOKEN`. */
 export const OF_ENVIRONMENTS: readonly string[] = ['project', 'environment']
 
 const STARTED_AT = Math.round(Date.now() / 1_000 - process.uptime())
@@ -68,40 +68,37 @@ export const SAMPLED_METRICS: readonly SampledRow[] = [
   {
     name: 'verdict_build_info',
     kind: 'gauge',
-    help: 'always 1; the labels say which release runs, on which Node',
+    help: 'always 1; the labels contain the release and the version of Node',
     labels: ['version', 'node'],
     values: sources => [[{ version: sources.version, node: process.versions.node }, 1]],
   },
-  one('gauge', 'verdict_ready', '1 while `/ready` says yes', sources => (sources.isReady() ? 1 : 0)),
-  one(
-    'gauge',
-    'verdict_fresh',
-    '1 while `/fresh` says yes: what other nodes change is heard of, in every environment; always on the embedded store',
-    sources => (sources.isFresh() ? 1 : 0),
+  one('gauge', 'verdict_ready', '1 while `/ready` returns 200', sources => (sources.isReady() ? 1 : 0)),
+  one('gauge', 'verdict_fresh', '1 while `/fresh` returns 200; always 1 on the embedded store', sources =>
+    sources.isFresh() ? 1 : 0,
   ),
   one(
     'gauge',
     'verdict_management_in_flight',
-    'management requests not answered yet; the ceiling is `MAX_MANAGEMENT_QUEUE`',
+    'management requests without a response; the limit is `MAX_MANAGEMENT_QUEUE`',
     sources => sources.managementInFlight(),
   ),
   one(
     'counter',
     'verdict_histories_replaced_total',
-    'histories of the store that were replaced by others: restored, rewound or begun anew; always worth a look',
+    'histories of the store that were replaced: restored, rewound or reinitialized; investigate each',
     sources => sources.replacedHistories(),
   ),
   {
     name: 'verdict_thread_active_seconds_total',
     kind: 'counter',
-    help: 'time a thread was at work and not waiting for events',
+    help: 'time in which a thread was busy',
     labels: ['thread'],
     values: sources => Array.from(sources.activeSeconds(), ([thread, seconds]) => [{ thread }, seconds]),
   },
   {
     name: 'verdict_environment_closed',
     kind: 'gauge',
-    help: '1 while an environment cannot be decided on here, 0 while it can',
+    help: '1 while an environment is closed on this node, otherwise 0',
     labels: OF_ENVIRONMENTS,
     ofAll: 'sum',
     values: sources =>
@@ -110,67 +107,73 @@ export const SAMPLED_METRICS: readonly SampledRow[] = [
         isClosed ? 1 : 0,
       ]),
   },
-  ofEach('gauge', 'verdict_revision', 'newest commit in the index', 'nothing', figures => figures.sequence),
+  ofEach(
+    'gauge',
+    'verdict_revision',
+    'number of the newest commit in the index',
+    'nothing',
+    figures => figures.sequence,
+  ),
   ofEach(
     'gauge',
     'verdict_staleness_seconds',
-    'for how long changes made on other nodes may have been missed; 0 on the embedded store',
+    'time for which changes of other nodes might be missing; 0 on the embedded store',
     'greatest',
     figures => figures.stalenessMs / 1_000,
   ),
   ofEach(
     'counter',
     'verdict_closures_built_total',
-    'role closures built, ahead of questions or for one',
+    'role closures that were built, in advance or for a check',
     'sum',
     figures => figures.closuresBuilt,
   ),
   ofEach(
     'counter',
     'verdict_closure_containers_voided_total',
-    'containers whose closures a change made void',
+    'containers whose closures a change invalidated',
     'sum',
     figures => figures.containersVoided,
   ),
   ofEach(
     'counter',
     'verdict_closure_tenants_voided_total',
-    'tenants all of whose closures went at once, because too much hung below a change',
+    'tenants for which a change invalidated all closures, because too many entities depend on it',
     'sum',
     figures => figures.tenantsVoided,
   ),
   ofEachKind(
     'region',
     'verdict_index_bytes',
-    'shared memory the index has grown to, by region',
+    'shared memory of the index, by region',
     figures => figures.bytes,
   ),
   ofEachKind(
     'kind',
     'verdict_index_facts',
-    '`assignments`, `tuples`, and `records` of everything they are about',
+    '`assignments`, `tuples`, and `records` of the entities in them',
     figures => figures.facts,
   ),
-  // Under the names that everybody uses for them.
+  // Metrics of the process, under their usual names.
   one(
     'gauge',
     'process_resident_memory_bytes',
-    'memory of the process, all threads and indexes, with the pages of the store that the system keeps mapped and takes back when it needs them',
+    'memory of the process with all threads, indexes, and mapped pages of the store, which the system can reclaim',
     () => process.memoryUsage.rss(),
   ),
   one(
     'gauge',
     'process_start_time_seconds',
-    'when the process started, in seconds since 1970',
+    'start time of the process, in seconds since 1970',
     () => STARTED_AT,
   ),
-  one('counter', 'process_cpu_seconds_total', 'processor time of the process, all threads', () => {
+  one('counter', 'process_cpu_seconds_total', 'processor time of all threads of the process', () => {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1_000_000
   }),
 ]
 
-/** A number of the whole process. */
+/** A value of the whole process. */
 function one(
   kind: SampledRow['kind'],
   name: string,
@@ -180,7 +183,7 @@ function one(
   return { name, kind, help, labels: [], values: sources => [[{}, valueOf(sources)]] }
 }
 
-/** A number of each environment. */
+/** A value of each environment. */
 function ofEach(
   kind: SampledRow['kind'],
   name: string,
@@ -198,7 +201,7 @@ function ofEach(
   }
 }
 
-/** Several of each, by another label. */
+/** Several values of each environment, by another label. */
 function ofEachKind(
   label: string,
   name: string,
