@@ -86,23 +86,21 @@ test('what does not exist is found', () => {
   expect(() => findings('sum by (rate(')).toThrow('no PromQL')
 })
 
-/** What the first columns of the table behind that heading of docs/operations.md name. */
-function tableIn(heading: string): string[] {
-  const section = text('docs/operations.md').split(`\n${heading}\n`)[1]!.split('\n#')[0]!
-  return [...section.matchAll(/^\| `([a-z_-]+)` /gm)]
-    .map(([, name]) => name!)
-    .filter(name => name !== 'limit')
+/** Names in the first column of the table under that heading of the document, without repetitions. */
+function namesIn(document: string, heading: string): string[] {
+  const section = text(document).split(`\n${heading}\n`)[1]!.split('\n#')[0]!
+  return [...new Set([...section.matchAll(/^\| `([a-z_-]+)` /gm)].map(([, name]) => name!))]
 }
 
-test('every metric is in the dashboard, and every one of them, and no other, in docs/operations.md', () => {
+test('the dashboard and docs/monitoring.md have every metric, and docs/limits.md has every counted limit', () => {
   const shown = new Set(
     graphs.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => askedIn(expr).metrics)),
   )
   const bare = new Set([...shown].map(name => name.replace(/_(bucket|sum|count)$/, '')))
   const all = [...scrape.types().keys()]
   expect(all.filter(name => !bare.has(name) && !shown.has(name))).toEqual([])
-  expect(tableIn('## Metrics').toSorted()).toEqual(all.toSorted())
-  expect(tableIn('### Limits').toSorted()).toEqual(LIMIT_NAMES.toSorted())
+  expect(namesIn('docs/monitoring.md', '### All metrics').toSorted()).toEqual(all.toSorted())
+  expect(namesIn('docs/limits.md', '## Counted limits').toSorted()).toEqual(LIMIT_NAMES.toSorted())
 })
 
 test('every alert asks for metrics and labels that exist, says how urgent it is and what to look at', () => {
