@@ -66,7 +66,7 @@ export const CLIENT_VERSION: RequestHeaderField = {
   schema: Type.String(),
 }
 
-/** A name in a header. The library cuts off what is not ASCII at both ends, as it does blanks (docs/operations.md). */
+/** A name in a header. The library removes bytes outside ASCII at both ends, like spaces (docs/http-behavior.md). */
 const NameInHeader = Type.String({ pattern: '^[!-~](.*[!-~])?$' })
 const ENDS =
   'Only with ASCII at both ends: other characters there are cut off, which leaves another key. Sent twice with different values: 400.'

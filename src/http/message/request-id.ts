@@ -1,6 +1,6 @@
 /**
  * The name a request goes by in answers and logs: the caller's `X-Request-ID`, exactly as the HTTP library hands it on,
- * or a new one. The library cuts off bytes at both ends that are not ASCII, as it does blanks (docs/operations.md).
+ * or a new one. The library removes bytes outside ASCII at both ends, like spaces (docs/http-behavior.md).
  *
  * Absent, empty and unprintable ids are replaced, never refused (native.md 0.1; D-43). The one request
  * that never gets here is one the HTTP library refuses by itself: its answer carries no id. Whether the header
