@@ -60,7 +60,7 @@ export const INPUTS = {
   // Redis, and nodes that follow it.
   loadedPerSecond: firstLoad(57_700, 'facts/s'),
   // Half of a load: the index, made of the rows of the local copy. Its part of the log must be there at its end.
-  indexedPerSecond: { value: 115_000, unit: 'facts/s', from: 'docs/redis.md: half of a load' },
+  indexedPerSecond: { value: 115_000, unit: 'facts/s', from: 'docs/redis-internals.md: half of a load' },
   scannedPerSecond: firstLoad(212_000, 'facts/s'),
   redisBytesPerFact: firstLoad(181, 'B'),
   thingsPerFact: firstLoad(0.303, 'users and instances'),
@@ -72,8 +72,12 @@ export const INPUTS = {
   heapBytesMax: { value: 4_144 * 2 ** 20, unit: 'B', from: 'V8 on a machine of 16 GiB and more' },
   openedAtOnce: { value: 4, unit: 'environments', from: 'src/management/organization/open-environments.ts' },
   startSeconds: { value: 0.54, unit: 's', from: 'docs/ARCHITECTURE.md' },
-  diskBytesPerFact: { value: 1_640, unit: 'B', from: 'docs/redis.md: 1.5 to 1.7 KiB' },
-  listsPerSecond: { value: 7_350, unit: 'facts/s', from: 'docs/redis.md: 408 s for 3M, beside other work' },
+  diskBytesPerFact: { value: 1_640, unit: 'B', from: 'docs/capacity-planning.md: 1.5 to 1.7 KiB' },
+  listsPerSecond: {
+    value: 7_350,
+    unit: 'facts/s',
+    from: 'docs/redis-internals.md: 408 s for 3M, with other work',
+  },
   followedPerSecond: quietRates(4_022, 'commits/s'),
   redisPerCommit: quietRates(139, 'µs'),
   redisPerMessage: quietRates(1.37, 'µs'),
@@ -89,8 +93,8 @@ export const INPUTS = {
   commitsPerRead: { value: 256, unit: 'commits', from: 'src/store/redis/redis-log.ts' },
   logEntriesMax: { value: 100_000, unit: 'commits', from: 'LOG_ENTRIES_MAX' },
   keepSecondsMax: { value: 3, unit: 's', from: 'src/threads/indexes/shared-indexes.ts' },
-  processBytes: { value: 200e6, unit: 'B', from: 'docs/operations.md' },
-  threadBytes: { value: 45e6, unit: 'B', from: 'docs/operations.md' },
+  processBytes: { value: 200e6, unit: 'B', from: 'docs/capacity-planning.md' },
+  threadBytes: { value: 45e6, unit: 'B', from: 'docs/capacity-planning.md' },
   // Not measured.
   rateOfOneAmongMany: assumed(0.8, 'of the rate of a thread alone: more than two cores were not measured'),
   networkOneWay: assumed(100, 'µs between machines of one place'),
