@@ -1,6 +1,6 @@
 /**
  * Every key in Redis. The keys of one environment share a hash tag, so that one script may touch them all wherever a cluster keeps
- * them; those of the nodes have another. `docs/redis.md` says who writes them and what they hold.
+ * them; those of the nodes have another. `docs/redis-internals.md` says who writes them and what they hold.
  */
 
 export interface RedisKeys {

@@ -17,7 +17,7 @@ const RETRY_PAUSE_MS = 50
 /** A call that nobody answers, as a client with some patience would give it up. */
 const CALL_MS_MAX = 15_000
 
-/** What clients saw: to be asserted, and to be told in `docs/redis.md`. */
+/** Observations of clients. Tests assert them, and docs/redis-failures.md documents them. */
 export interface Seen {
   /** Decisions that were made, and that were refused with 503 or not answered at all. */
   decided: number
