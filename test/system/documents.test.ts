@@ -1,4 +1,4 @@
-/** The documents say what the code declares, and lead where they say: every relative link ends at a file, and every claim of compatibility at a test. */
+/** Generated parts of the documents are current, relative links lead to files and headings, and claims of compatibility to tests. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,12 +22,39 @@ function textOf(document: string): string {
   return readFileSync(join(root, document), 'utf8')
 }
 
-test.each(DOCUMENT_PATHS)('%s says what the code declares', async path => {
+test.each(DOCUMENT_PATHS)('the generated parts of %s are current', async path => {
   const text = documentText(path)
   expect(await documentOf(path, text), '`npm run documents` writes it').toBe(text)
 })
 
-test.each(documents)('every relative link of %s ends at a file', document => {
+/** Anchors of the headings of a document, as GitHub generates them. */
+function anchorsOf(document: string): Set<string> {
+  const headings = textOf(document)
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .matchAll(/^#+ (.+)$/gm)
+  return new Set(
+    [...headings].map(([, heading]) =>
+      heading!
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+test.each(documents)('every anchor in a link of %s is a heading of its target', document => {
+  const links = [...textOf(document).matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)].map(([, path, anchor]) => ({
+    target: path === '' ? document : join(dirname(document), path!),
+    anchor: anchor!,
+  }))
+  const dead = links.filter(
+    ({ target, anchor }) =>
+      target.endsWith('.md') && (!existsSync(join(root, target)) || !anchorsOf(target).has(anchor)),
+  )
+  expect(dead).toEqual([])
+})
+
+test.each(documents)('every relative link of %s leads to a file', document => {
   const targets = [...textOf(document).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, target]) => target!)
   const dead = targets.filter(
     target => !/^[a-z]+:/.test(target) && !existsSync(join(root, dirname(document), target)),
