@@ -27,15 +27,13 @@ export const settings = {
   PORT: setting('port', integer(7766, { min: 0, max: 65_535 }, 'port to listen on; `0` selects a free port')),
   OPA_PORT: setting('opaPort', {
     shownDefault: 'off',
-    meaning:
-      'second port, with the API of Open Policy Agent for checks and permission lists; SDKs expect `8181`',
+    meaning: 'second port, with the API of Open Policy Agent for SDKs, which expect `8181`',
     parse: value => parseInteger(value, { min: 1, max: 65_535 }),
     fallback: () => null,
   }),
   KONG_PORT: setting('kongPort', {
     shownDefault: 'off',
-    meaning:
-      'port for the Open Policy Agent plugin of Kong, without credentials; allow only the gateway to reach it',
+    meaning: 'port for the OPA plugin of Kong, without credentials; only the gateway may reach it',
     parse: value => parseInteger(value, { min: 1, max: 65_535 }),
     fallback: () => null,
   }),
@@ -48,7 +46,7 @@ export const settings = {
   STORE_URL: setting('storeUrl', {
     shownDefault: '`lmdb:./data`',
     meaning:
-      'store of all data: `lmdb:DIR` (a directory), `memory:` (lost at exit), or `redis://…` (shared by nodes; docs/redis.md lists all forms)',
+      'store: `lmdb:DIR`, `memory:` (lost at exit), or `redis://…` (shared by nodes; all forms: docs/redis.md)',
     isSecret: true,
     parse: nonEmpty,
     fallback: () => null,
@@ -114,7 +112,7 @@ export const settings = {
     integer(
       3_600,
       { min: 0, max: KEY_OVERLAP_SECONDS_MAX },
-      'time for which the old secret of a rotated key stays valid, unless the rotation states another',
+      'default time for which the old secret of a rotated key stays valid',
     ),
   ),
   HTTP_THREADS: setting('httpThreads', {
@@ -125,8 +123,7 @@ export const settings = {
   }),
   POOL_THREADS: setting('poolThreads', {
     shownDefault: '1, or 0 on one core',
-    meaning:
-      'threads per HTTP thread for large bulks and searches, plus one that reads large bodies; `0`: none',
+    meaning: 'threads per HTTP thread for large bulks and searches, plus one for large bodies; `0`: none',
     parse: value => parseInteger(value, { min: 0, max: 64 }),
     fallback: () => (availableParallelism() > 1 ? 1 : 0),
   }),
@@ -203,7 +200,7 @@ export const settings = {
     integer(
       20_000,
       { min: 1, max: 1_000_000 },
-      'candidates for which conditions are evaluated per search page; the page then ends with a token for the next',
+      'candidates for which a search page evaluates conditions before it ends with a token',
     ),
   ),
   PUBLIC_URL: setting('publicUrl', {
@@ -220,8 +217,7 @@ export const settings = {
   }),
   SUBJECT_TYPES: setting('subjectTypes', {
     shownDefault: '`user,identity`',
-    meaning:
-      'AuthZEN subject types whose ids are user keys; other types match no user. The console needs `user`',
+    meaning: 'AuthZEN subject types whose ids are user keys; the console needs `user`',
     parse: value => parseList(value),
     fallback: () => ['user', 'identity'],
   }),
@@ -240,10 +236,7 @@ export const settings = {
   DEBUG_DECISIONS: setting('hasDebug', flag('explain the decisions of `/allowed` in `debug`; slower')),
   BYTES_PATH: setting(
     'hasBytesPath',
-    flag(
-      'read checks of the usual form directly from the bytes of the body; `false`: parse all bodies',
-      true,
-    ),
+    flag('read checks of the usual form directly from bytes; `false`: parse all bodies', true),
   ),
   MAX_CONNECTIONS: setting(
     'connectionsMax',
@@ -294,7 +287,7 @@ export const settings = {
     integer(
       60_000,
       { min: 100, max: 3_600_000 },
-      'time in which a body, or the next 64 KiB of an import, must arrive; beyond it 408',
+      'time for a body, or 64 KiB of an import, to arrive; beyond it 408',
     ),
   ),
   RATE_LIMIT_PER_SECOND: setting('requestsPerSecondMax', {
@@ -360,7 +353,7 @@ export const settings = {
         'always_off',
         'traceidratio',
       ],
-      'requests that have spans; with `parentbased_…` the client that starts a trace decides for all of it',
+      'sampling of requests; with `parentbased_…` the client that starts a trace decides',
     ),
   ),
   OTEL_TRACES_SAMPLER_ARG: setting('tracesShare', {

@@ -57,7 +57,7 @@ export const COUNTED_METRICS = {
   requestSeconds: {
     name: 'verdict_http_request_duration_seconds',
     kind: 'histogram',
-    help: 'time from the headers of a request to its response; outcome `answered`, `refused` (4xx), `failed` (5xx) or `aborted`',
+    help: 'time from request headers to response; outcome `answered`, `refused` (4xx), `failed` (5xx), `aborted`',
     by: { endpoint: 'endpoints', outcome: OUTCOMES },
     bounds: LATENCY_BOUNDS_SECONDS,
   },
@@ -100,7 +100,7 @@ export const COUNTED_METRICS = {
   spans: {
     name: 'verdict_spans_total',
     kind: 'counter',
-    help: 'spans of traced requests: `sent`, `dropped` (the queue was full) or `failed` (the collector did not accept them)',
+    help: 'spans: `sent`, `dropped` (the queue was full) or `failed` (rejected by the collector)',
     by: { result: ['sent', 'dropped', 'failed'] },
   },
   changeStreams: { name: 'verdict_change_streams', kind: 'gauge', help: 'open change streams' },
@@ -117,7 +117,7 @@ export const COUNTED_METRICS = {
   changeStreamEnds: {
     name: 'verdict_change_stream_ends_total',
     kind: 'counter',
-    help: 'ended change streams: the client disconnected (`left`), was too slow (`slow`), lost its key (`key`), or the node stopped (`closing`)',
+    help: 'ended change streams: client disconnected (`left`), too slow (`slow`), key not valid (`key`), node stopping (`closing`)',
     by: { reason: ['left', 'slow', 'key', 'closing'] },
   },
   changeResets: {

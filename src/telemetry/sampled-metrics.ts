@@ -158,7 +158,7 @@ export const SAMPLED_METRICS: readonly SampledRow[] = [
   one(
     'gauge',
     'process_resident_memory_bytes',
-    'memory of the process with all threads, indexes, and mapped pages of the store, which the system can reclaim',
+    'memory of the process, including indexes and reclaimable mapped pages of the store',
     () => process.memoryUsage.rss(),
   ),
   one(
