@@ -62,7 +62,7 @@ test.each(documents)('every relative link of %s leads to a file', document => {
   expect(dead).toEqual([])
 })
 
-test('every row of the tables of docs/compatibility.md names a test, but for the settings', () => {
+test('every row of the tables of docs/compatibility.md names a test, except for the settings', () => {
   const [, ...sections] = textOf('docs/compatibility.md').split(/^## /m)
   const rows = sections
     .filter(section => !section.startsWith('What to set'))
