@@ -1,4 +1,4 @@
-/** docs/conditions.md is right: its examples, its refusals, and its patterns on every engine and the oracle. */
+/** Executes the tables of docs/conditions.md and the patterns of docs/condition-patterns.md on every engine and the oracle. */
 import { describe, expect, test } from 'vitest'
 import { LOOKUPS_MAX, STEPS_MAX } from '#conditions/evaluation-budget.ts'
 import { operatorOf } from '#conditions/operators.ts'
@@ -22,17 +22,17 @@ import {
 } from '../support/conditions-document.ts'
 import { truth, wrong } from './read.ts'
 
-/** Of questions that hold at any time. */
+/** Time of checks whose decision does not depend on the time. */
 const READ_AT = Date.UTC(2026, 10, 27, 12)
 
-test('every operator the document names is one, and has an example', () => {
+test('every documented operator exists and has an example', () => {
   expect(operators.length).toBeGreaterThan(20)
   expect(operators.filter(name => operatorOf(name) === null)).toEqual([])
   const tests = JSON.stringify(examples.map(example => example.test))
   expect(operators.filter(name => !tests.includes(`"${name}":`))).toEqual([])
 })
 
-test('ten patterns allow something and deny something', () => {
+test('each of the ten patterns has checks that are allowed and checks that are denied', () => {
   expect(patterns.length).toBe(10)
   for (const { title, questions } of patterns) {
     expect(new Set(questions.map(({ allow }) => allow)), title).toEqual(new Set([true, false]))
@@ -40,13 +40,13 @@ test('ten patterns allow something and deny something', () => {
 })
 
 test.each([DEPTH_MAX, LEAVES_MAX, OPERAND_ELEMENTS_MAX, LOOKUPS_MAX, STEPS_MAX])(
-  'a limit of %i is among those the document names',
+  'the limit of %i is documented',
   limit => {
     expect(limits).toContain(limit.toLocaleString('en'))
   },
 )
 
-test('examples are true, false or unknown as the document says', () => {
+test('examples have the documented values', () => {
   const found = examples.map(({ attribute, test: one }) => ({
     attribute,
     test: one,
@@ -55,7 +55,7 @@ test('examples are true, false or unknown as the document says', () => {
   expect(found).toEqual(examples)
 })
 
-test('connectives of three values are as the document says', () => {
+test('connectives have the documented values', () => {
   const values = { true: {}, false: { anyOf: [] }, unknown: { 'user.none': { equals: 1 } } }
   const found = connectives.map(({ a, b }) => ({
     a,
@@ -67,7 +67,7 @@ test('connectives of three values are as the document says', () => {
   expect(found).toEqual(connectives)
 })
 
-test.each(refused)('$text is refused', ({ conditions }) => {
+test.each(refused)('$text is rejected', ({ conditions }) => {
   expect(wrong(conditions)).not.toEqual([])
 })
 
@@ -76,7 +76,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     test.each([
       { way: 'sent', asked: askedWithAttributes },
       { way: 'stored', asked: askedOfStored },
-    ])('answers as the document says with attributes $way', ({ asked }) => {
+    ])('checks with attributes $way have the documented decisions', ({ asked }) => {
       const answers = pattern.questions.map(question =>
         answer(asked(newJudge(), pattern, question), question),
       )
@@ -85,7 +85,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
   })
 })
 
-/** As a reader finds it in the document. */
+/** The decision with its row in the document. */
 function answer(allow: boolean, { row }: Question): string {
   return `${allow ? 'allow' : 'deny'}: ${row}`
 }

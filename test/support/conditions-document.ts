@@ -1,13 +1,16 @@
-/** What docs/conditions.md promises, as its tests run it: examples, refusals, and patterns with the questions asked of them. */
+/** Reads docs/conditions.md (tables) and docs/condition-patterns.md (requests and checks) for the tests that execute them. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TruthName } from '#conditions/truth.ts'
 import type { JsonObject } from '#conditions/values.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 
-const DOCUMENT = readFileSync(fileURLToPath(new URL('../../docs/conditions.md', import.meta.url)), 'utf8')
+const REFERENCE = 'conditions.md'
+const PATTERNS = 'condition-patterns.md'
+/** A request of a pattern. Its body can continue on further lines, which begin with spaces. */
+const REQUEST = /^POST …\/(condition_sets|set_rules) (\{.*(?:\n {2}.*)*)$/gmu
 
-/** A test of `user.a` and its value; `undefined`: the attribute is missing. */
+/** A test of `user.a` and its value; `undefined` if the attribute is missing. */
 export interface Example {
   readonly attribute: unknown
   readonly test: unknown
@@ -20,7 +23,7 @@ export interface DocumentedRequest {
   readonly body: unknown
 }
 
-/** A condition set as the API takes it. */
+/** Condition set in the form of the API. */
 export interface DocumentedSet {
   readonly key: string
   readonly name: string
@@ -30,7 +33,7 @@ export interface DocumentedSet {
   readonly conditions: JsonObject
 }
 
-/** A rule as the API takes it. */
+/** Rule in the form of the API. */
 export interface DocumentedRule {
   readonly user_set: string
   readonly permission: string
@@ -44,13 +47,13 @@ export interface Pattern {
   readonly questions: readonly Question[]
 }
 
-/** Attributes are without the key, which a question says by itself. */
+/** One check of a pattern. Its attributes exclude the key. */
 export interface Question {
-  /** The row of the table, by which a reader finds it. */
+  /** Text of the table row, for messages. */
   readonly row: string
   readonly user: string
   readonly userAttributes: JsonObject
-  /** A tenant role, and the tenant it is held in. */
+  /** Tenant role of the user, and the tenant in which the user holds it. */
   readonly holds: { readonly role: string; readonly tenant: string } | null
   readonly type: string
   readonly action: string
@@ -58,35 +61,35 @@ export interface Question {
   readonly resourceAttributes: JsonObject
   readonly tenantAttributes: JsonObject | null
   readonly context: JsonObject | null
-  /** In milliseconds since 1970; `null`: the answer is the same at any time. */
+  /** In milliseconds since 1970; `null` if the decision does not depend on the time. */
   readonly at: number | null
   readonly allow: boolean
 }
 
-/** What each question is asked on, beside its pattern's sets and rules. */
+/** Model and facts of every check, in addition to the sets and rules of its pattern. */
 export const GROUND = {
   actions: { document: ['read', 'write'], project: ['create'] },
   roles: { member: [], reader: ['document:read'] },
   otherTenant: 'other',
 } as const
 
-/** The first requests of a reader, in the default environment. */
+/** Requests of the first steps, in the default environment. */
 export const firstRequests: readonly DocumentedRequest[] = [
-  ...sectionBehind('## On one page').matchAll(/^([A-Z]+) (\/.*)\n(.*)$/gmu),
+  ...sectionOf(PATTERNS, '## First steps').matchAll(/^([A-Z]+) (\/.*)\n(.*)$/gmu),
 ].map(([, method, path, body]) => ({
   method: method!,
   path: path!.replace('{project}/{environment}', 'default/default'),
   body: JSON.parse(body!) as unknown,
 }))
 
-export const examples: readonly Example[] = rowsBehind('### Examples').map(row => ({
+export const examples: readonly Example[] = rowsOf('### Examples').map(row => ({
   attribute: cell(row, '`user.a`') === 'missing' ? undefined : json(cell(row, '`user.a`')),
   test: json(cell(row, 'Test')),
-  truth: truthName(cell(row, 'Truth')),
+  truth: truthName(cell(row, 'Value')),
 }))
 
-/** The connectives of two values, by the names of the columns. */
-export const connectives = rowsBehind('### Three values').map(row => ({
+/** Results of the connectives for two values, by the names of the columns. */
+export const connectives = rowsOf('### Three values').map(row => ({
   a: truthName(cell(row, 'a')),
   b: truthName(cell(row, 'b')),
   allOf: truthName(cell(row, '`allOf`')),
@@ -94,29 +97,30 @@ export const connectives = rowsBehind('### Three values').map(row => ({
   not: truthName(cell(row, '`not` a')),
 }))
 
-/** Their names, other spellings included. */
-export const operators: readonly string[] = rowsBehind('### Operators').flatMap(row =>
+/** Names of the operators, including aliases. */
+export const operators: readonly string[] = rowsOf('### Operators').flatMap(row =>
   [...cell(row, 'Operator').matchAll(/`([^`]+)`/gu)].map(([, name]) => name!),
 )
 
-export const limits: readonly string[] = rowsBehind('## Limits').map(row => cell(row, 'Value'))
+export const limits: readonly string[] = rowsOf('## Limits').map(row => cell(row, 'Value'))
 
-export const refused = rowsBehind('## What is refused when written').map(row => {
-  const text = cell(row, 'Refused')
+export const refused = rowsOf('### Rejected conditions').map(row => {
+  const text = cell(row, 'Rejected')
   return { text, conditions: json(text) }
 })
 
-export const patterns: readonly Pattern[] = sectionBehind('## Ten patterns worth copying')
-  .split(/^### /mu)
-  .slice(1)
-  .map(readPattern)
+/** Sets of several patterns, in the text before the first one. */
+const [sharedText = '', ...patternTexts] = sectionOf(PATTERNS, '## Patterns').split(/^### /mu)
+const sharedSets = bodiesOf<DocumentedSet>(sharedText, 'condition_sets')
+
+export const patterns: readonly Pattern[] = patternTexts.map(readPattern)
 
 function readPattern(section: string): Pattern {
-  const [, block] = /^```json\n(.*?)^```$/msu.exec(section)!
-  const { condition_sets: sets, set_rules: rules } = JSON.parse(block!) as {
-    condition_sets: readonly DocumentedSet[]
-    set_rules: readonly DocumentedRule[]
-  }
+  const rules = bodiesOf<DocumentedRule>(section, 'set_rules')
+  const sets = [
+    ...sharedSets.filter(({ key }) => rules.some(rule => rule.user_set === key)),
+    ...bodiesOf<DocumentedSet>(section, 'condition_sets'),
+  ]
   const [type, onlyAction] = rules[0]!.permission.split(':')
   const questions = tableIn(section).map((row): Question => {
     const { key: user, ...userAttributes } = json(cell(row, 'User')) as JsonObject & { key: string }
@@ -136,7 +140,7 @@ function readPattern(section: string): Pattern {
       tenantAttributes: optional(row, 'Tenant'),
       context: optional(row, 'Context'),
       at: time === 'any' ? null : Date.parse(time),
-      allow: readAnswer(cell(row, 'Answer')),
+      allow: readDecision(cell(row, 'Decision')),
     }
   })
   return { title: section.slice(0, section.indexOf('\n')), sets, rules, questions }
@@ -144,23 +148,30 @@ function readPattern(section: string): Pattern {
 
 type Row = ReadonlyMap<string, string>
 
-function sectionBehind(heading: string): string {
-  const from = DOCUMENT.indexOf(`\n${heading}\n`)
-  if (from < 0) throw new Error(`docs/conditions.md has no ${heading}`)
-  const behind = DOCUMENT.slice(from + heading.length + 2)
+function sectionOf(document: string, heading: string): string {
+  const text = readFileSync(fileURLToPath(new URL(`../../docs/${document}`, import.meta.url)), 'utf8')
+  const from = text.indexOf(`\n${heading}\n`)
+  if (from < 0) throw new Error(`docs/${document} has no heading ${heading}`)
+  const section = text.slice(from + heading.length + 2)
   const level = heading.slice(0, heading.indexOf(' '))
-  const next = behind.search(new RegExp(`^#{2,${level.length}} `, 'mu'))
-  return next < 0 ? behind : behind.slice(0, next)
+  const next = section.search(new RegExp(`^#{2,${level.length}} `, 'mu'))
+  return next < 0 ? section : section.slice(0, next)
 }
 
-function rowsBehind(heading: string): readonly Row[] {
-  return tableIn(sectionBehind(heading))
+function rowsOf(heading: string): readonly Row[] {
+  return tableIn(sectionOf(REFERENCE, heading))
 }
 
-/** The rows of the first table, each by the names of its columns. */
+function bodiesOf<Body>(text: string, collection: string): readonly Body[] {
+  return [...text.matchAll(REQUEST)]
+    .filter(([, name]) => name === collection)
+    .map(([, , body]) => JSON.parse(body!) as Body)
+}
+
+/** Rows of the first table, each as its cells by the name of their column. */
 function tableIn(section: string): readonly Row[] {
   const [table] = /(?:^\|.*\|\n)+/mu.exec(section) ?? []
-  if (table === undefined) throw new Error(`no table in ${section}`)
+  if (table === undefined) throw new Error(`the section has no table: ${section}`)
   const [head, , ...rows] = table.trimEnd().split('\n').map(cellsOf)
   return rows.map(cells => new Map(head!.map((name, index) => [name, cells[index]!])))
 }
@@ -174,7 +185,7 @@ function cellsOf(line: string): string[] {
 
 function cell(row: Row, name: string): string {
   const text = row.get(name)
-  if (text === undefined) throw new Error(`no column ${name} in ${[...row.keys()].join()}`)
+  if (text === undefined) throw new Error(`the table has no column ${name}, only ${[...row.keys()].join()}`)
   return text
 }
 
@@ -194,7 +205,7 @@ function truthName(text: string): TruthName {
   return name
 }
 
-function readAnswer(text: string): boolean {
+function readDecision(text: string): boolean {
   if (text !== 'allow' && text !== 'deny') throw new Error(`expected allow or deny, got ${text}`)
   return text === 'allow'
 }
