@@ -17,7 +17,7 @@ test('langchain-permit: its tool checks, its retrievers keep what may not be see
   const drive = besideSuites('agents/langchain_drive.py')
   const report = await run(python, [drive, service.address, API_KEY], { env })
   const known = {
-    PermitEnsembleRetriever: 'fails in its own constructor',
+    PermitEnsembleRetriever: 'its constructor fails',
   }
   const name = 'LangChain, `langchain-permit` 0.1.4'
   expectReport({ name, suite: 'agents', file: 'agents.test.ts', known }, report)

@@ -7,9 +7,9 @@ import { ADMIN_KEY, API_KEY, startedService } from '#testing/processes/running-s
 
 const VERSION = '1.2.8'
 const KNOWN = {
-  'ConditionSets.List': 'fails in the client itself, which drops the array it asks for',
-  'ResourceActionGroups.Delete': 'asks for the deletion of an action of that key',
-  'ResourceActionGroups.ListByAttributes': 'does not send the attributes',
+  'ConditionSets.List': 'the client drops the array of the response',
+  'ResourceActionGroups.Delete': 'the client deletes the action with that key',
+  'ResourceActionGroups.ListByAttributes': 'the client does not send the attributes',
 }
 
 /** The program that drives the client, built; skips the test where that cannot be. */
@@ -50,6 +50,6 @@ test('carries what the Terraform provider does of each kind: apply, plan, change
     await run(program, ['terraform', service.address, API_KEY]),
   ) as Record<string, string>
   expect(ground).toBe('works')
-  const name = `Terraform, by the client its provider stands on, \`permit-golang\` ${VERSION}`
+  const name = `Terraform, by the client of its provider, \`permit-golang\` ${VERSION}`
   expectReport({ name, suite: 'Go', file: 'go.test.ts', known: {} }, JSON.stringify(kinds))
 })

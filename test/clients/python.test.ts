@@ -11,9 +11,8 @@ import { ADMIN_KEY, API_KEY, startedService } from '#testing/processes/running-s
 const KNOWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '3.0.0': {},
   '2.8.3': {
-    'permit.authorized_users': 'fails in the client itself, when it reads the answer',
-    'resource_relations.list':
-      'insists on a bare array and does not say who it is; later versions insist on the envelope',
+    'permit.authorized_users': 'the client cannot read the response',
+    'resource_relations.list': 'the client requires an array and does not identify itself',
   },
 }
 
