@@ -1,25 +1,25 @@
-/** Every bench there is: what it shows, for how long it runs, and how it is started. `run.ts` starts them. */
+/** Registry of all benches: results, duration and command of each. `run.ts` starts them. */
 
 export interface Bench {
   readonly name: string
   readonly shows: string
-  /** On the reference machine, two cores. */
+  /** Duration on the reference machine with two cores. */
   readonly takes: string
-  /** Below `bench`; null: the claims, which vitest runs. */
+  /** Path below `bench`; null for the claims, which vitest runs. */
   readonly program: string | null
-  /** What the program is told before the caller's own options. */
+  /** Arguments before the options of the caller. */
   readonly args?: readonly string[]
   /** Flags of Node. */
   readonly flags?: readonly string[]
-  /** Has a core to itself, the second; what it starts is pinned by the program. Others have both. */
+  /** Runs on the second core only. The program pins the processes that it starts. Other benches use both cores. */
   readonly isPinned?: true
-  /** Memory from huge pages, as the service asks for it. */
+  /** Memory from huge pages, as in the service. */
   readonly hasHugePages?: true
 }
 
 const LARGE_HEAP = '--max-old-space-size=12000'
 
-/** A part of `service.ts`, which takes the names of several and shares what they measure among them. */
+/** A part of `service.ts`, which accepts several names and shares their measurements. */
 const ofService = (name: string, takes: string, shows: string): Bench => ({
   name,
   shows,
@@ -32,40 +32,48 @@ const ofService = (name: string, takes: string, shows: string): Bench => ({
 })
 
 export const BENCHES: readonly Bench[] = [
-  ofService('single', '2 min', 'single decisions over HTTP against the floor; needs wrk'),
-  ofService('bulk', '2 min', 'bulks of 10 to 10,000 against the floor, and what a check costs in each'),
-  ofService('evaluations', '30 s', 'AuthZEN evaluations of 1,000 against the floor'),
-  ofService('latency', '3 min', 'latency of single decisions against load, and near the peak; needs wrk'),
+  ofService('single', '2 min', 'single decisions over HTTP, relative to the baseline server; needs wrk'),
+  ofService(
+    'bulk',
+    '2 min',
+    'bulks of 10 to 10,000, relative to the baseline server, and the cost per check',
+  ),
+  ofService('evaluations', '30 s', 'AuthZEN evaluations of 1,000, relative to the baseline server'),
+  ofService('latency', '3 min', 'latency of single decisions by load, and near the peak; needs wrk'),
   ofService('pool', '1 min', 'a bulk of 10,000 with a pool thread on a second core'),
-  ofService('beside-bulks', '1 min', 'p99 of single decisions beside bulks of 10,000'),
-  ofService('behind-bulks', '1 min', 'a single decision behind ten bulks that become whole together'),
-  ofService('beside-writes', '1 min', 'p99 of single decisions beside 2,000 changes a second'),
-  ofService('facts', '1 min', 'what a check costs in the engine against the number of facts'),
-  ofService('beside-hostiles', '5 min', 'what a polite tenant feels of each hostile one'),
+  ofService('beside-bulks', '1 min', 'p99 of single decisions during bulks of 10,000'),
+  ofService('behind-bulks', '1 min', 'a single decision after ten bulks that arrive together'),
+  ofService('beside-writes', '1 min', 'p99 of single decisions during 2,000 changes per second'),
+  ofService('facts', '1 min', 'cost of a check in the engine by the number of facts'),
+  ofService('beside-hostiles', '5 min', 'effect of each noisy neighbor on a well-behaved tenant'),
   ofService(
     'condition-peers',
     '2 min',
-    'rules of W6 against Cerbos, on one core each; needs wrk, installs Cerbos',
+    'rules of W6 compared with Cerbos, on one core each; needs wrk, installs Cerbos',
   ),
-  ofService('ruled-bulk', '2 min', 'bulks of 1,000 with attributes and rules against the floor'),
-  ofService('peers', '20 min', 'the same model and questions elsewhere; installs what it compares with'),
+  ofService(
+    'ruled-bulk',
+    '2 min',
+    'bulks of 1,000 with attributes and rules, relative to the baseline server',
+  ),
+  ofService('peers', '20 min', 'the same model and checks in other products, which it installs'),
   {
     name: 'changes',
     shows:
-      '5,000 changes a second told to 100 connections, and single decisions beside them; with `floods` large commits',
+      '5,000 changes per second to 100 connections, and concurrent decisions; with `floods` large commits',
     takes: '1 min',
     program: 'http/changes.ts',
   },
   {
     name: 'ends',
-    shows: 'grants that end: their memory, their load, and 100,000 that end in one second',
+    shows: 'expiring grants: memory, load, and 100,000 that expire within one second',
     takes: '1 min',
     program: 'engine/ends.ts',
     flags: [LARGE_HEAP],
   },
   {
     name: 'checks',
-    shows: 'checks, memory and load of the index against plain Maps',
+    shows: 'checks, memory and load of the index, relative to the reference engine',
     takes: '5 min',
     program: 'engine/checks.ts',
     flags: ['--expose-gc', LARGE_HEAP],
@@ -74,7 +82,7 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'drive-alone',
-    shows: 'ns a check of one size in a process of its own; needs SCALE',
+    shows: 'nanoseconds per check of one size in a separate process; needs SCALE',
     takes: '1 min',
     program: 'engine/drive-alone.ts',
     flags: [LARGE_HEAP],
@@ -83,7 +91,7 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'race',
-    shows: 'the index of several checkouts in turns, to see what a part of it is worth; needs paths',
+    shows: 'the index of several checkouts alternately, to measure a change; needs paths',
     takes: '1 min',
     program: 'engine/race.ts',
     flags: [LARGE_HEAP],
@@ -92,7 +100,7 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'rules',
-    shows: 'what rules on attributes cost a question, and attributes of memory',
+    shows: 'cost of rules per check, and memory of attributes',
     takes: '2 min',
     program: 'engine/rules.ts',
     flags: [LARGE_HEAP],
@@ -101,14 +109,14 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'condition-costs',
-    shows: 'processor time of a question that takes all its steps, for each operator',
+    shows: 'processor time of a check that uses all its steps, for each operator',
     takes: '1 min',
     program: 'engine/condition-costs.ts',
     flags: [LARGE_HEAP],
   },
   {
     name: 'load',
-    shows: 'loading 1M facts from rows, against plain Maps',
+    shows: 'loading 1M facts from rows, relative to the reference engine',
     takes: '1 min',
     program: 'engine/load.ts',
     flags: [LARGE_HEAP],
@@ -125,7 +133,7 @@ export const BENCHES: readonly Bench[] = [
   {
     name: 'ruled-searches',
     shows:
-      'searches with rules over a million instances and users: by lists of owners, by a scan; what lists cost the writer',
+      'searches with rules over 1M instances and users: by index, by scan; cost of the index for the writer',
     takes: '2 min',
     program: 'engine/ruled-searches.ts',
     flags: [LARGE_HEAP],
@@ -140,14 +148,14 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'schema-ceilings',
-    shows: 'changes of a schema as large as one may be',
+    shows: 'changes of a schema of maximum size',
     takes: '3 min',
     program: 'engine/schema-ceilings.ts',
     flags: [LARGE_HEAP],
   },
   {
     name: 'rule-ceilings',
-    shows: 'changes of condition sets and rules as many as there may be',
+    shows: 'changes of the maximum number of condition sets and rules',
     takes: '2 min',
     program: 'engine/schema-ceilings.ts',
     args: ['rules'],
@@ -155,28 +163,28 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'schema-changes',
-    shows: 'changes of the schema on millions of facts: writer, reader, closures built anew',
+    shows: 'changes of the schema with millions of facts: writer, reader, rebuilt closures',
     takes: '3 min',
     program: 'engine/schema-changes.ts',
     flags: [LARGE_HEAP],
   },
   {
     name: 'reader-stalls',
-    shows: 'how long readers are stopped by what the writer does at its worst',
+    shows: 'longest pauses of readers because of the writer',
     takes: '5 min',
     program: 'engine/reader-stalls.ts',
     flags: [LARGE_HEAP],
   },
   {
     name: 'reader-under-writes',
-    shows: 'what a reader in another thread feels of the writer, and how soon it sees a change',
+    shows: 'effect of the writer on a reader in another thread, and the delay of changes',
     takes: '2 min',
     program: 'engine/reader-under-writes.ts',
     flags: ['--max-old-space-size=8000'],
   },
   {
     name: 'torn-reads',
-    shows: 'no wrong answer beside a writer without pause (not a measurement)',
+    shows: 'no wrong decision during continuous writes (not a measurement)',
     takes: '3 min',
     program: 'engine/torn-reads.ts',
   },
@@ -194,107 +202,106 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'fuzz-bodies',
-    shows: 'millions of bodies read from bytes and the ordinary way (not a measurement)',
+    shows: 'millions of bodies read from bytes and by the standard parser (not a measurement)',
     takes: '10 min',
     program: 'http/fuzz-bodies.ts',
   },
   {
     name: 'hostile-bodies',
-    shows: '200,000 hostile requests: no hang, no death, no wrong answer (not a measurement)',
+    shows: '200,000 hostile requests without a hang, crash or wrong response (not a measurement)',
     takes: '5 min',
     program: 'http/hostile-bodies.ts',
   },
   {
     name: 'metrics-cost',
-    shows: 'what counting costs a single decision',
+    shows: 'cost of metrics per single decision',
     takes: '2 min',
     program: 'http/metrics-cost.ts',
     isPinned: true,
   },
   {
     name: 'drive-service',
-    shows: 'a service with W1 in it, to be asked by hand; runs until it is ended',
-    takes: 'for ever',
+    shows: 'a service with data set W1 for manual requests; runs until it is stopped',
+    takes: 'unlimited',
     program: 'http/drive-service.ts',
     flags: [LARGE_HEAP],
     hasHugePages: true,
   },
   {
     name: 'beside-lists',
-    shows: 'what single decisions wait for while another environment asks for the longest lists',
+    shows: 'delay of single decisions while another environment requests the longest lists',
     takes: '5 min',
     program: 'hostile/beside.ts',
   },
   {
     name: 'starts',
     shows:
-      'starts of the command line and of the service, against that of Node; beside other checkouts, if named',
+      'start times of the command line and the service, relative to Node; also of other checkouts, if named',
     takes: '3 min',
     program: 'starts/starts.ts',
     flags: [LARGE_HEAP],
   },
   {
     name: 'audit-cost',
-    shows: 'what the audit log costs a commit',
+    shows: 'cost of the audit log per commit',
     takes: '1 min',
     program: 'management/audit-cost.ts',
   },
   {
     name: 'deletions',
-    shows: 'deleting what very many depend on: tenant, type, role, relation, user, or what rules name',
+    shows:
+      'deletion of entities with many dependents: tenant, type, role, relation, user, or entities in rules',
     takes: '3 min each',
     program: 'management/deletions.ts',
   },
   {
     name: 'rule-changes',
     shows:
-      'processor time of one rule or set changed, with 100 rules and with 50,000; of another checkout, if named',
+      'processor time of a change of one rule or set, with 100 and 50,000 rules; of another checkout, if named',
     takes: '2 min',
     program: 'management/rule-changes.ts',
   },
   {
     name: 'writes',
     shows:
-      'writes a second, single and in bulks, on each store, and what is kept of them; peers; other checkouts, if named',
+      'writes per second, single and bulk, per store, and their storage; peers; other checkouts, if named',
     takes: '4 min',
     program: 'management/writes.ts',
   },
   {
     name: 'import',
-    shows:
-      'a million facts imported over HTTP and exported again, and what is kept of each; beside other checkouts, if named',
+    shows: 'import and export of 1M facts over HTTP, and their storage; also of other checkouts, if named',
     takes: '3 min',
     program: 'management/import.ts',
   },
   {
     name: 'pages',
-    shows: 'a page of a list in a small environment and in a large one',
+    shows: 'a page of a list in a small and in a large environment',
     takes: '10 min',
     program: 'management/pages.ts',
   },
   {
     name: 'first-load',
-    shows: 'how long a node takes to be ready beside a Redis with 3M facts',
+    shows: 'time until a node is ready with 3M facts in Redis',
     takes: '10 min',
     program: 'redis/first-load.ts',
     flags: ['--max-old-space-size=8000'],
   },
   {
     name: 'propagation',
-    shows: 'how soon a change on one node is decided by on another',
+    shows: 'delay until a change on one node affects decisions on another',
     takes: '2 min',
     program: 'redis/propagation.ts',
   },
   {
     name: 'scale',
-    shows: 'a fleet for 10^9 facts and 10^6 checks a second, simulated from measured rates',
+    shows: 'a fleet for 10^9 facts and 10^6 checks per second, simulated from measured rates',
     takes: '1 min',
     program: 'scale/scale.ts',
   },
   {
     name: 'scale-rates',
-    shows:
-      'the rates that the simulation needs and no other bench has: index, followers, what a commit costs Redis',
+    shows: 'further rates for the simulation: index, followers, cost of a commit in Redis',
     takes: '1 min',
     program: 'scale/rates.ts',
     flags: [LARGE_HEAP],
@@ -302,13 +309,13 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'running-service',
-    shows: 'autocannon on a service that runs, every answer looked at; needs --url and --key',
+    shows: 'autocannon with a running service, every response verified; needs --url and --key',
     takes: '40 s',
     program: 'load/load.ts',
   },
   {
     name: 'soak',
-    shows: '85 % of the peak, every answer compared, parts killed',
+    shows: '85 % of the peak with verified responses while components are killed',
     takes: '10 min',
     program: 'soak/soak.ts',
     isPinned: true,
@@ -321,13 +328,13 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'claims',
-    shows: 'what is said of allocation, collections and times, judged; on a quiet machine',
+    shows: 'limits of allocation, garbage collection and times; on an idle machine',
     takes: '2 min',
     program: null,
   },
 ]
 
-/** What runs when nothing is asked for by name: a quarter of an hour. */
+/** Benches that run if no name is given. They take about 15 minutes. */
 export const USUAL = [
   'single',
   'bulk',

@@ -1,11 +1,11 @@
 /**
- * Runs any bench of the registry, as it has to be run: its flags, its core, its memory.
+ * Runs benches of the registry with their flags, core and memory settings.
  *
- *     npm run bench                       the usual ones of the service, a quarter of an hour
- *     npm run bench -- NAME… [options]    these, one after the other; options go to the program
- *     npm run bench -- --list             what there is
+ *     npm run bench                       the default benches, about 15 minutes
+ *     npm run bench -- NAME… [options]    these, in order; options are passed to the program
+ *     npm run bench -- --list             list of all benches
  *
- * Needs Linux (`taskset`) and two cores that nobody else uses. The exit code is 1 when one of them failed.
+ * Requires Linux (`taskset`) and two cores without other load. The exit code is 1 if a bench failed.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -32,7 +32,7 @@ function run(words: readonly string[]): void {
   const named = BENCHES.filter(({ name }) => words.includes(name))
   const options = words.filter(word => !named.some(({ name }) => name === word))
   if (words.length > 0 && named.length === 0) {
-    process.stderr.write(`no bench is called ${words[0]}; npm run bench -- --list shows what there is\n`)
+    process.stderr.write(`no bench is called ${words[0]}; npm run bench -- --list shows all benches\n`)
     process.exitCode = 2
     return
   }
@@ -50,7 +50,7 @@ interface Command {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** One command a program: the parts of a program that takes several names run in one process. */
+/** One command per program: all selected parts of a program run in one process. */
 function commandsOf(benches: readonly Bench[]): Command[] {
   return [...Map.groupBy(benches, ({ program }) => program).values()].map(together => {
     const [{ program, flags = [], isPinned, hasHugePages }] = together as [Bench]
