@@ -1,7 +1,7 @@
 /**
- * The audit of what the product depends on: fails when an advisory of high or critical severity is known for a package that
- * is installed with it. A registry that cannot be reached, or has no advisories, is no reason to stop: it is said, and the
- * next run looks again. What only tests and benches need does not run where the product does, and is left out.
+ * Audits the production dependencies. Fails if an advisory of high or critical severity exists for one of
+ * them. If the registry is not reachable or has no advisories, the audit reports this and succeeds.
+ * Dependencies of tests and benches are not audited, because they are not installed with the product.
  */
 import { spawnSync } from 'node:child_process'
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * What `npx verdict-authz` runs, and `verdict` where the package is installed: the code of this checkout, or of this package, which
- * has the built form alone. The Node that is first on the PATH may be the system's, and too old: then the one that came along runs
- * it. Plain JavaScript without flags, because an old one has to read it.
+ * Entry point of `npx verdict-authz` and of `verdict` in an installed package. Runs the sources of a
+ * checkout, or the built form of a package. If the first Node on the PATH is too old, the Node from npm runs
+ * the code. This file is plain JavaScript without flags, because an old Node must be able to read it.
  */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -10,7 +10,10 @@ import { fileURLToPath } from 'node:url'
 
 const FLAG = '--disable-warning=ExperimentalWarning'
 
-/** The Node that npm installed beside this file; null: there is none, or it was installed without scripts. */
+/**
+ * Path of the Node that npm installed with the package; null if it is missing or was installed without
+ * scripts.
+ */
 function ownNode() {
   try {
     const file = createRequire(import.meta.url).resolve('node/bin/node')
@@ -24,7 +27,8 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 const isTooOld = major < 22 || (major === 22 && minor < 18)
 const own = isTooOld ? ownNode() : null
 if (own === null) {
-  // Node says of TypeScript that it is experimental; nobody who asks a question wants to read that.
+  // Hides the warning of Node that TypeScript is experimental, which is irrelevant for users of the command
+  // line.
   const { emitWarning } = process
   process.emitWarning = (warning, ...rest) => {
     if (rest[0] !== 'ExperimentalWarning') emitWarning.call(process, warning, ...rest)

@@ -1,6 +1,6 @@
 /**
- * Makes the console's page and its files of `console`, as a part of the build. What was made of the same sources is taken over, since
- * the bundler takes as long for it as for all the rest.
+ * Builds the page and the files of `console` as a part of the build. Reuses the former output if the sources
+ * are the same, because the console takes as long to bundle as everything else together.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,21 +14,22 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CONSOLE = join(ROOT, 'console')
 const VITE = join(ROOT, 'node_modules/vite/bin/vite.js')
 const run = promisify(execFile)
-/** The file that names the sources the console was made of. It is beside the page, where nothing is served from. */
+/** File with the hash of the sources, next to the page. The service does not serve it. */
 const SOURCES_NOTE = 'sources'
 
-/** Writes the page and its files into `made`. Throws what the bundler throws. Some 4 s, or nothing. */
+/** Writes the page and its files to `made` in about 4 s, or copies them. Throws the errors of the bundler. */
 export async function buildConsole(made: string): Promise<void> {
   const sources = sourcesNow()
   if (isConsoleBuilt()) return cpSync(CONSOLE_DIRECTORY, made, { recursive: true })
-  // A process of its own, since the bundler looks at NODE_ENV: what a test builds is what is shipped.
+  // A separate process, because the bundler reads NODE_ENV. A build in tests is then identical to a release
+  // build.
   await run(process.execPath, [VITE, 'build', CONSOLE, '--logLevel', 'warn', '--outDir', made], {
     env: { ...process.env, NODE_ENV: 'production' },
   })
   writeFileSync(join(made, SOURCES_NOTE), sources)
 }
 
-/** Whether the console in `dist` was made of the sources as they are now. */
+/** Whether the console in `dist` was built from the current sources. */
 export function isConsoleBuilt(): boolean {
   const note = join(CONSOLE_DIRECTORY, SOURCES_NOTE)
   return existsSync(note) && readFileSync(note, 'utf8') === sourcesNow()

@@ -1,7 +1,7 @@
 /**
- * How many columns a text of help takes: as many as it has characters, since it is English without escape sequences. The built form has
- * this in place of the parser's own measure (`packaging/build.ts`), which knows emoji and the widths of all scripts, and takes longer
- * to be ready than all of help.
+ * Number of columns of a help text: its number of characters, because it is English without escape sequences.
+ * In the built form, this function replaces that of the parser (`packaging/build.ts`), which supports emoji
+ * and all scripts but takes longer to load than the rest of the help.
  */
 export default function helpWidth(text: string): number {
   return Array.from(text).length

@@ -1,6 +1,7 @@
 /**
- * What `NOTICE` says: which packages the product runs with, under which licences, and their texts. The list is npm's own, made of
- * the lock file (`npm sbom`), so it is the same on every platform; the texts are those that the installed packages bring.
+ * Generates `NOTICE`: the production dependencies, their licenses and the license texts. The list comes from
+ * the lock file (`npm sbom`), so it is the same on every platform. The texts come from the installed
+ * packages.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -9,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** Those that let the product be passed on under its own licence. */
+/** Licenses that permit distribution of the product under its license. */
 export const ACCEPTED_LICENCES = [
   '0BSD',
   'Apache-2.0',
@@ -23,7 +24,7 @@ export const ACCEPTED_LICENCES = [
 export interface Component {
   readonly name: string
   readonly version: string
-  /** SPDX, as the package states it; absent where it states none. */
+  /** SPDX identifier that the package states; absent if it states none. */
   readonly licence: string | undefined
 }
 
@@ -42,9 +43,10 @@ export interface Sbom {
 }
 
 /**
- * The bill of materials of what runs, in the form of CycloneDX. Throws what npm says where it cannot be made. `npm sbom --omit dev`
- * leaves out what development needs as well, as `yaml`: npm lists all, and what only development needs is taken away here, as the lock
- * file marks it.
+ * Bill of materials of the production dependencies in CycloneDX format. Throws the error of npm if it fails.
+ * `npm sbom --omit dev` also omits production dependencies that development needs as well, such as `yaml`.
+ * Therefore npm lists all packages, and this function removes those that the lock file marks as development
+ * only.
  */
 export function sbom(): Sbom {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only']
@@ -55,7 +57,7 @@ export function sbom(): Sbom {
   }
   const running = new Set(
     Object.entries(lock.packages)
-      // The console is one of ours.
+      // The console is a part of this project.
       .filter(([path, { dev }]) => dev !== true && (path === '' || path.includes('node_modules/')))
       .map(([path, { name, version }]) => `${name ?? path.replace(/.*node_modules\//, '')}@${version}`),
   )
@@ -69,7 +71,7 @@ export function sbom(): Sbom {
   }
 }
 
-/** Every package once, in the order of names. */
+/** Each package once, ordered by name. */
 export function componentsOf({ components }: Sbom): Component[] {
   const found = components.map(({ name, version, licenses }) => ({
     name,
@@ -87,17 +89,19 @@ Copyright 2026 the authors of Verdict
 
 Licensed under the Apache License, Version 2.0: see LICENSE.
 
-The package holds code of typebox, and of yargs and what that needs (cliui, y18n, yargs-parser and others below), and, in the console, of react, react-aria-components, @tanstack/react-query, codemirror and others below. What else it runs with is installed beside it, each package with its own licence. An image holds all
-of it, and a Node of its own. uWebSockets.js comes as uws-pack, whose binaries are built from uWebSockets.js and uWebSockets by Alex
-Hultman and others, under the Apache License, Version 2.0.
+The package contains code of typebox, of yargs and its dependencies (cliui, y18n, yargs-parser and others
+below), and, in the console, of react, react-aria-components, @tanstack/react-query, codemirror and others
+below. Its other dependencies are installed as separate packages, each with its license. An image contains
+all of them, and Node. uWebSockets.js is installed as uws-pack, whose binaries are built from uWebSockets.js
+and uWebSockets by Alex Hultman and others, under the Apache License, Version 2.0.
 `
 
 const RULE = '-'.repeat(78)
 
-/** `npm run documents` writes it. */
+/** Text of NOTICE, which `npm run documents` writes. */
 export function noticeText(): string {
   const components = componentsOf(sbom())
-  const byLicence = Map.groupBy(components, ({ licence }) => licence ?? 'without a licence')
+  const byLicence = Map.groupBy(components, ({ licence }) => licence ?? 'without a license')
   const lists = [...byLicence]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(
@@ -114,7 +118,10 @@ function hasText(component: Component): boolean {
   return textOf(component) !== ''
 }
 
-/** The texts that the package brings; empty where it brings none, or where it is for another platform, beside one that brings it. */
+/**
+ * License texts in the package. Empty if it has none, or if it is not installed because it is for another
+ * platform.
+ */
 function textOf({ name }: Component): string {
   const folder = join(ROOT, 'node_modules', name)
   if (!existsSync(folder)) return ''

@@ -1,6 +1,7 @@
 /**
- * What a release needs, looked at one after the other (`npm run release:check`, docs/releases.md). Builds the package and writes it, with
- * its bill of materials, to `.artifacts/release`. Exit code 1: something is missing. What cannot be looked at here is said as such.
+ * Checks the requirements of a release one after the other (`npm run release:check`, docs/releases.md).
+ * Builds the package and writes it with its bill of materials to `.artifacts/release`. The exit code is 1 if
+ * a requirement is not met. Checks that are impossible on this machine are reported as such.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +14,7 @@ import { ACCEPTED_LICENCES, componentsOf, sbom } from './notice.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const ARTIFACTS = join(ROOT, '.artifacts/release')
-/** Beside the built code. */
+/** Limit of files in addition to the built code. */
 const PACKAGE_FILES_MAX = 100
 const PACKAGE_FOLDERS = ['bin', 'deploy', 'dist', 'docs']
 const PACKAGE_NEEDS = [
@@ -32,10 +33,13 @@ interface Manifest {
   readonly private?: boolean
 }
 
-/** What was found: what is missing, each in a sentence; what could not be looked at; what is as it should be. */
+/**
+ * Result of a check: unmet requirements, or the reason why it was not possible, or a description of the
+ * result.
+ */
 interface Finding {
   readonly missing?: readonly string[]
-  readonly notLookedAt?: string
+  readonly notChecked?: string
   readonly found?: string
 }
 
@@ -51,7 +55,7 @@ const CHECKS: Readonly<Record<string, () => Finding | Promise<Finding>>> = {
     const isVersion = /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(manifest.version)
     return {
       missing: [
-        ...(isVersion ? [] : [`the version of package.json is none: ${manifest.version}`]),
+        ...(isVersion ? [] : [`the version of package.json is not valid: ${manifest.version}`]),
         ...(locked === manifest.version
           ? []
           : [`package-lock.json has version ${locked}, package.json ${manifest.version}`]),
@@ -78,8 +82,7 @@ const CHECKS: Readonly<Record<string, () => Finding | Promise<Finding>>> = {
           .filter(file => !existsSync(join(ROOT, file)))
           .map(file => `there is no ${file}`),
         ...refused.map(
-          ({ name, version, licence }) =>
-            `${name} ${version} has the licence ${licence ?? 'of nobody knows what'}`,
+          ({ name, version, licence }) => `${name} ${version} has the license ${licence ?? '(unknown)'}`,
         ),
       ],
       found: `${components.length} packages`,
@@ -91,7 +94,7 @@ const CHECKS: Readonly<Record<string, () => Finding | Promise<Finding>>> = {
     writeFileSync(join(ARTIFACTS, 'sbom.cdx.json'), `${JSON.stringify(bill, null, 2)}\n`)
     const isOne = bill.bomFormat === 'CycloneDX' && bill.components.length > 0
     return {
-      missing: isOne ? [] : ['npm makes no bill of materials'],
+      missing: isOne ? [] : ['npm sbom returned no bill of materials'],
       found: '.artifacts/release/sbom.cdx.json',
     }
   },
@@ -113,7 +116,7 @@ const CHECKS: Readonly<Record<string, () => Finding | Promise<Finding>>> = {
 
   async package() {
     if (!isBuilt()) await build()
-    // Built is what it is made of; its scripts would build again.
+    // The package is already built. Its scripts would build it again.
     const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', ARTIFACTS]
     const [packed] = JSON.parse(
       execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' }),
@@ -126,8 +129,10 @@ const CHECKS: Readonly<Record<string, () => Finding | Promise<Finding>>> = {
     return {
       missing: [
         ...PACKAGE_NEEDS.filter(path => !paths.includes(path)).map(path => `the package has no ${path}`),
-        ...strange.map(path => `${path} is none of the package`),
-        ...(beside.length <= PACKAGE_FILES_MAX ? [] : [`${beside.length} files beside the built code`]),
+        ...strange.map(path => `${path} does not belong to the package`),
+        ...(beside.length <= PACKAGE_FILES_MAX
+          ? []
+          : [`${beside.length} files in addition to the built code`]),
         ...(manifest.private ? ['package.json says private: npm refuses to publish it'] : []),
       ],
       found: `.artifacts/release/${packed.filename}, ${paths.length} files`,
@@ -147,10 +152,10 @@ const CHECKS: Readonly<Record<string, () => Finding | Promise<Finding>>> = {
       missing: [
         ...copied
           .filter(path => !existsSync(join(ROOT, path)))
-          .map(path => `the Dockerfile copies ${path}, which is not there`),
+          .map(path => `the Dockerfile copies ${path}, which does not exist`),
         ...copied
           .filter(path => !letIn.includes(path))
-          .map(path => `.dockerignore keeps ${path} out, which the Dockerfile copies`),
+          .map(path => `.dockerignore excludes ${path}, which the Dockerfile copies`),
         ...[...new Set(bases)]
           .filter(base => !base.includes('@sha256:'))
           .map(
@@ -162,7 +167,7 @@ const CHECKS: Readonly<Record<string, () => Finding | Promise<Finding>>> = {
 
   image() {
     const hasDocker = spawnSync('docker', ['info'], { stdio: 'ignore' }).status === 0
-    if (!hasDocker) return { notLookedAt: 'there is no Docker daemon here' }
+    if (!hasDocker) return { notChecked: 'no Docker daemon is running' }
     const { status, stderr } = spawnSync(
       'docker',
       ['build', '--build-arg', `VERSION=${manifest.version}`, '-t', `verdict:${manifest.version}`, '.'],
@@ -178,8 +183,8 @@ const CHECKS: Readonly<Record<string, () => Finding | Promise<Finding>>> = {
 rmSync(ARTIFACTS, { recursive: true, force: true })
 mkdirSync(ARTIFACTS, { recursive: true })
 for (const [what, check] of Object.entries(CHECKS)) {
-  const { missing = [], notLookedAt, found } = await check()
-  if (notLookedAt !== undefined) process.stdout.write(`not looked at  ${what}: ${notLookedAt}\n`)
+  const { missing = [], notChecked, found } = await check()
+  if (notChecked !== undefined) process.stdout.write(`not checked    ${what}: ${notChecked}\n`)
   else if (missing.length === 0) process.stdout.write(`ok             ${what}${found ? `: ${found}` : ''}\n`)
   for (const sentence of missing) process.stdout.write(`MISSING        ${what}: ${sentence}\n`)
   if (missing.length > 0) process.exitCode = 1

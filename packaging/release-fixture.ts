@@ -1,6 +1,7 @@
 /**
- * Writes the store of the present release into `test/system/releases`, embedded and in Redis, with questions and the answers that this
- * release gave: what every later release is started on. A release is written once; one that is there stays as it is.
+ * Writes the stores of this release, embedded and Redis, to `test/system/releases`, with requests and the
+ * responses of this release. Tests start every later release with these stores. A release is written once and
+ * never replaced.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,14 +15,14 @@ import { startRedis } from '#testing/processes/redis-process.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const FIXTURES = join(ROOT, 'test/system/releases')
 
-/** What the stores were made with. */
+/** Keys of the services that wrote the stores. */
 export const FIXTURE_KEYS = {
   API_KEY: 'environment-key-of-the-fixture',
   ADMIN_API_KEY: 'organization-key-of-the-fixture',
 }
 export const FIXTURE_PREFIX = 'fixture'
 
-/** A request to the environment, and what came. */
+/** A request to the environment and its response. */
 export interface Asked {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -56,7 +57,7 @@ const REQUESTS: readonly Omit<Asked, 'answer'>[] = [
   { method: 'GET', path: `${FACTS}/relationship_tuples` },
 ]
 
-/** Fills the store by the command line, asks, and stops the service. */
+/** Fills the store with the command line, sends the requests, and stops the service. */
 async function filled(cwd: string, storeUrl: string): Promise<Asked[]> {
   const service = new ServiceProcess({
     cwd,
@@ -75,7 +76,7 @@ async function filled(cwd: string, storeUrl: string): Promise<Asked[]> {
 
 async function write(): Promise<void> {
   const fixture = join(FIXTURES, VERSION)
-  if (existsSync(fixture)) throw new Error(`${fixture} is there already: a release is written once`)
+  if (existsSync(fixture)) throw new Error(`${fixture} already exists: a release is written only once`)
   const cwd = mkdtempSync(join(tmpdir(), 'verdict-fixture-'))
   const redis = await startRedis()
   try {

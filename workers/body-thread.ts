@@ -4,7 +4,8 @@ import { workerData } from 'piscina'
 import { BodyWork } from '#composition/body-work.ts'
 import type { BodyJob } from '#threads/pool/body-jobs.ts'
 
-// Of several threads on few cores single decisions go first. On Linux that is said of the thread, elsewhere of the process.
+// If cores are scarce, single decisions have priority. On Linux, the priority applies to the thread;
+// elsewhere to the process.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 const bodies = new BodyWork(workerData)
 

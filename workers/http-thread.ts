@@ -1,4 +1,4 @@
-/** A thread that serves HTTP, ended by what it cannot go on from, and with it the process. */
+/** HTTP thread. An error from which it cannot recover ends the thread and the process. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { collectGarbage } from '#composition/collect-garbage.ts'
 import { writeCompiled } from '#composition/compiled-code.ts'
@@ -10,32 +10,34 @@ import type { HttpThreadOptions, WaitingThreadData } from '#threads/channel/mess
 
 assert(parentPort, 'an HTTP thread is started by the main thread')
 const { begin } = workerData as WaitingThreadData
-// What comes on the port of orders meanwhile waits there until the thread listens to it.
+// Messages on the port of orders are queued until the thread listens to it.
 const options = await new Promise<HttpThreadOptions<ThreadSettings>>(resolve =>
   begin.once('message', resolve),
 )
 begin.close()
 const openTracing = await loadOpenTracing(options.settings)
 const thread = new HttpThread(parentPort, options, { openTracing, onFault: endAfterFault, onServing: tidy })
-// Closed when all is done. Spans that the collector did not take are tried again, for which the thread would go on for seconds.
+// The port is closed after all work. Without the exit, retries of rejected spans would keep the thread alive
+// for seconds.
 if (openTracing !== null) parentPort.once('close', () => process.exit())
-// A message that could not be handled, too: what an engine missed it will never hear of again.
+// Includes messages that failed, because an engine that misses a change never receives it again.
 process.on('uncaughtException', endAfterFault)
 await thread.listen()
 
 /**
- * Half of what loading modules leaves is garbage, and would stay: hardly anything joins the old objects from now on, so that they are not
- * collected again, and each collection of new ones looks at all their pages. It is done when the thread has begun to serve, for nobody has
- * to wait for it until then. A process that is not tuned, as that of a test, has no use for it.
+ * Collects garbage and stores compiled code. After the modules are loaded, half of the old generation is
+ * garbage. It would remain, because the old generation hardly grows afterwards, and each collection of new
+ * objects would scan all its pages. This happens after the thread has started to serve, so that the start
+ * does not wait for it. Processes without `--expose-gc`, such as tests, skip the collection.
  */
 function tidy(): void {
   if (globalThis.gc !== undefined) collectGarbage('last-resort')
   writeCompiled()
 }
 
-/** The app must be closed before the thread ends: the process would be aborted otherwise. */
+/** Closes the app before the thread ends. Otherwise the process would be aborted. */
 async function endAfterFault(error: unknown): Promise<void> {
-  // What is thrown below is to end the thread.
+  // The error that is thrown below must end the thread.
   process.off('uncaughtException', endAfterFault)
   await thread.abandon(error)
   setImmediate(() => {

@@ -1,4 +1,4 @@
-/** The thread of an import into files. */
+/** Thread that imports data into files. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { ImportWork } from '#composition/import-work.ts'
 import { assert } from '#model/assert.ts'

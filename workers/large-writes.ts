@@ -1,4 +1,4 @@
-/** Makes the writes that would keep the main thread for too long. */
+/** Thread for writes that would block the main thread for too long. */
 import { parentPort } from 'node:worker_threads'
 import { assert } from '#model/assert.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'

@@ -1,4 +1,4 @@
-/** The thread that builds the lists of a fresh local copy; any message ends it before its time. */
+/** Thread that builds the secondary indexes of a new local replica. Any message aborts it. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { buildLists } from '#composition/build-lists.ts'
 import { assert } from '#model/assert.ts'

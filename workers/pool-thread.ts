@@ -1,4 +1,4 @@
-/** A thread of the pool beside an HTTP thread. */
+/** Pool thread that serves one HTTP thread. */
 import { PoolWork } from '#composition/pool-work.ts'
 import type { PoolJob } from '#threads/pool/pool-jobs.ts'
 

@@ -1,15 +1,16 @@
 /**
- * A search index that is kept right by the stream of changes: which documents there are, in which tenant, and who has a role on them. It runs on
- * Node 22 with nothing else, as an example of how to do the same with the index of your choice.
+ * Example: a search index that follows the change stream. It contains the documents, their tenants and the
+ * role assignments on them. It needs only Node 22. Use it as a template for the search engine of your choice.
  *
  *     VERDICT_URL=http://localhost:7766 VERDICT_KEY=… node docs/changes/search-index.mjs index.json
  *
- * What makes it right, whoever is killed when:
- * - The index and the id up to which it has been told are written together, here as one file that is renamed into its place.
- * - It is written when a commit is whole, which an `id:` says. What comes of a commit before is kept in memory alone.
- * - Each event says what is now, so hearing one again changes nothing.
- * - After `reset`, and at the first start, everything is loaded anew, and the stream goes on from the state of the first page that was loaded:
- *   what changes while the others are read is told again.
+ * The index is correct even if this process or the service is killed at any time:
+ * - The index and the id of the last applied commit are written together, as one file that is renamed.
+ * - The file is written only after a complete commit, which an `id:` marks. Events of an incomplete commit
+ *   exist only in memory.
+ * - Each event contains the current state, so applying an event twice changes nothing.
+ * - After `reset` and at the first start, the whole index is loaded. The stream then resumes at the revision
+ *   of the first page, so changes that were made while later pages were read are delivered again.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 
@@ -19,7 +20,7 @@ const PROJECT = process.env.VERDICT_PROJECT ?? 'default/default'
 const facts = `${url}/v2/facts/${PROJECT}`
 const headers = { authorization: `Bearer ${apiKey}` }
 
-/** The documents by id, each with who has a role on it. */
+/** Documents and role assignments by id, and the id of the last applied commit. */
 let index = { lastId: null, documents: {}, assignments: {} }
 
 async function keep() {
@@ -27,7 +28,7 @@ async function keep() {
   await rename(`${file}.new`, file)
 }
 
-/** All pages of a list, and the state of the first. */
+/** Items of all pages of a list, and the revision of the first page. */
 async function listed(what) {
   const items = []
   let revision = null
@@ -46,7 +47,7 @@ async function loadEverything() {
   const { items: assignments } = await listed('role_assignments')
   const byId = items => Object.fromEntries(items.map(item => [item.id, item]))
   index = {
-    // The older of the two states: what comes behind it may be told again.
+    // The older of the two revisions. Later changes can be delivered again.
     lastId: documents.revision,
     documents: byId(
       documents.items.map(({ id, key, resource, tenant, tenant_id, resource_id, attributes }) => ({
@@ -68,7 +69,7 @@ function dropWhere(things, isGone) {
   for (const [id, item] of Object.entries(things)) if (isGone(item)) delete things[id]
 }
 
-/** What a change means to the index. A removal takes along what docs/change-stream.md says. */
+/** Applies an event. A deletion also deletes dependents, as docs/change-stream.md describes. */
 function apply({ kind, item }) {
   const { documents, assignments } = index
   switch (kind) {
@@ -105,7 +106,7 @@ function apply({ kind, item }) {
   }
 }
 
-/** The events of one connection, in order; ends with it. */
+/** Yields the events of one connection in order, until the connection ends. */
 async function* events() {
   const kinds = 'kinds=resource_instance,role_assignment'
   const answer = await fetch(`${facts}/changes?${kinds}`, {
@@ -134,7 +135,7 @@ async function follow() {
       return
     }
     if (event.includes('.')) apply(JSON.parse(data))
-    // Everything up to there is in the index now.
+    // The index now contains all changes up to this commit.
     if (id !== undefined && id !== index.lastId) {
       index.lastId = id
       await keep()
@@ -144,7 +145,7 @@ async function follow() {
 
 for (;;) {
   try {
-    // What was heard of a commit that did not come whole is not in the file.
+    // Reading the file discards events of an incomplete commit.
     index = JSON.parse(await readFile(file, 'utf8').catch(() => 'null')) ?? { lastId: null }
     if (index.lastId === null) await loadEverything()
     await follow()

@@ -62,13 +62,13 @@ test('names all that is missing at once', () => {
     `version: package-lock.json has version 9.9.9, package.json ${VERSION}`,
     `changelog: CHANGELOG.md has no section "## [${VERSION}] - YYYY-MM-DD"`,
     'licences: there is no LICENSE',
-    'licences: yaml 2.9.1 has the licence GPL-3.0-only',
+    'licences: yaml 2.9.1 has the license GPL-3.0-only',
     'documents: NOTICE is not as npm run documents writes it',
     `stores of released versions: there is no test/system/releases/${VERSION.replace(/\.\d+$/, '.0')}: npm run release:fixture`,
     'package: the package has no LICENSE',
-    'package: test/oracle/conditions.test.ts is none of the package',
-    'image context: the Dockerfile copies source, which is not there',
-    'image context: .dockerignore keeps workers out, which the Dockerfile copies',
+    'package: test/oracle/conditions.test.ts does not belong to the package',
+    'image context: the Dockerfile copies source, which does not exist',
+    'image context: .dockerignore excludes workers, which the Dockerfile copies',
     'image context: the base node:22-slim is not pinned by its digest: docker buildx imagetools inspect node:22-slim',
   ])
     expect(missing).toContain(expected)
