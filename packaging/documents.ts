@@ -1,7 +1,6 @@
 /**
- * Generates the parts of documents that the code declares: settings, metrics, the schema of model files,
- * licenses. `npm run documents` writes them, and `documents.test.ts` verifies that they are current. To add a
- * setting or a metric, add only its row in the code.
+ * Generated parts of the documents: settings, metrics, the schema of model files, licenses. `npm run documents` writes them, and
+ * `documents.test.ts` verifies that they are current. To add a setting or a metric, add its row in the code and run the command.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,21 +26,46 @@ const METRICS: readonly Metric[] = [
   ...SAMPLED_METRICS,
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1))
 
-/** Generators of the documents by path. They get the current text. */
+/** Topics of settings: the heading in docs/settings.md, and the first setting of the topic. The order is that of `settings`. */
+const TOPIC_STARTS: readonly (readonly [heading: string, first: keyof typeof settings])[] = [
+  ['Addresses', 'HOST'],
+  ['Store', 'STORE_URL'],
+  ['Keys', 'API_KEY'],
+  ['Threads', 'HTTP_THREADS'],
+  ['Sizes of requests and responses', 'MAX_BODY_BYTES'],
+  ['API', 'PUBLIC_URL'],
+  ['Load', 'MAX_CONNECTIONS'],
+  ['Audit log and shutdown', 'AUDIT_RETENTION_DAYS'],
+  ['Metrics and logs', 'METRICS'],
+  ['Tracing', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+]
+
+const SETTING_TOPICS = TOPIC_STARTS.map(([heading, first], topic) => {
+  const names = Object.keys(settings)
+  const next = TOPIC_STARTS[topic + 1]
+  return {
+    heading,
+    names: names.slice(names.indexOf(first), next === undefined ? undefined : names.indexOf(next[1])),
+  }
+})
+
+function settingRow(name: string): string[] {
+  const { shownDefault, meaning, isSecret } = (settings as Record<string, SettingKind<unknown>>)[name]!
+  return [isSecret ? `\`${name}\`, \`${fileName(name)}\`` : `\`${name}\``, shownDefault, meaning]
+}
+
+/** Functions that write the generated parts of each document, by path. */
 const DOCUMENTS: Readonly<Record<string, (text: string) => string>> = {
   'docs/settings.md': text =>
-    withTable(
+    SETTING_TOPICS.reduce(
+      (written, { heading, names }) =>
+        withTable(written, heading, ['Variable', 'Default', 'Meaning'], names.map(settingRow)),
       text,
-      ['Variable', 'Default', 'Meaning'],
-      Object.entries<SettingKind<unknown>>(settings).map(([name, { shownDefault, meaning, isSecret }]) => [
-        isSecret ? `\`${name}\`, \`${fileName(name)}\`` : `\`${name}\``,
-        shownDefault,
-        meaning,
-      ]),
     ),
-  'docs/operations.md': text =>
+  'docs/monitoring.md': text =>
     withTable(
       text,
+      'All metrics',
       ['Metric', 'Type', 'Labels', 'Meaning'],
       METRICS.map(({ name, kind, labels, help }) => [`\`${name}\``, kind, labels.join(', '), help]),
     ),
@@ -56,7 +80,7 @@ export function documentText(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-/** Generates the document from its current text, as `npm run documents` does. NOTICE is not formatted. */
+/** The document as `npm run documents` writes it, given its current text. NOTICE is not formatted. */
 export async function documentOf(path: string, text: string): Promise<string> {
   const written = DOCUMENTS[path]!(text)
   if (path === 'NOTICE') return written
@@ -65,12 +89,19 @@ export async function documentOf(path: string, text: string): Promise<string> {
   return code
 }
 
-/** Replaces the rows of the table with these columns. */
-function withTable(text: string, columns: readonly string[], rows: readonly (readonly string[])[]): string {
+/** The text with these rows in the table of these columns in the section with that heading. */
+function withTable(
+  text: string,
+  heading: string,
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  const start = text.search(new RegExp(`^##+ ${heading}$`, 'm'))
   const table = new RegExp(String.raw`^\| ${columns.join(String.raw` +\| `)} +\|\n(\|.*\n)+`, 'm')
-  if (!table.test(text)) throw new Error(`the document has no table with the columns ${columns.join(', ')}`)
+  const section = text.slice(start)
+  if (start < 0 || !table.test(section)) throw new Error(`"${heading}" has no table of ${columns.join(', ')}`)
   const lines = [columns, columns.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |\n`)
-  return text.replace(table, () => lines.join(''))
+  return text.slice(0, start) + section.replace(table, () => lines.join(''))
 }
 
 interface Graph {
@@ -86,7 +117,7 @@ interface Dashboard {
 
 const [GRAPH_WIDTH, GRAPH_HEIGHT, GRAPHS_IN_LINE] = [8, 8, 3]
 
-/** Appends a graph for each metric that no panel queries. The graphs can be moved and changed. */
+/** The dashboard with a new graph at its end for each metric that no graph shows. The new graphs can be moved and changed. */
 function withGraphs(dashboard: Dashboard): Dashboard {
   const asked = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n')
   const missing = METRICS.filter(

@@ -1,6 +1,6 @@
 /**
  * `If-None-Match: *` and `If-Match` on grants: a request that makes a grant, moves its end or removes it overwrites no end that the client
- * has not seen. The tag of a grant is its end. What races do to it is shown by `test/service/conditional-grants.test.ts`.
+ * has not seen. The tag of a grant is its end. What races do to it is shown by `test/service/conditional-changes.test.ts`.
  */
 import { describe, expect, test } from 'vitest'
 import { type Answer, type Problem, refusal, sharedService } from '#testing/processes/running-service.ts'
