@@ -1,6 +1,6 @@
 /**
- * Processor time of a question whose conditions take all the steps that it may take, for each operator: the table in docs/engine.md. Each
- * operator is used as expensively as attributes and condition sets permit, once as the trees that explanations walk, once compiled.
+ * Processor time of a question whose conditions take all the steps that it may take, for each operator: the
+ * table in docs/performance/engine.md. Each operator is used as expensively as attributes and condition sets permit, once as the trees that explanations walk, once compiled.
  *
  *   node bench/engine/condition-costs.ts [runs = 5]
  *

@@ -19,7 +19,7 @@ const PIPELINED = [
 ] as const
 /** Short turns, and many: what the machine does meanwhile lasts for seconds, and meets both. The rounds are those of a start. */
 const SHORT_TURNS = { seconds: 0.25, rounds: 7 }
-/** Of both servers: what a start is like it stays, see docs/benchmarks.md. */
+/** Of both servers: what a start is like it stays, see docs/performance/method.md. */
 const STARTS = 3
 const ONE_AT_A_TIME = { connections: 64, seconds: 1 }
 const CONNECTIONS = 8

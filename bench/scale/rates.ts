@@ -1,6 +1,6 @@
 /**
- * The rates that docs/scale.md needs and no other bench has: what an index takes a fact, how fast it is loaded, kept and read again, how
- * fast a node follows the log, what a commit costs Redis. Every answer is compared before a figure is told.
+ * Rates that docs/design/fleet-simulation.md needs and no other bench has: memory of an index per fact, speed of its load and of
+ * its snapshots, speed of a follower of the log, cost of a commit in Redis. Every response is verified before a figure is printed.
  *
  *     npm run bench -- scale-rates
  */

@@ -1,4 +1,4 @@
-/** Figures as the tables of docs/scale.md have them. */
+/** Figures as the tables of docs/design have them. */
 
 export type Cell = string | number | null
 

@@ -17,7 +17,7 @@
  *   At a quarter p99 is higher, at an eighth throughput is 3 % lower.
  * - The compiler may inline 2.6 times the bytecode into a function that it would by default. Without that a decision is some 25
  *   functions, each of which waits for its own first instructions, because the library and the kernel have used the caches in
- *   between. Some 2 % of the throughput of single decisions; bulks are as they were (`docs/benchmarks.md`).
+ *   between. Some 2 % of the throughput of single decisions; bulks are as they were (`docs/performance/experiments.md`).
  * - Threads may ask for a collection (`src/composition/collect-garbage.ts`).
  */
 import { setFlagsFromString } from 'node:v8'

@@ -1,5 +1,5 @@
 /**
- * Steps that parts of an evaluation cost, by measurement (`bench/engine/condition-costs.ts`; docs/engine.md has the table). A step
+ * Steps that parts of an evaluation cost, by measurement (`bench/engine/condition-costs.ts`; docs/performance/engine.md has the table). A step
  * takes at most about ten nanoseconds of processor time, whichever operator takes it.
  */
 import { isCompound, isObject } from './values.ts'

@@ -356,7 +356,7 @@ export class Draft extends RecordReader {
       rowOf.set(record.id, put.length)
       put.push({ key, value: encodeRecord(record) })
     }
-    // An engine compiles the schema before it takes in facts (`engine.md`). No command adds a fact about a thing that it
+    // An engine compiles the schema before it takes in facts (`docs/engine-schema.md`). No command adds a fact about a thing that it
     // removes and makes again, so facts mean the same after all changes of the schema.
     const told = this.#changes.map(change => withRow(change, rowOf))
     const changes = [...told.filter(isOfSchema), ...told.filter(each => !isOfSchema(each))]

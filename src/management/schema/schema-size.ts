@@ -1,6 +1,6 @@
 /**
  * How much a schema may say: actions, permissions, derivations, conditions and mapping rules, of one part and of all together. The compiled schema of an
- * environment is bounded by these and by how many parts there may be (docs/engine.md), and so is the work of a change.
+ * environment is bounded by these and by how many parts there may be (docs/engine-schema.md), and so is the work of a change.
  * Asked of every command's draft before it becomes a commit, whichever way it comes.
  *
  * The sums over all parts are kept in a row of their own, which whoever changes them writes: of two that do so at the same moment

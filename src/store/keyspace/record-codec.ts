@@ -3,7 +3,7 @@
  * bytes. The key's first byte says the kind, and a fact's value leaves out what else its key says. New fields go to the
  * end: an older row reads as `null` there. The value of a fact that lasts has no end, which would be a byte in each of millions.
  *
- * Rows of facts are what there are millions of: see `docs/ARCHITECTURE.md` for their sizes.
+ * Rows of facts are what there are millions of: see `docs/storage.md` for their sizes.
  */
 import { Packr } from 'msgpackr'
 import { assert } from '#model/assert.ts'

@@ -1,7 +1,7 @@
 /**
  * How a bulk of checks is cut into parts. The threads of the pool take parts that shrink towards the end of a bulk, so that none is left
  * with a large one. The thread that received the bulk takes small ones, between which it answers others. The figures behind the sizes
- * are in docs/decision-cost.md.
+ * are in docs/performance/experiments.md.
  */
 
 /** A bulk of at least this many checks is given to the pool. */

@@ -1,6 +1,7 @@
 /**
  * Decides many questions at once. The decision is that of `check.ts`, cut into stages. Each stage is a loop of
- * independent loads over the batch, so that cache misses overlap instead of adding up (docs/engine.md has the figures).
+ * independent loads over the batch, so that cache misses overlap instead of adding up
+ * (figures in docs/engine.md, "What clever parts are worth").
  *
  *   look up   users, instances                                    batch-lookup.ts
  *   resolve   tenants; what the filter says about tenant and instance themselves
