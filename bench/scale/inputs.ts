@@ -1,6 +1,6 @@
 /**
  * What the simulation of a fleet goes by, all of it: measured rates, each with the place where it was measured, and what was assumed.
- * Whoever measures anew changes the value here, runs `npm run bench -- scale` and puts the tables into docs/scale.md.
+ * Whoever measures anew changes the value here, runs `npm run bench -- scale` and puts the tables into docs/design/fleet-simulation.md.
  */
 
 export interface Input {
