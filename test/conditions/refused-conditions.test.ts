@@ -1,4 +1,4 @@
-/** What is refused where a condition is written, and where the finding is said to be (conditions, sections 3.4 and 11). */
+/** What is refused where a condition is written, and where the finding is said to be (conditions.md 3.4 and 11). */
 import { describe, expect, test } from 'vitest'
 import { findMisfits, type DeclaredType } from '#conditions/declared-types.ts'
 import { DEPTH_MAX, LEAVES_MAX, OPERAND_ELEMENTS_MAX } from '#conditions/read-condition.ts'

@@ -1,5 +1,5 @@
 /**
- * What a removal removes besides (contract C.7), and that none of it comes back. A world allows something by
+ * What a removal removes besides (native.md C.7), and that none of it comes back. A world allows something by
  * exactly the facts listed. One is removed, and everything is put again except one dependant. The answer must
  * stay no until that dependant is put as well. Tested also the other way round: a dependant put too early is
  * ignored.

@@ -1,4 +1,4 @@
-/** Derived roles and their guards (contract C.2). */
+/** Derived roles and their guards (native.md C.2). */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import {

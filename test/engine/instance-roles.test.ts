@@ -1,4 +1,4 @@
-/** Roles on one instance: what they allow there, what `extends` adds, what is no permission at all (contract A.2). */
+/** Roles on one instance: what they allow there, what `extends` adds, what is no permission at all (native.md A.2). */
 import { describe, expect, test } from 'vitest'
 import {
   assign,

@@ -1,4 +1,4 @@
-/** Which question a request stands for, by mapping rules (conditions, section 10.3), on every engine. */
+/** Which question a request stands for, by mapping rules (conditions.md 10.3), on every engine. */
 import { describe, expect, test } from 'vitest'
 import type { Change, MappingPut, MappingRule } from '#model/change.ts'
 import { ASKED_QUERY_MEMBERS_MAX, MAPPING_SEGMENTS_MAX } from '#model/limits.ts'

@@ -1,4 +1,4 @@
-/** Decisions by rules (conditions, sections 1.5, 4 and 6), on every engine and the oracle. */
+/** Decisions by rules (conditions.md 1.5, 4 and 6), on every engine and the oracle. */
 import { describe, expect, test } from 'vitest'
 import type { Attributes, Change, ConditionSetPut, RuleChange } from '#model/change.ts'
 import { type Path, readPath } from '#conditions/paths.ts'

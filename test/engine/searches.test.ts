@@ -1,5 +1,5 @@
 /**
- * Searches, listings and explanations of an engine: its decision seen from the other sides (contract A.2, A.4,
+ * Searches, listings and explanations of an engine: its decision seen from the other sides (native.md A.2, A.4,
  * A.5, D-14, D-36, D-46). Other tests compare them with the oracle at random; here each rule has a name.
  */
 import { NO_NEAR_MISSES, NO_RULES } from '#engine/explanation.ts'
@@ -289,7 +289,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(asked.users('read', 'document:d1')).toEqual(['alice'])
     })
 
-    test('without a key, or for an instance nobody stored, lists by tenant roles alone (D-36)', () => {
+    test('without a key, or for an instance nobody stored, lists by tenant roles alone (native.md D-36)', () => {
       const asked = inOffice(
         assignInTenant('alice', 'reader', 'default'),
         assignInTenant('bob', 'reader', 'acme'),
@@ -302,7 +302,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       }
     })
 
-    test('through a tenant the instance does not live in finds nobody (D-14)', () => {
+    test('through a tenant the instance does not live in finds nobody (native.md D-14)', () => {
       const asked = inOffice(
         assignInTenant('alice', 'reader', 'default'),
         assignInTenant('alice', 'reader', 'acme'),
@@ -363,7 +363,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
         ...facts,
       )
 
-    test('is in the order of UTF-8 bytes, also beyond the surrogates (D-46)', () => {
+    test('is in the order of UTF-8 bytes, also beyond the surrogates (native.md D-46)', () => {
       expect(
         ordered.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right))),
       ).toEqual(ordered)

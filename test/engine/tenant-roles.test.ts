@@ -1,4 +1,4 @@
-/** Tenant roles: where they count, and which tenant a question is about (contract A.2, D-14, D-15). */
+/** Tenant roles: where they count, and which tenant a question is about (native.md A.2, D-14, D-15). */
 import { describe, expect, test } from 'vitest'
 import {
   assignInTenant,

@@ -1,4 +1,4 @@
-/** URLs that servers read in several ways, held against mapping rules (conditions, section 10.3), on every engine. */
+/** URLs that servers read in several ways, held against mapping rules (conditions.md 10.3), on every engine. */
 import { describe, expect, test } from 'vitest'
 import type { MappingPut, MappingRule } from '#model/change.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'

@@ -1,4 +1,4 @@
-/** The native lists with rules on random worlds: what they name is what checks allow (conditions, sections 8.1 and 8.2). */
+/** The native lists with rules on random worlds: what they name is what checks allow (conditions.md 8.1 and 8.2). */
 import { expect, test } from 'vitest'
 import { listAuthorizedUsers } from '#decisions/listing.ts'
 import { listPermissionEntries } from '#decisions/permission-entries.ts'

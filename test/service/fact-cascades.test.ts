@@ -1,5 +1,5 @@
 /**
- * Deleting what others depend on (contract C.7): with the answer it is gone from decisions, lists and counts, and what is
+ * Deleting what others depend on (native.md C.7): with the answer it is gone from decisions, lists and counts, and what is
  * created anew in its place owes it nothing, at every moment of the purge.
  */
 import * as fc from 'fast-check'

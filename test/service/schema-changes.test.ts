@@ -1,6 +1,6 @@
 /**
  * What is decided follows from what is stored: after any history of changes of schema and facts the live engine, one loaded
- * afresh, a restarted service and the textbook answer alike; nothing stored names something that is not there (contract C.7), nothing
+ * afresh, a restarted service and the textbook answer alike; nothing stored names something that is not there (native.md C.7), nothing
  * stored cannot be shown, and no relation that the groups API made is left without use (C.5).
  */
 import * as fc from 'fast-check'

@@ -1,6 +1,6 @@
 /**
  * The removal of a part of the schema meets whoever is about to mention it, both begun on the same state: whichever comes
- * first, no mention of what is gone is left, and what is decided is what is stored (contract C.7).
+ * first, no mention of what is gone is left, and what is decided is what is stored (native.md C.7).
  *
  * On lmdb, for a store in memory commits at once, and the two would never meet.
  */

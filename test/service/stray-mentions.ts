@@ -1,4 +1,4 @@
-/** What a whole schema must not have: mentions of what is not there (contract C.7). */
+/** What a whole schema must not have: mentions of what is not there (native.md C.7). */
 import type { ConditionSet } from '#model/wire/condition-set.ts'
 import type { Resource } from '#model/wire/resource.ts'
 import type { TenantRole } from '#model/wire/role.ts'

@@ -1,6 +1,6 @@
 /**
  * A relation that the groups API made goes with the last tuple over it and the last entry that somebody else derives by over it
- * (contract C.5), whichever operation takes that away: with its answer, however much goes along. In any order:
+ * (native.md C.5), whichever operation takes that away: with its answer, however much goes along. In any order:
  * `schema-changes.test.ts`.
  */
 import { describe, expect, test } from 'vitest'

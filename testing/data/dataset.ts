@@ -15,7 +15,7 @@ export function from(role: string, onType: string, relation: string): Derivation
   return { role, onType, relation, guarded: false }
 }
 
-/** Groups whose members get `role` on objects of `type`, as the groups API stores it (contract C.4). */
+/** Groups whose members get `role` on objects of `type`, as the groups API stores it (native.md C.4). */
 export function groupRelation(role: string): string {
   return `group_group_${role}`
 }

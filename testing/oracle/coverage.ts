@@ -20,7 +20,7 @@ const RULE_NAMES = Object.keys(WITHOUT) as RuleName[]
 export class Coverage {
   checks = 0
   allowed = 0
-  /** Denied only because the question named another tenant than the instance's (contract D-14). */
+  /** Denied only because the question named another tenant than the instance's (native.md D-14). */
   deniedByTenant = 0
   readonly decidedBy: Record<RuleName, number> = { guard: 0, derivation: 0, extension: 0 }
 

@@ -1,5 +1,5 @@
 /**
- * Mapping rules, literally as the contract has them (conditions, section 10.3): each rule is held against the URL, one after the other.
+ * Mapping rules, literally as the contract has them (conditions.md 10.3): each rule is held against the URL, one after the other.
  * The form that spellings of a text share is taken from the model; which pieces a rule can stand for is tried one after the other.
  */
 import type { MappedRequest } from '#engine/engine.ts'

@@ -1,5 +1,5 @@
 /**
- * The textbook oracle: the judge of every engine's answers. Roles are the least fixed point of contract C.2,
+ * The textbook oracle: the judge of every engine's answers. Roles are the least fixed point of native.md C.2,
  * computed forward for one user from the standing facts, anew for each question.
  *
  * It shares nothing with `src/engine` but the vocabulary, keeps no index and remembers nothing between questions:
@@ -26,7 +26,7 @@ export class Oracle {
     for (const change of changes) this.#facts.apply(change)
   }
 
-  /** Contract A.2, step by step. Whoever asks very many questions at one state may keep the roles: `MemoizedOracle`. */
+  /** The steps of native.md A.2. `MemoizedOracle` keeps the roles between many checks at one state. */
   evaluate(
     { user, action, type, key, tenant, circumstances }: Query,
     rolesOf = (name: string): readonly EffectiveRole[] => this.effectiveRoles(name),
@@ -100,7 +100,7 @@ export class Oracle {
     )
   }
 
-  /** Every role the user has on any instance, direct or derived, each once (contract C.2). */
+  /** Every role the user has on any instance, direct or derived, each once (native.md C.2). */
   effectiveRoles(user: string): EffectiveRole[] {
     const direct: EffectiveRole[] = []
     for (const a of this.#facts.assignments) {

@@ -3,7 +3,7 @@
  * predecessor and a removal is a `filter`.
  *
  * Invariant: nothing in the arrays names something absent. After each change, whatever does is dropped, from the
- * top (types) down (tuples); contract C.7, which lists a cascade for each kind of removal, adds up to just that.
+ * top (types) down (tuples); native.md C.7, which lists a cascade for each kind of removal, adds up to just that.
  * It shares no code with `src/engine` and does not care for speed: each change costs the square of what stands.
  */
 import type { AssignmentScope, Change, InstanceKey, RolePut, RuleChange } from '#model/change.ts'

@@ -1,4 +1,4 @@
-/** Condition sets over HTTP: what they say, what is refused, and how they stand above each other (conditions, sections 1.2, 1.3 and 2). */
+/** Condition sets over HTTP: what they say, what is refused, and how they stand above each other (conditions.md 1.2, 1.3 and 2). */
 import { describe, expect, test } from 'vitest'
 import { CONDITION_BYTES_MAX, SET_ANCESTORS_MAX } from '#model/limits.ts'
 import type { ConditionSet } from '#model/wire/condition-set.ts'

@@ -1,4 +1,4 @@
-/** What rules say, in `/allowed/explain` and in the `debug` of decisions (conditions, section 9). */
+/** What rules say, in `/allowed/explain` and in the `debug` of decisions (conditions.md 9). */
 import { describe, expect, test } from 'vitest'
 import { FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 

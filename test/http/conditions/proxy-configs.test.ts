@@ -1,4 +1,4 @@
-/** Proxy configs over HTTP (conditions, section 10.4): what they say, what is refused, and that nobody is told their secrets. */
+/** Proxy configs over HTTP (conditions.md 10.4): what they say, what is refused, and that nobody is told their secrets. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** `/user-permissions` and `/authorized_users` with rules and in pages (conditions, sections 8.1 and 8.2). */
+/** `/user-permissions` and `/authorized_users` with rules and in pages (conditions.md 8.1 and 8.2). */
 import { expect, test } from 'vitest'
 import { FACTS, sharedService } from '#testing/processes/running-service.ts'
 

@@ -1,4 +1,4 @@
-/** AuthZEN searches in an environment with rules: what they name is what an evaluation allows (conditions, section 8.3). */
+/** AuthZEN searches in an environment with rules: what they name is what an evaluation allows (conditions.md 8.3). */
 import { expect, test } from 'vitest'
 import { FACTS, sharedService } from '#testing/processes/running-service.ts'
 import { ACTIONS, EVALUATION, RESOURCES_FOUND, SUBJECTS } from '../../support/access-requests.ts'

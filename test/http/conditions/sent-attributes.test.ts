@@ -1,5 +1,5 @@
 /**
- * What a request says of user, resource and surroundings, where conditions read it (conditions, sections 4, 7 and 16): at every place that
+ * What a request says of user, resource and surroundings, where conditions read it (conditions.md 4, 7 and 16): at every place that
  * decides, in both dialects, alone and among thousands.
  */
 import { beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** The explanation of native decisions behind `DEBUG_DECISIONS` (contract A.2, D-20; authzen.md section 6). */
+/** The explanation of native decisions behind `DEBUG_DECISIONS` (native.md A.2, D-20; authzen.md 6). */
 import { describe, expect, test } from 'vitest'
 import { EVALUATION, EVALUATIONS, evaluation, PERMIT, textOf } from '../../support/access-requests.ts'
 import { question, sharedService } from '#testing/processes/running-service.ts'

@@ -1,4 +1,4 @@
-/** Single evaluations and the information model (authzen.md sections 1, 3, 6 and 8; contract A.6, D-14, D-15, D-17). */
+/** Single evaluations and the information model (authzen.md 1, 3, 6 and 8; native.md A.6, D-14, D-15, D-17). */
 import { describe, expect, test } from 'vitest'
 import {
   ask,
@@ -163,13 +163,13 @@ describe('the tenant', () => {
     expect(await decide(inTenant('carol', 'document:unheard-of', 'nowhere'))).toBe(DENY)
   })
 
-  test('is else that of the stored instance, and else the default one (D-15)', async () => {
+  test('is else that of the stored instance, and else the default one (native.md D-15)', async () => {
     expect(await decide(evaluation('carol', 'read', 'document:a1'))).toBe(PERMIT)
     expect(await decide(evaluation('bob', 'read', 'document:a1'))).toBe(DENY)
     expect(await decide(evaluation('bob', 'read', 'document:unheard-of'))).toBe(PERMIT)
   })
 
-  test('that is not where the instance lives denies, whatever roles are held (D-14)', async () => {
+  test('that is not where the instance lives denies, whatever roles are held (native.md D-14)', async () => {
     expect(await decide(inTenant('alice', 'document:a1', 'acme'))).toBe(PERMIT)
     expect(await decide(inTenant('alice', 'document:a1', 'default'))).toBe(DENY)
     expect(await decide(inTenant('bob', 'document:a1', 'default'))).toBe(DENY)

@@ -1,4 +1,4 @@
-/** Batches of evaluations: defaults, the three semantics, failed items (authzen.md section 4). */
+/** Batches of evaluations: defaults, the three semantics, failed items (authzen.md 4). */
 import { describe, expect, test } from 'vitest'
 import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
 import {

@@ -1,4 +1,4 @@
-/** The AuthZEN metadata document (authzen.md section 7; contract section 0, rows 14 and 19). */
+/** The AuthZEN metadata document (authzen.md 7; native.md 0.14 and 0.19). */
 import { describe, expect, test } from 'vitest'
 import { ask, messageOf } from '../../support/access-requests.ts'
 import {

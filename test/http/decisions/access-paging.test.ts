@@ -1,4 +1,4 @@
-/** Pages of searches and their tokens (authzen.md section 5.1; contract section 0, rows 7 and 18, D-18). */
+/** Pages of searches and their tokens (authzen.md 5.1; native.md 0.7, 0.18 and D-18). */
 import { cpSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import {

@@ -1,4 +1,4 @@
-/** The three searches, apart from their pages (authzen.md section 5; contract D-14, D-36, D-46). */
+/** The three searches, apart from their pages (authzen.md 5; native.md D-14, D-36, D-46). */
 import { describe, expect, test } from 'vitest'
 import {
   ACTIONS,
@@ -96,7 +96,7 @@ describe('a subject search', () => {
       expect(await ofType(type)).toBe(users())
   })
 
-  test('in a tenant is as the evaluation there (D-14, D-36)', async () => {
+  test('in a tenant is as the evaluation there (native.md D-14, D-36)', async () => {
     expect(await subjects('read', 'document:a1')).toBe(users('alice', 'dave'))
     expect(await subjects('read', 'document:a1', { tenant: 'acme' })).toBe(users('alice', 'dave'))
     expect(await subjects('read', 'document:a1', { tenant: 'default' })).toBe(users())

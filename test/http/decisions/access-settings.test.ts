@@ -1,4 +1,4 @@
-/** The settings of the decision interface, as they are written in the environment (contract section 0, D-17 to D-20). */
+/** The settings of the decision interface, as they are written in the environment (native.md 0, D-17 to D-20). */
 import { describe, expect, test } from 'vitest'
 import type { Config } from '../../../src/config/config.ts'
 import { readConfig } from '../../../src/config/read-config.ts'

@@ -1,4 +1,4 @@
-/** The transport of the AuthZEN endpoints (authzen.md section 2): methods, types, bodies, request ids, credentials. */
+/** The transport of the AuthZEN endpoints (authzen.md 2): methods, types, bodies, request ids, credentials. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import {
@@ -114,7 +114,7 @@ describe.each(ENDPOINTS)('%s', path => {
     }
   })
 
-  test('is 403 for the key of the organization, whatever the body (D-31)', async () => {
+  test('is 403 for the key of the organization, whatever the body (native.md D-31)', async () => {
     for (const text of [JSON.stringify(body), '{']) {
       const answer = await ask(verdict, path, { text, key: ADMIN_KEY, headers: { 'x-request-id': 'admin' } })
       messageOf(answer, 403)

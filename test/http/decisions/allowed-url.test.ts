@@ -1,4 +1,4 @@
-/** `/allowed_url` (conditions, section 10.3): decisions about requests by their URLs. */
+/** `/allowed_url` (conditions.md 10.3): decisions about requests by their URLs. */
 import { describe, expect, test } from 'vitest'
 import { ASKED_URL_LENGTH_MAX } from '#model/limits.ts'
 import { changedAt } from '../../support/access-requests.ts'

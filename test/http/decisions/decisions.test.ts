@@ -1,4 +1,4 @@
-/** `/allowed` and `/allowed/bulk` over HTTP (contract A.1 to A.3, D-14, D-15, D-31, D-42). */
+/** `/allowed` and `/allowed/bulk` over HTTP (native.md A.1 to A.3, D-14, D-15, D-31, D-42). */
 import { describe, expect, test } from 'vitest'
 import type { User } from '#model/wire/user.ts'
 import { changedAt } from '../../support/access-requests.ts'
@@ -104,7 +104,7 @@ describe('tenants', () => {
     expect(await verdict.allows(alice, 'read', 'document:unheard'), 'without a tenant: default').toBe(false)
   })
 
-  test('without a tenant the instance says which one, else it is default (D-15)', async () => {
+  test('without a tenant the instance says which one, else it is default (native.md D-15)', async () => {
     const [alice, bob, away] = fresh('alice', 'bob', 'document:away')
     await verdict.users(alice, bob)
     await verdict.instance(away, 'acme')
@@ -115,7 +115,7 @@ describe('tenants', () => {
     expect(await verdict.allows(bob, 'read', 'document')).toBe(true)
   })
 
-  test('naming another tenant than the instance lives in is a deny, whatever roles are held (D-14)', async () => {
+  test('naming another tenant than the instance lives in is a deny, whatever roles are held (native.md D-14)', async () => {
     const [alice, away] = fresh('alice', 'document:away')
     await verdict.user(alice)
     await verdict.instance(away, 'acme')
@@ -201,7 +201,7 @@ describe('the body of a question', () => {
     expect(tenants.body).toMatchObject({ allowed_tenants: [{ tenant: { key: 'default' } }] })
   })
 
-  test('may have an empty instance key: it asks about the type, as the official command line does (D-42)', async () => {
+  test('may have an empty instance key: it asks about the type, as the official command line does (native.md D-42)', async () => {
     const [user, holder, role, d] = fresh('user', 'holder', 'role', 'document:d')
     await verdict.tenantRole(role, ['document:read'])
     await verdict.users(user, holder)
@@ -233,13 +233,16 @@ describe('the body of a question', () => {
     ['resource.tenant', ['', 1]],
     ['resource.attributes', [[]]],
     ['context', ['now']],
-  ])('with a wrong %s (%j) is 400 with {code, message}, and says where (D-42)', async (place, values) => {
-    for (const value of values) {
-      const answer = await verdict.post<NativeProblem>('/allowed', changedAt(good, place, value))
-      expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.any(String) }])
-      expect(answer.body.message).toContain(place)
-    }
-  })
+  ])(
+    'with a wrong %s (%j) is 400 with {code, message}, and says where (native.md D-42)',
+    async (place, values) => {
+      for (const value of values) {
+        const answer = await verdict.post<NativeProblem>('/allowed', changedAt(good, place, value))
+        expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.any(String) }])
+        expect(answer.body.message).toContain(place)
+      }
+    },
+  )
 
   test.each([
     ['an older form with two instances', changedAt({ ...good, user: 'u' }, 'resource', TWO_INSTANCES)],
@@ -298,13 +301,16 @@ describe('a bulk', () => {
 })
 
 describe('keys', () => {
-  test.each(['/allowed', '/allowed/bulk'])('the organization key is 403 on %s (D-31)', async path => {
-    const answer = await verdict.send('POST', path, {
-      key: ADMIN_KEY,
-      body: path === '/allowed' ? question('u', 'read', 'document') : [],
-    })
-    expect([answer.status, answer.body]).toEqual([403, { code: 403, message: expect.any(String) }])
-  })
+  test.each(['/allowed', '/allowed/bulk'])(
+    'the organization key is 403 on %s (native.md D-31)',
+    async path => {
+      const answer = await verdict.send('POST', path, {
+        key: ADMIN_KEY,
+        body: path === '/allowed' ? question('u', 'read', 'document') : [],
+      })
+      expect([answer.status, answer.body]).toEqual([403, { code: 403, message: expect.any(String) }])
+    },
+  )
 })
 
 describe('a write', () => {

@@ -1,4 +1,4 @@
-/** `/kong` (conditions, section 10.6): decisions for the Open Policy Agent plugin of Kong, with a key and on a port of its own. */
+/** `/kong` (conditions.md 10.6): decisions for the Open Policy Agent plugin of Kong, with a key and on a port of its own. */
 import { describe, expect, test } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
 import { answerFindings } from '#testing/requests/routes.ts'

@@ -1,4 +1,4 @@
-/** `/nginx_allowed` (conditions, section 10.5): a question in headers, and a deny that nginx takes for one. */
+/** `/nginx_allowed` (conditions.md 10.5): a question in headers, and a deny that nginx takes for one. */
 import { describe, expect, test } from 'vitest'
 import { answerFindings } from '#testing/requests/routes.ts'
 import {

@@ -1,4 +1,4 @@
-/** The second listener, which answers as an Open Policy Agent would (contract A.7). */
+/** The second listener, which answers as an Open Policy Agent would (native.md A.7). */
 import { describe, expect, test } from 'vitest'
 import { loopbackWithFree, SDK_OPA_PORT } from '../../support/loopback.ts'
 import {

@@ -1,4 +1,4 @@
-/** `/user-permissions` and `/authorized_users`, row by row (contract A.4, A.5; section 0, rows 2 and 11; D-14, D-46). */
+/** `/user-permissions` and `/authorized_users`, row by row (native.md A.4, A.5, 0.2, 0.11, D-14 and D-46). */
 import { describe, expect, test } from 'vitest'
 import { ask, changedAt } from '../../support/access-requests.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
@@ -278,7 +278,7 @@ describe('/authorized_users', () => {
     expect(inAcme).toEqual({ resource: 'document:*', tenant: 'acme', lines: [] })
   })
 
-  test('is about the tenant of the instance, else the default one, where tenant grants alone count (D-15, D-36)', async () => {
+  test('is about the tenant of the instance, else the default one, where tenant grants alone count (native.md D-15, D-36)', async () => {
     expect(await authorized('update', { type: 'document', key: 'a1' })).toEqual({
       resource: 'document:a1',
       tenant: 'acme',
@@ -290,7 +290,7 @@ describe('/authorized_users', () => {
     })
     const elsewhere = await authorized('update', { type: 'document', key: 'unheard-of', tenant: 'acme' })
     expect(elsewhere).toMatchObject({ tenant: 'acme', lines: [] })
-    // Not the tenant that the instance lives in (D-14).
+    // Not the tenant that the instance lives in (native.md D-14).
     expect((await authorized('read', { type: 'document', key: 'd1', tenant: 'acme' })).lines).toEqual([])
   })
 })
@@ -323,7 +323,7 @@ test.each<[path: string, good: Body, wrong: Readonly<Record<string, readonly unk
 })
 
 test.each(['/user-permissions', '/authorized_users'])(
-  'the organization key is 403 on %s (D-31)',
+  'the organization key is 403 on %s (native.md D-31)',
   async path => {
     const answer = await verdict.send('POST', path, { key: ADMIN_KEY, body: {} })
     expect([answer.status, answer.body]).toEqual([403, { code: 403, message: expect.any(String) }])

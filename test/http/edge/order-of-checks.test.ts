@@ -1,4 +1,4 @@
-/** Which error wins, in which form: path and method, credentials, content type, JSON, shape (contract D-38). */
+/** Which error wins, in which form: path and method, credentials, content type, JSON, shape (native.md D-38). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allowedBody, AUTHORIZED, type EdgeServer, ORGANIZATION_KEY, startEdge } from './edge-server.ts'
 

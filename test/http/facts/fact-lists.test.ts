@@ -1,4 +1,4 @@
-/** Lists of facts over HTTP: filters, search, paging, envelopes; bulk calls; what a status tells (contract B.6 to B.11). */
+/** Lists of facts over HTTP: filters, search, paging, envelopes; bulk calls; what a status tells (native.md B.6 to B.11). */
 import { describe, expect, test } from 'vitest'
 import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
 import type { RoleAssignment } from '#model/wire/role-assignment.ts'

@@ -1,4 +1,4 @@
-/** Facts under `/facts`, where a decision point has them (conditions, section 10.8): the same calls with the same answers. */
+/** Facts under `/facts`, where a decision point has them (conditions.md 10.8): the same calls with the same answers. */
 import { describe, expect, test } from 'vitest'
 import { mountedRoutes, routes } from '#testing/requests/routes.ts'
 import {

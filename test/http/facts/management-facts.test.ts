@@ -1,4 +1,4 @@
-/** Tenants, users, instances, role assignments and relationship tuples over HTTP (contract B.6 to B.10, D-45). */
+/** Tenants, users, instances, role assignments and relationship tuples over HTTP (native.md B.6 to B.10, D-45). */
 import { describe, expect, test } from 'vitest'
 import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
 import type { ResourceInstance } from '#model/wire/resource-instance.ts'
@@ -51,7 +51,7 @@ describe('tenants', () => {
     expect(refusal(again)).toEqual(DUPLICATE)
   })
 
-  test('are deleted like any other, the default one as well, and made again (D-29)', async () => {
+  test('are deleted like any other, the default one as well, and made again (native.md D-29)', async () => {
     const service = await startedService()
     expect((await service.delete(`${TENANTS}/default`)).status).toBe(204)
     expect((await service.get(TENANTS)).body).toEqual([])
@@ -324,7 +324,7 @@ describe('role assignments (B.8)', () => {
     expect(refusal(await assign(body))).toEqual(refused)
   })
 
-  test('refuse a key that can be no key of an instance with 422, be the rest there or not (D-38)', async () => {
+  test('refuse a key that can be no key of an instance with 422, be the rest there or not (native.md D-38)', async () => {
     for (const resource_instance of ['nothing:', ':d1', 'no thing:d1', 'nothing:a\nb']) {
       const body = { user: 'nobody', role: 'nothing', resource_instance, tenant: 'nowhere' }
       expect(refusal(await assign(body))).toEqual(INVALID)
@@ -378,7 +378,7 @@ describe('relationship tuples (B.10)', () => {
     expect(await verdict.allows(alice, 'read', d1, 'acme')).toBe(true)
   })
 
-  test('refuse a side that can be no instance with 422, be the rest there or not (D-38)', async () => {
+  test('refuse a side that can be no instance with 422, be the rest there or not (native.md D-38)', async () => {
     for (const impossible of ['nothing:', ':d1', 'nothing:a\nb', `nothing:${'k'.repeat(513)}`]) {
       for (const side of ['subject', 'object']) {
         const body = { subject: 'nothing:n1', relation: 'none', object: 'nothing:n2', [side]: impossible }
@@ -419,7 +419,7 @@ describe('relationship tuples (B.10)', () => {
     expect(await verdict.revision()).toBe(revision)
   })
 
-  test('may link an instance with itself (D-47), also one that is only just created', async () => {
+  test('may link an instance with itself (native.md D-47), also one that is only just created', async () => {
     const [f1] = fresh('folder:f1')
     expect((await verdict.relate(f1, 'inside', f1)).object).toBe(f1)
     expect(await isStored(f1)).toBe(true)
@@ -441,7 +441,7 @@ describe('relationship tuples (B.10)', () => {
   })
 })
 
-test('fields nobody knows are ignored in every body (D-24)', async () => {
+test('fields nobody knows are ignored in every body (native.md D-24)', async () => {
   const [user, tenant, d1] = fresh('user', 'tenant', 'd1')
   const extra = { id: 'x', created_at: 7, more: { deep: [null] } }
   const answers: Answer[] = [

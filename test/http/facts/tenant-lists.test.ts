@@ -1,4 +1,4 @@
-/** `/allowed/all-tenants`, `/user-tenants` and `/local/role_assignments` (conditions, section 10). */
+/** `/allowed/all-tenants`, `/user-tenants` and `/local/role_assignments` (conditions.md 10). */
 import { describe, expect, test } from 'vitest'
 import { TRIED_TENANTS_MAX } from '#model/limits.ts'
 import { answerFindings } from '#testing/requests/routes.ts'

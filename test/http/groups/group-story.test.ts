@@ -1,4 +1,4 @@
-/** The group story end to end (contract B.3, C.3 to C.6): who is in which group decides who may do what. */
+/** The group story end to end (native.md B.3, C.3 to C.6): who is in which group decides who may do what. */
 import { describe, expect, test } from 'vitest'
 import type { GroupRead, GroupRecord, GroupRole, GroupUser } from '#model/wire/group.ts'
 import type { Resource } from '#model/wire/resource.ts'
@@ -78,7 +78,7 @@ describe('a role granted to a group on a document', () => {
         expect.stringContaining('names an instance of another type'),
       ])
     }
-    // No type goes by that name: it is a key with a colon in it (D-25). And one that is there is what it says.
+    // No type goes by that name: it is a key with a colon in it (native.md D-25). And one that is there is what it says.
     expect((await grantOn(`nothing:${name}`)).status).toBe(200)
     expect((await grantOn(`document:group:${name}`)).status).toBe(200)
     await verdict.revoke(support, 'viewer', `document:group:${name}`)
@@ -176,7 +176,7 @@ describe('a group in a group', () => {
   }
 })
 
-describe('membership granted to a group as a role (D-41)', () => {
+describe('membership granted to a group as a role (native.md D-41)', () => {
   test('works like nesting, over a relation of its own', async () => {
     const [outer, inner, alice, d1] = fresh('outer', 'inner', 'alice', 'document:d1')
     await verdict.user(alice)
@@ -229,7 +229,7 @@ describe('undoing a grant (C.5)', () => {
     expect(await links()).toEqual({ relations: [], entries: [] })
   })
 
-  test('of the last group of a type leaves the type with its member role (D-9)', async () => {
+  test('of the last group of a type leaves the type with its member role (native.md D-9)', async () => {
     const service = await startedService()
     const group = await service.group('only')
     await service.deleteGroup('only')
@@ -249,7 +249,7 @@ describe('undoing a grant (C.5)', () => {
       await verdict.delete(`${groupPath(team)}/roles`, grantBody('editor', `${d1}-missing`)),
       await verdict.delete(memberPath(team, alice)),
       await verdict.delete(`${groupPath(team)}/assign_group`, { group_instance_key: `${team}-other` }),
-      // What is not there is said before what does not fit (D-38).
+      // What is not there is said before what does not fit (native.md D-38).
       await verdict.delete(`${groupPath(team)}/roles`, {
         ...grantBody('editor', `${d1}-missing`),
         tenant: elsewhere,
@@ -258,7 +258,7 @@ describe('undoing a grant (C.5)', () => {
     expect(refused.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
   })
 
-  test('of an entry the client took away: granting puts it back, and the grant counts again (D-40)', async () => {
+  test('of an entry the client took away: granting puts it back, and the grant counts again (native.md D-40)', async () => {
     const service = await startedService()
     await service.createDocumentModel()
     await service.user('alice')
@@ -408,7 +408,7 @@ test('what is linked like a group and is none is not among the groups of a group
 })
 
 describe('a relation key that is taken', () => {
-  test('gets a number behind it, and the grant works over that (D-37)', async () => {
+  test('gets a number behind it, and the grant works over that (native.md D-37)', async () => {
     const service = await startedService()
     await service.resource({ key: 'folder' })
     await service.createDocumentModel()
@@ -449,7 +449,9 @@ describe('the answers of the groups API', () => {
 
     const joined = await verdict.join(support, alice)
     expect(joined).toEqual({ ...granted, users: [user.id], users_count: 1 })
-    expect(await verdict.join(support, alice), 'joining again changes nothing (D-4)').toEqual(joined)
+    expect(await verdict.join(support, alice), 'joining again changes nothing (native.md D-4)').toEqual(
+      joined,
+    )
 
     const roles = await verdict.get<Envelope<GroupRole>>(`${groupPath(support)}/roles`)
     expect(roles.body).toEqual({
@@ -582,7 +584,7 @@ describe('creating a group', () => {
     expect(body.roles['member']).toMatchObject({ name: 'member', permissions: [] })
   })
 
-  test('is 409 over an existing group and over a plain instance (D-6)', async () => {
+  test('is 409 over an existing group and over a plain instance (native.md D-6)', async () => {
     const [team, plain] = fresh('team', 'plain')
     await verdict.group(team)
     await verdict.instance(`group:${plain}`)
@@ -590,7 +592,9 @@ describe('creating a group', () => {
       const again = await verdict.post<Problem>(GROUPS, { group_instance_key: key, group_tenant: 'default' })
       expect([again.status, again.body.error_code]).toEqual(DUPLICATE)
     }
-    expect((await verdict.get(groupPath(plain))).status, 'a plain instance is no group (D-7)').toBe(404)
+    expect((await verdict.get(groupPath(plain))).status, 'a plain instance is no group (native.md D-7)').toBe(
+      404,
+    )
   })
 })
 
@@ -663,7 +667,7 @@ describe('lists of groups', () => {
     expect(whole.body.map(group => group.group_instance_key)).toEqual(keys.slice(2, 4))
   })
 
-  test('are filtered by search, tenant and resource, by key or id (D-13)', async () => {
+  test('are filtered by search, tenant and resource, by key or id (native.md D-13)', async () => {
     const [tenant, one, two, squad] = fresh('tenant', 'Alpha_one', 'alpha-two', 'alpha')
     const { id } = await verdict.tenant(tenant)
     await verdict.group(one, tenant)

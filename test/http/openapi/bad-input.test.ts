@@ -1,6 +1,6 @@
 /**
- * Every route there is, against everything a caller can get wrong: the contract's status and form of body (section 0,
- * rows 10, 13, 19; D-38), the request id echoed, and behind it all a process that lives and a store nobody wrote to.
+ * Every route with every kind of bad input: status and body as specified (native.md 0.10, 0.13, 0.19 and D-38), the request id
+ * in the response, a process that keeps running, and an unchanged store.
  */
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'

@@ -1,4 +1,4 @@
-/** API keys: what each kind opens, and how one is made, listed, fetched, rotated and revoked (contract B.13, D-35, D-44). */
+/** API keys: what each kind opens, and how one is made, listed, fetched, rotated and revoked (native.md B.13, D-35, D-44). */
 import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '#model/wire/api-key.ts'
 import type { Environment } from '#model/wire/environment.ts'

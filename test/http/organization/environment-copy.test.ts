@@ -1,4 +1,4 @@
-/** Copies of environments: the schema, whole or in part, into a new environment or one that is there (contract B.13). */
+/** Copies of environments: the schema, whole or in part, into a new environment or one that is there (native.md B.13). */
 import { describe, expect, test } from 'vitest'
 import type { Environment } from '#model/wire/environment.ts'
 import { answerFindings } from '#testing/requests/routes.ts'

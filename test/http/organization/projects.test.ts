@@ -1,4 +1,4 @@
-/** Projects and environments: made, read, changed and removed while the service runs (contract B.13). */
+/** Projects and environments: made, read, changed and removed while the service runs (native.md B.13). */
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '#model/wire/api-key.ts'

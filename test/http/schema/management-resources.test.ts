@@ -1,4 +1,4 @@
-/** Resources, roles and relations over HTTP: what they refuse, and what changing a role does (contract B.4, B.5, D-21). */
+/** Resources, roles and relations over HTTP: what they refuse, and what changing a role does (native.md B.4, B.5, D-21). */
 import { describe, expect, test } from 'vitest'
 import type { Relation } from '#model/wire/relation.ts'
 import type { Resource } from '#model/wire/resource.ts'
@@ -118,7 +118,7 @@ describe('creating a resource', () => {
       granted({ users_with_role: [entry] }, { shelf: 'document' }),
       OTHER_TYPE,
     ],
-  ])('is refused for %s, and leaves nothing behind (D-45)', async (_about, body, refused) => {
+  ])('is refused for %s, and leaves nothing behind (native.md D-45)', async (_about, body, refused) => {
     const [key] = fresh('refused')
     const before = [await verdict.revision(), await verdict.everythingListed()]
     const answer = await verdict.post<Problem>(RESOURCES, { key, ...body })
@@ -233,18 +233,21 @@ describe('creating a role', () => {
   test.each([
     ['on a resource', ROLES],
     ['of a tenant', `${SCHEMA}/roles`],
-  ])('%s that is there is 409, after everything else was looked at (D-38)', async (_about, path) => {
-    const [key] = fresh('role')
-    expect((await verdict.post(path, { key, name: key })).status).toBe(200)
-    expect(refusal(await verdict.post(path, { key, name: key }))).toEqual(DUPLICATE)
-    const withUnknown = { key, name: key, extends: ['nothing'] }
-    expect(refusal(await verdict.post(path, withUnknown))).toEqual(NOT_FOUND)
-    const withItself = { key, name: key, extends: [key] }
-    expect(refusal(await verdict.post(path, withItself))).toEqual(IMPOSSIBLE)
-    expect(refusal(await verdict.post(path, { key }))).toEqual(INVALID)
-  })
+  ])(
+    '%s that is there is 409, after everything else was looked at (native.md D-38)',
+    async (_about, path) => {
+      const [key] = fresh('role')
+      expect((await verdict.post(path, { key, name: key })).status).toBe(200)
+      expect(refusal(await verdict.post(path, { key, name: key }))).toEqual(DUPLICATE)
+      const withUnknown = { key, name: key, extends: ['nothing'] }
+      expect(refusal(await verdict.post(path, withUnknown))).toEqual(NOT_FOUND)
+      const withItself = { key, name: key, extends: [key] }
+      expect(refusal(await verdict.post(path, withItself))).toEqual(IMPOSSIBLE)
+      expect(refusal(await verdict.post(path, { key }))).toEqual(INVALID)
+    },
+  )
 
-  test('extends roles of its own kind and type only, by key or id (D-21)', async () => {
+  test('extends roles of its own kind and type only, by key or id (native.md D-21)', async () => {
     const [role, other, tenantRole] = fresh('role', 'other', 'tenant-role')
     const { roles } = await document()
     await verdict.tenantRole(tenantRole, [])
@@ -318,7 +321,7 @@ describe('changing a role', () => {
     expect(refusal(await change(key, { name: null }))).toEqual(INVALID)
   })
 
-  test('replaces granted_to whole: without `when` the guard is cleared (D-48)', async () => {
+  test('replaces granted_to whole: without `when` the guard is cleared (native.md D-48)', async () => {
     const entry = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
     const guarded = { when: { no_direct_roles_on_object: true }, users_with_role: [entry, entry] }
     const key = await role({ granted_to: guarded })

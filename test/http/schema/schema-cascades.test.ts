@@ -1,4 +1,4 @@
-/** What goes with a removed part of the schema (contract C.7), as decisions and lists see it the moment the answer is there. */
+/** What goes with a removed part of the schema (native.md C.7), as decisions and lists see it the moment the answer is there. */
 import { describe, expect, test } from 'vitest'
 import type { GroupRead } from '#model/wire/group.ts'
 import type { Resource } from '#model/wire/resource.ts'
@@ -82,20 +82,23 @@ describe('with an action', () => {
         relations: { parent: 'folder' },
       },
     ],
-  ])('go its permissions and its places in action groups (D-33): %s', async (method, path, body) => {
-    const verdict = await arranged()
-    const answer = await verdict.send(method, path, { body })
-    expect(answer.status, JSON.stringify(answer.body)).toBe(method === 'DELETE' ? 204 : 200)
-    const document = await documents(verdict)
-    expect(document.roles['editor']!.permissions).toEqual([])
-    expect(document.action_groups).toEqual({ all: ['read'] })
-    expect((await auditor(verdict)).permissions).toEqual(['document:read'])
-    expect((await allowed(verdict)).filter(text => text.endsWith('update'))).toEqual([])
-    // The action comes back without them.
-    await verdict.post(`${DOCUMENT}/actions`, { key: 'update', name: 'Update' })
-    expect((await allowed(verdict)).filter(text => text.endsWith('update'))).toEqual([])
-    expect((await auditor(verdict)).permissions).toEqual(['document:read'])
-  })
+  ])(
+    'go its permissions and its places in action groups (native.md D-33): %s',
+    async (method, path, body) => {
+      const verdict = await arranged()
+      const answer = await verdict.send(method, path, { body })
+      expect(answer.status, JSON.stringify(answer.body)).toBe(method === 'DELETE' ? 204 : 200)
+      const document = await documents(verdict)
+      expect(document.roles['editor']!.permissions).toEqual([])
+      expect(document.action_groups).toEqual({ all: ['read'] })
+      expect((await auditor(verdict)).permissions).toEqual(['document:read'])
+      expect((await allowed(verdict)).filter(text => text.endsWith('update'))).toEqual([])
+      // The action comes back without them.
+      await verdict.post(`${DOCUMENT}/actions`, { key: 'update', name: 'Update' })
+      expect((await allowed(verdict)).filter(text => text.endsWith('update'))).toEqual([])
+      expect((await auditor(verdict)).permissions).toEqual(['document:read'])
+    },
+  )
 })
 
 describe('with a resource role', () => {

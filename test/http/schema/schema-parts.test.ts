@@ -1,4 +1,4 @@
-/** The parts of a resource, one by one, over HTTP (contract B.4). */
+/** The parts of a resource, one by one, over HTTP (native.md B.4). */
 import { describe, expect, test } from 'vitest'
 import type { Action, ActionGroup } from '#model/wire/action.ts'
 import type { Attribute } from '#model/wire/attribute.ts'

@@ -1,4 +1,4 @@
-/** Schema calls that are refused: with what, and what is said first (contract B.1, D-38). */
+/** Schema calls that are refused: with what, and what is said first (native.md B.1, D-38). */
 import { describe, expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX, PARTS_PER_BODY_MAX, PARTS_PER_RESOURCE_MAX } from '#model/limits.ts'
 import { inherited, newPage } from '../../support/pages.ts'
@@ -67,7 +67,7 @@ describe('what does not exist', () => {
     ['PUT', `${RESOURCES}/nothing`, { actions: {} }, ['body', 'name']],
     ['GET', `${P}/actions?per_page=101`, undefined, ['query', 'per_page']],
     ['GET', `${ROLES}?page=0`, undefined, ['query', 'page']],
-  ])('is 422 first when the shape is wrong (D-38): %s %s %j', async (method, path, body, loc) => {
+  ])('is 422 first when the shape is wrong (native.md D-38): %s %s %j', async (method, path, body, loc) => {
     const answer = await verdict.send<Problem>(method, path, { body })
     expect(refusal(answer)).toEqual(INVALID)
     expect(answer.body.detail!.map(finding => finding.loc)).toContainEqual(loc)
@@ -83,7 +83,7 @@ describe('what does not exist', () => {
     expect(await verdict.revision()).toBe(before)
   })
 
-  test('comes before what is there already (D-38)', async () => {
+  test('comes before what is there already (native.md D-38)', async () => {
     const taken = { key: 'on', name: 'X', subject_resource: 'nothing' }
     expect(refusal(await verdict.post(`${P}/relations`, taken))).toEqual(NOT_FOUND)
     const role = { key: 'viewer', name: 'X', permissions: ['fly'] }
@@ -113,7 +113,7 @@ describe('of several errors in the roles of one body', () => {
     ['what does not exist first', { ...missing, ...circular, ...unfit }],
     ['what does not exist last', { ...unfit, ...circular, ...missing }],
     ['what does not exist behind a circle', { ...circular, ...missing }],
-  ])('existence wins over what does not fit, with %s (D-38)', async (_which, roles) => {
+  ])('existence wins over what does not fit, with %s (native.md D-38)', async (_which, roles) => {
     const key = `page-${crypto.randomUUID()}`
     expect(refusal(await verdict.put(`${RESOURCES}/${key}`, body(key, roles)))).toEqual(NOT_FOUND)
     expect((await verdict.get(`${RESOURCES}/${key}`)).status).toBe(404)
@@ -121,7 +121,7 @@ describe('of several errors in the roles of one body', () => {
     expect(refusal(await verdict.post(RESOURCES, taken))).toEqual(NOT_FOUND)
   })
 
-  test('what does not fit wins over what is there already (D-38)', async () => {
+  test('what does not fit wins over what is there already (native.md D-38)', async () => {
     const taken = (roles: Record<string, unknown>) => ({ ...body(page, roles), key: page })
     expect(refusal(await verdict.post(RESOURCES, taken(circular)))).toEqual(IMPOSSIBLE)
     expect(refusal(await verdict.post(RESOURCES, taken({ viewer: role })))).toEqual(DUPLICATE)

@@ -1,4 +1,4 @@
-/** Resources replaced and changed as wholes (contract B.4): what stays, what goes, and what starts anew. */
+/** Resources replaced and changed as wholes (native.md B.4): what stays, what goes, and what starts anew. */
 import { describe, expect, test } from 'vitest'
 import type { Relation } from '#model/wire/relation.ts'
 import type { Resource } from '#model/wire/resource.ts'

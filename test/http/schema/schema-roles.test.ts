@@ -1,4 +1,4 @@
-/** Roles over HTTP: permissions, derivations, lists, bulks (contract B.4, B.5, B.11). */
+/** Roles over HTTP: permissions, derivations, lists, bulks (native.md B.4, B.5, B.11). */
 import { describe, expect, test } from 'vitest'
 import type { Action } from '#model/wire/action.ts'
 import type { DerivationRead, ResourceRole, TenantRole } from '#model/wire/role.ts'
@@ -72,7 +72,7 @@ describe('resource roles', () => {
     }
   })
 
-  test('are derived by entries that are added once, and removed whatever their guard (D-34)', async () => {
+  test('are derived by entries that are added once, and removed whatever their guard (native.md D-34)', async () => {
     const page = await newPage(verdict)
     const path = `${RESOURCES}/${page}/roles/viewer/implicit_grants`
     const entry = inherited(page)
@@ -163,7 +163,7 @@ describe('tenant roles', () => {
     expect(refusal(await verdict.get(`${ROLES}/${key}`))).toEqual(NOT_FOUND)
   })
 
-  test('with a permission of the wrong form are 422 before anything is looked up (D-38)', async () => {
+  test('with a permission of the wrong form are 422 before anything is looked up (native.md D-38)', async () => {
     const format = NO_PERMISSION
     const body = { permissions: ['read'] }
     expect(refusal(await verdict.patch(`${ROLES}/nobody`, body))).toEqual(format)

@@ -1,5 +1,5 @@
 /**
- * A group with 100,000 members answers every group call in bounded size and time (contract B.3). Time is counted in rows
+ * A group with 100,000 members answers every group call in bounded size and time (native.md B.3). Time is counted in rows
  * that a call reads: a clock would tell of the machine.
  */
 import { beforeAll, expect, test } from 'vitest'

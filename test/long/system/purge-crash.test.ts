@@ -1,4 +1,4 @@
-/** A process killed in the middle of a purge (contract C.7): what was deleted stays deleted, and the next start finishes. */
+/** A process killed in the middle of a purge (native.md C.7): what was deleted stays deleted, and the next start finishes. */
 import { expect, onTestFinished, test } from 'vitest'
 import { StoreLook } from '#testing/processes/store-look.ts'
 import { FACTS, SCHEMA, storeDirectory } from '#testing/processes/running-service.ts'
