@@ -68,6 +68,10 @@ const DEFAULT_PORTS: ReadonlyMap<string, RegExp> = new Map([
 const PLACEHOLDER = /^\{([^{}]+)\}$/
 const BRACE = /[{}]/
 
+/** Finding for a URL that older releases accepted. A rule with it never matches. */
+export const FITS_NO_REQUEST =
+  'must have no segments . and .., no user name before its host and no segment of slashes alone, which fit no request'
+
 /**
  * The URL of a rule; a text says what is wrong with it. `isCaseSensitive`: the rule distinguishes the case of letters in all spellings of
  * a URL. O(length).
@@ -96,9 +100,7 @@ export function readMappingUrl(url: string, isCaseSensitive = false): MappingUrl
     }
     segments.push({ text: ofAuthority(raw, index, read.text) })
     const spelled = piecesOf([part], index === hostAt ? 0 : -1)
-    if (spelled === null) {
-      return 'must have no segments . and .., no user name before its host and no segment of slashes alone, which fit no request'
-    }
+    if (spelled === null) return FITS_NO_REQUEST
     const isFolded = !isCaseSensitive || isAnyCase(raw, index)
     for (const piece of spelled) pieces.push(spellingKey(piece, !isFolded))
   }

@@ -1,6 +1,6 @@
 /** Every store imports the exports of every other store: an import through a ledger cuts its rows into commits that each store takes. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { ContentShapes } from '#http/routing/content-shapes.ts'
 import { contentLines } from '#management/content/content-export.ts'
 import { ContentImport } from '#management/content/content-import.ts'
@@ -141,6 +141,51 @@ test.each([
   await expect(importing).rejects.toMatchObject({
     code: 'INVALID_INPUT',
     message: expect.stringMatching(/resource_part|comes twice/),
+  })
+})
+
+describe('conditions and mapping rules that only an older release accepted', () => {
+  /** The digits that JavaScript writes for 2^60, which an older release stored. */
+  const ROUNDED = 1_152_921_504_606_847_000n
+  const set = (key: string, comparison: unknown) => ({
+    kind: 'condition_set',
+    key,
+    name: key,
+    type: 'userset',
+    conditions: { 'user.n': comparison },
+  })
+  const config = (url: string) => ({
+    kind: 'proxy_config',
+    key: 'proxy',
+    name: 'Proxy',
+    mapping_rules: [{ url, http_method: 'get', resource: 'doc' }],
+  })
+
+  test.each([
+    ['an integer that was rounded', set('a', { equals: ROUNDED })],
+    ['it in a list', set('a', { in: [1, ROUNDED] })],
+    ['it as a bound', set('a', { between: [ROUNDED, ROUNDED] })],
+    ['it as a length', set('a', { array_len_less_than: ROUNDED })],
+    ['2^53 as a length', set('a', { array_len_less_than: 2n ** 53n })],
+    ['it in a match', set('a', { any_match: { match: { m: { 'less-than': ROUNDED } } } })],
+    ['a user name', config('https://eve@a.org/x')],
+    ['an encoded segment of dots', config('https://a.org/%252e%252e/x')],
+    ['an encoded slash alone', config('https://a.org/%2F/x')],
+  ])('are imported as they are, and exported again: %s', async (_, line) => {
+    const { lines } = await imported(content(line, TENANT))
+    const fields = JSON.stringify('conditions' in line ? line.conditions : line.mapping_rules[0]!.url)
+    expect(lines[1]).toContain(fields)
+    expect((await imported(lines.join(''))).lines).toEqual(lines)
+  })
+
+  test.each([
+    [set('a', { equalz: ROUNDED }), /line 2: user\.n\.equalz/],
+    [config('https://a.org/#x'), /line 2: mapping_rules\[0\]\.url: must have no fragment/],
+  ])('others are refused: %j', async (line, message) => {
+    await expect(imported(content(line, TENANT))).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringMatching(message),
+    })
   })
 })
 

@@ -5,7 +5,7 @@
 import { presentInstant } from '#management/commands/context.ts'
 import { Draft } from '#management/commands/draft.ts'
 import { YIELD_ROWS } from '#management/commands/resumable.ts'
-import { checkReadable } from '#management/schema/condition-sets/checked-conditions.ts'
+import { checkStored } from '#management/schema/condition-sets/checked-conditions.ts'
 import type { ExportedConditionSet } from '#management/schema/condition-sets/exported-sets.ts'
 import { checkSchemaCeilings } from '#management/schema/schema-ceilings.ts'
 import type { ExportedSchema } from '#management/schema/schema-export.ts'
@@ -83,7 +83,7 @@ export class ContentSchema {
         return
       case 'condition_set':
         // Here, so that a refusal names the line.
-        checkReadable(line.conditions, ['conditions'])
+        checkStored(line.conditions, ['conditions'])
         this.#conditionSets.push(line)
         return
       case 'rule':

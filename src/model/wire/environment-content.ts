@@ -8,7 +8,7 @@
  * The last line says how many came before it, so that what was cut off is known as such.
  */
 import { type Static, Type } from 'typebox'
-import { DERIVATIONS_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
+import { DERIVATIONS_MAX, MAPPING_RULES_PER_CONFIG_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
 import { type BuiltInTypeKey, TENANT_TYPE_KEY, USER_TYPE_KEY } from '#model/built-in-types.ts'
 import {
   AttributeMap,
@@ -23,7 +23,7 @@ import {
   Timestamp,
 } from './building-blocks.ts'
 import { ConditionSetCreate, ConditionSetKey, ConditionSetType, Conditions } from './condition-set.ts'
-import { AuthMechanism, ProxyConfigCreate } from './proxy-config.ts'
+import { AuthMechanism, MappingRuleStored } from './proxy-config.ts'
 import { AttributeBlock, ResourceReplace } from './resource.ts'
 import { DerivationBlock, DerivationCreate, RoleBlock } from './role.ts'
 
@@ -166,7 +166,7 @@ export const ContentProxyConfig = Type.Object({
   name: Name,
   auth_mechanism: Type.Optional(AuthMechanism),
   /** Their resources and actions by key; they may be gone. */
-  mapping_rules: Type.Optional(ProxyConfigCreate.properties.mapping_rules),
+  mapping_rules: Type.Optional(Type.Array(MappingRuleStored, { maxItems: MAPPING_RULES_PER_CONFIG_MAX })),
   ...times,
 })
 export type ContentProxyConfig = Static<typeof ContentProxyConfig>

@@ -7,7 +7,7 @@ import {
   MAPPING_URL_LENGTH_MAX,
   PROXY_SECRET_BYTES_MAX,
 } from '#model/limits.ts'
-import { MAPPING_METHODS, readMappingUrl } from '#model/mapping-urls.ts'
+import { FITS_NO_REQUEST, MAPPING_METHODS, readMappingUrl } from '#model/mapping-urls.ts'
 import {
   environmentPath,
   Name,
@@ -21,21 +21,28 @@ import {
   Uuid,
 } from './building-blocks.ts'
 
-/** What is wrong with it is said where it is read. */
-const MappingRuleUrl = Type.Refine(
-  Type.String({
-    minLength: 1,
-    maxLength: MAPPING_URL_LENGTH_MAX,
-    description:
-      'The whole URL of the requests that are meant, scheme and host included. `{name}` stands for a segment, or for the value of a ' +
-      'query member; what it stands for is the attribute `name` of the resource.',
-  }),
-  url => typeof readMappingUrl(url) !== 'string',
-  url => {
-    const finding = readMappingUrl(url)
-    return typeof finding === 'string' ? finding : 'must be a URL'
-  },
-)
+const MappingRuleUrl = mappingRuleUrl(readMappingUrl)
+
+/** URL of a stored rule, which can be one that never matches. */
+const StoredMappingRuleUrl = mappingRuleUrl(url => {
+  const read = readMappingUrl(url)
+  return read === FITS_NO_REQUEST ? null : read
+})
+
+/** `read` returns a text for a URL that is refused. */
+function mappingRuleUrl(read: (url: string) => unknown) {
+  return Type.Refine(
+    Type.String({
+      minLength: 1,
+      maxLength: MAPPING_URL_LENGTH_MAX,
+      description:
+        'The whole URL of the requests that are meant, scheme and host included. `{name}` stands for a segment, or for the value of a ' +
+        'query member; what it stands for is the attribute `name` of the resource.',
+    }),
+    url => typeof read(url) !== 'string',
+    url => String(read(url)),
+  )
+}
 
 const NoRegularExpression = Type.Refine(
   Type.String({ description: 'Regular expressions are refused: leave it out.' }),
@@ -92,6 +99,9 @@ const ruleFields = {
  */
 export const MappingRuleCreate = ofRuleSize(Type.Object(ruleFields))
 export type MappingRuleCreate = Static<typeof MappingRuleCreate>
+
+/** A rule in a line of an export. */
+export const MappingRuleStored = ofRuleSize(Type.Object({ ...ruleFields, url: StoredMappingRuleUrl }))
 
 /** A rule in a change of a config. */
 const MappingRuleUpdate = ofRuleSize(

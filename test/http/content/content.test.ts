@@ -337,6 +337,54 @@ describe('an environment', () => {
     expect(body.filter(each => JSON.stringify(each).includes('import-'))).toEqual([])
   })
 
+  test('decides nothing by conditions and mapping rules that only an older release accepted', async () => {
+    const key = await neighbourOf(verdict, 'older-release')
+    // The digits that JavaScript writes for 2^60.
+    const conditions = { 'user.n': { 'not-equals': 1_152_921_504_606_847_000n } }
+    const rule = { http_method: 'get', resource: 'doc' }
+    const lines = [
+      { kind: 'resource', key: 'doc', name: 'Doc', actions: { read: {}, get: {} } },
+      { kind: 'condition_set', key: 'older', name: 'Older', type: 'userset', conditions },
+      { kind: 'condition_set', key: 'all', name: 'All', type: 'userset', conditions: {} },
+      { kind: 'rule', user_set: 'older', permission: 'doc:read', resource_set: '__autogen_doc' },
+      { kind: 'rule', user_set: 'all', permission: 'doc:get', resource_set: '__autogen_doc' },
+      {
+        kind: 'proxy_config',
+        key: 'proxy',
+        name: 'Proxy',
+        mapping_rules: [
+          { ...rule, url: 'https://eve@a.org/x' },
+          { ...rule, url: 'https://a.org/y' },
+        ],
+      },
+      { kind: 'tenant', key: 'default', name: 'Default' },
+      { kind: 'user', key: 'ann', attributes: { n: 1 } },
+    ]
+    await importInto(verdict, 'older-release', content(...lines), key, 200, '?replace=true')
+    const asked = question('ann', 'read', 'doc', 'default')
+    expect((await verdict.send('POST', '/allowed', { key, body: asked })).body).toMatchObject({
+      allow: false,
+    })
+    const tried = { parent_id: 'older', samples: [{ user: 'ann' }] }
+    const path = '/v2/schema/default/older-release/condition_sets'
+    const trial = await verdict.send('POST', `${path}/try`, { key, body: tried })
+    expect([trial.status, trial.body]).toEqual([200, expect.anything()])
+    expect(trial.body).toMatchObject({ samples: [{ value: 'unknown' }] })
+    const allowed = async (url: string) => {
+      const body = { user: { key: 'ann' }, http_method: 'get', url, tenant: 'default' }
+      return (await verdict.send<{ allow: boolean }>('POST', '/allowed_url', { key, body })).body.allow
+    }
+    expect([await allowed('https://a.org/y'), await allowed('https://eve@a.org/x')]).toEqual([true, false])
+    expect(await allowed('https://a.org/x')).toBe(false)
+    const copied = await verdict.send('POST', '/v2/projects/default/envs/older-release/copy', {
+      key: ADMIN_KEY,
+      body: { target_env: { new: { key: 'older-copy', name: 'Copy' } } },
+    })
+    expect([copied.status, copied.body]).toEqual([201, expect.anything()])
+    const refused = { key: 'new', name: 'New', conditions }
+    expect((await verdict.send('POST', path, { key, body: refused })).status).toBe(422)
+  })
+
   test('says between which lines a fact stands that was told long before, blank ones counted', async () => {
     const key = await neighbourOf(verdict, 'told-twice')
     const doc = { kind: 'resource', key: 'doc', name: 'Doc', actions: {}, roles: { r: { name: 'R' } } }

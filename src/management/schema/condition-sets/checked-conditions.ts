@@ -12,8 +12,15 @@ import { rowKeys } from '#store/keyspace/keyspace.ts'
 /** The built-in types whose attributes the roots are of. */
 const CARRIERS: Partial<Record<Root, string>> = { user: USER_TYPE_KEY, tenant: TENANT_TYPE_KEY }
 
-/** Throws `INVALID_SHAPE` with the place of each finding unless they are conditions, whatever is declared. */
-export function checkReadable(conditions: unknown, at: ErrorDetail['loc']): Condition {
+/**
+ * Throws `INVALID_SHAPE` with the place of each finding unless these are conditions that a store can have: older
+ * releases stored integers that no double represents, and read them as doubles. Such a set is unknown. O(size).
+ */
+export function checkStored(conditions: unknown, at: ErrorDetail['loc']): void {
+  checkReadable(JSON.parse(JSON.stringify(conditions)), at)
+}
+
+function checkReadable(conditions: unknown, at: ErrorDetail['loc']): Condition {
   const read = readCondition(conditions, at)
   if (isRefused(read)) throw refused(read.findings)
   return read

@@ -8,7 +8,7 @@ import type { Resumable } from '#management/commands/resumable.ts'
 import { addRule, findRule, resolveParts } from '#management/schema/set-rules/set-rules.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { ConditionSetRecord } from '#model/records.ts'
-import { checkReadable } from './checked-conditions.ts'
+import { checkStored } from './checked-conditions.ts'
 import { findConditionSet } from './condition-set-lookup.ts'
 import { sideOfType } from './condition-set-present.ts'
 import { addConditionSet } from './condition-sets.ts'
@@ -32,7 +32,7 @@ export function* putConditionSets(
   }
   for (const set of sets) {
     // Values decide, never declarations, which may have changed since it was written.
-    checkReadable(set.conditions, ['conditions'])
+    checkStored(set.conditions, ['conditions'])
     if (standing.has(set.key)) yield* overwrite(context, set)
     else add(context, set)
     yield
