@@ -97,26 +97,23 @@ const ruleFields = {
  * What is kept as it was sent counts. The rest is short, and is shown and exported in another form: keys in place of ids, null in place
  * of nothing. So a rule that was taken once is taken again as it is shown.
  */
-export const MappingRuleCreate = ofRuleSize(Type.Object(ruleFields))
-export type MappingRuleCreate = Static<typeof MappingRuleCreate>
-
-/** A rule in a line of an export. */
-export const MappingRuleStored = ofRuleSize(Type.Object({ ...ruleFields, url: StoredMappingRuleUrl }))
-
-/** A rule in a change of a config. */
-const MappingRuleUpdate = ofRuleSize(
+const MappingRuleWrite = ofRuleSize(
   Type.Object({
     ...ruleFields,
     should_delete: optional(
       Type.Boolean({
         description:
           'Whether to remove this rule. A list in which all rules are marked removes these and keeps the others; any other list replaces ' +
-          'all rules, without those that are marked.',
+          'all rules, without those that are marked. A new config is created without them.',
       }),
     ),
   }),
 )
-export type MappingRuleUpdate = Static<typeof MappingRuleUpdate>
+export type MappingRuleWrite = Static<typeof MappingRuleWrite>
+
+/** A rule in a line of an export. */
+export const MappingRuleStored = ofRuleSize(Type.Object({ ...ruleFields, url: StoredMappingRuleUrl }))
+export type MappingRuleStored = Static<typeof MappingRuleStored>
 
 function ofRuleSize<Rule extends TSchema>(schema: Rule) {
   return Type.Refine(
@@ -162,7 +159,7 @@ function isTextOrObject(secret: unknown): boolean {
   return typeof secret === 'object' && secret !== null && !Array.isArray(secret)
 }
 
-const MappingRules = Type.Array(MappingRuleCreate, { maxItems: MAPPING_RULES_PER_CONFIG_MAX })
+const MappingRules = Type.Array(MappingRuleWrite, { maxItems: MAPPING_RULES_PER_CONFIG_MAX })
 
 export const ProxyConfigCreate = Type.Object({
   key: ShortKey,
@@ -177,7 +174,7 @@ export const ProxyConfigUpdate = Type.Object({
   name: Type.Optional(Name),
   secret: Type.Optional(ProxySecret),
   auth_mechanism: Type.Optional(AuthMechanism),
-  mapping_rules: Type.Optional(Type.Array(MappingRuleUpdate, { maxItems: MAPPING_RULES_PER_CONFIG_MAX })),
+  mapping_rules: Type.Optional(MappingRules),
 })
 export type ProxyConfigUpdate = Static<typeof ProxyConfigUpdate>
 

@@ -159,6 +159,15 @@ describe('a proxy config', () => {
     ).toEqual([])
   })
 
+  test('is created without the rules that are marked with should_delete', async () => {
+    const marked = { ...RULE, resource: 'no-such', should_delete: true }
+    const unmarked = { ...RULE, url: 'https://a.org/b', should_delete: false }
+    expect((await made({ mapping_rules: [marked, unmarked] })).mapping_rules.map(({ url }) => url)).toEqual([
+      unmarked.url,
+    ])
+    expect((await made({ mapping_rules: [marked] })).mapping_rules).toEqual([])
+  })
+
   test('is gone when it was deleted', async () => {
     const { key } = await made()
     expect((await verdict.delete(`${CONFIGS}/${key}`)).status).toBe(204)

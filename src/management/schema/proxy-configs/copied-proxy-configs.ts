@@ -7,7 +7,7 @@ import type { RecordReader } from '#management/commands/record-reader.ts'
 import { presentInstant } from '#management/commands/context.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
 import type { ProxyConfigRecord } from '#model/records.ts'
-import type { AuthMechanism, MappingRuleCreate } from '#model/wire/proxy-config.ts'
+import type { AuthMechanism, MappingRuleStored } from '#model/wire/proxy-config.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { declared, presentMappingRule } from './mapping-rules.ts'
 import { putProxyConfig } from './proxy-configs.ts'
@@ -17,7 +17,7 @@ export interface ExportedProxyConfig {
   readonly name: string
   readonly auth_mechanism: AuthMechanism
   /** What they name may be gone: it is not looked up. */
-  readonly mapping_rules: readonly MappingRuleCreate[]
+  readonly mapping_rules: readonly MappingRuleStored[]
   readonly created_at: string
   readonly updated_at: string
 }

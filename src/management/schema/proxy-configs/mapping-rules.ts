@@ -4,15 +4,15 @@ import type { RecordReader } from '#management/commands/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
 import type { MappingRuleRecord } from '#model/records.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import type { MappingRuleCreate, MappingRuleRead, MappingRuleUpdate } from '#model/wire/proxy-config.ts'
+import type { MappingRuleRead, MappingRuleStored, MappingRuleWrite } from '#model/wire/proxy-config.ts'
 
 /**
  * Rules with their resources and actions by key. Throws `NOT_FOUND` for what is not there. They name them, and do not depend on them:
  * one whose resource or action is removed stays, and whoever it fits is denied.
  */
-export function* namedRules(
+function* namedRules(
   records: RecordReader,
-  rules: readonly MappingRuleCreate[],
+  rules: readonly MappingRuleStored[],
 ): Resumable<MappingRuleRecord[]> {
   const named: MappingRuleRecord[] = []
   for (const rule of rules) {
@@ -42,7 +42,7 @@ export function* namedRules(
 export function declared({
   case_sensitive,
   encoded_slashes,
-}: MappingRuleCreate): Pick<MappingRuleRecord, 'caseSensitive' | 'encodedSlashes'> {
+}: MappingRuleStored): Pick<MappingRuleRecord, 'caseSensitive' | 'encodedSlashes'> {
   return {
     ...(case_sensitive && { caseSensitive: true }),
     ...(encoded_slashes && { encodedSlashes: encoded_slashes }),
@@ -64,13 +64,13 @@ export function presentMappingRule(rule: MappingRuleRecord): MappingRuleRead {
 }
 
 /**
- * The rules of a config after a change (`MappingRuleUpdate`). A rule that is marked is found by its URL, method and resource, and by its
- * action where it names one; what it names can be gone.
+ * The rules of a config after a change (`MappingRuleWrite`); a new config has had none. A rule that is marked is found by its URL,
+ * method and resource, and by its action where it names one; what it names can be gone.
  */
 export function* changedRules(
   records: RecordReader,
   rules: readonly MappingRuleRecord[],
-  update: readonly MappingRuleUpdate[],
+  update: readonly MappingRuleWrite[],
 ): Resumable<MappingRuleRecord[]> {
   const marked = update.filter(({ should_delete }) => should_delete === true)
   if (marked.length === 0 || marked.length < update.length) {

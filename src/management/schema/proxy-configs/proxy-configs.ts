@@ -25,7 +25,7 @@ import type {
 } from '#model/wire/proxy-config.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { mappingChange } from './mapping-changes.ts'
-import { changedRules, namedRules, presentMappingRule } from './mapping-rules.ts'
+import { changedRules, presentMappingRule } from './mapping-rules.ts'
 import { warningOfRules } from './rules-without-effect.ts'
 
 interface ConfigParams {
@@ -54,7 +54,7 @@ export function* createProxyConfig(
 ): Resumable<ProxyConfig | Warned<ProxyConfig>> {
   const { records } = context
   const { key, name, secret, auth_mechanism, mapping_rules = [] } = input.body
-  const mappingRules = yield* namedRules(records, mapping_rules)
+  const mappingRules = yield* changedRules(records, [], mapping_rules)
   if (records.get('proxy-config', rowKeys.proxyConfig(key))) {
     throw new AuthzError('DUPLICATE_ENTITY', `there is a proxy config ${JSON.stringify(key)} already`)
   }
