@@ -1,10 +1,13 @@
 /**
- * Numbers of JSON beyond 2^53, which `JSON.parse` rounds to the nearest double. In memory such an integer is a `bigint`: it can be
- * copied to another thread, and `JSON.stringify` writes its digits. Conditions compare it if a double represents it exactly, and do
- * not know it otherwise (`conditions/values.ts`).
+ * Numbers of JSON beyond 2^53, which `JSON.parse` rounds to the nearest double. In memory such an integer is a `bigint`, in whichever form
+ * it is written: it can be copied to another thread, and `JSON.stringify` writes its digits. Conditions compare it if a double stands for
+ * it, and do not know it otherwise (`conditions/values.ts`).
  *
- * A number with a fraction or an exponent is the nearest double, as in `JSON.parse`. If JavaScript writes that double without an
- * exponent, it is kept as the integer that it is: its usual text is rounded, and would be another integer when it is read again.
+ * A double below 1e21 stands for the integer that it is. From there on, JavaScript writes doubles with an exponent. Each of these stands
+ * for the integer that this text denotes, and can be a `number`. So no double stands for two integers.
+ *
+ * A number with a fraction is the nearest double, as in `JSON.parse`. Below 1e21 it is kept as the integer that this double is: its usual
+ * text is rounded, and would be another integer when it is read again.
  *
  * Code that reads JSON of callers uses `parsedJson`, from a request as well as from the store.
  */
@@ -20,6 +23,9 @@ const WITHOUT_EXPONENT = 1e21
 const PERHAPS_LONG =
   /(?:^|[:,[\s])-?(?:9\d{15}|[1-9]\d{16}|[1-9]\d{6,}(?:\.\d+)?[eE]\+?0*[1-9]|(?:0|[1-9]\d*)(?:\.\d+)?[eE]\+?0*[1-9]\d)/u
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/uy
+const DIGITS = /^-?\d+$/u
+/** YAML has numbers without digits before or after the point. */
+const PARTS = /^(-?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/u
 const BEFORE_NUMBERS = /[:,[\s]/u
 const BACKSLASH = 0x5c
 
@@ -105,9 +111,40 @@ function stringEnd(text: string, quote: number): number {
 /** A decimal number as `parsedJson` reads it. */
 export function jsonNumber(token: string): number | bigint {
   const double = Number(token)
-  if (Number.isSafeInteger(double) || !Number.isFinite(double)) return double
-  if (/^-?\d+$/u.test(token)) return BigInt(token)
-  return Number.isInteger(double) && Math.abs(double) < WITHOUT_EXPONENT ? BigInt(double) : double
+  if (Number.isSafeInteger(double) || !Number.isInteger(double)) return double
+  if (DIGITS.test(token)) return BigInt(token)
+  const integer = integerIn(token)
+  if (Math.abs(double) < WITHOUT_EXPONENT) return integer ? bigintOf(integer) : BigInt(double)
+  return integer === null || isWritten(double, integer) ? double : bigintOf(integer)
+}
+
+/** An integer that is not zero: its sign and its digits up to the last one that is not 0, and how many zeros follow. */
+interface Integer {
+  readonly begin: string
+  readonly zeros: number
+}
+
+/** The integer that a decimal number other than zero denotes; `null`: it has a fraction. O(length). */
+function integerIn(token: string): Integer | null {
+  const [, sign, whole, fraction, exponent] = PARTS.exec(token)!
+  const digits = `${whole}${fraction}`
+  let from = 0
+  while (digits[from] === '0') from += 1
+  let to = digits.length
+  while (digits[to - 1] === '0') to -= 1
+  const zeros = Number(exponent ?? 0) - fraction!.length + digits.length - to
+  return zeros < 0 ? null : { begin: `${sign}${digits.slice(from, to)}`, zeros }
+}
+
+/** Only for one that is not beyond all doubles: it has at most 309 digits. */
+function bigintOf({ begin, zeros }: Integer): bigint {
+  return BigInt(begin + '0'.repeat(zeros))
+}
+
+/** Whether JavaScript writes that double as this integer, with an exponent. */
+function isWritten(double: number, { begin, zeros }: Integer): boolean {
+  const written = integerIn(String(double))!
+  return written.begin === begin && written.zeros === zeros
 }
 
 /** The value with numbers instead of their placeholders. Recursion as deep as it is nested. */
@@ -135,13 +172,18 @@ function withNumbers(value: unknown, numbers: readonly (number | bigint)[]): unk
   return value
 }
 
-/** The double that is this integer exactly; `null`: there is none. */
+/** The double that stands for this integer beyond 2^53; `null`: none does. */
 export function exactDouble(integer: bigint): number | null {
   const double = Number(integer)
-  return Number.isFinite(double) && BigInt(double) === integer ? double : null
+  if (!Number.isFinite(double)) return null
+  const isExact =
+    Math.abs(double) < WITHOUT_EXPONENT
+      ? BigInt(double) === integer
+      : isWritten(double, integerIn(String(integer))!)
+  return isExact ? double : null
 }
 
-/** The first integer in a value that no double represents exactly; `null`: there is none. O(size), recursion as deep as it is nested. */
+/** The first integer in a value that no double stands for; `null`: there is none. O(size), recursion as deep as it is nested. */
 export function inexactIntegerIn(value: unknown): bigint | null {
   if (typeof value === 'bigint') return exactDouble(value) === null ? value : null
   if (typeof value !== 'object' || value === null) return null

@@ -6,8 +6,6 @@
 /** Numbers that may be beyond 2^53, with the character before them: a number within a string costs time only. */
 const PERHAPS_LONG = /(?:^|[:,[\s])-?\d(?:\d{15}|[\d.]*[eE])/u
 const DIGITS = /^-?\d+$/u
-/** JavaScript writes doubles below this limit without an exponent, and with zeros instead of their last digits. */
-const WITHOUT_EXPONENT = 1e21
 
 interface JsonSource {
   readonly source: string
@@ -40,9 +38,9 @@ export function parsedJson(text: string): unknown {
 }
 
 function exactNumber(value: number, source: string): unknown {
-  // The service refuses it. `JSON.stringify` would write null.
-  if (!Number.isFinite(value)) return rawJSON(source)
-  if (!Number.isInteger(value)) return value
-  if (DIGITS.test(source)) return BigInt(source)
-  return Math.abs(value) < WITHOUT_EXPONENT ? BigInt(value) : value
+  if (Number.isInteger(value) && DIGITS.test(source)) return BigInt(source)
+  // Another form is sent as it was typed, because the value can be rounded: only the service decides which integer it is.
+  // `JSON.stringify` would write null for a number beyond all doubles, which the service refuses.
+  const isOther = !Number.isFinite(value) || Number.isInteger(value)
+  return isOther && String(value) !== source ? rawJSON(source) : value
 }

@@ -76,6 +76,13 @@ describe('a decision', () => {
       ['nobody', 'read', INEXACT],
       ['nobody', 'close', INEXACT],
       ['nobody', 'close', `-${INEXACT}`],
+      ...[`${INEXACT}.0`, '9.007199254740993e15', `${INEXACT}0e-1`].flatMap(
+        form =>
+          [
+            ['nobody', 'read', form],
+            ['nobody', 'close', form],
+          ] as const,
+      ),
       ['ann', 'read', null],
       ['ann', 'close', null],
       ['nobody', 'pay', '1152921504606847000'],

@@ -54,12 +54,20 @@ export const OPERATORS: ReadonlyMap<string, Operator> = new Map<string, Operator
 ])
 
 /**
- * Whether a number cannot be compared: an integer that no double is, which is a `bigint` here, or a number beyond all doubles. The
+ * Whether a number cannot be compared: an integer that no double stands for, which is a `bigint` here, or a number beyond all doubles. The
  * question in which it stands by itself is unknown; in a list or an object, so is the comparison of that element.
  */
 export function isUnreadable(value: unknown): boolean {
-  if (typeof value === 'bigint') return !Number.isFinite(Number(value)) || BigInt(Number(value)) !== value
+  if (typeof value === 'bigint') return !Number.isFinite(Number(value)) || integerOf(Number(value)) !== value
   return typeof value === 'number' && !Number.isFinite(value)
+}
+
+/** The integer that a double stands for: of a text with an exponent, which begins at 1e21, the integer that it denotes. */
+function integerOf(double: number): bigint {
+  const [digits, exponent] = String(double).split('e+') as [string, string?]
+  if (exponent === undefined) return BigInt(double)
+  const [whole, fraction = ''] = digits.split('.') as [string, string?]
+  return BigInt(`${whole}${fraction.padEnd(Number(exponent), '0')}`)
 }
 
 function hasUnreadable(value: unknown): boolean {
