@@ -1,7 +1,10 @@
 /** Integers beyond 2^53: operands that are refused, and how JSON with them is read and written. */
 import { describe, expect, test } from 'vitest'
 import { inexactIntegerIn, parsedJson, TooManyLongNumbersError } from '#model/json-numbers.ts'
-import { wrong } from './read.ts'
+import { compiledTruth, withTime } from '#testing/engines/compiled-conditions.ts'
+import { truth, wrong } from './read.ts'
+
+const NO_INSTANCES = () => undefined
 
 test.each([
   ['{"equals":9007199254740993}', 9007199254740993n],
