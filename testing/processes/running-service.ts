@@ -21,6 +21,7 @@ import type { ResourceInstance } from '#model/wire/resource-instance.ts'
 import type { Resource, ResourceCreate } from '#model/wire/resource.ts'
 import type { RoleAssignment } from '#model/wire/role-assignment.ts'
 import type { TenantRole } from '#model/wire/role.ts'
+import type { SetRule } from '#model/wire/set-rule.ts'
 import type { Tenant } from '#model/wire/tenant.ts'
 import type { User } from '#model/wire/user.ts'
 import { createLog } from '#telemetry/log.ts'
@@ -185,6 +186,11 @@ export class Client {
     return this.send('DELETE', path, { body })
   }
 
+  /** With the key of the organization. */
+  admin<Body = unknown>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
+    return this.send(method, path, { key: ADMIN_KEY, body })
+  }
+
   // What is asked.
 
   /** `on` is `type:key`, or `type` alone for the question about the type as a whole. */
@@ -240,6 +246,19 @@ export class Client {
     })
   }
 
+  /** Folders, and documents that have them as parents: whoever views a folder views its documents. */
+  async createFolderModel(): Promise<void> {
+    const viewer = { name: 'Viewer', permissions: ['read'] }
+    const entry = { role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }
+    await this.resource({ key: 'folder', actions: { read: {} }, roles: { viewer } })
+    await this.resource({
+      key: 'document',
+      actions: { read: {} },
+      roles: { viewer: { ...viewer, granted_to: { users_with_role: [entry] } } },
+      relations: { parent: 'folder' },
+    })
+  }
+
   tenant(key: string): Promise<Tenant> {
     return this.#done('POST', `${FACTS}/tenants`, { key, name: key })
   }
@@ -267,6 +286,10 @@ export class Client {
       name: key,
       subject_resource: subjectType,
     })
+  }
+
+  setRule(user_set: string, permission: string, resource_set: string): Promise<SetRule[]> {
+    return this.#done('POST', `${FACTS}/set_rules`, { user_set, permission, resource_set })
   }
 
   /** A tenant role in a tenant, or a resource role on `type:key`. */
@@ -344,11 +367,9 @@ export function fresh<Names extends readonly string[]>(...names: Names): { [Inde
 
 /** Makes an environment beside the others of the default project, and returns a key to it. */
 export async function neighbourOf(client: Client, key: string): Promise<string> {
-  const admin = { key: ADMIN_KEY }
-  const body = { key, name: key }
-  const created = await client.send('POST', '/v2/projects/default/envs', { ...admin, body })
+  const created = await client.admin('POST', '/v2/projects/default/envs', { key, name: key })
   expect(created.status, JSON.stringify(created.body)).toBe(200)
-  const fetched = await client.send<{ secret: string }>('GET', `/v2/api-key/default/${key}`, admin)
+  const fetched = await client.admin<{ secret: string }>('GET', `/v2/api-key/default/${key}`)
   expect(fetched.status).toBe(200)
   return fetched.body.secret
 }

@@ -7,6 +7,7 @@ import {
   FACTS,
   neighbourOf,
   question,
+  RESOURCES,
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
@@ -17,33 +18,17 @@ const TUPLES = `${FACTS}/relationship_tuples`
 const QUERY = '?effective=document:read'
 
 async function createModel(verdict: Client): Promise<void> {
-  const derived = {
-    users_with_role: [{ role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }],
-  }
-  const viewer = { name: 'Viewer', permissions: ['read'] }
-  await verdict.resource({ key: 'folder', actions: { read: {} }, roles: { viewer } })
+  await verdict.createFolderModel()
   await verdict.relation('folder', 'parent', 'folder')
-  await verdict.send('PATCH', '/v2/schema/default/default/resources/folder/roles/viewer', {
-    body: { granted_to: derived },
-  })
-  await verdict.resource({
-    key: 'document',
-    actions: { read: {} },
-    roles: { viewer: { ...viewer, granted_to: derived } },
-    relations: { parent: 'folder' },
-  })
+  const entry = { role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }
+  await verdict.post(`${RESOURCES}/folder/roles/viewer/implicit_grants`, entry)
   await verdict.tenantRole('auditor', ['document:read'])
 }
 
 /** What is told up to the present commit, without its origin. */
 async function told(verdict: Client, stream: ChangeStream) {
-  const events = await stream.upTo(await present(verdict))
+  const events = await stream.upTo(await verdict.revision())
   return events.flatMap(({ event, value }) => (event === 'access.changed' ? [value.item] : []))
-}
-
-/** A user that the stream tells nothing of is what ends the wait for it. */
-async function present(verdict: Client): Promise<string> {
-  return verdict.revision()
 }
 
 /** The pairs that may, asked one by one. */
@@ -99,7 +84,7 @@ describe('what is told', async () => {
       body: { user: 'ann', role: 'viewer', resource_instance: 'folder:top', tenant: 'default' },
     })
     await verdict.send('POST', TUPLES, { body: parent, headers: { 'x-request-id': 'of-the-test' } })
-    const events = await stream.upTo(await present(verdict))
+    const events = await stream.upTo(await verdict.revision())
     const changed = events.filter(({ event }) => event === 'access.changed')
     expect(changed.map(({ value }) => value)).toEqual([
       {
@@ -143,7 +128,7 @@ describe('what is told', async () => {
   })
 
   test('who catches up is told what to list anew', async () => {
-    const before = await present(verdict)
+    const before = await verdict.revision()
     await verdict.send('POST', ASSIGNMENTS, {
       body: { user: 'ann', role: 'viewer', resource_instance: 'document:two', tenant: 'default' },
     })
@@ -260,7 +245,7 @@ test.each([1, 2])(
       const body = round % 4 < 2 ? mark : inTenant
       await verdict.send(round % 2 === 0 ? 'POST' : 'DELETE', ASSIGNMENTS, { body })
       const listed = await allowed(verdict)
-      for (const event of await stream.upTo(await present(verdict))) set.apply(event, listed)
+      for (const event of await stream.upTo(await verdict.revision())) set.apply(event, listed)
       expect([...set.pairs].toSorted()).toEqual([...listed].toSorted())
     }
     stream.close()

@@ -249,13 +249,13 @@ describe('an end', () => {
   })
 
   test('comes with the end of the key', async () => {
-    const made = await verdict.send<{ id: string; secret: string }>('POST', '/v2/api-key', {
-      key: ADMIN_KEY,
-      body: { project_id: 'default', environment_id: 'default' },
+    const made = await verdict.admin<{ id: string; secret: string }>('POST', '/v2/api-key', {
+      project_id: 'default',
+      environment_id: 'default',
     })
     const stream = await ChangeStream.opened(verdict.address, { key: made.body.secret })
     await stream.next()
-    await verdict.send('DELETE', `/v2/api-key/${made.body.id}`, { key: ADMIN_KEY })
+    await verdict.admin('DELETE', `/v2/api-key/${made.body.id}`)
     expect((await stream.next())!.value.reason).toContain('key')
     expect(await stream.next()).toBeNull()
   })

@@ -7,7 +7,6 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HANG_MS } from '../../support/hang.ts'
 import {
-  ADMIN_KEY,
   type Client,
   neighbourOf,
   type Problem,
@@ -331,9 +330,7 @@ describe('an environment', () => {
       ])
     }
     expect(await contentOf(verdict, path, key)).toBe(before)
-    const { body } = await verdict.send<unknown[]>('GET', '/v2/projects/default/envs?per_page=100', {
-      key: ADMIN_KEY,
-    })
+    const { body } = await verdict.admin<unknown[]>('GET', '/v2/projects/default/envs?per_page=100')
     expect(body.filter(each => JSON.stringify(each).includes('import-'))).toEqual([])
   })
 

@@ -5,6 +5,7 @@
  */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '#http/routing/route.ts'
+import { createOneOfEach, type Ids } from '../../support/one-of-each.ts'
 import { REQUIRED_QUERIES, routes, UPDATE_TRIGGERS } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
@@ -16,16 +17,14 @@ import {
   sharedService,
 } from '#testing/processes/running-service.ts'
 
-type Ids = Readonly<Record<string, string>>
-
 const ofEnvironments = routes.filter(({ path }) => path.includes('{env_id}'))
 const inEnvironments = ofEnvironments.filter(({ path }) => /^\/v2\/(schema|facts)\//.test(path))
 
 const verdict = await sharedService({ httpThreads: 2 })
-await verdict.send('POST', '/v2/projects', { key: ADMIN_KEY, body: { key: 'abroad', name: 'Abroad' } })
-const ours = await world('default/default', API_KEY)
+await verdict.admin('POST', '/v2/projects', { key: 'abroad', name: 'Abroad' })
+const ours = await createOneOfEach(verdict, 'default/default', API_KEY)
 const neighbourKey = await neighbourOf(verdict, 'neighbour')
-const neighbours = await world('default/neighbour', neighbourKey)
+const neighbours = await createOneOfEach(verdict, 'default/neighbour', neighbourKey)
 const emptyKey = await neighbourOf(verdict, 'empty')
 const projectKey = await made('POST', '/v2/api-key', { project_id: 'abroad' })
 const before = await allListed()
@@ -38,69 +37,6 @@ async function made(method: string, path: string, body: unknown, key = ADMIN_KEY
   const answer = await verdict.send<Record<string, string>>(method, path, { key, body })
   expect([path, answer.status]).toEqual([path, 200])
   return answer.body
-}
-
-/** One thing of every kind, under the same keys wherever it is made; returns their ids by the name of the parameter. */
-async function world(place: string, key: string): Promise<Ids> {
-  const [schema, facts] = [`/v2/schema/${place}`, `/v2/facts/${place}`]
-  const make = async (path: string, body: unknown) => (await made('POST', path, body, key)).id!
-  const doc = `${schema}/resources/doc`
-  const resource_id = await make(`${schema}/resources`, {
-    key: 'doc',
-    name: 'Doc',
-    actions: { write: {} },
-    roles: { owner: { name: 'Owner' } },
-  })
-  const action_id = await make(`${doc}/actions`, { key: 'read', name: 'Read' })
-  const action_group_id = await make(`${doc}/action_groups`, { key: 'all', name: 'All' })
-  const attribute_id = await make(`${doc}/attributes`, { key: 'size', type: 'number' })
-  const user_attribute_id = await make(`${schema}/users/attributes`, { key: 'size', type: 'number' })
-  const relation_id = await make(`${doc}/relations`, { key: 'parent', name: 'P', subject_resource: 'doc' })
-  const role_id = await make(`${doc}/roles`, { key: 'viewer', name: 'Viewer', permissions: ['read'] })
-  const tenant_role_id = await make(`${schema}/roles`, {
-    key: 'auditor',
-    name: 'A',
-    permissions: ['doc:read'],
-  })
-  const tenant_id = await make(`${facts}/tenants`, { key: 'acme', name: 'Acme' })
-  const user_id = await make(`${facts}/users`, { key: 'alice' })
-  const instance = { resource: 'doc', tenant: 'acme' }
-  const instance_id = await make(`${facts}/resource_instances`, { ...instance, key: 'd1' })
-  await make(`${facts}/resource_instances`, { ...instance, key: 'd2' })
-  await make(`${facts}/role_assignments`, { user: 'alice', role: 'auditor', tenant: 'acme' })
-  await make(`${facts}/role_assignments`, { user: 'alice', role: 'viewer', resource_instance: 'doc:d1' })
-  await make(`${facts}/relationship_tuples`, { subject: 'doc:d1', relation: 'parent', object: 'doc:d2' })
-  const group_instance_key = await make(`${schema}/groups`, {
-    group_instance_key: 'team',
-    group_tenant: 'acme',
-  })
-  await made('PUT', `${schema}/groups/team/users/alice`, { tenant: 'acme' }, key)
-  const grant = { role: 'viewer', resource: 'doc', resource_instance: 'd1', tenant: 'acme' }
-  await make(`${schema}/groups/team/roles`, grant)
-  const sets = `${schema}/condition_sets`
-  const condition_set_id = await make(sets, { key: 'staff', name: 'Staff' })
-  const resource_set_id = await make(sets, { key: 'docs', name: 'Docs', type: 'resourceset', resource_id })
-  const rule = { user_set: 'staff', permission: 'doc:read', resource_set: 'docs' }
-  await made('POST', `${facts}/set_rules`, rule, key)
-  const proxy_config_id = await make(`${facts}/proxy_configs`, {
-    key: 'gateway',
-    name: 'Gateway',
-    secret: 'x',
-    mapping_rules: [{ url: 'https://a.org', http_method: 'get', resource: 'doc' }],
-  })
-  const ids = {
-    condition_set_id,
-    proxy_config_id,
-    resource_set_id,
-    resource_id,
-    action_id,
-    action_group_id,
-    attribute_id,
-    user_attribute_id,
-    relation_id,
-    role_id,
-  }
-  return { ...ids, tenant_role_id, tenant_id, user_id, instance_id, group_instance_key }
 }
 
 /** What everything is called in both. */
@@ -195,9 +131,7 @@ describe("a neighbour's key", () => {
   test.each(routes.filter(({ path }) => path.includes('{api_key_id}')).map(named))(
     'of another project knows no key of ours: 404 at $name',
     async ({ route }) => {
-      const { body } = await verdict.send<{ id: string }>('GET', '/v2/api-key/default/neighbour', {
-        key: ADMIN_KEY,
-      })
+      const { body } = await verdict.admin<{ id: string }>('GET', '/v2/api-key/default/neighbour')
       const path = route.path.replace('{api_key_id}', body.id)
       expect(refusal(await call(route, path, projectKey['secret']!))).toEqual([404, 'NOT_FOUND'])
     },

@@ -27,7 +27,7 @@ const KEYS = '/v2/api-key'
 const verdict = await sharedService({ httpThreads: 2 })
 
 function admin<Body = unknown>(method: string, path: string, body?: unknown, client = verdict) {
-  return client.send<Body>(method, path, { key: ADMIN_KEY, body })
+  return client.admin<Body>(method, path, body)
 }
 
 async function created(body: unknown, client: Client = verdict): Promise<ApiKey & { secret: string }> {

@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest'
 import type { AuditEntry } from '#model/wire/audit.ts'
 import {
-  ADMIN_KEY,
   type Client,
   type Envelope,
   FACTS,
@@ -153,24 +152,21 @@ test('an entry about a grant by ids has the keys of its sides', async () => {
 
 test('an entry of the organization has the key and the id of the project, the environment or the API key', async () => {
   const verdict = await startedService()
-  const asAdmin = { key: ADMIN_KEY }
-  const made = await verdict.send<{ id: string }>('POST', '/v2/projects', {
-    ...asAdmin,
-    body: { key: 'shop', name: 'Shop' },
-  })
+  const made = await verdict.admin<{ id: string }>('POST', '/v2/projects', { key: 'shop', name: 'Shop' })
   const project = made.body.id
-  const env = await verdict.send<{ id: string }>('POST', '/v2/projects/shop/envs', {
-    ...asAdmin,
-    body: { key: 'staging', name: 'S' },
+  const env = await verdict.admin<{ id: string }>('POST', '/v2/projects/shop/envs', {
+    key: 'staging',
+    name: 'S',
   })
-  const key = await verdict.send<{ id: string }>('POST', '/v2/api-key', {
-    ...asAdmin,
-    body: { project_id: project, environment_id: env.body.id, name: 'robot' },
+  const key = await verdict.admin<{ id: string }>('POST', '/v2/api-key', {
+    project_id: project,
+    environment_id: env.body.id,
+    name: 'robot',
   })
-  await verdict.send('DELETE', `/v2/api-key/${key.body.id}`, asAdmin)
-  await verdict.send('DELETE', `/v2/projects/${project}/envs/${env.body.id}`, asAdmin)
-  await verdict.send('DELETE', `/v2/projects/${project}`, asAdmin)
-  const { body } = await verdict.send<Envelope<AuditEntry>>('GET', '/v2/audit-log?per_page=6', asAdmin)
+  await verdict.admin('DELETE', `/v2/api-key/${key.body.id}`)
+  await verdict.admin('DELETE', `/v2/projects/${project}/envs/${env.body.id}`)
+  await verdict.admin('DELETE', `/v2/projects/${project}`)
+  const { body } = await verdict.admin<Envelope<AuditEntry>>('GET', '/v2/audit-log?per_page=6')
   const told = body.data.map(({ operation, about: things }) => [operation, things])
   const [ofProject, ofEnvironment, ofKey] = [
     { kind: 'project', key: 'shop', id: project },
@@ -213,11 +209,7 @@ test('a type, its instances, a tenant, a role, a condition set', async () => {
   await companyOf(verdict)
   await verdict.patch(`${SCHEMA}/resources/document`, { name: 'Document' })
   await verdict.conditionSet({ key: 'large', type: 'resourceset', resource_id: 'document', conditions: {} })
-  await verdict.post(`${FACTS}/set_rules`, {
-    user_set: 'clerk',
-    permission: 'document:read',
-    resource_set: 'large',
-  })
+  await verdict.setRule('clerk', 'document:read', 'large')
   expect(await about(verdict, 'resource:document')).toEqual([
     'createResource',
     'createTenantRole',
@@ -270,7 +262,7 @@ test('goes together with the other filters, in pages, newest first; what is no k
   for (const thing of ['alice', 'user:', 'person:alice', '']) {
     expect(refusal(await verdict.get(`${LOG}?about=${thing}`))[0], thing).toBe(422)
   }
-  const organization = await verdict.send('GET', '/v2/audit-log?about=user:alice', { key: ADMIN_KEY })
+  const organization = await verdict.admin('GET', '/v2/audit-log?about=user:alice')
   expect(organization.status).toBe(422)
 })
 

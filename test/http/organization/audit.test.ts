@@ -39,15 +39,15 @@ async function entries(verdict: Client, query = '', path = LOG): Promise<AuditEn
 
 async function keyId(verdict: Client, project = 'default', environment = 'default'): Promise<string> {
   const path = `/v2/api-key/${project}/${environment}`
-  return (await verdict.send<{ id: string }>('GET', path, { key: ADMIN_KEY })).body.id
+  return (await verdict.admin<{ id: string }>('GET', path)).body.id
 }
 
 test('every operation that changes something leaves one entry, with the key, the request and the commit; no other does', async () => {
   // A backup is of a store that is on a disk.
   const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
-  const created = await verdict.send<{ id: string }>('POST', '/v2/api-key', {
-    key: ADMIN_KEY,
-    body: { project_id: 'default', environment_id: 'default' },
+  const created = await verdict.admin<{ id: string }>('POST', '/v2/api-key', {
+    project_id: 'default',
+    environment_id: 'default',
   })
   await verdict.user('alice')
   const ours = await keyId(verdict)
@@ -123,14 +123,14 @@ describe('an entry', () => {
     await neighbourOf(verdict, 'neighbour')
     const path = '/v2/projects/default/envs/neighbour'
     const asAdmin = { key: ADMIN_KEY }
-    const { body: before } = await verdict.send<{ id: string }>('GET', path, asAdmin)
+    const { body: before } = await verdict.admin<{ id: string }>('GET', path)
     const text = content({ kind: 'tenant', key: 'default', name: 'D' })
     const imported = await verdict.send<{ environment_id: string }>('POST', `${path}/import`, {
       ...asAdmin,
       text,
     })
     expect(imported.status).toBe(200)
-    expect((await verdict.send('DELETE', path, asAdmin)).status).toBe(204)
+    expect((await verdict.admin('DELETE', path)).status).toBe(204)
     const told = await entries(verdict, '', ORGANIZATION_LOG)
     const named = { proj_id: 'default', env_id: 'neighbour' }
     const { environment_id } = imported.body
@@ -267,46 +267,44 @@ describe('the list', () => {
   })
 })
 
-describe('retention', () => {
-  test('removes what is too old, however much, and nothing else; 0 keeps all', async () => {
-    let now = 1_700_000_000_000
-    const store = await openStore('memory:', listRule)
-    const environment = await store.environment('environment')
-    const surroundings = {
-      now: () => now,
-      newCommitId: () => randomBytes(16),
-      elapsedMs: () => 0,
-      attributesBytesMax: 65_536,
-      onCommit: () => {},
-    }
-    const commits = new DraftCommits(environment, surroundings)
-    const add = (count: number) =>
-      commits.run(records => {
-        for (let index = 0; index < count; index += 1) {
-          const about = { keyId: null, requestId: 'r', operation: 'createUser', input: {} }
-          const rest = { ...about, isInputCut: false, sequence: null, aboutNames: null, aboutIds: null }
-          records.put({ kind: 'audit', id: randomUUID(), createdAt: now, ...rest })
-        }
-        const times = { createdAt: now, updatedAt: now }
-        const about = { name: 'T', description: null, attributes: null }
-        records.put({ kind: 'tenant', id: randomUUID(), key: `t${now}`, ...about, ...times })
-      })
-    await add(450)
-    now += 1_000
-    await add(30)
-    const left = () => environment.view.count(lists.all('audit'))
-    await new AuditRetention(environment, surroundings, 0).trim()
-    expect(left()).toBe(480)
-    const retention = new AuditRetention(environment, surroundings, 1_000)
-    await retention.trim()
-    expect(left()).toBe(480)
-    now += 1
-    await Promise.all([retention.trim(), new AuditRetention(environment, surroundings, 1_000).trim()])
-    expect(left()).toBe(30)
-    expect(environment.view.count(lists.all('tenant'))).toBe(2)
-    await store.close()
-    // A store that has closed meanwhile is none of its troubles.
-    now += 10_000
-    await retention.trim().catch(error => expect(error).toBe(undefined))
-  })
+test('retention removes what is too old, however much, and nothing else; 0 keeps all', async () => {
+  let now = 1_700_000_000_000
+  const store = await openStore('memory:', listRule)
+  const environment = await store.environment('environment')
+  const surroundings = {
+    now: () => now,
+    newCommitId: () => randomBytes(16),
+    elapsedMs: () => 0,
+    attributesBytesMax: 65_536,
+    onCommit: () => {},
+  }
+  const commits = new DraftCommits(environment, surroundings)
+  const add = (count: number) =>
+    commits.run(records => {
+      for (let index = 0; index < count; index += 1) {
+        const about = { keyId: null, requestId: 'r', operation: 'createUser', input: {} }
+        const rest = { ...about, isInputCut: false, sequence: null, aboutNames: null, aboutIds: null }
+        records.put({ kind: 'audit', id: randomUUID(), createdAt: now, ...rest })
+      }
+      const times = { createdAt: now, updatedAt: now }
+      const about = { name: 'T', description: null, attributes: null }
+      records.put({ kind: 'tenant', id: randomUUID(), key: `t${now}`, ...about, ...times })
+    })
+  await add(450)
+  now += 1_000
+  await add(30)
+  const left = () => environment.view.count(lists.all('audit'))
+  await new AuditRetention(environment, surroundings, 0).trim()
+  expect(left()).toBe(480)
+  const retention = new AuditRetention(environment, surroundings, 1_000)
+  await retention.trim()
+  expect(left()).toBe(480)
+  now += 1
+  await Promise.all([retention.trim(), new AuditRetention(environment, surroundings, 1_000).trim()])
+  expect(left()).toBe(30)
+  expect(environment.view.count(lists.all('tenant'))).toBe(2)
+  await store.close()
+  // A store that has closed meanwhile is none of its troubles.
+  now += 10_000
+  await retention.trim().catch(error => expect(error).toBe(undefined))
 })

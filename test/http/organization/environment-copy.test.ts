@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import type { Environment } from '#model/wire/environment.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
 import {
-  ADMIN_KEY,
   type Answer,
   fresh,
   neighbourOf,
@@ -90,29 +89,23 @@ await verdict.join('team', 'alice')
 await verdict.grant('team', 'viewer', 'document:d1')
 
 function copy(body: object, source = 'default'): Promise<Answer<Environment>> {
-  return verdict.send('POST', `${ENVS}/${source}/copy`, { key: ADMIN_KEY, body })
+  return verdict.admin('POST', `${ENVS}/${source}/copy`, body)
 }
 
 /** What an environment's schema says, in keys. */
 async function schemaOf(environment: string): Promise<unknown> {
   const base = `/v2/schema/default/${environment}`
   const parts = ['resources', 'roles', 'users/attributes', 'resources/__tenant/attributes']
-  const types = await verdict.send<{ key: string }[]>('GET', `${base}/resources`, { key: ADMIN_KEY })
+  const types = await verdict.admin<{ key: string }[]>('GET', `${base}/resources`)
   for (const { key } of types.body) {
     parts.push(...['relations', 'action_groups', 'roles'].map(part => `resources/${key}/${part}`))
   }
-  const found = await Promise.all(
-    parts.map(part => verdict.send<object[]>('GET', `${base}/${part}`, { key: ADMIN_KEY })),
-  )
-  const sets = await verdict.send<{ key: string }[]>('GET', `${base}/condition_sets`, { key: ADMIN_KEY })
+  const found = await Promise.all(parts.map(part => verdict.admin<object[]>('GET', `${base}/${part}`)))
+  const sets = await verdict.admin<{ key: string }[]>('GET', `${base}/condition_sets`)
   // A copy has each behind the one above it.
   const sorted = { body: sets.body.toSorted((one, other) => (one.key < other.key ? -1 : 1)) }
-  const rules = await verdict.send<unknown[]>('GET', `/v2/facts/default/${environment}/set_rules`, {
-    key: ADMIN_KEY,
-  })
-  const configs = await verdict.send<unknown[]>('GET', `/v2/facts/default/${environment}/proxy_configs`, {
-    key: ADMIN_KEY,
-  })
+  const rules = await verdict.admin<unknown[]>('GET', `/v2/facts/default/${environment}/set_rules`)
+  const configs = await verdict.admin<unknown[]>('GET', `/v2/facts/default/${environment}/proxy_configs`)
   return [...found, sorted, rules, configs].map(({ body }) => withoutIds(body))
 }
 
@@ -141,17 +134,15 @@ describe('a copy into a new environment', () => {
     expect(answer.body).toMatchObject({ key, name: 'Copy', description: 'C' })
     expect(await schemaOf(key)).toEqual(WITHOUT_GRANTS)
     const resources = async (name: string) =>
-      (await verdict.send('GET', `/v2/schema/default/${name}/resources`, { key: ADMIN_KEY })).body
+      (await verdict.admin('GET', `/v2/schema/default/${name}/resources`)).body
     const ids = idsIn(await resources(key))
     expect([...idsIn(await resources('default'))].filter(id => ids.has(id))).toEqual([])
     const facts = `/v2/facts/default/${key}`
-    const users = await verdict.send('GET', `${facts}/users`, { key: ADMIN_KEY })
+    const users = await verdict.admin('GET', `${facts}/users`)
     expect(users.body).toMatchObject({ total_count: 0 })
-    const instances = await verdict.send('GET', `${facts}/resource_instances`, { key: ADMIN_KEY })
+    const instances = await verdict.admin('GET', `${facts}/resource_instances`)
     expect(instances.body).toEqual([])
-    const fetched = await verdict.send<{ secret: string }>('GET', `/v2/api-key/default/${key}`, {
-      key: ADMIN_KEY,
-    })
+    const fetched = await verdict.admin<{ secret: string }>('GET', `/v2/api-key/default/${key}`)
     const own = { key: fetched.body.secret }
     // The schema decides: a keeper of the folder may write the document.
     const post = (path: string, body: unknown) => verdict.send('POST', path, { ...own, body })
@@ -170,17 +161,14 @@ describe('a copy into a new environment', () => {
     const bad = await copy({ target_env: { new: { key, name: key } }, scope })
     // folder.about has documents as subjects, and there are none.
     expect(refusal(bad)).toEqual(NOT_FOUND)
-    expect((await verdict.send('GET', `${ENVS}/${key}`, { key: ADMIN_KEY })).status).toBe(404)
+    expect((await verdict.admin('GET', `${ENVS}/${key}`)).status).toBe(404)
     const good = { roles: { include: ['chief'] }, resources: { exclude: ['*'] } }
     expect((await copy({ target_env: { new: { key, name: key } }, scope: good })).status).toBe(201)
-    const roles = await verdict.send<{ key: string }[]>('GET', `/v2/schema/default/${key}/roles`, {
-      key: ADMIN_KEY,
-    })
+    const roles = await verdict.admin<{ key: string }[]>('GET', `/v2/schema/default/${key}/roles`)
     expect(roles.body.map(role => role.key)).toEqual(['chief'])
-    const resources = await verdict.send<{ key: string; attributes: object }[]>(
+    const resources = await verdict.admin<{ key: string; attributes: object }[]>(
       'GET',
       `/v2/schema/default/${key}/resources?include_built_in=true`,
-      { key: ADMIN_KEY },
     )
     const parts = resources.body.map(each => [each.key, each.attributes])
     expect(parts).toEqual([
@@ -205,7 +193,7 @@ describe('a copy into a new environment', () => {
     }
     expect((await copy({ target_env: { new: { key, name: key } }, scope })).status).toBe(201)
     const read = async <Item>(path: string): Promise<Item[]> =>
-      (await verdict.send<Item[]>('GET', `/v2/${path}`, { key: ADMIN_KEY })).body
+      (await verdict.admin<Item[]>('GET', `/v2/${path}`)).body
     const sets = await read<{ key: string; parent_id: string | null }>(`schema/default/${key}/condition_sets`)
     // The last is of the resource on which a rule is.
     expect(sets.map(set => set.key)).toEqual(['staff', 'low', 'any', '__autogen_folder'])
@@ -221,10 +209,8 @@ describe('a copy into a new environment', () => {
     // What the sets say decides there.
     const facts = `/v2/facts/default/${key}/users`
     const body = { key: 'sue', attributes: { staff: true } }
-    expect((await verdict.send('POST', facts, { key: ADMIN_KEY, body })).status).toBe(200)
-    const { body: own } = await verdict.send<{ secret: string }>('GET', `/v2/api-key/default/${key}`, {
-      key: ADMIN_KEY,
-    })
+    expect((await verdict.admin('POST', facts, body)).status).toBe(200)
+    const { body: own } = await verdict.admin<{ secret: string }>('GET', `/v2/api-key/default/${key}`)
     const asked = { user: { key: 'sue' }, action: 'read', resource: { type: 'folder' } }
     const answer = await verdict.send('POST', '/allowed', { key: own.secret, body: asked })
     expect(answer.body).toMatchObject({ allow: true })

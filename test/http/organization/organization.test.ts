@@ -14,9 +14,7 @@ test.each([API_KEY, ADMIN_KEY])(
     const read = async (path: string) => (await verdict.send<Organization>('GET', path, { key })).body
     const organization = await read('/v2/orgs/default')
     expect(organization).toMatchObject({ id, key: 'default', is_enterprise: false, settings: null })
-    const project = await verdict.send<{ created_at: string }>('GET', '/v2/projects/default', {
-      key: ADMIN_KEY,
-    })
+    const project = await verdict.admin<{ created_at: string }>('GET', '/v2/projects/default')
     expect(organization.created_at).toBe(project.body.created_at)
     for (const path of [`/v2/orgs/${id}`, '/v2/orgs/active/org'])
       expect(await read(path)).toEqual(organization)
@@ -38,7 +36,7 @@ test('nothing counts the users who are decided on: mau is 0', async () => {
   await verdict.user('ann')
   expect(await verdict.allows('ann', 'read', 'document:d')).toBe(false)
   const path = '/v2/projects/default/envs/default/stats'
-  const { body } = await verdict.send<EnvironmentStats>('GET', path, { key: ADMIN_KEY })
+  const { body } = await verdict.admin<EnvironmentStats>('GET', path)
   expect(body.stats).toMatchObject({ users: 1, mau: 0 })
 })
 

@@ -59,11 +59,9 @@ describe.each([
   })
 })
 
-describe('a bulk', () => {
-  test.each(many)('%s %s may be as large as MAX_BODY_BYTES', async (method, path, body) => {
-    const { status } = await verdict.send(method, path, { text: padded(body(), PARTS_BODY_BYTES_MAX + 1) })
-    expect(status).toBe(200)
-  })
+test.each(many)('a bulk %s %s may be as large as MAX_BODY_BYTES', async (method, path, body) => {
+  const { status } = await verdict.send(method, path, { text: padded(body(), PARTS_BODY_BYTES_MAX + 1) })
+  expect(status).toBe(200)
 })
 
 test('where attributes may be larger so may a body that holds them; none is larger than MAX_BODY_BYTES', async () => {

@@ -9,8 +9,7 @@ import { afterAll, expect, test } from 'vitest'
 import { BYTES_HERE_MAX } from '#http/routing/large-bodies.ts'
 import { LARGE_BODY_BYTES_MIN } from '#http/edge/request-turns.ts'
 import { ACTIONS, EVALUATION, EVALUATIONS } from '../../support/access-requests.ts'
-import { WORLD } from '#testing/hostile/hostile-requests.ts'
-import { loadModel } from '#testing/requests/load-model.ts'
+import { loadWorld } from '../../support/hostile-world.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { API_KEY, type Client, sharedService, startedService } from '#testing/processes/running-service.ts'
 
@@ -32,13 +31,6 @@ const here = await sharedService({ ...settings, poolThreads: 0, decisionLog: joi
 const debugElsewhere = await sharedService({ ...settings, hasDebug: true, poolThreads: 1 })
 const debugHere = await sharedService({ ...settings, hasDebug: true, poolThreads: 0 })
 for (const service of [elsewhere, here, debugElsewhere, debugHere]) await loadWorld(service)
-
-function loadWorld(service: Client): Promise<void> {
-  return loadModel(async (method, path, body) => {
-    const answer = await service.send(method, path, { body })
-    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200)
-  }, WORLD)
-}
 
 const LONG = 'x'.repeat(LARGE_BODY_BYTES_MIN)
 const check = (user: string, key: string | null = 'd1', more: object = {}) => ({

@@ -1,8 +1,10 @@
 /** Ids as clients write them: with hyphens or without, in capitals or not, wherever a path, a query or a body names something. */
 import { describe, expect, test } from 'vitest'
+import { createOneOfEach } from '../../support/one-of-each.ts'
 import { idFrom } from '#model/instance-reference.ts'
 import {
   ADMIN_KEY,
+  API_KEY,
   FACTS,
   GROUPS,
   RESOURCES,
@@ -44,33 +46,14 @@ async function made(path: string, body: object, key?: string): Promise<Identifie
 /** The id as clients write it that keep ids as 32 digits. */
 const bare = ({ id }: { readonly id: string }): string => id.replaceAll('-', '')
 
-await made(RESOURCES, { key: 'folder', name: 'Folder', actions: {}, roles: { owner: { name: 'Owner' } } })
-const document = await made(RESOURCES, { key: 'document', name: 'Document', actions: {} })
-const folder = (await verdict.get<Identified>(`${RESOURCES}/folder`)).body
-const action = await made(`${RESOURCES}/document/actions`, { key: 'read', name: 'Read' })
-const actionGroup = await made(`${RESOURCES}/document/action_groups`, { key: 'all', name: 'All' })
-const attribute = await made(`${RESOURCES}/document/attributes`, { key: 'size', type: 'number' })
-const relation = await made(`${RESOURCES}/document/relations`, {
-  key: 'parent',
-  name: 'Parent',
-  subject_resource: 'folder',
-})
-const viewer = await made(`${RESOURCES}/document/roles`, { key: 'viewer', name: 'Viewer' })
-const owner = (await verdict.get<Identified>(`${RESOURCES}/folder/roles/owner`)).body
-const editor = await made(`${SCHEMA}/roles`, { key: 'editor', name: 'Editor' })
-const user = await made(`${FACTS}/users`, { key: 'ann' })
-const tenant = await made(`${FACTS}/tenants`, { key: 'acme', name: 'Acme' })
-const instance = await made(`${FACTS}/resource_instances`, {
-  key: 'd1',
-  resource: 'document',
-  tenant: 'acme',
-})
-const shelf = await made(`${FACTS}/resource_instances`, { key: 'f1', resource: 'folder', tenant: 'acme' })
-const set = await made(`${SCHEMA}/condition_sets`, { key: 'staff', name: 'Staff', type: 'userset' })
-const config = await made(`${FACTS}/proxy_configs`, { key: 'proxy', name: 'Proxy', secret: 's' })
-const group = await made(GROUPS, { group_instance_key: 'team', group_tenant: 'acme' })
-const userType = (await verdict.get<Identified>(`${RESOURCES}/__user`)).body
-const ofRole = (await verdict.get<Identified>(`${SCHEMA}/condition_sets/__autogen_editor`)).body
+const ids = await createOneOfEach(verdict, 'default/default', API_KEY)
+const id = (name: string): string => bare({ id: ids[name]! })
+const [doc, action, relation] = [id('resource_id'), id('action_id'), id('relation_id')]
+const [viewer, set, config] = [id('role_id'), id('condition_set_id'), id('proxy_config_id')]
+const [user, tenant, group] = [id('user_id'), id('tenant_id'), id('group_instance_key')]
+const [instance, other] = [id('instance_id'), id('other_instance_id')]
+const idAt = async (path: string): Promise<string> => bare((await verdict.get<Identified>(path)).body)
+const owner = await idAt(`${RESOURCES}/doc/roles/owner`)
 const apiKey = await made('/v2/api-key', { project_id: 'default', environment_id: 'default' }, ADMIN_KEY)
 const scope = (
   await verdict.get<{ organization_id: string; project_id: string; environment_id: string }>(
@@ -82,26 +65,26 @@ const project = { id: scope.project_id }
 const environment = { id: scope.environment_id }
 const place = `${bare(project)}/${bare(environment)}`
 
-describe('without hyphens an id is found', () => {
+describe('without hyphens an id is found', async () => {
   test.each([
-    `${RESOURCES}/${bare(document)}`,
-    `${RESOURCES}/${bare(userType)}`,
-    `${RESOURCES}/${bare(document)}/actions/${bare(action)}`,
-    `${RESOURCES}/${bare(document)}/action_groups/${bare(actionGroup)}`,
-    `${RESOURCES}/${bare(document)}/attributes/${bare(attribute)}`,
-    `${RESOURCES}/${bare(document)}/relations/${bare(relation)}`,
-    `${RESOURCES}/${bare(document)}/roles/${bare(viewer)}`,
-    `${SCHEMA}/roles/${bare(editor)}`,
-    `${SCHEMA}/roles/${bare(editor).toUpperCase()}`,
-    `${SCHEMA}/condition_sets/${bare(set)}`,
-    `${SCHEMA}/condition_sets/${bare(ofRole)}`,
-    `${FACTS}/users/${bare(user)}`,
-    `${FACTS}/tenants/${bare(tenant)}`,
-    `${FACTS}/tenants/${bare(tenant)}/users`,
-    `${FACTS}/resource_instances/${bare(instance)}`,
-    `${FACTS}/proxy_configs/${bare(config)}`,
-    `${GROUPS}/direct/${bare(group)}`,
-    `/v2/facts/${place}/users/ann`,
+    `${RESOURCES}/${doc}`,
+    `${RESOURCES}/${await idAt(`${RESOURCES}/__user`)}`,
+    `${RESOURCES}/${doc}/actions/${action}`,
+    `${RESOURCES}/${doc}/action_groups/${id('action_group_id')}`,
+    `${RESOURCES}/${doc}/attributes/${id('attribute_id')}`,
+    `${RESOURCES}/${doc}/relations/${relation}`,
+    `${RESOURCES}/${doc}/roles/${viewer}`,
+    `${SCHEMA}/roles/${id('tenant_role_id')}`,
+    `${SCHEMA}/roles/${id('tenant_role_id').toUpperCase()}`,
+    `${SCHEMA}/condition_sets/${set}`,
+    `${SCHEMA}/condition_sets/${await idAt(`${SCHEMA}/condition_sets/__autogen_auditor`)}`,
+    `${FACTS}/users/${user}`,
+    `${FACTS}/tenants/${tenant}`,
+    `${FACTS}/tenants/${tenant}/users`,
+    `${FACTS}/resource_instances/${instance}`,
+    `${FACTS}/proxy_configs/${config}`,
+    `${GROUPS}/direct/${group}`,
+    `/v2/facts/${place}/users/alice`,
   ])('in the path of GET %s', async path => {
     expect((await verdict.get(path)).status).toBe(200)
   })
@@ -109,33 +92,30 @@ describe('without hyphens an id is found', () => {
   test.each([
     `/v2/projects/${bare(project)}`,
     `/v2/projects/${bare(project)}/envs/${bare(environment)}`,
-    `/v2/facts/${place}/users/ann`,
+    `/v2/facts/${place}/users/alice`,
     `/v2/orgs/${bare(organization)}`,
     `/v2/api-key/${bare(apiKey)}`,
     `/v2/api-key/${place}`,
     `/v2/api-key?proj_id=${bare(project)}`,
   ])('in the path of GET %s for the organization', async path => {
-    expect((await verdict.send('GET', path, { key: ADMIN_KEY })).status).toBe(200)
+    expect((await verdict.admin('GET', path)).status).toBe(200)
   })
 
   test.each([
     [
       `${FACTS}/role_assignments`,
-      { user: bare(user), role: bare(viewer), tenant: bare(tenant), resource_instance: bare(instance) },
-      [
-        `user=${bare(user)}&role=${bare(viewer)}&tenant=${bare(tenant)}`,
-        `resource_instance=${bare(instance)}`,
-      ],
+      { user, role: owner, tenant, resource_instance: other },
+      [`user=${user}&role=${owner}&tenant=${tenant}`, `resource_instance=${other}`],
     ],
     [
       `${FACTS}/relationship_tuples`,
-      { subject: bare(shelf), relation: bare(relation), object: bare(instance), tenant: bare(tenant) },
-      [`subject=${bare(shelf)}&relation=${bare(relation)}&object=${bare(instance)}`],
+      { subject: other, relation, object: instance, tenant },
+      [`subject=${other}&relation=${relation}&object=${instance}`],
     ],
     [
       `${FACTS}/set_rules`,
-      { user_set: bare(set), permission: bare(action), resource_set: bare(document) },
-      [`user_set=${bare(set)}&permission=${bare(action)}&resource_set=${bare(document)}`],
+      { user_set: set, permission: action, resource_set: doc },
+      [`user_set=${set}&permission=${action}&resource_set=${doc}`],
     ],
   ])('in the body of POST %s, and in its list', async (path, body, queries) => {
     expect((await verdict.post(path, body)).status).toBe(200)
@@ -144,41 +124,35 @@ describe('without hyphens an id is found', () => {
   })
 
   test.each<[method: string, path: string, body: object]>([
-    ['POST', `${SCHEMA}/roles/editor/permissions`, { permissions: [bare(action)] }],
-    ['POST', `${RESOURCES}/document/roles/viewer/permissions`, { permissions: [bare(action)] }],
+    ['POST', `${SCHEMA}/roles/auditor/permissions`, { permissions: [action] }],
+    ['POST', `${RESOURCES}/doc/roles/viewer/permissions`, { permissions: [action] }],
     [
       'POST',
-      `${RESOURCES}/document/roles/viewer/implicit_grants`,
-      { role: bare(owner), on_resource: bare(folder), linked_by_relation: bare(relation) },
+      `${RESOURCES}/doc/roles/viewer/implicit_grants`,
+      { role: owner, on_resource: doc, linked_by_relation: relation },
     ],
     [
       'POST',
       `${SCHEMA}/condition_sets`,
-      { key: 'large', name: 'Large', type: 'resourceset', resource_id: bare(document) },
+      { key: 'large', name: 'Large', type: 'resourceset', resource_id: doc },
     ],
-    ['POST', `${SCHEMA}/condition_sets`, { key: 'below', name: 'Below', parent_id: bare(set) }],
-    ['PUT', `${FACTS}/users/${bare(user)}`, { key: 'ann' }],
-    ['PUT', `${RESOURCES}/${bare(document)}`, { name: 'Document', actions: { read: {} } }],
-    ['PUT', `${GROUPS}/${bare(group)}/users/${bare(user)}`, { tenant: bare(tenant) }],
-    [
-      'POST',
-      `${GROUPS}/${bare(group)}/roles`,
-      { resource: bare(folder), resource_instance: bare(shelf), role: bare(owner), tenant: bare(tenant) },
-    ],
+    ['POST', `${SCHEMA}/condition_sets`, { key: 'below', name: 'Below', parent_id: set }],
+    ['PUT', `${FACTS}/users/${user}`, { key: 'alice' }],
+    ['PUT', `${GROUPS}/${group}/users/${user}`, { tenant }],
+    ['POST', `${GROUPS}/${group}/roles`, { resource: doc, resource_instance: other, role: owner, tenant }],
     [
       'PATCH',
-      `${FACTS}/proxy_configs/${bare(config)}`,
+      `${FACTS}/proxy_configs/${config}`,
       {
-        mapping_rules: [
-          { url: 'https://a.org/x', http_method: 'get', resource: bare(folder), action: undefined },
-        ],
+        mapping_rules: [{ url: 'https://a.org/x', http_method: 'get', resource: doc, action: undefined }],
       },
     ],
     [
       'POST',
       `${SCHEMA}/condition_sets/try`,
-      { type: 'userset', samples: [{ user: bare(user), resource_instance: bare(shelf) }] },
+      { type: 'userset', samples: [{ user, resource_instance: other }] },
     ],
+    ['PUT', `${RESOURCES}/${doc}`, { name: 'Doc', actions: { read: {} } }],
   ])('in %s %s of %j', async (method, path, body) => {
     const answer = await verdict.send(method, path, { body })
     expect(answer.status, JSON.stringify(answer.body)).toBe(200)
@@ -192,7 +166,7 @@ describe('without hyphens an id is found', () => {
     }
     await made('/v2/api-key', body, ADMIN_KEY)
     const about = await verdict.get<{ total_count: number }>(
-      `/v2/audit-log/${place}?about=user:${bare(user)}&api_key_id=${bare(await ownKey())}`,
+      `/v2/audit-log/${place}?about=user:${user}&api_key_id=${bare(await ownKey())}`,
     )
     expect(about.status).toBe(200)
     expect(about.body.total_count).toBeGreaterThan(0)
@@ -204,16 +178,16 @@ describe('without hyphens an id is found', () => {
 
   /** The key with which the tests call. */
   async function ownKey(): Promise<{ readonly id: string }> {
-    const { body } = await verdict.send<{ id: string }>('GET', `/v2/api-key/${place}`, { key: ADMIN_KEY })
+    const { body } = await verdict.admin<{ id: string }>('GET', `/v2/api-key/${place}`)
     return body
   }
 })
 
 test('a key that looks like an id without hyphens comes first, and a resource can have one', async () => {
-  const key = bare(user)
+  const key = user
   await made(`${FACTS}/users`, { key })
   expect((await verdict.get<Identified>(`${FACTS}/users/${key}`)).body.key).toBe(key)
-  expect((await verdict.get<Identified>(`${FACTS}/users/${user.id}`)).body.key).toBe('ann')
+  expect((await verdict.get<Identified>(`${FACTS}/users/${ids['user_id']}`)).body.key).toBe('alice')
   const resource = { name: 'Hash', actions: {} }
   expect((await verdict.put(`${RESOURCES}/${'ab12'.repeat(8)}`, resource)).status).toBe(200)
   expect((await verdict.put(`${RESOURCES}/${ID}`, resource)).status).toBe(404)

@@ -42,9 +42,9 @@ const description = new Description(
   (await verdict.send<Record<string, unknown>>('GET', '/openapi.json', { key: null })).body,
 )
 
-const spareKey = await verdict.send<{ id: string }>('POST', '/v2/api-key', {
-  key: ADMIN_KEY,
-  body: { project_id: 'default', environment_id: 'default' },
+const spareKey = await verdict.admin<{ id: string }>('POST', '/v2/api-key', {
+  project_id: 'default',
+  environment_id: 'default',
 })
 const EXAMPLE_CALLS = exampleCalls(spareKey.body.id)
 
