@@ -1,15 +1,11 @@
 /** What every answer carries, the form of errors, and what becomes of defects. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { ErrorCode } from '#model/errors.ts'
 import { InvariantError } from '#model/assert.ts'
-import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
+import { allowedBody, AUTHORIZED, sharedEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
-let edge: EdgeServer
-beforeAll(async () => {
-  edge = await startEdge()
-})
-afterAll(() => edge.server.close())
+const edge = await sharedEdge()
 beforeEach(() => {
   edge.faults.length = 0
 })
@@ -127,42 +123,43 @@ describe('X-Request-ID', () => {
   })
 })
 
-describe('an error', () => {
-  const statuses: Record<ErrorCode, [decision: number, management: number, errorCode: string]> = {
-    UNAUTHENTICATED: [401, 401, 'UNAUTHORIZED'],
-    FORBIDDEN: [403, 403, 'FORBIDDEN_ACCESS'],
-    UNKNOWN_PATH: [404, 404, 'NOT_FOUND'],
-    METHOD_NOT_ALLOWED: [405, 405, 'INVALID_INPUT'],
-    BODY_TOO_LARGE: [413, 413, 'INVALID_INPUT'],
-    MALFORMED_REQUEST: [400, 422, 'INVALID_INPUT'],
-    INVALID_SHAPE: [400, 422, 'INVALID_INPUT'],
-    INVALID_PERMISSION_FORMAT: [400, 422, 'INVALID_PERMISSION_FORMAT'],
-    LIMIT_EXCEEDED: [400, 400, 'INVALID_INPUT'],
-    RATE_LIMITED: [429, 429, 'UNEXPECTED_ERROR'],
-    REQUEST_TIMEOUT: [408, 408, 'INVALID_INPUT'],
-    NOT_FOUND: [404, 404, 'NOT_FOUND'],
-    DUPLICATE_ENTITY: [409, 409, 'DUPLICATE_ENTITY'],
-    STILL_NEEDED: [409, 409, 'INVALID_INPUT'],
-    PRECONDITION_FAILED: [412, 412, 'PRECONDITION_FAILED'],
-    INVALID_INPUT: [400, 400, 'INVALID_INPUT'],
-    MISMATCH_RESOURCE_INSTANCES_TENANTS: [400, 400, 'MISMATCH_RESOURCE_INSTANCES_TENANTS'],
-    MISMATCH_RELATION_TYPE: [400, 400, 'MISMATCH_RELATION_TYPE'],
-    NOT_READY: [503, 503, 'UNEXPECTED_ERROR'],
-    OVERLOADED: [503, 503, 'UNEXPECTED_ERROR'],
-    INTERNAL: [500, 500, 'UNEXPECTED_ERROR'],
-    REVISION_CONFLICT: [503, 503, 'CONCURRENT_OPERATION_DISALLOWED'],
-    REVISION_TOO_OLD: [503, 503, 'UNEXPECTED_ERROR'],
-    STORE_RESET: [503, 503, 'UNEXPECTED_ERROR'],
-    STORE_CLOSED: [503, 503, 'UNEXPECTED_ERROR'],
-    STORE_LOCKED: [503, 503, 'UNEXPECTED_ERROR'],
-    STORE_UNAVAILABLE: [503, 503, 'UNEXPECTED_ERROR'],
-    STORE_REFUSED: [503, 503, 'UNEXPECTED_ERROR'],
-    STORE_DAMAGED: [503, 503, 'UNEXPECTED_ERROR'],
-    STALE: [503, 503, 'UNEXPECTED_ERROR'],
-    ENVIRONMENT_CLOSED: [503, 503, 'UNEXPECTED_ERROR'],
-  }
+const statuses: Record<ErrorCode, [decision: number, management: number, errorCode: string]> = {
+  UNAUTHENTICATED: [401, 401, 'UNAUTHORIZED'],
+  FORBIDDEN: [403, 403, 'FORBIDDEN_ACCESS'],
+  UNKNOWN_PATH: [404, 404, 'NOT_FOUND'],
+  METHOD_NOT_ALLOWED: [405, 405, 'INVALID_INPUT'],
+  BODY_TOO_LARGE: [413, 413, 'INVALID_INPUT'],
+  MALFORMED_REQUEST: [400, 422, 'INVALID_INPUT'],
+  INVALID_SHAPE: [400, 422, 'INVALID_INPUT'],
+  INVALID_PERMISSION_FORMAT: [400, 422, 'INVALID_PERMISSION_FORMAT'],
+  LIMIT_EXCEEDED: [400, 400, 'INVALID_INPUT'],
+  RATE_LIMITED: [429, 429, 'UNEXPECTED_ERROR'],
+  REQUEST_TIMEOUT: [408, 408, 'INVALID_INPUT'],
+  NOT_FOUND: [404, 404, 'NOT_FOUND'],
+  DUPLICATE_ENTITY: [409, 409, 'DUPLICATE_ENTITY'],
+  STILL_NEEDED: [409, 409, 'INVALID_INPUT'],
+  PRECONDITION_FAILED: [412, 412, 'PRECONDITION_FAILED'],
+  INVALID_INPUT: [400, 400, 'INVALID_INPUT'],
+  MISMATCH_RESOURCE_INSTANCES_TENANTS: [400, 400, 'MISMATCH_RESOURCE_INSTANCES_TENANTS'],
+  MISMATCH_RELATION_TYPE: [400, 400, 'MISMATCH_RELATION_TYPE'],
+  NOT_READY: [503, 503, 'UNEXPECTED_ERROR'],
+  OVERLOADED: [503, 503, 'UNEXPECTED_ERROR'],
+  INTERNAL: [500, 500, 'UNEXPECTED_ERROR'],
+  REVISION_CONFLICT: [503, 503, 'CONCURRENT_OPERATION_DISALLOWED'],
+  REVISION_TOO_OLD: [503, 503, 'UNEXPECTED_ERROR'],
+  STORE_RESET: [503, 503, 'UNEXPECTED_ERROR'],
+  STORE_CLOSED: [503, 503, 'UNEXPECTED_ERROR'],
+  STORE_LOCKED: [503, 503, 'UNEXPECTED_ERROR'],
+  STORE_UNAVAILABLE: [503, 503, 'UNEXPECTED_ERROR'],
+  STORE_REFUSED: [503, 503, 'UNEXPECTED_ERROR'],
+  STORE_DAMAGED: [503, 503, 'UNEXPECTED_ERROR'],
+  STALE: [503, 503, 'UNEXPECTED_ERROR'],
+  ENVIRONMENT_CLOSED: [503, 503, 'UNEXPECTED_ERROR'],
+}
 
-  test.each(Object.entries(statuses))('%s is told by each family in its own form', async (code, expected) => {
+test.each(Object.entries(statuses))(
+  'an error %s is told by each family in its own form',
+  async (code, expected) => {
     const [decision, management, errorCode] = expected
     const native = await fail('', code)
     const { message } = (await native.clone().json()) as { message: string }
@@ -191,8 +188,8 @@ describe('an error', () => {
       expect(answer.headers.get('retry-after')).toBe(decision === 503 || decision === 429 ? '1' : null)
       expect(answer.headers.get('www-authenticate')).toBe(decision === 401 ? 'Bearer realm="verdict"' : null)
     }
-  })
-})
+  },
+)
 
 describe('a defect', () => {
   test.each(['broken', 'later', 'invariant', 'cyclic', 'header'])(

@@ -1,6 +1,6 @@
 /** Bodies in every way they may arrive: in pieces, too long, aborted, not UTF-8, nested without end. */
 import { Type } from 'typebox'
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/routing/json.ts'
 import { defineRoute } from '#http/routing/route.ts'
@@ -9,18 +9,14 @@ import {
   allowedBody,
   AUTHORIZED,
   BODY_BYTES_MAX,
-  type EdgeServer,
   edgeRoutes,
   Latch,
-  startEdge,
+  sharedEdge,
+  startedEdge,
 } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
-let edge: EdgeServer
-beforeAll(async () => {
-  edge = await startEdge()
-})
-afterAll(() => edge.server.close())
+const edge = await sharedEdge()
 // Whatever a test sent: the server is still there, and nothing of it was a defect.
 afterEach(async () => {
   expect((await fetch(`${edge.origin}/healthy`)).status).toBe(200)
@@ -184,50 +180,46 @@ describe('a body of no bytes that is announced', () => {
   }
 })
 
-describe('a body that is taken in pieces', () => {
-  /** Has as many pieces waiting for a handler as are taken off the wire, and more behind them. */
-  const MORE_THAN_IS_QUEUED = 3 * 1_048_576
-  const RECEIVE_MS_MAX = 1_000
+/** Has as many pieces waiting for a handler as are taken off the wire, and more behind them. */
+const MORE_THAN_IS_QUEUED = 3 * 1_048_576
+const RECEIVE_MS_MAX = 1_000
 
-  test('is not too late while it is us who do not take it; its sender is as soon as we do', async () => {
-    const latch = new Latch()
-    const taking = defineRoute({
-      method: 'POST',
-      path: '/pieces',
-      operationId: 'pieces',
-      summary: 'Counts the bytes of a body, when it is let',
-      family: 'native',
-      access: 'public',
-      bodyInPieces: { contentType: 'text/plain', description: 'Anything', schema: Type.String() },
-      responses: { 200: { description: 'Fine' } },
-      handle: async ({ body }) => {
-        const pieces = body as unknown as PieceSource
-        await latch.pass()
-        let bytes = 0
-        for (let piece = await pieces.next(); piece !== null; piece = await pieces.next())
-          bytes += piece.length
-        return { status: 200, body: { bytes } }
-      },
-    })
-    const limits = { bodyBytesMax: BODY_BYTES_MAX, receiveMsMax: RECEIVE_MS_MAX }
-    const own = await startEdge({ routes: [taking, ...edgeRoutes(latch)], limits })
-    onTestFinished(() => own.server.close())
-    const [heldUp, late] = [await RawConnection.open(own.port), await RawConnection.open(own.port)]
-    const length = `Content-Length: ${MORE_THAN_IS_QUEUED + 2}`
-    await heldUp.send(requestText('POST /pieces', [length], 'x'.repeat(MORE_THAN_IS_QUEUED)))
-    await latch.entered
-    // Begun later, and refused: the time of the first is over by then.
-    await late.send(allowedText(['Content-Length: 100'], '{'))
-    expect((await late.answer())?.status).toBe(408)
-    await heldUp.send('xx')
-    latch.release()
-    expect((await heldUp.answer())?.body).toBe(JSON.stringify({ bytes: MORE_THAN_IS_QUEUED + 2 }))
-    // The same sender without a word to say.
-    await heldUp.send(requestText('POST /pieces', [length], 'x'.repeat(MORE_THAN_IS_QUEUED)))
-    expect((await heldUp.answer())?.status).toBe(408)
-    await heldUp.closed
-    expect(own.faults).toEqual([])
+test('a body that is taken in pieces is not too late while it is us who do not take it; its sender is as soon as we do', async () => {
+  const latch = new Latch()
+  const taking = defineRoute({
+    method: 'POST',
+    path: '/pieces',
+    operationId: 'pieces',
+    summary: 'Counts the bytes of a body, when it is let',
+    family: 'native',
+    access: 'public',
+    bodyInPieces: { contentType: 'text/plain', description: 'Anything', schema: Type.String() },
+    responses: { 200: { description: 'Fine' } },
+    handle: async ({ body }) => {
+      const pieces = body as unknown as PieceSource
+      await latch.pass()
+      let bytes = 0
+      for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) bytes += piece.length
+      return { status: 200, body: { bytes } }
+    },
   })
+  const limits = { bodyBytesMax: BODY_BYTES_MAX, receiveMsMax: RECEIVE_MS_MAX }
+  const own = await startedEdge({ routes: [taking, ...edgeRoutes(latch)], limits })
+  const [heldUp, late] = [await RawConnection.open(own.port), await RawConnection.open(own.port)]
+  const length = `Content-Length: ${MORE_THAN_IS_QUEUED + 2}`
+  await heldUp.send(requestText('POST /pieces', [length], 'x'.repeat(MORE_THAN_IS_QUEUED)))
+  await latch.entered
+  // Begun later, and refused: the time of the first is over by then.
+  await late.send(allowedText(['Content-Length: 100'], '{'))
+  expect((await late.answer())?.status).toBe(408)
+  await heldUp.send('xx')
+  latch.release()
+  expect((await heldUp.answer())?.body).toBe(JSON.stringify({ bytes: MORE_THAN_IS_QUEUED + 2 }))
+  // The same sender without a word to say.
+  await heldUp.send(requestText('POST /pieces', [length], 'x'.repeat(MORE_THAN_IS_QUEUED)))
+  expect((await heldUp.answer())?.status).toBe(408)
+  await heldUp.closed
+  expect(own.faults).toEqual([])
 })
 
 describe('lengths that contradict each other', () => {

@@ -2,13 +2,14 @@
  * Bodies in chunks. The HTTP library reads their framing loosely and shows nothing of it, so what is held here is that no
  * looseness is of use: whatever follows such a body on its connection is never a request.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
   AUTHORIZED,
   allowedBody,
   BODY_BYTES_MAX,
   countingObserver,
   type EdgeServer,
+  startedEdge,
   startEdge,
 } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
@@ -82,8 +83,7 @@ describe('a body in chunks is the last of its connection', () => {
 
   test('a long answer is in flight until its caller has read it: it is not left to the memory of the library', async () => {
     const { statuses, observer } = countingObserver()
-    const watched = await startEdge({ observer })
-    onTestFinished(() => watched.server.close())
+    const watched = await startedEdge({ observer })
     const connection = await RawConnection.open(watched.port)
     connection.pause()
     // More than the kernel takes for a caller who does not read.
@@ -194,8 +194,7 @@ describe('what the library takes for framing', () => {
 
 test('a body beyond all that is read of one that is refused, its last chunk in the same packet, is answered once', async () => {
   const bodyBytesMax = 1_000
-  const narrow = await startEdge({ limits: { bodyBytesMax } })
-  onTestFinished(() => narrow.server.close())
+  const narrow = await startedEdge({ limits: { bodyBytesMax } })
   const beyond = 'x'.repeat(4 * bodyBytesMax + 1)
   const half = 'x'.repeat(3 * bodyBytesMax)
   for (const body of [chunk(beyond), chunk(half) + chunk(half), chunk(half) + chunk(half) + chunk('x')]) {

@@ -1,15 +1,11 @@
 /** Connections: kept, pipelined, asked for heads only, used by callers who do not know the rules. */
 import { Agent, request } from 'node:http'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
+import { afterEach, expect, test } from 'vitest'
+import { allowedBody, AUTHORIZED, sharedEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
-let edge: EdgeServer
+const edge = await sharedEdge()
 let connection: RawConnection
-beforeAll(async () => {
-  edge = await startEdge()
-})
-afterAll(() => edge.server.close())
 afterEach(async () => {
   connection.destroy()
   expect((await fetch(`${edge.origin}/healthy`)).status).toBe(200)

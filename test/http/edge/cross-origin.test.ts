@@ -17,14 +17,12 @@ function corsHeaders(response: Response): Record<string, string> {
   return Object.fromEntries([...response.headers].filter(([name]) => /^(access-control-.*|vary)$/.test(name)))
 }
 
-describe('off, as it is by default', () => {
-  test('nothing is said to pages, and a preflight is 405', async () => {
-    const verdict = await startedService()
-    const got = await fetch(`${verdict.address}/healthy`, { headers: { origin: ORIGIN } })
-    expect([got.status, corsHeaders(got)]).toEqual([200, {}])
-    const preflight = await fetch(`${verdict.address}/allowed`, { method: 'OPTIONS', headers: PREFLIGHT })
-    expect([preflight.status, corsHeaders(preflight)]).toEqual([405, {}])
-  })
+test('off, as it is by default, nothing is said to pages, and a preflight is 405', async () => {
+  const verdict = await startedService()
+  const got = await fetch(`${verdict.address}/healthy`, { headers: { origin: ORIGIN } })
+  expect([got.status, corsHeaders(got)]).toEqual([200, {}])
+  const preflight = await fetch(`${verdict.address}/allowed`, { method: 'OPTIONS', headers: PREFLIGHT })
+  expect([preflight.status, corsHeaders(preflight)]).toEqual([405, {}])
 })
 
 describe('with origins', () => {

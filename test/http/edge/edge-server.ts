@@ -3,6 +3,7 @@
  * what they were given: what is tested is everything around them.
  */
 import { Type } from 'typebox'
+import { afterAll, onTestFinished } from 'vitest'
 import { InvariantError } from '#model/assert.ts'
 import { AuthzError, type ErrorCode } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
@@ -281,6 +282,20 @@ export async function startEdge(options: Partial<HttpServerOptions> = {}): Promi
   })
   const port = await server.listen({ host: '127.0.0.1', port: 0 })
   return { server, port, origin: `http://127.0.0.1:${port}`, latch, faults }
+}
+
+/** Starts a server for the present test. */
+export async function startedEdge(options: Partial<HttpServerOptions> = {}): Promise<EdgeServer> {
+  const edge = await startEdge(options)
+  onTestFinished(() => edge.server.close())
+  return edge
+}
+
+/** Starts a server for all tests of the present file. */
+export async function sharedEdge(options: Partial<HttpServerOptions> = {}): Promise<EdgeServer> {
+  const edge = await startEdge(options)
+  afterAll(() => edge.server.close())
+  return edge
 }
 
 /** A body that `/allowed` accepts and that has exactly this many bytes. */

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { LentJson } from '#http/message/request-reply.ts'
 import { defineRoute } from '#http/routing/route.ts'
-import { startEdge } from './edge-server.ts'
+import { startedEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 async function lender() {
@@ -21,8 +21,7 @@ async function lender() {
     access: 'public',
     handle: ({ params }) => ({ status: 200, body: new LentJson(letters(Number(params.length)), giveBack) }),
   })
-  const edge = await startEdge({ routes: [lent] })
-  onTestFinished(() => edge.server.close())
+  const edge = await startedEdge({ routes: [lent] })
   const connection = await RawConnection.open(edge.port)
   onTestFinished(() => connection.destroy())
   return { connection, cameBack }

@@ -232,54 +232,48 @@ test('the pool has its jobs, its threads and how long they have worked', async (
   await until(async () => (await Scrape.of(verdict.address)).sum('verdict_pool_jobs') === 0)
 })
 
-describe('commits', () => {
-  test('are counted with their time, and conflicts beside them', async () => {
-    const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
-    const before = await Scrape.of(verdict.address)
-    const conflicts = (scrape: Scrape) => scrape.sum('verdict_commits_total', { outcome: 'conflict' })
-    let after = before
-    // All of one key: one is first, and the others lose to it or find it there. In some round two meet.
-    for (let round = 0; conflicts(after) === conflicts(before); round += 1) {
-      const body = { key: 'alice', email: `${round}@b.c` }
-      await Promise.all(Array.from({ length: 20 }, () => verdict.put(`${FACTS}/users/alice`, body)))
-      after = await Scrape.of(verdict.address)
-    }
-    const grown = (name: string, labels = {}) => after.sum(name, labels) - before.sum(name, labels)
-    const done = grown('verdict_commits_total', { outcome: 'done' })
-    expect(done).toBeGreaterThan(0)
-    expect(grown('verdict_commit_duration_seconds_count')).toBe(done)
-    expect(after.sum('verdict_commits_total', { outcome: 'failed' })).toBe(0)
-  })
+test('commits are counted with their time, and conflicts beside them', async () => {
+  const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
+  const before = await Scrape.of(verdict.address)
+  const conflicts = (scrape: Scrape) => scrape.sum('verdict_commits_total', { outcome: 'conflict' })
+  let after = before
+  // All of one key: one is first, and the others lose to it or find it there. In some round two meet.
+  for (let round = 0; conflicts(after) === conflicts(before); round += 1) {
+    const body = { key: 'alice', email: `${round}@b.c` }
+    await Promise.all(Array.from({ length: 20 }, () => verdict.put(`${FACTS}/users/alice`, body)))
+    after = await Scrape.of(verdict.address)
+  }
+  const grown = (name: string, labels = {}) => after.sum(name, labels) - before.sum(name, labels)
+  const done = grown('verdict_commits_total', { outcome: 'done' })
+  expect(done).toBeGreaterThan(0)
+  expect(grown('verdict_commit_duration_seconds_count')).toBe(done)
+  expect(after.sum('verdict_commits_total', { outcome: 'failed' })).toBe(0)
 })
 
-describe('the process', () => {
-  test('has the delay of every event loop, its memory, its processor time and its start', async () => {
-    const verdict = await startedService()
-    const isMeasured = (scrape: Scrape, thread: string) =>
-      scrape.sum('verdict_event_loop_delay_seconds_count', { thread }) > 0
-    await until(async () => {
-      const scrape = await Scrape.of(verdict.address)
-      return isMeasured(scrape, 'main') && isMeasured(scrape, 'http-1')
-    })
+test('the process has the delay of every event loop, its memory, its processor time and its start', async () => {
+  const verdict = await startedService()
+  const isMeasured = (scrape: Scrape, thread: string) =>
+    scrape.sum('verdict_event_loop_delay_seconds_count', { thread }) > 0
+  await until(async () => {
     const scrape = await Scrape.of(verdict.address)
-    expect(scrape.sum('process_resident_memory_bytes')).toBeGreaterThan(30_000_000)
-    expect(scrape.sum('process_cpu_seconds_total')).toBeGreaterThan(0)
-    expect(scrape.sum('process_start_time_seconds')).toBeGreaterThan(1_600_000_000)
-    for (const thread of ['main', 'http-1']) {
-      expect(scrape.sum('verdict_thread_active_seconds_total', { thread })).toBeGreaterThan(0)
-    }
+    return isMeasured(scrape, 'main') && isMeasured(scrape, 'http-1')
   })
+  const scrape = await Scrape.of(verdict.address)
+  expect(scrape.sum('process_resident_memory_bytes')).toBeGreaterThan(30_000_000)
+  expect(scrape.sum('process_cpu_seconds_total')).toBeGreaterThan(0)
+  expect(scrape.sum('process_start_time_seconds')).toBeGreaterThan(1_600_000_000)
+  for (const thread of ['main', 'http-1']) {
+    expect(scrape.sum('verdict_thread_active_seconds_total', { thread })).toBeGreaterThan(0)
+  }
 })
 
-describe('with METRICS_TOKEN', () => {
-  test('metrics are for its bearer alone, and keys of the service open nothing there', async () => {
-    const verdict = await sharedService({ metricsToken: METRICS_TOKEN })
-    for (const key of [null, API_KEY, `${METRICS_TOKEN}x`, METRICS_TOKEN.slice(1)]) {
-      const answer = await verdict.send('GET', '/metrics', { key })
-      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="verdict"'])
-    }
-    await Scrape.of(verdict.address, { authorization: `Bearer ${METRICS_TOKEN}` })
-  })
+test('with METRICS_TOKEN metrics are for its bearer alone, and keys of the service open nothing there', async () => {
+  const verdict = await sharedService({ metricsToken: METRICS_TOKEN })
+  for (const key of [null, API_KEY, `${METRICS_TOKEN}x`, METRICS_TOKEN.slice(1)]) {
+    const answer = await verdict.send('GET', '/metrics', { key })
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="verdict"'])
+  }
+  await Scrape.of(verdict.address, { authorization: `Bearer ${METRICS_TOKEN}` })
 })
 
 /** Asks again and again, over HTTP, until it holds; the test's own time is the limit. */

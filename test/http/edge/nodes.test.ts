@@ -98,11 +98,11 @@ describe('what this node did in the last minutes', () => {
   test('is for keys of the organization alone where metrics are not for everybody', async () => {
     const verdict = await startedService({ metricsToken: 'token-of-the-scraper' })
     const body = { project_id: 'default' }
-    const made = await verdict.send<{ secret: string }>('POST', '/v2/api-key', { key: ADMIN_KEY, body })
+    const made = await verdict.admin<{ secret: string }>('POST', '/v2/api-key', body)
     expect(refusal(await verdict.get(RECENT))).toEqual([403, 'FORBIDDEN_ACCESS'])
     const asProject = await verdict.send('GET', RECENT, { key: made.body.secret })
     expect(refusal(asProject)).toEqual([403, 'FORBIDDEN_ACCESS'])
-    expect((await verdict.send('GET', RECENT, { key: ADMIN_KEY })).status).toBe(200)
+    expect((await verdict.admin('GET', RECENT)).status).toBe(200)
     // What tells of no other environment stays for all of them.
     expect((await verdict.get('/v2/nodes')).status).toBe(200)
   })

@@ -1,9 +1,9 @@
 /** Those who are told of requests: counters, traces, and the owner of a server that is closing. */
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Waiting } from '#decisions/decision-pool.ts'
 import type { HttpServerOptions } from '#http/edge/server.ts'
 import { defineRoute } from '#http/routing/route.ts'
-import { allowedBody, AUTHORIZED, countingObserver, type EdgeServer, startEdge } from './edge-server.ts'
+import { allowedBody, AUTHORIZED, countingObserver, type EdgeServer, startedEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 import { HANG_MS } from '../../support/hang.ts'
 
@@ -15,8 +15,7 @@ const ALLOWED = requestText(
 )
 
 async function started(options: Partial<HttpServerOptions>): Promise<EdgeServer> {
-  const edge = await startEdge(options)
-  onTestFinished(() => edge.server.close())
+  const edge = await startedEdge(options)
   return edge
 }
 

@@ -1,17 +1,13 @@
 /** Requests one after another in one thread, most of which have the conversation of one before: none knows of another. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Random } from '#testing/data/random.ts'
-import { allowedBody, AUTHORIZED, BODY_BYTES_MAX, type EdgeServer, startEdge } from './edge-server.ts'
+import { allowedBody, AUTHORIZED, BODY_BYTES_MAX, sharedEdge, startEdge } from './edge-server.ts'
 import { type RawAnswer, RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const KEY = `Authorization: ${AUTHORIZED.authorization}`
 const ROUNDS = 300
 
-let edge: EdgeServer
-beforeAll(async () => {
-  edge = await startEdge()
-})
-afterAll(() => edge.server.close())
+const edge = await sharedEdge()
 
 function post(path: string, headers: readonly string[], body: string): string {
   return requestText(`POST ${path}`, [...headers, `Content-Length: ${body.length}`], body)

@@ -1,12 +1,8 @@
 /** Which error wins, in which form: path and method, credentials, content type, JSON, shape (native.md D-38). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { allowedBody, AUTHORIZED, type EdgeServer, ORGANIZATION_KEY, startEdge } from './edge-server.ts'
+import { describe, expect, test } from 'vitest'
+import { allowedBody, AUTHORIZED, ORGANIZATION_KEY, sharedEdge } from './edge-server.ts'
 
-let edge: EdgeServer
-beforeAll(async () => {
-  edge = await startEdge()
-})
-afterAll(() => edge.server.close())
+const edge = await sharedEdge()
 
 const JSON_HEADERS = { ...AUTHORIZED, 'content-type': 'application/json' }
 

@@ -14,34 +14,32 @@ import { ServiceProcess } from '#testing/processes/service-process.ts'
 const verdict = await sharedService()
 await verdict.createDocumentModel()
 
-describe('guessing a key', () => {
-  test('tells nothing: near misses, lengths and spellings are all the same answer', async () => {
-    const guesses = [
-      API_KEY.slice(0, -1),
-      `${API_KEY}x`,
-      API_KEY.slice(0, -1) + (API_KEY.endsWith('a') ? 'b' : 'a'),
-      API_KEY.toUpperCase(),
-      'x',
-      randomBytes(32).toString('hex'),
-      'é'.repeat(40),
-      'k'.repeat(3_000),
-    ]
-    const answers = await Promise.all(
-      guesses.map(guess =>
-        verdict.send('POST', '/allowed', {
-          key: Buffer.from(guess).toString('latin1'),
-          body: question('alice', 'read', 'document'),
-        }),
-      ),
-    )
-    const told = answers.map(({ status, body, headers }) => {
-      const { date: _date, 'x-request-id': _id, ...rest } = Object.fromEntries(headers)
-      return JSON.stringify({ status, body, rest })
-    })
-    expect(answers[0]!.status).toBe(401)
-    expect(new Set(told).size).toBe(1)
-    expect(told[0]).not.toContain(guesses[0])
+test('guessing a key tells nothing: near misses, lengths and spellings are all the same answer', async () => {
+  const guesses = [
+    API_KEY.slice(0, -1),
+    `${API_KEY}x`,
+    API_KEY.slice(0, -1) + (API_KEY.endsWith('a') ? 'b' : 'a'),
+    API_KEY.toUpperCase(),
+    'x',
+    randomBytes(32).toString('hex'),
+    'é'.repeat(40),
+    'k'.repeat(3_000),
+  ]
+  const answers = await Promise.all(
+    guesses.map(guess =>
+      verdict.send('POST', '/allowed', {
+        key: Buffer.from(guess).toString('latin1'),
+        body: question('alice', 'read', 'document'),
+      }),
+    ),
+  )
+  const told = answers.map(({ status, body, headers }) => {
+    const { date: _date, 'x-request-id': _id, ...rest } = Object.fromEntries(headers)
+    return JSON.stringify({ status, body, rest })
   })
+  expect(answers[0]!.status).toBe(401)
+  expect(new Set(told).size).toBe(1)
+  expect(told[0]).not.toContain(guesses[0])
 })
 
 test('keys are never in the log or in metrics, and no line of the log can be forged by what a request calls itself', async () => {
@@ -101,27 +99,25 @@ describe('names that mean something to JavaScript', () => {
   })
 })
 
-describe('slashes and colons in a path', () => {
-  test('are parts of a key when they are encoded, and lead nowhere else', async () => {
-    const neighbour = await neighbourOf(verdict, 'next-door')
-    await verdict.instance('document:a/b:c')
-    await verdict.instance('document:a')
-    const read = (path: string, key = API_KEY) => verdict.send<{ key: string }>('GET', FACTS + path, { key })
-    for (const spelling of ['document:a%2Fb%3Ac', 'document%3Aa%2Fb:c', 'document:a%2fb:c']) {
-      const answer = await read(`/resource_instances/${spelling}`)
-      expect([spelling, answer.status, answer.body.key]).toEqual([spelling, 200, 'a/b:c'])
-    }
-    expect((await read('/resource_instances/document:a')).body.key).toBe('a')
-    for (const spelling of [
-      '/resource_instances/document:a/b:c',
-      '/users/..%2F..%2Fnext-door%2Fusers',
-      '/users/%2e%2e',
-      '/resource_instances/document%253Aa',
-    ]) {
-      expect([spelling, (await read(spelling)).status]).toEqual([spelling, 404])
-    }
-    // By way of our own environment into another one.
-    const { status } = await read('/..%2Fnext-door/users', neighbour)
-    expect([403, 404]).toContain(status)
-  })
+test('slashes and colons in a path are parts of a key when they are encoded, and lead nowhere else', async () => {
+  const neighbour = await neighbourOf(verdict, 'next-door')
+  await verdict.instance('document:a/b:c')
+  await verdict.instance('document:a')
+  const read = (path: string, key = API_KEY) => verdict.send<{ key: string }>('GET', FACTS + path, { key })
+  for (const spelling of ['document:a%2Fb%3Ac', 'document%3Aa%2Fb:c', 'document:a%2fb:c']) {
+    const answer = await read(`/resource_instances/${spelling}`)
+    expect([spelling, answer.status, answer.body.key]).toEqual([spelling, 200, 'a/b:c'])
+  }
+  expect((await read('/resource_instances/document:a')).body.key).toBe('a')
+  for (const spelling of [
+    '/resource_instances/document:a/b:c',
+    '/users/..%2F..%2Fnext-door%2Fusers',
+    '/users/%2e%2e',
+    '/resource_instances/document%253Aa',
+  ]) {
+    expect([spelling, (await read(spelling)).status]).toEqual([spelling, 404])
+  }
+  // By way of our own environment into another one.
+  const { status } = await read('/..%2Fnext-door/users', neighbour)
+  expect([403, 404]).toContain(status)
 })

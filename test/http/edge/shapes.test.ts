@@ -1,12 +1,8 @@
 /** What callers are told about the shape of bodies, paths and queries, and what a handler then gets. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
+import { describe, expect, test } from 'vitest'
+import { AUTHORIZED, sharedEdge } from './edge-server.ts'
 
-let edge: EdgeServer
-beforeAll(async () => {
-  edge = await startEdge()
-})
-afterAll(() => edge.server.close())
+const edge = await sharedEdge()
 
 function post(path: string, body: unknown): Promise<Response> {
   return fetch(edge.origin + path, { method: 'POST', headers: AUTHORIZED, body: JSON.stringify(body) })
