@@ -1,5 +1,5 @@
-/** The explanation of native decisions behind `DEBUG_DECISIONS` (native.md A.2, D-20; authzen.md 6). */
-import { describe, expect, test } from 'vitest'
+/** The explanation of native decisions behind `DEBUG_DECISIONS` (native.md A.2, D-20; authzen.md section 6). */
+import { expect, test } from 'vitest'
 import { EVALUATION, EVALUATIONS, evaluation, PERMIT, textOf } from '../../support/access-requests.ts'
 import { question, sharedService } from '#testing/processes/running-service.ts'
 
@@ -102,23 +102,24 @@ test('with DEBUG_DECISIONS an allow by roles on instances comes with the path of
   expect((await explained('alice', 'read', 'document:d1')).debug.rebac.path).toHaveLength(1)
 })
 
-describe('with DEBUG_DECISIONS a deny has the first code that holds', () => {
-  test.each([
-    ['no_such_resource', 'no_such_resource', 'stranger', 'fly', 'castle:c1', 'nowhere'],
-    ['no_such_action', 'no_such_action', 'stranger', 'fly', 'document:d1', 'nowhere'],
-    ['no_such_tenant', 'no_such_tenant', 'stranger', 'read', 'document:other', 'nowhere'],
-    ['user_not_synced', 'user_not_synced', 'stranger', 'read', 'document:d1', undefined],
-    ['no_permission', 'no_permission', 'alice', 'read', 'document:a1', 'default'],
-    ['no_user_roles', 'no_permission', 'alice', 'update', 'document:d1', undefined],
-    ['no_user_roles', 'no_graph_roles', 'carol', 'read', 'document:other', undefined],
-    ['no_role_in_tenant', 'no_graph_roles', 'dave', 'read', 'document:d1', undefined],
-    ['no_permission', 'no_graph_roles', 'dave', 'read', 'document:a1', undefined],
-    ['no_permission', 'no_graph_roles', 'bob', 'update', 'document', undefined],
-  ])('%s and %s', async (rbac, rebac, user, action, on, tenant) => {
+test.each([
+  ['no_such_resource', 'no_such_resource', 'stranger', 'fly', 'castle:c1', 'nowhere'],
+  ['no_such_action', 'no_such_action', 'stranger', 'fly', 'document:d1', 'nowhere'],
+  ['no_such_tenant', 'no_such_tenant', 'stranger', 'read', 'document:other', 'nowhere'],
+  ['user_not_synced', 'user_not_synced', 'stranger', 'read', 'document:d1', undefined],
+  ['no_permission', 'no_permission', 'alice', 'read', 'document:a1', 'default'],
+  ['no_user_roles', 'no_permission', 'alice', 'update', 'document:d1', undefined],
+  ['no_user_roles', 'no_graph_roles', 'carol', 'read', 'document:other', undefined],
+  ['no_role_in_tenant', 'no_graph_roles', 'dave', 'read', 'document:d1', undefined],
+  ['no_permission', 'no_graph_roles', 'dave', 'read', 'document:a1', undefined],
+  ['no_permission', 'no_graph_roles', 'bob', 'update', 'document', undefined],
+])(
+  'with DEBUG_DECISIONS a deny has the first code that holds: %s and %s',
+  async (rbac, rebac, user, action, on, tenant) => {
     const { allow, debug } = await explained(user, action, on, tenant)
     expect([allow, debug.rbac.code, debug.rebac.code]).toEqual([false, rbac, rebac])
-  })
-})
+  },
+)
 
 test('a deny of somebody who holds nothing says which roles would allow, and of a type that no instance is named', async () => {
   const unheld = await explained('carol', 'read', 'document:other')

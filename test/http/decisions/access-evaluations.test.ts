@@ -1,6 +1,5 @@
 /** Batches of evaluations: defaults, the three semantics, failed items (authzen.md 4). */
 import { describe, expect, test } from 'vitest'
-import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
 import {
   ask,
   changedAt,
@@ -12,7 +11,7 @@ import {
   PERMIT,
   textOf,
 } from '../../support/access-requests.ts'
-import { sharedService, startedService } from '#testing/processes/running-service.ts'
+import { sharedService } from '#testing/processes/running-service.ts'
 
 const BULK_MAX = 300
 const verdict = await sharedService({ bulkChecksMax: BULK_MAX })
@@ -293,26 +292,4 @@ describe('a batch is 400 as a whole', () => {
       expect(await items({ ...defaults, options, evaluations: evaluations.slice(1) })).not.toEqual([])
     }
   })
-})
-
-test('a batch of up to 128 is answered at one state while facts change', async () => {
-  const service = await startedService()
-  await service.createDocumentModel()
-  await service.user('alice')
-  await service.group('team')
-  await service.grant('team', 'viewer', 'document:d1')
-  const body = { ...defaults, evaluations: Array.from({ length: BATCH_MAX }, () => ({})) }
-  const write = async () => {
-    for (let round = 0; round < 10; round += 1) {
-      await service.join('team', 'alice')
-      await service.leave('team', 'alice')
-    }
-  }
-  const read = async () => {
-    for (let round = 0; round < 20; round += 1) {
-      const { evaluations } = JSON.parse(await textOf(service, EVALUATIONS, body))
-      expect(new Set(evaluations.map(({ decision }: Item) => decision)).size).toBe(1)
-    }
-  }
-  await Promise.all([write(), read()])
 })

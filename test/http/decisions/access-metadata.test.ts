@@ -97,15 +97,16 @@ describe('without PUBLIC_URL the base', () => {
   })
 })
 
-describe('with PUBLIC_URL the base is exactly that, and the document is found between its host and its path', () => {
-  test.each([
-    ['HTTPS://PDP.example.com:8443', 'HTTPS://PDP.example.com:8443', ''],
-    // A slash at the end stays in the base and is not doubled in the endpoints.
-    ['https://pdp.example.com/', 'https://pdp.example.com', ''],
-    ['https://pdp.example.com/a%20b/c/', 'https://pdp.example.com/a%20b/c', '/a%20b/c'],
-    // A colon and an asterisk are parts of the path, not patterns.
-    ['https://pdp.example.com/t1/:x*', 'https://pdp.example.com/t1/:x*', '/t1/:x*'],
-  ])('%s', async (publicUrl, endpoints, path) => {
+test.each([
+  ['HTTPS://PDP.example.com:8443', 'HTTPS://PDP.example.com:8443', ''],
+  // A slash at the end stays in the base and is not doubled in the endpoints.
+  ['https://pdp.example.com/', 'https://pdp.example.com', ''],
+  ['https://pdp.example.com/a%20b/c/', 'https://pdp.example.com/a%20b/c', '/a%20b/c'],
+  // A colon and an asterisk are parts of the path, not patterns.
+  ['https://pdp.example.com/t1/:x*', 'https://pdp.example.com/t1/:x*', '/t1/:x*'],
+])(
+  'with PUBLIC_URL %s the base is exactly that, and the document is found between its host and its path',
+  async (publicUrl, endpoints, path) => {
     const client = await startedService({ publicUrl })
     const expected = document(publicUrl, endpoints)
     expect(await read(client, WELL_KNOWN + path)).toBe(expected)
@@ -113,5 +114,5 @@ describe('with PUBLIC_URL the base is exactly that, and the document is found be
     messageOf(await ask(client, WELL_KNOWN + path, { method: 'GET', key: 'wrong' }), 401)
     const elsewhere = await ask(client, `${WELL_KNOWN}/t1/anything`, { method: 'GET', key: null })
     expect(elsewhere.status).toBe(404)
-  })
-})
+  },
+)

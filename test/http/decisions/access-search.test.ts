@@ -5,12 +5,9 @@ import {
   ask,
   changedAt,
   entity,
-  EVALUATION,
-  evaluation,
   GOOD,
   lastPage,
   messageOf,
-  PERMIT,
   RESOURCES_FOUND,
   SUBJECTS,
   textOf,
@@ -116,12 +113,6 @@ describe('a resource search', () => {
     expect(await resources('erin', 'read', 'document')).toBe(documents())
   })
 
-  test('lists every instance of the tenants in which a tenant role allows', async () => {
-    expect(await resources('bob', 'read', 'document')).toBe(documents('d1', 'd2', 'd3'))
-    expect(await resources('dave', 'read', 'document')).toBe(documents('a1'))
-    expect(await resources('bob', 'update', 'document')).toBe(documents())
-  })
-
   test('in a tenant lists what lives there', async () => {
     expect(await resources('alice', 'read', 'document', { tenant: 'acme' })).toBe(documents('a1'))
     expect(await resources('alice', 'read', 'document', { tenant: 'default' })).toBe(documents('d1', 'd2'))
@@ -133,15 +124,13 @@ describe('a resource search', () => {
   })
 })
 
-describe('an action search', () => {
-  test('lists plain names of what the subject may do, in order', async () => {
-    expect(await actions('alice', 'document:d2')).toBe(names('read', 'update'))
-    expect(await actions('alice', 'document:d1')).toBe(names('read'))
-    expect(await actions('carol', 'document:d1')).toBe(names('read', 'update'))
-    expect(await actions('bob', 'document:d3')).toBe(names('read'))
-    expect(await actions('erin', 'file:x1')).toBe(names('read'))
-    expect(await actions('alice', 'document:d3')).toBe(names())
-  })
+test('an action search lists plain names of what the subject may do, in order', async () => {
+  expect(await actions('alice', 'document:d2')).toBe(names('read', 'update'))
+  expect(await actions('alice', 'document:d1')).toBe(names('read'))
+  expect(await actions('carol', 'document:d1')).toBe(names('read', 'update'))
+  expect(await actions('bob', 'document:d3')).toBe(names('read'))
+  expect(await actions('erin', 'file:x1')).toBe(names('read'))
+  expect(await actions('alice', 'document:d3')).toBe(names())
 })
 
 test.each<[path: keyof typeof GOOD, ignored: readonly object[], found: string]>([
@@ -193,29 +182,4 @@ test('results are in the order of UTF-8 bytes, their members in that of the spec
   const results = ids.map(id => `{"type":"folder","id":${JSON.stringify(id)}}`)
   const page = `{"next_token":"","count":${ids.length},"total":${ids.length}}`
   expect(await resources('orderly', 'read', 'folder')).toBe(`{"page":${page},"results":[${results.join()}]}`)
-})
-
-test('every result, put back into an evaluation, is permitted, and everything else is not listed', async () => {
-  const everybody = ['alice', 'bob', 'carol', 'dave', 'erin', 'stranger']
-  const everything = ['document:a1', 'document:d1', 'document:d2', 'document:d3', 'file:x1', 'folder:f1']
-  const permits = async (id: string, name: string, on: string) =>
-    (await textOf(verdict, EVALUATION, evaluation(id, name, on))) === PERMIT
-  for (const on of everything) {
-    for (const name of ['read', 'update']) {
-      const allowed = await Promise.all(everybody.map(id => permits(id, name, on)))
-      expect(await subjects(name, on)).toBe(users(...everybody.filter((_, index) => allowed[index])))
-    }
-  }
-  for (const id of everybody) {
-    for (const on of everything) {
-      const allowed = await Promise.all(['read', 'update'].map(name => permits(id, name, on)))
-      expect(await actions(id, on)).toBe(names(...['read', 'update'].filter((_, index) => allowed[index])))
-    }
-    for (const name of ['read', 'update']) {
-      const ofDocuments = everything.filter(on => on.startsWith('document:'))
-      const allowed = await Promise.all(ofDocuments.map(on => permits(id, name, on)))
-      const expected = ofDocuments.filter((_, index) => allowed[index]).map(on => entity(on).id)
-      expect(await resources(id, name, 'document')).toBe(documents(...expected))
-    }
-  }
 })

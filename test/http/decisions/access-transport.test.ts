@@ -1,20 +1,11 @@
 /** The transport of the AuthZEN endpoints (authzen.md 2): methods, types, bodies, request ids, credentials. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import {
-  ask,
-  ENDPOINTS,
-  EVALUATION,
-  GOOD,
-  messageOf,
-  RESOURCES_FOUND,
-  textOf,
-} from '../../support/access-requests.ts'
+import { ask, ENDPOINTS, EVALUATION, GOOD, messageOf, textOf } from '../../support/access-requests.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
-import { ADMIN_KEY, API_KEY, sharedService } from '#testing/processes/running-service.ts'
+import { sharedService } from '#testing/processes/running-service.ts'
 
 const BODY_BYTES_MAX = 4_096
-const METADATA = '/.well-known/authzen-configuration'
 const OPERATIONS = [
   'accessEvaluation',
   'accessEvaluations',
@@ -40,16 +31,6 @@ describe.each(ENDPOINTS)('%s', path => {
     expect(await textOf(verdict, path, turned)).toBe(first)
   })
 
-  test('is 405 for other methods and names POST', async () => {
-    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-      const headers = { 'x-request-id': 'wrong method' }
-      const answer = await ask(verdict, path, { method, key: null, headers })
-      messageOf(answer, 405)
-      expect(answer.headers.get('allow')).toBe('POST')
-      expect(answer.headers.get('x-request-id')).toBe('wrong method')
-    }
-  })
-
   test('takes the content type of JSON and is 400 for any other', async () => {
     const answer = (type: string | null) => ask(verdict, path, { body, headers: { 'content-type': type } })
     for (const type of ['application/json;charset=UTF-8', 'Application/Json ; a=b; c="d"'])
@@ -62,20 +43,6 @@ describe.each(ENDPOINTS)('%s', path => {
       messageOf(await answer(type), 400)
   })
 
-  test('is 400 for a body that is no JSON, or no object', async () => {
-    const text = JSON.stringify(body)
-    const wrong = ['', ' \n', '{"subject":', '{}{}', '[]', `[${text}]`, 'null', '7', '"request"', 'true']
-    wrong.push(`\ufeff\ufeff${text}`, '['.repeat(BODY_BYTES_MAX))
-    const surrogate = text.replace('alice', String.raw`\ud800`)
-    // One of the bodies names no user.
-    if (surrogate !== text) wrong.push(surrogate)
-    for (const bad of wrong) {
-      const answer = await ask(verdict, path, { text: bad, headers: { 'x-request-id': 'bad body' } })
-      messageOf(answer, 400)
-      expect(answer.headers.get('x-request-id')).toBe('bad body')
-    }
-  })
-
   test('is 400 for a compressed body, and says so; takes one that says it is not', async () => {
     const text = new Uint8Array(gzipSync(JSON.stringify(body)))
     const answer = await ask(verdict, path, { text, headers: { 'content-encoding': 'gzip' } })
@@ -86,40 +53,6 @@ describe.each(ENDPOINTS)('%s', path => {
     expect(messageOf(await ask(verdict, path, { text, headers: plain }), 400)).not.toContain(
       'Content-Encoding',
     )
-  })
-
-  test('is 400 for a body that is no UTF-8', async () => {
-    const text = Buffer.from(JSON.stringify({ ...body, note: '?' }).replace('?', '\xff'), 'latin1')
-    messageOf(await ask(verdict, path, { text: new Uint8Array(text) }), 400)
-  })
-
-  test('is 413 for a body over the ceiling and takes one that reaches it', async () => {
-    const padded = (bytes: number) => JSON.stringify(body).padEnd(bytes, ' ')
-    expect((await ask(verdict, path, { text: padded(BODY_BYTES_MAX) })).status).toBe(200)
-    const headers = { 'x-request-id': 'too large' }
-    const answer = await ask(verdict, path, { text: padded(BODY_BYTES_MAX + 1), headers })
-    messageOf(answer, 413)
-    expect(answer.headers.get('x-request-id')).toBe('too large')
-  })
-
-  test('is 401 with a challenge for missing and wrong credentials, before anything else of the request', async () => {
-    for (const authorization of [null, `Basic ${API_KEY}`, `Bearer ${API_KEY}x`, 'Bearer', API_KEY]) {
-      for (const text of [JSON.stringify(body), '{']) {
-        const headers = { authorization, 'content-type': 'text/plain', 'x-request-id': 'who' }
-        const answer = await ask(verdict, path, { text, key: null, headers })
-        expect(messageOf(answer, 401)).not.toContain(API_KEY)
-        expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="verdict"')
-        expect(answer.headers.get('x-request-id')).toBe('who')
-      }
-    }
-  })
-
-  test('is 403 for the key of the organization, whatever the body (native.md D-31)', async () => {
-    for (const text of [JSON.stringify(body), '{']) {
-      const answer = await ask(verdict, path, { text, key: ADMIN_KEY, headers: { 'x-request-id': 'admin' } })
-      messageOf(answer, 403)
-      expect(answer.headers.get('x-request-id')).toBe('admin')
-    }
   })
 
   test('with STRICT_HEADERS is 400 without X-Request-ID, and evaluations also without Cache-Control', async () => {
@@ -147,26 +80,3 @@ test.each(['/allowed', '/allowed/bulk', '/user-permissions', '/authorized_users'
     expect((await verdict.send('POST', path, { body })).status).toBe(200)
   },
 )
-
-test('an unknown path below the interface is 404 in plain text, with the request id', async () => {
-  for (const path of [
-    '/access/v1/nothing',
-    '/access/v1',
-    `${EVALUATION}/`,
-    '/access/v1/search',
-    `${RESOURCES_FOUND}/x`,
-  ]) {
-    const answer = await ask(verdict, path, { body: {}, headers: { 'x-request-id': 'lost' } })
-    messageOf(answer, 404)
-    expect(answer.headers.get('x-request-id')).toBe('lost')
-  }
-})
-
-test('the metadata document answers GET and HEAD only, and errors in plain text', async () => {
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-    const answer = await ask(verdict, METADATA, { method, headers: { 'x-request-id': 'm' } })
-    messageOf(answer, 405)
-    expect(answer.headers.get('allow')).toBe('GET, HEAD')
-    expect(answer.headers.get('x-request-id')).toBe('m')
-  }
-})

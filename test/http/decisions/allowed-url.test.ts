@@ -169,8 +169,7 @@ test('what placeholders stand for are attributes of the resource, which conditio
   }
   await client.conditionSet({ key: 'own', type: 'resourceset', resource_id: 'page', conditions })
   await client.conditionSet({ key: 'anybody', type: 'userset' })
-  const ruled = { user_set: 'anybody', permission: 'page:patch', resource_set: 'own' }
-  expect((await client.post(`${FACTS}/set_rules`, ruled)).status).toBe(200)
+  await client.setRule('anybody', 'page:patch', 'own')
   const patch = (url: string, as: string) =>
     ask(asked(url, { http_method: 'PATCH', context: { as } }), client).then(([, body]) => body)
   expect(await patch('https://a.org/alice/d1?as=x%2Fy', 'x/y')).toEqual(ALLOW)
@@ -207,22 +206,20 @@ test('a spelling of a URL that a narrower rule is about is denied, unless that r
   expect(await allowed()).toEqual(['admin%2Fusers', 'Admin', 'admin%5Cusers', 'users', 'Users'])
 })
 
-describe('with DEBUG_DECISIONS', () => {
-  test('the answer says what the request stands for and why, or that no rule fits', async () => {
-    const client = await startedService({ hasDebug: true })
-    await fill(client)
-    await config(client, [rule('https://a.org/pages/{id}')])
-    const [, found] = await ask(asked('https://a.org/pages/1'), client)
-    expect(found).toMatchObject({
-      ...ALLOW,
-      query: {
-        user: { key: 'alice' },
-        action: 'get',
-        resource: { type: 'page', tenant: 'acme', attributes: { id: '1' } },
-      },
-      debug: { rbac: { allow: true }, request: { resource: { attributes: { id: '1' }, key: null } } },
-    })
-    const [, none] = await ask(asked('https://a.org/nothing'), client)
-    expect(none).toEqual({ ...DENY, debug: { reason: 'no_matching_mapping_rule' } })
+test('with DEBUG_DECISIONS the answer says what the request stands for and why, or that no rule fits', async () => {
+  const client = await startedService({ hasDebug: true })
+  await fill(client)
+  await config(client, [rule('https://a.org/pages/{id}')])
+  const [, found] = await ask(asked('https://a.org/pages/1'), client)
+  expect(found).toMatchObject({
+    ...ALLOW,
+    query: {
+      user: { key: 'alice' },
+      action: 'get',
+      resource: { type: 'page', tenant: 'acme', attributes: { id: '1' } },
+    },
+    debug: { rbac: { allow: true }, request: { resource: { attributes: { id: '1' }, key: null } } },
   })
+  const [, none] = await ask(asked('https://a.org/nothing'), client)
+  expect(none).toEqual({ ...DENY, debug: { reason: 'no_matching_mapping_rule' } })
 })

@@ -1,7 +1,7 @@
 /** Paths that scripts and charts of the commercial service's container call, and copies that are submitted as tasks. */
 import { expect, test } from 'vitest'
 import type { Environment } from '#model/wire/environment.ts'
-import { ADMIN_KEY, neighbourOf, refusal, sharedService } from '#testing/processes/running-service.ts'
+import { neighbourOf, refusal, sharedService } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
 const UP_TO_DATE = { status: 'ok', triggered: false }
@@ -14,7 +14,7 @@ test.each(['/data-updater/trigger', '/policy-updater/trigger'])(
       expect([answer.status, answer.body]).toEqual([200, UP_TO_DATE])
     }
     expect((await verdict.send('POST', path, { key: null })).status).toBe(401)
-    expect((await verdict.send('POST', path, { key: ADMIN_KEY })).status).toBe(403)
+    expect((await verdict.admin('POST', path)).status).toBe(403)
   },
 )
 
@@ -33,7 +33,7 @@ test.each([
 test('the refresh of the decision points of an environment is answered, if the environment exists and is that of the key', async () => {
   const answer = await verdict.post('/v2/pdps/default/default/refresh', {})
   expect([answer.status, answer.body]).toEqual([200, UP_TO_DATE])
-  const ofNothing = await verdict.send('POST', '/v2/pdps/default/nothing/refresh', { key: ADMIN_KEY })
+  const ofNothing = await verdict.admin('POST', '/v2/pdps/default/nothing/refresh')
   expect(refusal(ofNothing)).toEqual([404, 'NOT_FOUND'])
   await neighbourOf(verdict, 'other')
   expect(refusal(await verdict.post('/v2/pdps/default/other/refresh', {}))).toEqual([403, 'FORBIDDEN_ACCESS'])
@@ -43,9 +43,9 @@ test('a copy that is submitted as a task is done when it is answered, and its re
   await verdict.resource({ key: 'page', actions: { read: {} } })
   const tasks = '/v2/projects/default/envs/default/copy/async'
   const submit = (target_env: object, query = '') =>
-    verdict.send<{ task_id: string; result: Environment }>('POST', `${tasks}${query}`, {
-      key: ADMIN_KEY,
-      body: { target_env, conflict_strategy: 'overwrite' },
+    verdict.admin<{ task_id: string; result: Environment }>('POST', `${tasks}${query}`, {
+      target_env,
+      conflict_strategy: 'overwrite',
     })
   const made = await submit({ new: { key: 'staging', name: 'Staging' } }, '?wait=0.25')
   expect([made.status, made.body]).toEqual([
@@ -54,10 +54,10 @@ test('a copy that is submitted as a task is done when it is answered, and its re
   ])
   expect(made.body.result).toMatchObject({ key: 'staging', name: 'Staging' })
   expect(made.headers.get('x-revision')).not.toBeNull()
-  const copied = await verdict.send('GET', '/v2/schema/default/staging/resources/page', { key: ADMIN_KEY })
+  const copied = await verdict.admin('GET', '/v2/schema/default/staging/resources/page')
   expect(copied.status).toBe(200)
 
-  const result = (id: string) => verdict.send('GET', `${tasks}/${id}/result?wait=60`, { key: ADMIN_KEY })
+  const result = (id: string) => verdict.admin('GET', `${tasks}/${id}/result?wait=60`)
   const read = await result(made.body.task_id)
   expect([read.status, read.body]).toEqual([200, made.body])
   const again = await submit({ existing: 'staging' })

@@ -12,7 +12,6 @@ import { Scrape } from '#testing/requests/metrics.ts'
 import {
   API_KEY,
   type Client,
-  FACTS,
   question,
   startedService,
   storeDirectory,
@@ -89,8 +88,7 @@ test('never has attributes or a context, though a rule decides by them', async (
   const isTold = { equals: told.note }
   const conditions = { 'user.note': isTold, 'resource.note': isTold, 'context.note': isTold }
   await verdict.conditionSet({ key: 'told', conditions })
-  const rule = { user_set: 'told', permission: 'document:read', resource_set: 'document' }
-  await verdict.post(`${FACTS}/set_rules`, rule)
+  await verdict.setRule('told', 'document:read', 'document')
   const native = {
     user: { key: 'eve', attributes: told },
     action: 'read',

@@ -4,8 +4,8 @@
  */
 import { expect, test } from 'vitest'
 import { HostileCaller, HostileJudge, describe as textOf } from '#testing/hostile/hostile-judge.ts'
-import { DECISION_PATHS, HostileRequests, WORLD } from '#testing/hostile/hostile-requests.ts'
-import { loadModel } from '#testing/requests/load-model.ts'
+import { DECISION_PATHS, HostileRequests } from '#testing/hostile/hostile-requests.ts'
+import { loadWorld } from '../../support/hostile-world.ts'
 import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
 
 const SEED = 20_261_120
@@ -13,10 +13,7 @@ const REQUESTS = 2_000
 const CALLERS = 4
 
 const verdict = await sharedService()
-await loadModel(async (method, path, body) => {
-  const answer = await verdict.send(method, path, { body })
-  expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200)
-}, WORLD)
+await loadWorld(verdict)
 
 test('every hostile request gets the error of the contract or a right answer, and the service lives on', async () => {
   const requests = new HostileRequests(SEED)

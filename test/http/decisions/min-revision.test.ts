@@ -4,7 +4,6 @@ import { ACTIONS, EVALUATION, EVALUATIONS, RESOURCES_FOUND, SUBJECTS } from '../
 import type { Route } from '#http/routing/route.ts'
 import { routes, UPDATE_TRIGGERS } from '#testing/requests/routes.ts'
 import {
-  ADMIN_KEY,
   API_KEY,
   type Answer,
   type Client,
@@ -63,7 +62,7 @@ async function ahead(of: Client, by: number): Promise<string> {
 
 /** The organization's revision, so many commits behind the present one. */
 async function organizationAhead(by: number, of = client): Promise<string> {
-  const answer = await of.send('GET', '/v2/projects', { key: ADMIN_KEY })
+  const answer = await of.admin('GET', '/v2/projects')
   const [epoch, sequence] = revisionOf(answer).split('.')
   return `${epoch}.${Number(sequence) + by}`
 }
@@ -164,10 +163,7 @@ test('no route that decides is left out here', () => {
 
 async function madeKey(of = client): Promise<{ readonly id: string; readonly secret: string }> {
   const body = { project_id: 'default', environment_id: 'default' }
-  const made = await of.send<{ id: string; secret: string }>('POST', '/v2/api-key', {
-    key: ADMIN_KEY,
-    body,
-  })
+  const made = await of.admin<{ id: string; secret: string }>('POST', '/v2/api-key', body)
   return made.body
 }
 
@@ -180,7 +176,7 @@ test('a key that is revoked in the state that a decision waits for does not get 
   const { id, secret } = await madeKey(patient)
   expect((await askWith(secret, await organizationAhead(0, patient), patient)).status).toBe(200)
   const asking = askWith(secret, await organizationAhead(1, patient), patient)
-  const revoked = await patient.send('DELETE', `/v2/api-key/${id}`, { key: ADMIN_KEY })
+  const revoked = await patient.admin('DELETE', `/v2/api-key/${id}`)
   expect(revoked.status).toBe(204)
   expect((await asking).status).toBe(401)
 })
@@ -199,11 +195,11 @@ test('a key that may be made in a state still to come is not told that it is non
 test('the copy of an environment tells of the organization and of the copy', async () => {
   const body = { target_env: { new: { key: 'copied', name: 'Copied' } } }
   const path = '/v2/projects/default/envs/default/copy'
-  const copied = await client.send('POST', path, { key: ADMIN_KEY, body })
+  const copied = await client.admin('POST', path, body)
   const revisions = copied.headers.get('x-revision')!
   const [organization, environment] = revisions.split(', ')
   expect(organization!.split('.')[0]).toBe((await organizationAhead(0)).split('.')[0])
-  const key = await client.send<{ secret: string }>('GET', '/v2/api-key/default/copied', { key: ADMIN_KEY })
+  const key = await client.admin<{ secret: string }>('GET', '/v2/api-key/default/copied')
   const headers = { 'x-min-revision': revisions }
   const asked = { key: key.body.secret, body: question('alice', 'read', 'document:plan'), headers }
   expect((await client.send('POST', '/allowed', asked)).status).toBe(200)

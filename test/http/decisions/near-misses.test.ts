@@ -1,7 +1,7 @@
 /** What `/allowed/explain` says would have allowed, but for one thing. `engine/near-misses` has every case. */
 import { expect, test } from 'vitest'
 import { answerFindings } from '#testing/requests/routes.ts'
-import { FACTS, question, sharedService } from '#testing/processes/running-service.ts'
+import { question, sharedService } from '#testing/processes/running-service.ts'
 
 interface Explained {
   readonly allow: boolean
@@ -72,8 +72,7 @@ test('an explained deny names the role that would have allowed, in the documente
 
 test('an explained allow by a rule names no near misses', async () => {
   await verdict.conditionSet({ key: 'everybody', conditions: {} })
-  const rule = { user_set: 'everybody', permission: 'document:read', resource_set: 'document' }
-  expect((await verdict.post(`${FACTS}/set_rules`, rule)).status).toBe(200)
+  await verdict.setRule('everybody', 'document:read', 'document')
   const { allow, debug } = await explained('/allowed/explain', 'anna')
   expect([allow, debug.rebac.near_misses]).toEqual([true, undefined])
 })

@@ -4,7 +4,6 @@ import { answerFindings } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
   API_KEY,
-  FACTS,
   neighbourOf,
   SCHEMA,
   sharedService,
@@ -79,8 +78,7 @@ test('rules decide it, too, and it explains itself where answers do', async () =
   const client = await startedService({ hasDebug: true })
   await client.createDocumentModel()
   await client.conditionSet({ key: 'alice', conditions: { 'user.key': { equals: 'alice' } } })
-  const rule = { user_set: 'alice', permission: 'document:read', resource_set: 'document' }
-  expect((await client.post(`${FACTS}/set_rules`, rule)).status).toBe(200)
+  await client.setRule('alice', 'document:read', 'document')
   for (const [user, status, allow] of [
     ['alice', 200, true],
     ['bob', 403, false],

@@ -99,26 +99,27 @@ describe('the list of permissions of the second listener', () => {
   })
 })
 
-describe('an error of the second listener has the code its clients branch on', () => {
-  test.each<[string, Asked, number, string]>([
-    ['no key', { key: null }, 401, 'unauthorized'],
-    ['an unknown key', { key: 'nobody' }, 401, 'unauthorized'],
-    ['the key of the organization', { key: ADMIN_KEY }, 403, 'unauthorized'],
-    ['no JSON', { text: '{' }, 400, 'invalid_parameter'],
-    ['no body', { text: '' }, 400, 'invalid_parameter'],
-    ['no input', { text: JSON.stringify(question('alice', 'read', 'document')) }, 400, 'invalid_parameter'],
-    ['an input that is no question', { text: '{"input":{"user":{"key":""}}}' }, 400, 'invalid_parameter'],
-    ['a body too large', { text: ' '.repeat(BODY_BYTES_MAX + 1) }, 413, 'invalid_parameter'],
-    ['another document', { path: '/v1/data/permit/other' }, 404, 'resource_not_found'],
-    ['a path of the main port', { path: '/allowed' }, 404, 'resource_not_found'],
-    ['a management path', { method: 'GET', path: '/v2/api-key/scope' }, 404, 'resource_not_found'],
-    ['another method', { method: 'GET' }, 405, 'invalid_operation'],
-  ])('%s', async (_what, asked, status, code) => {
+test.each<[string, Asked, number, string]>([
+  ['no key', { key: null }, 401, 'unauthorized'],
+  ['an unknown key', { key: 'nobody' }, 401, 'unauthorized'],
+  ['the key of the organization', { key: ADMIN_KEY }, 403, 'unauthorized'],
+  ['no JSON', { text: '{' }, 400, 'invalid_parameter'],
+  ['no body', { text: '' }, 400, 'invalid_parameter'],
+  ['no input', { text: JSON.stringify(question('alice', 'read', 'document')) }, 400, 'invalid_parameter'],
+  ['an input that is no question', { text: '{"input":{"user":{"key":""}}}' }, 400, 'invalid_parameter'],
+  ['a body too large', { text: ' '.repeat(BODY_BYTES_MAX + 1) }, 413, 'invalid_parameter'],
+  ['another document', { path: '/v1/data/permit/other' }, 404, 'resource_not_found'],
+  ['a path of the main port', { path: '/allowed' }, 404, 'resource_not_found'],
+  ['a management path', { method: 'GET', path: '/v2/api-key/scope' }, 404, 'resource_not_found'],
+  ['another method', { method: 'GET' }, 405, 'invalid_operation'],
+])(
+  'an error of the second listener (%s) has the code its clients branch on',
+  async (_what, asked, status, code) => {
     const answer = await ask(asked)
     expect([answer.status, answer.body]).toEqual([status, { code, message: expect.stringMatching(/./) }])
     expect(answer.headers.get('content-type')).toBe('application/json')
-  })
-})
+  },
+)
 
 describe('many decisions of the second listener', () => {
   const BULK = '/v1/data/permit/bulk'

@@ -2,13 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { ask, changedAt } from '../../support/access-requests.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
-import {
-  ADMIN_KEY,
-  type Client,
-  FACTS,
-  sharedService,
-  startedService,
-} from '#testing/processes/running-service.ts'
+import { type Client, FACTS, sharedService, startedService } from '#testing/processes/running-service.ts'
 
 /** Two tenants, documents in folders, a group; alice has something of everything. */
 async function fill(client: Client): Promise<void> {
@@ -321,14 +315,6 @@ test.each<[path: string, good: Body, wrong: Readonly<Record<string, readonly unk
     }
   }
 })
-
-test.each(['/user-permissions', '/authorized_users'])(
-  'the organization key is 403 on %s (native.md D-31)',
-  async path => {
-    const answer = await verdict.send('POST', path, { key: ADMIN_KEY, body: {} })
-    expect([answer.status, answer.body]).toEqual([403, { code: 403, message: expect.any(String) }])
-  },
-)
 
 describe('MAX_LISTED_ENTRIES', () => {
   const refusal = async (client: Client, path: string, body: Body) => {

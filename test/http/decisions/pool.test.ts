@@ -3,8 +3,7 @@
  * part in it.
  */
 import { expect, test } from 'vitest'
-import { loadModel } from '#testing/requests/load-model.ts'
-import { WORLD } from '#testing/hostile/hostile-requests.ts'
+import { loadWorld } from '../../support/hostile-world.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { API_KEY, type Client, sharedService, startedService } from '#testing/processes/running-service.ts'
 import { RawConnection } from '#testing/requests/raw-connection.ts'
@@ -12,13 +11,6 @@ import { RawConnection } from '#testing/requests/raw-connection.ts'
 const pooled = await sharedService({ poolThreads: 2 })
 const alone = await sharedService({ poolThreads: 0 })
 for (const service of [pooled, alone]) await loadWorld(service)
-
-function loadWorld(service: Client): Promise<void> {
-  return loadModel(async (method, path, body) => {
-    const answer = await service.send(method, path, { body })
-    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200)
-  }, WORLD)
-}
 
 /** Asks until the pool has worked for it. */
 async function untilPooled(ask: () => Promise<void>): Promise<void> {

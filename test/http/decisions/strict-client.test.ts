@@ -3,7 +3,7 @@
  * results as checks, no member that is missing, unknown, doubled or of another type, and the id of the request on every response.
  */
 import { expect, test } from 'vitest'
-import { API_KEY, type Client, FACTS, SCHEMA, startedService } from '#testing/processes/running-service.ts'
+import { API_KEY, type Client, FACTS, startedService } from '#testing/processes/running-service.ts'
 import { Description } from '../../support/description.ts'
 import { routes, UPDATE_TRIGGERS } from '#testing/requests/routes.ts'
 
@@ -137,14 +137,8 @@ async function started(hasDebug: boolean): Promise<Client> {
     expires_at,
   })
   // Some decisions also evaluate rules.
-  await client.post(`${SCHEMA}/condition_sets`, {
-    key: 'staff',
-    name: 'Staff',
-    type: 'userset',
-    conditions: { 'user.key': { equals: 'bob' } },
-  })
-  const rule = { user_set: 'staff', permission: 'document:read', resource_set: 'document' }
-  expect((await client.post(`${FACTS}/set_rules`, rule)).status).toBeLessThan(300)
+  await client.conditionSet({ key: 'staff', conditions: { 'user.key': { equals: 'bob' } } })
+  await client.setRule('staff', 'document:read', 'document')
   const mapping_rules = [
     { url: 'https://a.org/documents/{key}', http_method: 'get', resource: 'document', action: 'read' },
   ]

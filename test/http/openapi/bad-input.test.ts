@@ -189,8 +189,9 @@ describe('a body that is no JSON, or not of the right kind', () => {
   )
 })
 
-describe('a body with a field that is missing or of the wrong type', () => {
-  test.each(withRequiredBody)('is refused by $name with the place of each', async each => {
+test.each(withRequiredBody)(
+  'a body with a field that is missing or of the wrong type is refused by $name with the place of each',
+  async each => {
     const schema = each.route.body!.shape.schema as {
       readonly properties?: object
       readonly required?: string[]
@@ -207,20 +208,20 @@ describe('a body with a field that is missing or of the wrong type', () => {
     }
     if (Array.isArray(each.body)) await expectPlace(each, [{}], '[0]')
     else if (!validator.Check({})) await expectPlace(each, {}, '')
-  })
+  },
+)
 
-  async function expectPlace(each: Case, body: unknown, name: string): Promise<void> {
-    const answer = await send(each, { body })
-    expect([name, statusOf(each, answer)]).toEqual([name, badShape(each)])
-    const { message, detail } = (
-      each.route.family === 'access' ? { message: answer.body } : answer.body
-    ) as Problem
-    expect(message).toContain(name)
-    const placeOf = ({ loc }: { loc: (string | number)[] }) =>
-      typeof loc[1] === 'number' ? `[${loc[1]}]` : loc[1]
-    if (detail && name !== '') expect(detail.map(placeOf)).toContain(name)
-  }
-})
+async function expectPlace(each: Case, body: unknown, name: string): Promise<void> {
+  const answer = await send(each, { body })
+  expect([name, statusOf(each, answer)]).toEqual([name, badShape(each)])
+  const { message, detail } = (
+    each.route.family === 'access' ? { message: answer.body } : answer.body
+  ) as Problem
+  expect(message).toContain(name)
+  const placeOf = ({ loc }: { loc: (string | number)[] }) =>
+    typeof loc[1] === 'number' ? `[${loc[1]}]` : loc[1]
+  if (detail && name !== '') expect(detail.map(placeOf)).toContain(name)
+}
 
 describe('credentials', () => {
   const NONE: readonly (string | undefined)[] = [
@@ -291,47 +292,23 @@ describe('credentials', () => {
   )
 })
 
-describe('a wrong method', () => {
-  const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-  const paths = [...new Map(CASES.map(each => [each.path, each])).values()]
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+const paths = [...new Map(CASES.map(each => [each.path, each])).values()]
 
-  test.each(paths)('is 405 with the right ones at $path, credentials or none', async each => {
-    const here = routes.filter(route => matches(route.path, each.path))
-    const right = new Set<string>(here.map(({ method }) => method))
-    if (right.has('GET')) right.add('HEAD')
-    for (const method of METHODS.filter(candidate => !right.has(candidate))) {
-      const answer = await send(each, { method, key: method === 'DELETE' ? null : API_KEY })
-      expect([method, statusOf(each, answer)]).toEqual([method, 405])
-      expect(answer.headers.get('allow')).toBe([...right].toSorted().join(', '))
-    }
-  })
-
-  function matches(template: string, path: string): boolean {
-    return new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?', 1)[0]!)
+test.each(paths)('a wrong method is 405 with the right ones at $path, credentials or none', async each => {
+  const here = routes.filter(route => matches(route.path, each.path))
+  const right = new Set<string>(here.map(({ method }) => method))
+  if (right.has('GET')) right.add('HEAD')
+  for (const method of METHODS.filter(candidate => !right.has(candidate))) {
+    const answer = await send(each, { method, key: method === 'DELETE' ? null : API_KEY })
+    expect([method, statusOf(each, answer)]).toEqual([method, 405])
+    expect(answer.headers.get('allow')).toBe([...right].toSorted().join(', '))
   }
 })
 
-describe('an unknown path', () => {
-  test.each([
-    '/nothing',
-    '/allowed/',
-    '/allowed/bulk/more',
-    '/Allowed',
-    '/v2',
-    '/v2/nothing',
-    '/v2/schema/default/default/groups/',
-    '/v2/schema/default/default//groups',
-    '/v2/schema/default/default/groups/team/nothing',
-    '/v1/users/x',
-  ])('is 404: %s', async path => {
-    for (const method of ['GET', 'POST', 'DELETE']) {
-      const answer = await verdict.send(method, path)
-      expect(answer.status).toBe(404)
-      if (path.startsWith('/v')) expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
-      else expect(answer.body).toEqual({ code: 404, message: expect.any(String) })
-    }
-  })
-})
+function matches(template: string, path: string): boolean {
+  return new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?', 1)[0]!)
+}
 
 describe('a parameter of a query that cannot be read', () => {
   const ASSIGNMENTS = '/v2/facts/default/default/role_assignments'
@@ -364,18 +341,5 @@ describe('a parameter of a query that cannot be read', () => {
       expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
       expect(answer.body.detail![0]!.msg).toBe('is no parameter of this list')
     }
-  })
-})
-
-describe('a path part that cannot be read', () => {
-  test.each(['%', '%zz', '%ff', '%c0%af', '%ed%a0%80'])('is 422 with its place: %s', async part => {
-    const answer = await verdict.get<Problem>(`/v2/schema/default/default/groups/${part}`)
-    expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
-    expect(answer.body.detail![0]!.loc).toEqual(['path', 'group_instance_key'])
-  })
-
-  test('a slash in it is part of the key, not of the path', async () => {
-    const answer = await verdict.get('/v2/schema/default/default/groups/team%2Fusers')
-    expect(refusal(answer)).toEqual([404, 'NOT_FOUND'])
   })
 })
