@@ -1,6 +1,6 @@
 /** What rules say, in `/allowed/explain` and in the `debug` of decisions (conditions.md 9). */
 import { describe, expect, test } from 'vitest'
-import { FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { sharedService } from '#testing/processes/running-service.ts'
 
 interface Leaf {
   readonly path: string
@@ -36,12 +36,23 @@ await verdict.assign('bob', 'reader', 'default')
 await verdict.assign('carol', 'auditor', 'default')
 const withoutRules = await asked('ann', 'read')
 const sales = { 'user.department': { equals: 'sales' } }
-await made('us_sales', 'userset', { allOf: [{ 'user.level': { 'greater-than': 1 } }, sales] })
-await made('us_lead', 'userset', { not: { 'user.lead': { equals: false } } }, 'us_sales')
-await made('public_docs', 'resourceset', { 'resource.public': { equals: true } })
-await ruled('us_sales', 'read', 'public_docs')
-await ruled('us_lead', 'share', 'document')
-await ruled('auditor', 'write', 'document')
+await verdict.conditionSet({
+  key: 'us_sales',
+  conditions: { allOf: [{ 'user.level': { 'greater-than': 1 } }, sales] },
+})
+await verdict.conditionSet({
+  key: 'us_lead',
+  conditions: { not: { 'user.lead': { equals: false } } },
+  parent_id: 'us_sales',
+})
+await verdict.conditionSet({
+  key: 'public_docs',
+  type: 'resourceset',
+  conditions: { 'resource.public': { equals: true } },
+})
+await verdict.setRule('us_sales', 'document:read', 'public_docs')
+await verdict.setRule('us_lead', 'document:share', 'document')
+await verdict.setRule('auditor', 'document:write', 'document')
 
 const ANN = { level: 2, department: 'sales' }
 
@@ -128,10 +139,10 @@ describe('`debug` says why rules do not allow, with the first code that holds', 
   })
 
   test('no_matching_rules where sets of both sides match, but of no rule together', async () => {
-    await made('everybody', 'userset', {})
-    await made('nothing', 'resourceset', { anyOf: [] })
-    await ruled('everybody', 'list', 'nothing')
-    await ruled('us_sales', 'list', 'document')
+    await verdict.conditionSet({ key: 'everybody', conditions: {} })
+    await verdict.conditionSet({ key: 'nothing', type: 'resourceset', conditions: { anyOf: [] } })
+    await verdict.setRule('everybody', 'document:list', 'nothing')
+    await verdict.setRule('us_sales', 'document:list', 'document')
     expect((await told('ann', 'list', {})).debug.abac).toEqual({
       allow: false,
       code: 'no_matching_rules',
@@ -163,8 +174,8 @@ describe('`debug` says why rules do not allow, with the first code that holds', 
 
 test('an explanation that would be too long leaves out rules, and says that there are more', async () => {
   const tests = Array.from({ length: 600 }, () => ({ 'user.text': { exists: true } }))
-  await made('wordy', 'userset', { allOf: tests })
-  await ruled('wordy', 'long', 'document')
+  await verdict.conditionSet({ key: 'wordy', conditions: { allOf: tests } })
+  await verdict.setRule('wordy', 'document:long', 'document')
   const attributes = { text: 'x'.repeat(60_000) }
   const { allow, rules, more } = await asked('ann', 'long', attributes, {}, '?full=true')
   expect([allow, rules, more]).toEqual([true, [], true])
@@ -198,14 +209,4 @@ async function told(user: string, action: string, attributes: object, ofResource
   const answer = await verdict.post<Explained>('/allowed', question(user, action, attributes, ofResource))
   expect(answer.status).toBe(200)
   return answer.body
-}
-
-async function made(key: string, type: string, conditions: object, parent?: string): Promise<void> {
-  const set = { key, name: key, type, conditions, ...(parent && { parent_id: parent }) }
-  expect((await verdict.post(`${SCHEMA}/condition_sets`, set)).status).toBe(200)
-}
-
-async function ruled(userSet: string, action: string, resourceSet: string): Promise<void> {
-  const rule = { user_set: userSet, permission: `document:${action}`, resource_set: resourceSet }
-  expect((await verdict.post(`${FACTS}/set_rules`, rule)).status).toBe(200)
 }

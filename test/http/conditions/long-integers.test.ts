@@ -24,17 +24,16 @@ const read = async (path: string) => (await sent('GET', path, '')).text
 
 beforeAll(async () => {
   await verdict.resource({ key: 'account', actions: { read: {}, pay: {}, close: {} } })
-  await verdict.conditionSet({ key: 'anybody', name: 'anybody', type: 'userset', conditions: {} })
+  await verdict.conditionSet({ key: 'anybody' })
   for (const [action, operator, number] of [
     ['read', 'equals', EXACT],
     ['pay', 'equals', LARGE],
     ['close', 'not-equals', EXACT],
-  ]) {
+  ] as const) {
     const set = `{"key":"${action}","name":"${action}","conditions":{"user.account":{"${operator}":${number}}}}`
     expect((await sent('POST', `${SCHEMA}/condition_sets`, set)).status).toBe(200)
     expect(await read(`${SCHEMA}/condition_sets/${action}`)).toContain(`{"${operator}":${number}}`)
-    const rule = { user_set: action, permission: `account:${action}`, resource_set: '__autogen_account' }
-    expect((await verdict.post(`${FACTS}/set_rules`, rule)).status).toBe(200)
+    await verdict.setRule(action, `account:${action}`, '__autogen_account')
   }
   for (const [key, account] of Object.entries({ ann: INEXACT, ben: EXACT, cleo: LARGE })) {
     const { status } = await sent(

@@ -186,7 +186,7 @@ describe('a proxy config', () => {
     expect(await keys('?per_page=2')).toEqual(['c', 'a'])
     expect(await keys('?page=2&per_page=2')).toEqual(['b'])
     expect(refusal(await client.get(`${CONFIGS}?per_page=101`))).toEqual(INVALID)
-    const stats = await client.send('GET', '/v2/projects/default/envs/default/stats', { key: ADMIN_KEY })
+    const stats = await client.admin('GET', '/v2/projects/default/envs/default/stats')
     expect(stats.body).toMatchObject({ stats: { proxy_configs: 3 } })
   })
 
@@ -339,51 +339,38 @@ describe('ceilings, below, at and above', () => {
   const AROUND = [200, 200, 422]
   const withRule = (rule: object) => ({ mapping_rules: [{ ...RULE, ...rule }] })
 
-  test('of the length of a URL', async () => {
-    expect(
-      await statusesAround(MAPPING_URL_LENGTH_MAX, length => withRule({ url: ofLength(length) })),
-    ).toEqual(AROUND)
-  })
-
-  test('of its segments', async () => {
-    const url = (count: number) => Array.from({ length: count }, () => 's').join('/')
-    expect(await statusesAround(MAPPING_SEGMENTS_MAX, count => withRule({ url: url(count) }))).toEqual(AROUND)
-  })
-
-  test('of its query members', async () => {
-    const url = (count: number) =>
-      `https://a.org/?${Array.from({ length: count }, (_, index) => `m${index}`).join('&')}`
-    expect(await statusesAround(MAPPING_QUERY_MEMBERS_MAX, count => withRule({ url: url(count) }))).toEqual(
-      AROUND,
-    )
-  })
-
   const ruleOfBytes = (bytes: number) => {
     const { url, ...rest } = RULE
     const empty = JSON.stringify({ url, headers: { a: '' } })
     return { url, ...rest, headers: { a: 'x'.repeat(bytes - empty.length) } }
   }
 
-  test('of the bytes of the URL and the headers of a rule', async () => {
-    expect(await statusesAround(MAPPING_RULE_BYTES_MAX, bytes => withRule(ruleOfBytes(bytes)))).toEqual(
-      AROUND,
-    )
+  const times = (count: number, text: (index: number) => string) =>
+    Array.from({ length: count }, (_, n) => text(n))
+  const rules = (count: number) => times(count, n => `https://a.org/${n}`).map(url => ({ ...RULE, url }))
+
+  test.each<[what: string, most: number, fieldsOf: (count: number) => object]>([
+    ['the length of a URL', MAPPING_URL_LENGTH_MAX, length => withRule({ url: ofLength(length) })],
+    ['its segments', MAPPING_SEGMENTS_MAX, count => withRule({ url: times(count, () => 's').join('/') })],
+    [
+      'its query members',
+      MAPPING_QUERY_MEMBERS_MAX,
+      count => withRule({ url: `https://a.org/?${times(count, n => `m${n}`).join('&')}` }),
+    ],
+    [
+      'the bytes of the URL and the headers of a rule',
+      MAPPING_RULE_BYTES_MAX,
+      bytes => withRule(ruleOfBytes(bytes)),
+    ],
+    ['the rules of a config', MAPPING_RULES_PER_CONFIG_MAX, count => ({ mapping_rules: rules(count) })],
+  ])('of %s', async (_, most, fieldsOf) => {
+    expect(await statusesAround(most, fieldsOf)).toEqual(AROUND)
   })
 
   test('a rule as large as may be is taken again as it is shown, where more stands in it', async () => {
     const { key, mapping_rules } = await made(withRule(ruleOfBytes(MAPPING_RULE_BYTES_MAX)))
     expect(mapping_rules).toMatchObject([{ priority: null }])
     expect((await verdict.patch(`${CONFIGS}/${key}`, { mapping_rules })).status).toBe(200)
-  })
-
-  test('of the rules of a config', async () => {
-    const rules = (count: number) => ({
-      mapping_rules: Array.from({ length: count }, (_, index) => ({
-        ...RULE,
-        url: `https://a.org/${index}`,
-      })),
-    })
-    expect(await statusesAround(MAPPING_RULES_PER_CONFIG_MAX, rules)).toEqual(AROUND)
   })
 
   test('of the bytes of a secret, text or object, made and changed', async () => {

@@ -32,27 +32,20 @@ for (const [n, key] of ['a', 'b', 'c', 'd'].entries()) {
 }
 await verdict.assign('ann', 'editor', 'document:a')
 await verdict.assign('ann', 'reader', 'default')
-await verdict.conditionSet({ key: 'all', name: 'all', type: 'userset', conditions: {} })
+await verdict.conditionSet({ key: 'all', conditions: {} })
 await verdict.conditionSet({
   key: 'at-home',
-  name: 'home',
-  type: 'userset',
   conditions: { 'context.home': { equals: true } },
 })
 const owned = { 'resource.owner': { 'equals-ref': 'user.key' } }
 await verdict.conditionSet({
   key: 'owned',
-  name: 'owned',
   type: 'resourceset',
   resource_id: 'document',
   conditions: owned,
 })
-await ruled('all', 'document:read', 'owned')
-await ruled('at-home', 'document:write', '__autogen_document')
-
-async function ruled(user_set: string, permission: string, resource_set: string): Promise<void> {
-  expect((await verdict.post(`${FACTS}/set_rules`, { user_set, permission, resource_set })).status).toBe(200)
-}
+await verdict.setRule('all', 'document:read', 'owned')
+await verdict.setRule('at-home', 'document:write', '__autogen_document')
 
 async function permissions(body: object, query = ''): Promise<Permissions> {
   const answer = await verdict.post<Permissions>(`/user-permissions${query}`, {

@@ -30,19 +30,15 @@ for (const [n, key] of DOCUMENTS.entries()) {
     attributes: { owner: USERS[n % 3], level: n },
   })
 }
-await verdict.conditionSet({ key: 'anybody', name: 'anybody', type: 'userset', conditions: {} })
+await verdict.conditionSet({ key: 'anybody' })
 const sets = {
   owned: ['read', { 'resource.owner': { 'equals-ref': 'user.key' } }],
   'in-office': ['list', { 'context.network': { equals: 'office' } }],
   'by-level': ['share', { 'user.clearance': { 'greater-than-ref': 'resource.level' } }],
 } as const
 for (const [key, [action, conditions]] of Object.entries(sets)) {
-  await verdict.conditionSet({ key, name: key, type: 'resourceset', resource_id: 'document', conditions })
-  await made(`${FACTS}/set_rules`, {
-    user_set: 'anybody',
-    permission: `document:${action}`,
-    resource_set: key,
-  })
+  await verdict.conditionSet({ key, type: 'resourceset', resource_id: 'document', conditions })
+  await verdict.setRule('anybody', `document:${action}`, key)
 }
 
 const reads = {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '#conditions/values.ts'
 import { SENT_ATTRIBUTES_BYTES_MAX, SENT_ATTRIBUTES_DEPTH_MAX } from '#model/limits.ts'
-import { FACTS, sharedService } from '#testing/processes/running-service.ts'
+import { sharedService } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
 await verdict.resource({ key: 'document', actions: { read: {}, write: {}, share: {} } })
@@ -19,9 +19,8 @@ for (const [user_set, action] of [
   ['known', 'read'],
   ['anybody', 'share'],
   ['described', 'share'],
-]) {
-  const rule = { user_set, permission: `document:${action}`, resource_set: 'document' }
-  expect((await verdict.post(`${FACTS}/set_rules`, rule)).status).toBe(200)
+] as const) {
+  await verdict.setRule(user_set, `document:${action}`, 'document')
 }
 
 const KNOWN = { isKnown: true }

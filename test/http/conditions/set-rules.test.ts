@@ -199,79 +199,75 @@ describe('a rule is refused', () => {
   })
 })
 
-describe('a warning', () => {
-  test('comes with a rule of which nothing asks about tenants, and names the remedy', async () => {
-    const { users, docs, page, role } = await newWorld()
-    const [below, aware] = fresh('below', 'aware')
-    await verdict.conditionSet({ key: aware, conditions: { allOf: [IN_TENANT] } })
-    await verdict.conditionSet({ key: below, parent_id: aware })
-    const warningOf = async (body: object): Promise<string | null> => {
-      const answer = await verdict.post(RULES, { permission: `${page}:read`, resource_set: docs, ...body })
-      expect(answer.status).toBe(200)
-      return answer.headers.get('warning')
-    }
-    expect(await warningOf({ user_set: users })).toMatch(/^299 - ".*every tenant.*user\.tenants.*"$/u)
-    expect(await warningOf({ user_set: users, resource_set: page })).toMatch(/^299 /u)
-    for (const user_set of [role, aware, below]) expect(await warningOf({ user_set })).toBeNull()
-    const [byRoles, byTenant] = fresh('by-roles', 'by-tenant')
-    await verdict.conditionSet({ key: byRoles, conditions: { 'user.roles': { array_contains: 'admin' } } })
-    await verdict.conditionSet({
-      key: byTenant,
-      type: 'resourceset',
-      conditions: { 'resource.a': { equals: { ref: 'tenant.a' } } },
-    })
-    expect(await warningOf({ user_set: byRoles })).toBeNull()
-    expect(await warningOf({ user_set: users, resource_set: byTenant })).toBeNull()
+test('a warning comes with a rule of which nothing asks about tenants, and names the remedy', async () => {
+  const { users, docs, page, role } = await newWorld()
+  const [below, aware] = fresh('below', 'aware')
+  await verdict.conditionSet({ key: aware, conditions: { allOf: [IN_TENANT] } })
+  await verdict.conditionSet({ key: below, parent_id: aware })
+  const warningOf = async (body: object): Promise<string | null> => {
+    const answer = await verdict.post(RULES, { permission: `${page}:read`, resource_set: docs, ...body })
+    expect(answer.status).toBe(200)
+    return answer.headers.get('warning')
+  }
+  expect(await warningOf({ user_set: users })).toMatch(/^299 - ".*every tenant.*user\.tenants.*"$/u)
+  expect(await warningOf({ user_set: users, resource_set: page })).toMatch(/^299 /u)
+  for (const user_set of [role, aware, below]) expect(await warningOf({ user_set })).toBeNull()
+  const [byRoles, byTenant] = fresh('by-roles', 'by-tenant')
+  await verdict.conditionSet({ key: byRoles, conditions: { 'user.roles': { array_contains: 'admin' } } })
+  await verdict.conditionSet({
+    key: byTenant,
+    type: 'resourceset',
+    conditions: { 'resource.a': { equals: { ref: 'tenant.a' } } },
   })
+  expect(await warningOf({ user_set: byRoles })).toBeNull()
+  expect(await warningOf({ user_set: users, resource_set: byTenant })).toBeNull()
 })
 
-describe('rules are listed', () => {
-  test('in their order, whole or by what they are on; a filter that is empty is none', async () => {
-    const { users, docs, page, role } = await newWorld()
-    const other = await newWorld()
-    await newRule({ user_set: users, permission: `${page}:read`, resource_set: docs })
-    await newRule({ user_set: users, permission: `${page}:write`, resource_set: page })
-    await newRule({ user_set: role, permission: `${page}:read`, resource_set: docs })
-    await newRule({ user_set: users, permission: `${other.page}:read`, resource_set: other.docs })
-    const [first, second, third, fourth] = [
-      `${users} ${page}:read ${docs}`,
-      `${users} ${page}:write __autogen_${page}`,
-      `__autogen_${role} ${page}:read ${docs}`,
-      `${users} ${other.page}:read ${other.docs}`,
-    ]
-    const set = (await verdict.get<ConditionSet>(`${SETS}/${users}`)).body
-    const action = (await verdict.get<Action>(`${RESOURCES}/${page}/actions/read`)).body
-    expect(await rulesBy({ user_set: users })).toEqual([first, second, fourth])
-    expect(await rulesBy({ user_set: set.id, permission: '', resource_set: '' })).toEqual([
-      first,
-      second,
-      fourth,
-    ])
-    for (const user_set of [role, `__autogen_${role}`]) expect(await rulesBy({ user_set })).toEqual([third])
-    expect(await rulesBy({ user_set: users, permission: 'read' })).toEqual([first, fourth])
-    expect(await rulesBy({ permission: `${page}:read` })).toEqual([first, third])
-    expect(await rulesBy({ permission: action.id })).toEqual([first, third])
-    expect(await rulesBy({ resource_set: docs, user_set: role })).toEqual([third])
-    for (const resource_set of [page, `__autogen_${page}`])
-      expect(await rulesBy({ resource_set })).toEqual([second])
-    for (const filter of [
-      { user_set: 'nowhere' },
-      { permission: 'nowhere:read' },
-      { permission: `${page}:fly` },
-      { permission: 'fly' },
-      { resource_set: 'nowhere' },
-      { user_set: docs },
-    ]) {
-      expect(await rulesBy(filter as Record<string, string>), JSON.stringify(filter)).toEqual([])
-    }
-    expect(await rulesBy({ user_set: users, page: '2', per_page: '2' })).toEqual([fourth])
-    const counted = await verdict.get<Envelope<SetRule>>(
-      `${RULES}?user_set=${users}&include_total_count=true&per_page=2`,
-    )
-    expect([counted.body.total_count, counted.body.page_count, counted.body.data.length]).toEqual([3, 2, 2])
-    const all = await rulesBy({ per_page: '100' })
-    expect(all).toEqual(expect.arrayContaining([first, second, third, fourth]))
-  })
+test('rules are listed in their order, whole or by what they are on; a filter that is empty is none', async () => {
+  const { users, docs, page, role } = await newWorld()
+  const other = await newWorld()
+  await newRule({ user_set: users, permission: `${page}:read`, resource_set: docs })
+  await newRule({ user_set: users, permission: `${page}:write`, resource_set: page })
+  await newRule({ user_set: role, permission: `${page}:read`, resource_set: docs })
+  await newRule({ user_set: users, permission: `${other.page}:read`, resource_set: other.docs })
+  const [first, second, third, fourth] = [
+    `${users} ${page}:read ${docs}`,
+    `${users} ${page}:write __autogen_${page}`,
+    `__autogen_${role} ${page}:read ${docs}`,
+    `${users} ${other.page}:read ${other.docs}`,
+  ]
+  const set = (await verdict.get<ConditionSet>(`${SETS}/${users}`)).body
+  const action = (await verdict.get<Action>(`${RESOURCES}/${page}/actions/read`)).body
+  expect(await rulesBy({ user_set: users })).toEqual([first, second, fourth])
+  expect(await rulesBy({ user_set: set.id, permission: '', resource_set: '' })).toEqual([
+    first,
+    second,
+    fourth,
+  ])
+  for (const user_set of [role, `__autogen_${role}`]) expect(await rulesBy({ user_set })).toEqual([third])
+  expect(await rulesBy({ user_set: users, permission: 'read' })).toEqual([first, fourth])
+  expect(await rulesBy({ permission: `${page}:read` })).toEqual([first, third])
+  expect(await rulesBy({ permission: action.id })).toEqual([first, third])
+  expect(await rulesBy({ resource_set: docs, user_set: role })).toEqual([third])
+  for (const resource_set of [page, `__autogen_${page}`])
+    expect(await rulesBy({ resource_set })).toEqual([second])
+  for (const filter of [
+    { user_set: 'nowhere' },
+    { permission: 'nowhere:read' },
+    { permission: `${page}:fly` },
+    { permission: 'fly' },
+    { resource_set: 'nowhere' },
+    { user_set: docs },
+  ]) {
+    expect(await rulesBy(filter as Record<string, string>), JSON.stringify(filter)).toEqual([])
+  }
+  expect(await rulesBy({ user_set: users, page: '2', per_page: '2' })).toEqual([fourth])
+  const counted = await verdict.get<Envelope<SetRule>>(
+    `${RULES}?user_set=${users}&include_total_count=true&per_page=2`,
+  )
+  expect([counted.body.total_count, counted.body.page_count, counted.body.data.length]).toEqual([3, 2, 2])
+  const all = await rulesBy({ per_page: '100' })
+  expect(all).toEqual(expect.arrayContaining([first, second, third, fourth]))
 })
 
 describe('with what is removed go', () => {

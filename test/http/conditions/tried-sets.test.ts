@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { CONDITION_SAMPLES_MAX, SENT_ATTRIBUTES_BYTES_MAX, TRIED_TESTS_BYTES_MAX } from '#model/limits.ts'
 import type { TriedSample, TriedSet } from '#model/wire/tried-set.ts'
 import {
-  ADMIN_KEY,
   FACTS,
   fresh,
   type Problem,
@@ -302,10 +301,9 @@ test('a trial changes nothing, and is in no log of changes', async () => {
   const answer = await verdict.post<TriedSet>(TRY, { key, conditions: SALES, samples: [{ user: 'ann' }] })
   expect(revisionOf(answer)).toBe(before)
   expect(refusal(await verdict.get(`${SETS}/${key}`))).toEqual([404, 'NOT_FOUND'])
-  const log = await verdict.send<{ data: readonly { operation: string }[] }>(
+  const log = await verdict.admin<{ data: readonly { operation: string }[] }>(
     'GET',
     '/v2/audit-log/default/default?operation=tryConditionSet',
-    { key: ADMIN_KEY },
   )
   expect(log.body.data).toEqual([])
 })

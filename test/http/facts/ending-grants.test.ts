@@ -95,24 +95,22 @@ describe.each(Object.entries(GRANTS))('%s', (_, make) => {
   })
 })
 
-describe('what is granted again with another end', () => {
-  test('stays the same, with its id and its time', async () => {
-    const { key: user } = await verdict.user(...fresh('ann'))
-    const body = { user, role: 'auditor', tenant: 'default', expires_at: END }
-    const made = await verdict.post<RoleAssignment>(ASSIGNMENTS, body)
-    const moved = await verdict.post<RoleAssignment>(ASSIGNMENTS, { ...body, expires_at: LATER })
-    expect(moved.body).toEqual({ ...made.body, expires_at: LATER })
-    expect((await verdict.get(`${ASSIGNMENTS}?user=${user}`)).body).toEqual([moved.body])
-    const lasting = await verdict.post<RoleAssignment>(ASSIGNMENTS, { ...body, expires_at: undefined })
-    const { expires_at: _, ...madeToLast } = made.body
-    expect(lasting.body).toStrictEqual(madeToLast)
+test('what is granted again with another end stays the same, with its id and its time', async () => {
+  const { key: user } = await verdict.user(...fresh('ann'))
+  const body = { user, role: 'auditor', tenant: 'default', expires_at: END }
+  const made = await verdict.post<RoleAssignment>(ASSIGNMENTS, body)
+  const moved = await verdict.post<RoleAssignment>(ASSIGNMENTS, { ...body, expires_at: LATER })
+  expect(moved.body).toEqual({ ...made.body, expires_at: LATER })
+  expect((await verdict.get(`${ASSIGNMENTS}?user=${user}`)).body).toEqual([moved.body])
+  const lasting = await verdict.post<RoleAssignment>(ASSIGNMENTS, { ...body, expires_at: undefined })
+  const { expires_at: _, ...madeToLast } = made.body
+  expect(lasting.body).toStrictEqual(madeToLast)
 
-    const [f1, d1] = fresh('folder:f', 'document:d')
-    const sides = { subject: f1, relation: 'parent', object: d1, tenant: 'default', expires_at: END }
-    const related = await verdict.post<RelationshipTuple>(TUPLES, sides)
-    const later = await verdict.post<RelationshipTuple>(TUPLES, { ...sides, expires_at: LATER })
-    expect(later.body).toEqual({ ...related.body, expires_at: LATER })
-  })
+  const [f1, d1] = fresh('folder:f', 'document:d')
+  const sides = { subject: f1, relation: 'parent', object: d1, tenant: 'default', expires_at: END }
+  const related = await verdict.post<RelationshipTuple>(TUPLES, sides)
+  const later = await verdict.post<RelationshipTuple>(TUPLES, { ...sides, expires_at: LATER })
+  expect(later.body).toEqual({ ...related.body, expires_at: LATER })
 })
 
 describe('bulks', () => {
@@ -192,71 +190,69 @@ describe('bulks', () => {
   })
 })
 
-describe('what ends before a moment', () => {
-  test('is listed with every other filter and in pages, and leaves the list when it lasts', async () => {
-    const service = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
-    await createGrantModel(service)
-    await service.users('ann', 'bob')
-    const assign = (user: string, instance: string, end?: string) =>
-      service.post(ASSIGNMENTS, {
-        user,
-        role: 'editor',
-        resource_instance: `document:${instance}`,
-        tenant: 'default',
-        expires_at: end,
-      })
-    const relate = (object: string, end?: string) =>
-      service.post(TUPLES, {
-        subject: 'folder:f',
-        relation: 'parent',
-        object: `document:${object}`,
-        tenant: 'default',
-        expires_at: end,
-      })
-    await assign('ann', 'd1', END)
-    await assign('ann', 'd2')
-    await assign('bob', 'd1', LATER)
-    await assign('bob', 'd3', END)
-    await relate('d1', END)
-    await relate('d2')
-    await relate('d3', LATER)
-    const assigned = async (query: string) => {
-      const { body } = await service.get<RoleAssignment[]>(`${ASSIGNMENTS}?${query}`)
-      return body.map(({ user, resource_instance }) => `${user} ${resource_instance}`)
-    }
-    const related = async (query: string) =>
-      (await service.get<RelationshipTuple[]>(`${TUPLES}?${query}`)).body.map(({ object }) => object)
-    const after = encodeURIComponent('2131-05-02T02:00:00.001+02:00')
-
-    expect(await assigned(`expires_before=${END}`)).toEqual([])
-    expect(await assigned(`expires_before=${LATER}`)).toEqual(['ann document:d1', 'bob document:d3'])
-    const all = ['ann document:d1', 'bob document:d1', 'bob document:d3']
-    expect(await assigned(`expires_before=${after}`)).toEqual(all)
-    expect(await assigned(`expires_before=${after}&user=bob&resource_instance=document:d1`)).toEqual([all[1]])
-    expect(await assigned(`expires_before=${after}&resource=folder`)).toEqual([])
-    const paged = `${ASSIGNMENTS}?expires_before=${after}&include_total_count=true&per_page=2&page=2`
-    const { body } = await service.get<Envelope<RoleAssignment>>(paged)
-    expect([body.data.map(({ user }) => user), body.total_count, body.page_count]).toEqual([['bob'], 3, 2])
-    const detailed = await service.get<Envelope<DetailedRoleAssignment>>(
-      `${ASSIGNMENTS}/detailed?expires_before=${LATER}`,
-    )
-    expect(detailed.body.data.map(({ expires_at: end }) => end)).toEqual([END, END])
-
-    expect(await related(`expires_before=${LATER}`)).toEqual(['document:d1'])
-    expect(await related(`expires_before=${after}&subject=folder:f`)).toEqual(['document:d1', 'document:d3'])
-    expect(await related(`expires_before=${after}&object=document:d2`)).toEqual([])
-
-    await assign('ann', 'd1')
-    await assign('ann', 'd2', END)
-    await relate('d1')
-    await relate('d2', END)
-    expect(await assigned(`expires_before=${LATER}`)).toEqual(['ann document:d2', 'bob document:d3'])
-    expect(await related(`expires_before=${LATER}`)).toEqual(['document:d2'])
-    await service.send('DELETE', TUPLES, {
-      body: { subject: 'folder:f', relation: 'parent', object: 'document:d2' },
+test('what ends before a moment is listed with every other filter and in pages, and leaves the list when it lasts', async () => {
+  const service = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
+  await createGrantModel(service)
+  await service.users('ann', 'bob')
+  const assign = (user: string, instance: string, end?: string) =>
+    service.post(ASSIGNMENTS, {
+      user,
+      role: 'editor',
+      resource_instance: `document:${instance}`,
+      tenant: 'default',
+      expires_at: end,
     })
-    expect(await related(`expires_before=${LATER}`)).toEqual([])
+  const relate = (object: string, end?: string) =>
+    service.post(TUPLES, {
+      subject: 'folder:f',
+      relation: 'parent',
+      object: `document:${object}`,
+      tenant: 'default',
+      expires_at: end,
+    })
+  await assign('ann', 'd1', END)
+  await assign('ann', 'd2')
+  await assign('bob', 'd1', LATER)
+  await assign('bob', 'd3', END)
+  await relate('d1', END)
+  await relate('d2')
+  await relate('d3', LATER)
+  const assigned = async (query: string) => {
+    const { body } = await service.get<RoleAssignment[]>(`${ASSIGNMENTS}?${query}`)
+    return body.map(({ user, resource_instance }) => `${user} ${resource_instance}`)
+  }
+  const related = async (query: string) =>
+    (await service.get<RelationshipTuple[]>(`${TUPLES}?${query}`)).body.map(({ object }) => object)
+  const after = encodeURIComponent('2131-05-02T02:00:00.001+02:00')
+
+  expect(await assigned(`expires_before=${END}`)).toEqual([])
+  expect(await assigned(`expires_before=${LATER}`)).toEqual(['ann document:d1', 'bob document:d3'])
+  const all = ['ann document:d1', 'bob document:d1', 'bob document:d3']
+  expect(await assigned(`expires_before=${after}`)).toEqual(all)
+  expect(await assigned(`expires_before=${after}&user=bob&resource_instance=document:d1`)).toEqual([all[1]])
+  expect(await assigned(`expires_before=${after}&resource=folder`)).toEqual([])
+  const paged = `${ASSIGNMENTS}?expires_before=${after}&include_total_count=true&per_page=2&page=2`
+  const { body } = await service.get<Envelope<RoleAssignment>>(paged)
+  expect([body.data.map(({ user }) => user), body.total_count, body.page_count]).toEqual([['bob'], 3, 2])
+  const detailed = await service.get<Envelope<DetailedRoleAssignment>>(
+    `${ASSIGNMENTS}/detailed?expires_before=${LATER}`,
+  )
+  expect(detailed.body.data.map(({ expires_at: end }) => end)).toEqual([END, END])
+
+  expect(await related(`expires_before=${LATER}`)).toEqual(['document:d1'])
+  expect(await related(`expires_before=${after}&subject=folder:f`)).toEqual(['document:d1', 'document:d3'])
+  expect(await related(`expires_before=${after}&object=document:d2`)).toEqual([])
+
+  await assign('ann', 'd1')
+  await assign('ann', 'd2', END)
+  await relate('d1')
+  await relate('d2', END)
+  expect(await assigned(`expires_before=${LATER}`)).toEqual(['ann document:d2', 'bob document:d3'])
+  expect(await related(`expires_before=${LATER}`)).toEqual(['document:d2'])
+  await service.send('DELETE', TUPLES, {
+    body: { subject: 'folder:f', relation: 'parent', object: 'document:d2' },
   })
+  expect(await related(`expires_before=${LATER}`)).toEqual([])
 })
 
 test.each([ASSIGNMENTS, TUPLES])('%s refuses a moment that is none', async path => {

@@ -6,40 +6,17 @@ import {
   type Envelope,
   FACTS,
   fresh,
-  memberPath,
   question,
   sharedService,
 } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
-await createModel(verdict)
+await verdict.createFolderModel()
+await verdict.tenantRole('auditor', ['document:read'])
 
 const ASSIGNMENTS = `${FACTS}/role_assignments`
 const TUPLES = `${FACTS}/relationship_tuples`
 const AUDIT = '/v2/audit-log/default/default'
-
-async function createModel(service: Client): Promise<void> {
-  await service.resource({
-    key: 'folder',
-    actions: { read: {} },
-    roles: { viewer: { name: 'Viewer', permissions: ['read'] } },
-  })
-  await service.resource({
-    key: 'document',
-    actions: { read: {} },
-    roles: {
-      viewer: {
-        name: 'Viewer',
-        permissions: ['read'],
-        granted_to: {
-          users_with_role: [{ role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }],
-        },
-      },
-    },
-    relations: { parent: 'folder' },
-  })
-  await service.tenantRole('auditor', ['document:read'])
-}
 
 async function done(service: Client, method: string, path: string, body: unknown): Promise<void> {
   const { status, body: answer } = await service.send(method, path, { body })
@@ -94,54 +71,6 @@ test('a role assignment allows up to its end, and is removed by an entry that sa
     cause: 'expired',
     grants: [{ user, role: 'viewer', tenant: 'default', resource_instance: `document:${key}`, expires_at }],
   })
-})
-
-test('a tenant role, a tuple and the membership of a group end so, too', async () => {
-  const [user, other, folder, key, group, third] = fresh('ann', 'bob', 'f', 'd', 'staff', 'cyd')
-  for (const each of [user, other, third]) await verdict.user(each)
-  await done(verdict, 'POST', ASSIGNMENTS, {
-    user: other,
-    role: 'viewer',
-    resource_instance: `folder:${folder}`,
-    tenant: 'default',
-  })
-  await verdict.group(group)
-  await verdict.grant(group, 'viewer', `document:${key}`)
-  const expires_at = inMs(3_000)
-  await done(verdict, 'POST', ASSIGNMENTS, { user, role: 'auditor', tenant: 'default', expires_at })
-  await done(verdict, 'POST', TUPLES, {
-    subject: `folder:${folder}`,
-    relation: 'parent',
-    object: `document:${key}`,
-    expires_at,
-  })
-  await done(verdict, 'PUT', memberPath(group, third), { tenant: 'default', expires_at })
-  expect(await Promise.all([user, other, third].map(each => mayRead(verdict, each, key)))).toEqual([
-    true,
-    true,
-    true,
-  ])
-  for (const each of [user, other, third]) await askUntilDenied(each, key)
-  await whenGone(verdict, `${ASSIGNMENTS}?user=${user}`)
-  await whenGone(verdict, `${ASSIGNMENTS}?user=${third}`)
-  await whenGone(verdict, `${TUPLES}?subject=folder:${folder}`)
-  expect((await expiriesOf(verdict, `folder:${folder}`)).length).toBe(1)
-})
-
-test('a grant that was renewed, or made lasting, before its end stays', async () => {
-  const [user, key, other] = fresh('ann', 'd', 'bob')
-  for (const each of [user, other]) await verdict.user(each)
-  const named = { role: 'viewer', resource_instance: `document:${key}`, tenant: 'default' }
-  const end = inMs(2_500)
-  for (const each of [user, other])
-    await done(verdict, 'POST', ASSIGNMENTS, { ...named, user: each, expires_at: end })
-  await done(verdict, 'POST', ASSIGNMENTS, { ...named, user, expires_at: inMs(3_600_000) })
-  await done(verdict, 'POST', ASSIGNMENTS, { ...named, user: other })
-  while (Date.now() < Date.parse(end) + 200) {
-    expect(await mayRead(verdict, user, key)).toBe(true)
-    expect(await mayRead(verdict, other, key)).toBe(true)
-  }
-  expect(await expiriesOf(verdict, user)).toEqual([])
 })
 
 test('what explains an allow says until when its grants hold', async () => {

@@ -188,7 +188,7 @@ describe('users', () => {
       })
       expect(body.map(user => user.key)).toEqual(['cy', 'dee'])
     }
-    const { body } = await verdict.send<{ key: string }[]>('GET', '/v1/tenants', { key: ADMIN_KEY })
+    const { body } = await verdict.admin<{ key: string }[]>('GET', '/v1/tenants')
     expect(body.map(({ key }) => key)).toEqual(['default', 'acme', 'umbrella'])
   })
 })

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import { mountedRoutes, routes } from '#testing/requests/routes.ts'
 import {
-  ADMIN_KEY,
   type Client,
   FACTS,
   neighbourOf,
@@ -40,10 +39,9 @@ async function answersTo(calls: readonly Call[]): Promise<unknown> {
     const warning = answer.headers.get('warning')
     answers.push([method, path.replace(FACTS, '/facts'), answer.status, answer.body, warning])
   }
-  const { body } = await client.send<{ data: { operation: string }[] }>(
+  const { body } = await client.admin<{ data: { operation: string }[] }>(
     'GET',
     '/v2/audit-log/default/default?per_page=100&order=oldest',
-    { key: ADMIN_KEY },
   )
   return comparable([...answers, body])
 }
@@ -100,7 +98,7 @@ describe('is refused as management is', () => {
     async ({ route }) => {
       const path = route.path.replaceAll(/\{\w+\}/g, 'x')
       expect(refusal(await verdict.send(route.method, path, { key: null }))).toEqual([401, 'UNAUTHORIZED'])
-      expect(refusal(await verdict.send(route.method, path, { key: ADMIN_KEY }))).toEqual(FORBIDDEN)
+      expect(refusal(await verdict.admin(route.method, path))).toEqual(FORBIDDEN)
     },
   )
 

@@ -213,23 +213,6 @@ test('keys are those of the environment that the key of the caller opens', async
   expect(mounted.body.data.map(({ key }) => key)).toEqual(['bobby'])
 })
 
-test('what is removed completes nothing, and neither does what went with it', async () => {
-  await verdict.tenant('gone')
-  await verdict.resource({ key: 'goner', actions: {}, roles: { gone: { name: 'Gone' } } })
-  await verdict.instance('document:gone-1', 'gone')
-  await verdict.instance('goner:gone-2')
-  await verdict.user('gone-user')
-  expect(await keys('resource_instance', 'gone')).toEqual(['gone-1', 'gone-2'])
-  for (const path of [`${FACTS}/tenants/gone`, `${SCHEMA}/resources/goner`, `${FACTS}/users/gone-user`]) {
-    expect((await verdict.delete(path)).status).toBe(204)
-  }
-  for (const kind of ['user', 'tenant', 'resource_instance', 'resource', 'role']) {
-    expect(await keys(kind, 'gone')).toEqual([])
-  }
-  await verdict.user('gone-user')
-  expect(await keys('user', 'gone')).toEqual(['gone-user'])
-})
-
 test('what is completed has its id, by which paths may name what they cannot by its key: clients take `.` and `..` for steps', async () => {
   await verdict.put(`${FACTS}/bulk/users`, { operations: [{ key: '.' }, { key: '..' }] })
   for (const key of ['.', '..']) {

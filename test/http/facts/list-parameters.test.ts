@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import { routes } from '#testing/requests/routes.ts'
 import {
-  ADMIN_KEY,
   type Envelope,
   FACTS,
   type Problem,
@@ -140,9 +139,7 @@ describe('a name that a list does not know', () => {
   test.each(lists.map(({ operationId, path }) => [operationId, pathOf(path)] as const))(
     'is 422 and named: %s',
     async (_, path) => {
-      const refused = await verdict.send<Problem>('GET', `${path}?tenent=acme&colour=red&page=1`, {
-        key: ADMIN_KEY,
-      })
+      const refused = await verdict.admin<Problem>('GET', `${path}?tenent=acme&colour=red&page=1`)
       expect(refusal(refused)).toEqual(INVALID)
       expect(refused.body.detail).toEqual(
         ['tenent', 'colour'].map(name => {

@@ -145,35 +145,27 @@ describe('creating a resource', () => {
     const places = answer.body.detail!.map(({ loc }) => loc.slice(0, 2).join('.'))
     expect(places).toContain(`body.${place}`)
   })
-
-  test('is 409 when the key is there, whatever else it says', async () => {
-    expect(refusal(await verdict.post(RESOURCES, { key: 'document', name: 'Again', actions: {} }))).toEqual(
-      DUPLICATE,
-    )
-  })
 })
 
-describe('listing resources', () => {
-  test('is a bare array, or an envelope on demand; in creation order, searched and paged', async () => {
-    const service = await startedService()
-    for (const key of ['alpha', 'beta', 'Alphabet', 'gamma']) await service.resource({ key })
-    const keys = async (query: string) =>
-      (await service.get<Resource[]>(`${RESOURCES}?${query}`)).body.map(({ key }) => key)
-    expect(await keys('')).toEqual(['alpha', 'beta', 'Alphabet', 'gamma'])
-    expect(await keys('include_total_count=false')).toEqual(['alpha', 'beta', 'Alphabet', 'gamma'])
-    expect(await keys('search=ALPHA')).toEqual(['alpha', 'Alphabet'])
-    expect(await keys('search=a*ta')).toEqual([])
-    expect(await keys('search=')).toEqual(['alpha', 'beta', 'Alphabet', 'gamma'])
-    expect(await keys('search=%25')).toEqual([])
-    expect(await keys('per_page=3&page=2')).toEqual(['gamma'])
-    const { body } = await service.get<Envelope<Resource>>(
-      `${RESOURCES}?include_total_count=true&search=alpha&per_page=1`,
-    )
-    expect([body.total_count, body.page_count, body.data.length]).toEqual([2, 2, 1])
-    const refused = await service.get<Problem>(`${RESOURCES}?include_total_count=yes`)
-    expect(refusal(refused)).toEqual(INVALID)
-    expect(refused.body.detail![0]!.loc).toEqual(['query', 'include_total_count'])
-  })
+test('listing resources is a bare array, or an envelope on demand; in creation order, searched and paged', async () => {
+  const service = await startedService()
+  for (const key of ['alpha', 'beta', 'Alphabet', 'gamma']) await service.resource({ key })
+  const keys = async (query: string) =>
+    (await service.get<Resource[]>(`${RESOURCES}?${query}`)).body.map(({ key }) => key)
+  expect(await keys('')).toEqual(['alpha', 'beta', 'Alphabet', 'gamma'])
+  expect(await keys('include_total_count=false')).toEqual(['alpha', 'beta', 'Alphabet', 'gamma'])
+  expect(await keys('search=ALPHA')).toEqual(['alpha', 'Alphabet'])
+  expect(await keys('search=a*ta')).toEqual([])
+  expect(await keys('search=')).toEqual(['alpha', 'beta', 'Alphabet', 'gamma'])
+  expect(await keys('search=%25')).toEqual([])
+  expect(await keys('per_page=3&page=2')).toEqual(['gamma'])
+  const { body } = await service.get<Envelope<Resource>>(
+    `${RESOURCES}?include_total_count=true&search=alpha&per_page=1`,
+  )
+  expect([body.total_count, body.page_count, body.data.length]).toEqual([2, 2, 1])
+  const refused = await service.get<Problem>(`${RESOURCES}?include_total_count=yes`)
+  expect(refusal(refused)).toEqual(INVALID)
+  expect(refused.body.detail![0]!.loc).toEqual(['query', 'include_total_count'])
 })
 
 describe('permissions of a resource role', () => {
@@ -386,27 +378,25 @@ describe('changing a role', () => {
   })
 })
 
-describe('creating a relation', () => {
-  const RELATIONS = `${RESOURCES}/document/relations`
+const RELATIONS = `${RESOURCES}/document/relations`
 
-  test('names both types by key and id; the subject is found by key or id', async () => {
-    const [key] = fresh('relation')
-    const folder = (await verdict.get<Resource>(`${RESOURCES}/folder`)).body
-    const { id } = await document()
-    const { body } = await verdict.post<Relation>(RELATIONS, {
-      key,
-      name: 'R',
-      subject_resource: folder.id,
-      description: 'D',
-    })
-    expect(body).toMatchObject({
-      key,
-      name: 'R',
-      description: 'D',
-      subject_resource: 'folder',
-      subject_resource_id: folder.id,
-      object_resource: 'document',
-      object_resource_id: id,
-    })
+test('creating a relation names both types by key and id; the subject is found by key or id', async () => {
+  const [key] = fresh('relation')
+  const folder = (await verdict.get<Resource>(`${RESOURCES}/folder`)).body
+  const { id } = await document()
+  const { body } = await verdict.post<Relation>(RELATIONS, {
+    key,
+    name: 'R',
+    subject_resource: folder.id,
+    description: 'D',
+  })
+  expect(body).toMatchObject({
+    key,
+    name: 'R',
+    description: 'D',
+    subject_resource: 'folder',
+    subject_resource_id: folder.id,
+    object_resource: 'document',
+    object_resource_id: id,
   })
 })

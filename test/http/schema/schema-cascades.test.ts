@@ -68,71 +68,36 @@ const documents = async (verdict: Client) => (await verdict.get<Resource>(DOCUME
 const auditor = async (verdict: Client) => (await verdict.get<TenantRole>(`${SCHEMA}/roles/auditor`)).body
 const team = async (verdict: Client) => (await verdict.get<GroupRead>(groupPath('team'))).body
 
-describe('with an action', () => {
-  test.each([
-    ['DELETE', `${DOCUMENT}/actions/update`, undefined],
-    ['PATCH', DOCUMENT, { actions: { read: {} } }],
-    [
-      'PUT',
-      DOCUMENT,
-      {
-        name: 'D',
-        actions: { read: {} },
-        roles: { viewer: { name: 'V', permissions: ['read'] }, editor: { name: 'E', extends: ['viewer'] } },
-        relations: { parent: 'folder' },
-      },
-    ],
-  ])(
-    'go its permissions and its places in action groups (native.md D-33): %s',
-    async (method, path, body) => {
-      const verdict = await arranged()
-      const answer = await verdict.send(method, path, { body })
-      expect(answer.status, JSON.stringify(answer.body)).toBe(method === 'DELETE' ? 204 : 200)
-      const document = await documents(verdict)
-      expect(document.roles['editor']!.permissions).toEqual([])
-      expect(document.action_groups).toEqual({ all: ['read'] })
-      expect((await auditor(verdict)).permissions).toEqual(['document:read'])
-      expect((await allowed(verdict)).filter(text => text.endsWith('update'))).toEqual([])
-      // The action comes back without them.
-      await verdict.post(`${DOCUMENT}/actions`, { key: 'update', name: 'Update' })
-      expect((await allowed(verdict)).filter(text => text.endsWith('update'))).toEqual([])
-      expect((await auditor(verdict)).permissions).toEqual(['document:read'])
+test.each([
+  ['DELETE', `${DOCUMENT}/actions/update`, undefined],
+  ['PATCH', DOCUMENT, { actions: { read: {} } }],
+  [
+    'PUT',
+    DOCUMENT,
+    {
+      name: 'D',
+      actions: { read: {} },
+      roles: { viewer: { name: 'V', permissions: ['read'] }, editor: { name: 'E', extends: ['viewer'] } },
+      relations: { parent: 'folder' },
     },
-  )
-})
-
-describe('with a resource role', () => {
-  test('go its assignments, its entries, what extends it and what groups were granted by it', async () => {
+  ],
+])(
+  'with an action go its permissions and its places in action groups (D-33): %s',
+  async (method, path, body) => {
     const verdict = await arranged()
-    expect((await verdict.delete(`${DOCUMENT}/roles/editor`)).status).toBe(204)
-    expect(await allowed(verdict)).toEqual(['alice read', 'carl read', 'carl update'])
-    expect((await team(verdict)).assigned_roles).toEqual(['group:team#member'])
-    expect(Object.keys((await documents(verdict)).relations)).toEqual(['parent'])
-    const role = { key: 'editor', name: 'E', permissions: ['update'] }
-    expect((await verdict.post(`${DOCUMENT}/roles`, role)).status).toBe(200)
-    expect(await allowed(verdict)).toEqual(['alice read', 'carl read', 'carl update'])
-    // A grant to another group does not bring back the one to this group.
-    await verdict.group('other')
-    await verdict.grant('other', 'editor', 'document:d2')
-    expect(await allowed(verdict)).toEqual(['alice read', 'carl read', 'carl update'])
-    await verdict.grant('team', 'editor', 'document:d1')
-    expect(await allowed(verdict)).toContain('dora update')
-  })
-})
-
-describe('with a relation', () => {
-  test('go its tuples and the entries over it', async () => {
-    const verdict = await arranged()
-    expect((await verdict.delete(`${DOCUMENT}/relations/parent`)).status).toBe(204)
-    expect(await allowed(verdict)).not.toContain('alice read')
-    expect((await documents(verdict)).roles['viewer']!.granted_to.users_with_role).toEqual([])
-    await verdict.relation('document', 'parent', 'folder')
-    await verdict.post(`${DOCUMENT}/roles/viewer/implicit_grants`, KEEPS)
-    expect(await allowed(verdict)).not.toContain('alice read')
-    await verdict.relate('folder:f1', 'parent', 'document:d1')
-    expect(await allowed(verdict)).toContain('alice read')
-  })
-})
+    const answer = await verdict.send(method, path, { body })
+    expect(answer.status, JSON.stringify(answer.body)).toBe(method === 'DELETE' ? 204 : 200)
+    const document = await documents(verdict)
+    expect(document.roles['editor']!.permissions).toEqual([])
+    expect(document.action_groups).toEqual({ all: ['read'] })
+    expect((await auditor(verdict)).permissions).toEqual(['document:read'])
+    expect((await allowed(verdict)).filter(text => text.endsWith('update'))).toEqual([])
+    // The action comes back without them.
+    await verdict.post(`${DOCUMENT}/actions`, { key: 'update', name: 'Update' })
+    expect((await allowed(verdict)).filter(text => text.endsWith('update'))).toEqual([])
+    expect((await auditor(verdict)).permissions).toEqual(['document:read'])
+  },
+)
 
 describe('with a resource', () => {
   test('go its roles, relations, instances and permissions, and it starts clean again', async () => {

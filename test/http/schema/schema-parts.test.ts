@@ -6,7 +6,6 @@ import type { Relation } from '#model/wire/relation.ts'
 import type { Resource } from '#model/wire/resource.ts'
 import { newPage } from '../../support/pages.ts'
 import {
-  ADMIN_KEY,
   type Answer,
   type Envelope,
   refusal,
@@ -23,65 +22,61 @@ function keysOf(answer: Answer<readonly { readonly key: string }[]>): string[] {
   return answer.body.map(({ key }) => key)
 }
 
-describe('actions', () => {
-  test('are created, read by key or id, changed, listed in creation order as a bare array, and deleted', async () => {
-    const page = await newPage(verdict)
-    const path = `${RESOURCES}/${page}/actions`
-    const { body: created } = await verdict.post<Action>(path, { key: 'sign', name: 'Sign' })
-    expect(created).toMatchObject({
-      key: 'sign',
-      name: 'Sign',
-      description: null,
-      attributes: null,
-      permission_name: `${page}:sign`,
-    })
-    expect((await verdict.get(`${path}/sign`)).body).toEqual(created)
-    expect((await verdict.get(`${path}/${created.id.toUpperCase()}`)).body).toEqual(created)
-    expect((await verdict.get(`${path}/%73ign`)).body).toEqual(created)
-
-    const { body: changed } = await verdict.patch<Action>(`${path}/${created.id}`, {
-      description: 'With a pen',
-      attributes: { risk: 2 },
-    })
-    expect(changed).toMatchObject({ id: created.id, name: 'Sign', description: 'With a pen' })
-    expect(changed.created_at).toBe(created.created_at)
-    const cleared = await verdict.patch<Action>(`${path}/sign`, { description: null, attributes: null })
-    expect(cleared.body).toMatchObject({ description: null, attributes: null })
-
-    expect(keysOf(await verdict.get(path))).toEqual(['read', 'write', 'print', 'sign'])
-    expect(keysOf(await verdict.get(`${path}?page=2&per_page=3`))).toEqual(['sign'])
-    expect(keysOf(await verdict.get(`${path}?include_total_count=true`))).toHaveLength(4)
-    expect((await verdict.delete(`${path}/sign`)).status).toBe(204)
-    expect(refusal(await verdict.get(`${path}/sign`))).toEqual(NOT_FOUND)
-    const { body: again } = await verdict.post<Action>(path, { key: 'sign', name: 'Sign' })
-    expect(again.id).not.toBe(created.id)
+test('actions are created, read by key or id, changed, listed in creation order as a bare array, and deleted', async () => {
+  const page = await newPage(verdict)
+  const path = `${RESOURCES}/${page}/actions`
+  const { body: created } = await verdict.post<Action>(path, { key: 'sign', name: 'Sign' })
+  expect(created).toMatchObject({
+    key: 'sign',
+    name: 'Sign',
+    description: null,
+    attributes: null,
+    permission_name: `${page}:sign`,
   })
+  expect((await verdict.get(`${path}/sign`)).body).toEqual(created)
+  expect((await verdict.get(`${path}/${created.id.toUpperCase()}`)).body).toEqual(created)
+  expect((await verdict.get(`${path}/%73ign`)).body).toEqual(created)
+
+  const { body: changed } = await verdict.patch<Action>(`${path}/${created.id}`, {
+    description: 'With a pen',
+    attributes: { risk: 2 },
+  })
+  expect(changed).toMatchObject({ id: created.id, name: 'Sign', description: 'With a pen' })
+  expect(changed.created_at).toBe(created.created_at)
+  const cleared = await verdict.patch<Action>(`${path}/sign`, { description: null, attributes: null })
+  expect(cleared.body).toMatchObject({ description: null, attributes: null })
+
+  expect(keysOf(await verdict.get(path))).toEqual(['read', 'write', 'print', 'sign'])
+  expect(keysOf(await verdict.get(`${path}?page=2&per_page=3`))).toEqual(['sign'])
+  expect(keysOf(await verdict.get(`${path}?include_total_count=true`))).toHaveLength(4)
+  expect((await verdict.delete(`${path}/sign`)).status).toBe(204)
+  expect(refusal(await verdict.get(`${path}/sign`))).toEqual(NOT_FOUND)
+  const { body: again } = await verdict.post<Action>(path, { key: 'sign', name: 'Sign' })
+  expect(again.id).not.toBe(created.id)
 })
 
-describe('action groups', () => {
-  test('name actions of their resource by key or id, and appear in the resource', async () => {
-    const page = await newPage(verdict)
-    const path = `${RESOURCES}/${page}/action_groups`
-    const { body: print } = await verdict.get<Action>(`${RESOURCES}/${page}/actions/print`)
-    const { body: created } = await verdict.post<ActionGroup>(path, {
-      key: 'all',
-      name: 'All',
-      actions: ['read', print.id, 'read'],
-    })
-    expect(created.actions).toEqual(['read', 'print'])
-    expect((await verdict.get(`${path}/${created.id}`)).body).toEqual(created)
-    expect((await verdict.get<Resource>(`${RESOURCES}/${page}`)).body.action_groups).toEqual({
-      all: ['read', 'print'],
-    })
-    const { body: bare } = await verdict.post<ActionGroup>(path, { key: 'none', name: 'None' })
-    expect(bare.actions).toEqual([])
-    expect(keysOf(await verdict.get(path))).toEqual(['all', 'none'])
-    const changed = await verdict.patch<ActionGroup>(`${path}/all`, { actions: ['write'] })
-    expect(changed.body).toMatchObject({ id: created.id, name: 'All', actions: ['write'] })
-    expect(refusal(await verdict.patch(`${path}/all`, { actions: ['fly'] }))).toEqual(NOT_FOUND)
-    expect((await verdict.delete(`${path}/all`)).status).toBe(204)
-    expect(keysOf(await verdict.get(path))).toEqual(['none'])
+test('action groups name actions of their resource by key or id, and appear in the resource', async () => {
+  const page = await newPage(verdict)
+  const path = `${RESOURCES}/${page}/action_groups`
+  const { body: print } = await verdict.get<Action>(`${RESOURCES}/${page}/actions/print`)
+  const { body: created } = await verdict.post<ActionGroup>(path, {
+    key: 'all',
+    name: 'All',
+    actions: ['read', print.id, 'read'],
   })
+  expect(created.actions).toEqual(['read', 'print'])
+  expect((await verdict.get(`${path}/${created.id}`)).body).toEqual(created)
+  expect((await verdict.get<Resource>(`${RESOURCES}/${page}`)).body.action_groups).toEqual({
+    all: ['read', 'print'],
+  })
+  const { body: bare } = await verdict.post<ActionGroup>(path, { key: 'none', name: 'None' })
+  expect(bare.actions).toEqual([])
+  expect(keysOf(await verdict.get(path))).toEqual(['all', 'none'])
+  const changed = await verdict.patch<ActionGroup>(`${path}/all`, { actions: ['write'] })
+  expect(changed.body).toMatchObject({ id: created.id, name: 'All', actions: ['write'] })
+  expect(refusal(await verdict.patch(`${path}/all`, { actions: ['fly'] }))).toEqual(NOT_FOUND)
+  expect((await verdict.delete(`${path}/all`)).status).toBe(204)
+  expect(keysOf(await verdict.get(path))).toEqual(['none'])
 })
 
 describe('attributes', () => {
@@ -138,12 +133,9 @@ describe('attributes', () => {
     expect(refusal(await service.get(`${path}/plan`))).toEqual(NOT_FOUND)
     const { body: before } = await service.get<Resource>(resource)
     expect(before).toMatchObject({ key: '__tenant', attributes: {}, actions: {}, roles: {}, relations: {} })
-    const environment = await service.send<{ created_at: string }>(
+    const environment = await service.admin<{ created_at: string }>(
       'GET',
       '/v2/projects/default/envs/default',
-      {
-        key: ADMIN_KEY,
-      },
     )
     expect(before.created_at).toBe(environment.body.created_at)
     expect((await service.get(`${RESOURCES}/${before.id}`)).body).toEqual(before)
