@@ -103,12 +103,6 @@ describe('a stream', () => {
     stream.close()
   })
 
-  test('is under the mount of facts, too, for keys of environments', async () => {
-    const stream = await ChangeStream.opened(verdict.address, { path: '/facts/changes' })
-    expect((await stream.next())!.event).toBe('snapshot')
-    stream.close()
-  })
-
   test('tells how far it is when nothing of what was asked for has changed', async () => {
     const stream = await ChangeStream.opened(verdict.address, { query: '?kinds=proxy_config' })
     await verdict.user('of-no-interest')

@@ -309,13 +309,6 @@ describe('with what is removed go', () => {
     expect(await verdict.allows(user, 'read', page)).toBe(false)
   })
 
-  test('a tenant role: the rules on it', async () => {
-    const { role, rules, byDocs, byPage } = await ruledWorld()
-    expect((await verdict.delete(`${SCHEMA}/roles/${role}`)).status).toBe(204)
-    expect(await rules()).toEqual([byDocs, byPage])
-    expect(await rulesBy({ user_set: role })).toEqual([])
-  })
-
   test.each([
     ['by itself', (page: string) => verdict.delete(`${RESOURCES}/${page}/actions/read`)],
     [
