@@ -55,21 +55,16 @@ function folderLattice(layers: number): Change[] {
 }
 
 describe.each(JUDGES)('$name', ({ newJudge }) => {
+  const nested = (...facts: readonly Change[]): World => new World(newJudge(), ...nestedFolders, ...facts)
+
   test('a lattice with more ways than could ever be walked is answered at once', () => {
-    const world = new World(
-      newJudge(),
-      ...nestedFolders,
-      ...folderLattice(30),
-      assign('alice', 'viewer', 'folder:left0'),
-    )
+    const world = nested(...folderLattice(30), assign('alice', 'viewer', 'folder:left0'))
     expect(world.can('alice', 'open', 'folder:right29')).toBe(true)
     expect(world.can('bob', 'open', 'folder:right29')).toBe(false)
   })
 
   test('a circle of folders is left again, whoever asks', () => {
-    const world = new World(
-      newJudge(),
-      ...nestedFolders,
+    const world = nested(
       ...folderChain(5),
       link('folder:5', 'parent', 'folder:0'),
       link('folder:3', 'parent', 'folder:3'),

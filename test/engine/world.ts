@@ -4,6 +4,7 @@
  * Specifications run against every judge of `JUDGES`, so the oracle, which judges engines elsewhere, must
  * fulfil the contract too.
  */
+import { expect } from 'vitest'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
@@ -38,4 +39,27 @@ export class World {
     const { type, key } = on.includes(':') ? instanceKey(on) : { type: on, key: null }
     return this.#judge.evaluate({ user, action, type, key, tenant })
   }
+
+  /** Applies each list of changes, and then expects the answers that follow it. */
+  follows(steps: readonly Step[]): void {
+    for (const step of steps) {
+      if (isChanges(step)) this.apply(...step)
+      else expect(Object.fromEntries(Object.keys(step).map(text => [text, this.#answer(text)]))).toEqual(step)
+    }
+  }
+
+  #answer(text: string): boolean {
+    const [user, action, on, tenant] = text.split(' ') as [string, string, string, string?]
+    return this.can(user, action, on, tenant)
+  }
+}
+
+/** Changes, or the answers to questions such as `alice read document:d1`, or `alice read document acme` for a tenant. */
+type Step = readonly Change[] | Readonly<Record<string, boolean>>
+
+/** A row of a table of tests. */
+export type Case = readonly [name: string, ...steps: readonly Step[]]
+
+function isChanges(step: Step): step is readonly Change[] {
+  return Array.isArray(step)
 }
