@@ -6,9 +6,9 @@ import { Reach } from '#engine/shared-index/reach.ts'
 import type { Change } from '#model/change.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import {
+  viewerBelow,
   assign,
   assignInTenant,
-  heldBy,
   instance,
   link,
   relation,
@@ -29,14 +29,8 @@ const model: Change[] = [
   resourceType('document', 'read'),
   relation('folder', 'parent', 'folder'),
   relation('document', 'parent', 'folder'),
-  role('folder', 'viewer', {
-    can: ['open'],
-    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-  }),
-  role('document', 'viewer', {
-    can: ['read'],
-    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-  }),
+  viewerBelow('folder', 'open'),
+  viewerBelow('document', 'read'),
   tenantRole('reader', { can: ['document:read'] }),
   user('ann'),
   user('bob'),
@@ -85,26 +79,6 @@ test('a role on a folder gives what is below it, of each type', () => {
   })
 })
 
-test('a tuple gives to all who hold something above, and takes from them', () => {
-  const commit = open()
-  commit(assign('ann', 'viewer', 'folder:top'), assign('bob', 'viewer', 'folder:sub'))
-  expect(commit(link('folder:sub', 'parent', 'document:two'))).toEqual({
-    read: { gained: ['ann two', 'bob two'] },
-  })
-  expect(commit(removed(link('folder:top', 'parent', 'folder:sub')))).toEqual({
-    read: { lost: ['ann one', 'ann two'] },
-    open: { lost: ['ann sub'] },
-  })
-})
-
-test('what one commit gives and takes back is not told', () => {
-  const commit = open()
-  const grant = assign('ann', 'viewer', 'document:two')
-  expect(commit(grant, removed(grant))).toEqual({})
-  commit(grant)
-  expect(commit(removed(grant), grant)).toEqual({})
-})
-
 test('a user who is removed loses all, a new one has nothing', () => {
   const commit = open()
   commit(assign('ann', 'viewer', 'folder:top'))
@@ -113,17 +87,6 @@ test('a user who is removed loses all, a new one has nothing', () => {
     open: { lost: ['ann sub', 'ann top'] },
   })
   expect(commit(user('ann'))).toEqual({})
-})
-
-test('an instance that comes is for whoever has a tenant role; one that goes takes what was derived over it', () => {
-  const commit = open()
-  commit(assignInTenant('bob', 'reader', 'default'), assign('ann', 'viewer', 'folder:top'))
-  expect(commit(instance('document:new'))).toEqual({ read: { gained: ['bob new'] } })
-  expect(commit(removed(instance('folder:sub')))).toEqual({
-    read: { lost: ['ann one'] },
-    open: { lost: ['ann sub'] },
-  })
-  expect(commit(removed(instance('document:new')))).toEqual({ read: { lost: ['bob new'] } })
 })
 
 describe('what is to be listed anew', () => {

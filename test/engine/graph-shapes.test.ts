@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import type { Change } from '#model/change.ts'
 import {
+  viewerBelow,
   assign,
   heldBy,
   instance,
@@ -25,10 +26,7 @@ const nestedFolders = [
   user('bob'),
   resourceType('folder', 'open'),
   relation('folder', 'parent', 'folder'),
-  role('folder', 'viewer', {
-    can: ['open'],
-    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-  }),
+  viewerBelow('folder', 'open'),
 ]
 
 /** Folders 0 to `depth`, each in the one before. */

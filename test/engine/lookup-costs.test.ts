@@ -7,7 +7,7 @@ import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
 import { PARSED_BYTE_STEPS } from '#conditions/step-costs.ts'
 import type { Change } from '#model/change.ts'
 import { type Query, withoutAttributes } from '#model/decision.ts'
-import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import { ruleOf, conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const LONG = 'x'.repeat(30_000)
@@ -60,13 +60,7 @@ function engineWith(
     { kind: 'user-put', user: 'ann', attributes: { documents: keys, first: ['d0'] } },
     ...instances,
     conditionSet('open', conditions),
-    {
-      kind: 'rule-put',
-      userSet: 'open',
-      type: 'document',
-      action: 'read',
-      resourceSet: '__autogen_document',
-    },
+    ruleOf('open'),
   ])
   return engine
 }
@@ -116,13 +110,7 @@ test('conditions are read some at a time, and the decision is the same', () => {
   const sets = Array.from({ length: 400 }, (_, n) =>
     conditionSet(`s${n}`, { 'user.mail': { match: `*@${n}.example` } }),
   )
-  const rules = sets.map(({ set }): Change => ({
-    kind: 'rule-put',
-    userSet: set,
-    type: 'document',
-    action: 'read',
-    resourceSet: '__autogen_document',
-  }))
+  const rules = sets.map(({ set }): Change => ruleOf(set))
   engine.apply([
     resourceType('document', 'read'),
     tenant('default'),

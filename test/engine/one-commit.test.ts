@@ -4,8 +4,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import {
+  viewerBelow,
   assign,
-  heldBy,
   instance,
   link,
   relation,
@@ -20,10 +20,7 @@ import { JUDGES, World } from './world.ts'
 const documents: readonly Change[] = [
   resourceType('document', 'read'),
   relation('document', 'parent', 'folder'),
-  role('document', 'viewer', {
-    can: ['read'],
-    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-  }),
+  viewerBelow('document', 'read'),
 ]
 const standing: readonly Change[] = [
   tenant('default'),

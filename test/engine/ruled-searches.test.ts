@@ -1,5 +1,6 @@
 /** Each way in which a rule names whom it may allow: found by a list of owners, by a key, or by trying all there are, it is the same. */
 import { describe, expect, test, vi } from 'vitest'
+import { ruleOf } from '#testing/engines/changes.ts'
 import type { Engine } from '#engine/engine.ts'
 import { CandidateFinder } from '#engine/shared-index/ruled-search/candidates.ts'
 import type { Change } from '#model/change.ts'
@@ -55,7 +56,7 @@ function ruled(engine: Engine, sets: { readonly user?: Conditions; readonly reso
     ...STANDING,
     put('user', sets.user ?? {}),
     put('resource', sets.resource ?? {}),
-    { kind: 'rule-put', userSet: 'of user', type: 'document', action: 'read', resourceSet: 'of resource' },
+    ruleOf('of user', 'of resource'),
   ])
 }
 

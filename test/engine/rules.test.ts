@@ -7,7 +7,6 @@ import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
 import {
-  assign,
   assignInTenant,
   conditionSet as set,
   instance,
@@ -21,7 +20,6 @@ import {
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { ENGINES } from './engines.ts'
 import { JUDGES } from './world.ts'
-import { searchResources, searchUsers } from '#testing/engines/listed.ts'
 
 const READ_AT = Date.UTC(2026, 10, 26, 9, 30)
 
@@ -235,46 +233,6 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
       expect(reads('alice', { key: null })).toBe(false)
     }
   })
-
-  test('a commit may change rules, facts and roles in any order', () => {
-    const { reads, engine } = judge(set('none', { 'user.none': { exists: true } }), rule('none'))
-    engine.apply([
-      set('sales', { 'user.department': { equals: 'sales' } }),
-      rule('sales'),
-      known('alice', { department: 'sales' }),
-      role('document', 'viewer', { can: ['read', 'write'] }),
-      assign('bob', 'viewer', 'document:plan'),
-    ])
-    expect([reads('alice'), reads('bob')]).toEqual([true, true])
-    expect([reads('alice', { action: 'write' }), reads('bob', { action: 'write' })]).toEqual([false, true])
-  })
-})
-
-test.each(ENGINES)('$name decides questions in bulk each by itself', ({ newEngine }) => {
-  const engine = newEngine()
-  engine.apply([
-    ...standing,
-    known('alice', { department: 'sales' }),
-    set('sales', { 'user.department': { equals: 'sales' } }),
-    rule('sales'),
-    assign('bob', 'viewer', 'document:plan'),
-  ])
-  const query = { action: 'read', type: 'document', key: 'plan', tenant: null }
-  const users = Array.from({ length: 300 }, (_, n) => ['alice', 'bob', 'carol'][n % 3]!)
-  const decisions = engine.evaluateAll(users.map(each => ({ ...query, user: each })))
-  expect(decisions).toEqual(users.map(each => each !== 'carol'))
-})
-
-test.each(ENGINES)('$name finds in searches what rules allow, and what roles do', ({ newEngine }) => {
-  const engine = newEngine()
-  engine.apply([...standing, set('all', {}), rule('all'), assign('bob', 'viewer', 'document:plan')])
-  const question = { action: 'read', type: 'document', key: 'plan', tenant: null }
-  const page = { after: null, limit: 10 }
-  expect(['alice', 'bob'].map(each => engine.evaluate({ ...question, user: each }))).toEqual([true, true])
-  expect(searchUsers(engine, question, page)).toMatchObject({ keys: ['alice', 'bob'], total: null })
-  expect(
-    ['alice', 'bob'].map(each => searchResources(engine, { ...question, user: each }, page).keys),
-  ).toEqual([['plan'], ['plan']])
 })
 
 test.each(ENGINES)(

@@ -9,6 +9,7 @@ import type { Change } from '#model/change.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import {
+  viewerBelow,
   assign,
   assignInTenant,
   heldBy,
@@ -110,10 +111,7 @@ const office = [
   role('group', 'member'),
   role('group', 'member', { from: [heldBy({ role: 'member', on: 'group', over: 'group' })] }),
   role('folder', 'viewer', { can: ['read'] }),
-  role('folder', 'viewer', {
-    can: ['read'],
-    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-  }),
+  viewerBelow('folder', 'read'),
   role('document', 'viewer', {
     can: ['read'],
     from: [

@@ -106,57 +106,42 @@ function expectWhole(expected: readonly string[], pageAt: (page: Page) => KeyPag
 
 // They ask about roles as decisions do, of which other properties are.
 describe.each([...ENGINES, ...LISTING])('$name', ({ newEngine, share }) => {
-  test('every search lists exactly what the oracle allows, in pages of every size', () => {
-    const met = { found: 0 }
-    holdsFor(
-      historiesWithRules({ commits: 4, queries: 8 }),
-      15,
-      history => {
-        const engine = newEngine()
-        const { moments } = right(history)
-        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
-          engine.apply(changes)
-          for (const [index, query] of history.queries.entries()) {
-            const { keys, users, actions, asked, byRules } = moments[moment]![index]!
-            const walks =
-              expectWhole(keys, resourcesOf(engine, query)) + expectWhole(users, usersOf(engine, query))
-            const { action: _, ...question } = query
-            expect(runAtOnce(engine.searchActions(question))).toEqual(actions)
-            compared.candidates += (asked * walks) / 2
-            met.found += byRules
-          }
-        }
-      },
-      share,
-      { met, least: { found: 1 } },
-    )
-    compared.foundByRules += met.found
-  })
-
-  test('the same where sets demand what owners can be found by', () => {
-    const met = { found: 0 }
-    holdsFor(
+  test.each([
+    ['', historiesWithRules({ commits: 4, queries: 8 }), 15],
+    [
+      ' where sets demand what owners can be found by',
       historiesWithRules({ commits: 3, queries: 6 }, true),
       25,
-      history => {
-        const engine = newEngine()
-        const { moments } = right(history)
-        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
-          engine.apply(changes)
-          for (const [index, query] of history.queries.entries()) {
-            const { keys, users, asked, byRules } = moments[moment]![index]!
-            const walks =
-              expectWhole(keys, resourcesOf(engine, query)) + expectWhole(users, usersOf(engine, query))
-            compared.candidates += (asked * walks) / 2
-            met.found += byRules
+    ],
+  ] as const)(
+    'every search lists exactly what the oracle allows, in pages of every size%s',
+    (_, worlds, runs) => {
+      const met = { found: 0 }
+      holdsFor(
+        worlds,
+        runs,
+        history => {
+          const engine = newEngine()
+          const { moments } = right(history)
+          for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+            engine.apply(changes)
+            for (const [index, query] of history.queries.entries()) {
+              const { keys, users, actions, asked, byRules } = moments[moment]![index]!
+              const walks =
+                expectWhole(keys, resourcesOf(engine, query)) + expectWhole(users, usersOf(engine, query))
+              const { action: _, ...question } = query
+              expect(runAtOnce(engine.searchActions(question))).toEqual(actions)
+              compared.candidates += (asked * walks) / 2
+              met.found += byRules
+            }
           }
-        }
-      },
-      share,
-      { met, least: { found: 1 } },
-    )
-    compared.foundByRules += met.found
-  })
+        },
+        share,
+        { met, least: { found: 1 } },
+      )
+      compared.foundByRules += met.found
+    },
+  )
 
   test('a walk while facts, sets and attributes change lists what is true throughout exactly once', () => {
     const met = { walked: 0 }

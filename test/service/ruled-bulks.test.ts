@@ -7,7 +7,7 @@ import { RuledBulks } from '#decisions/ruled-bulks.ts'
 import type { Change } from '#model/change.ts'
 import { type Query, withoutAttributes } from '#model/decision.ts'
 import type { Resumable } from '#model/resumable.ts'
-import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import { ruleOf, conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const HERE = { isGone: false }
@@ -56,7 +56,7 @@ test('a bulk decides few expensive questions in one go, however cheap those befo
     user('cheap', 1),
     user('expensive', 6_000),
     conditionSet('s', { 'user.text': { match: '*a*a*b' } }),
-    { kind: 'rule-put', userSet: 's', type: 'document', action: 'read', resourceSet: '__autogen_document' },
+    ruleOf('s'),
   ])
   const asked = ['cheap', 'expensive'].flatMap(key =>
     Array.from({ length: 200 }, (): Query => ({

@@ -5,14 +5,14 @@ import { listPermissionEntries } from '#decisions/permission-entries.ts'
 import { RULES_EXPLAINED_MAX } from '#engine/explanation.ts'
 import type { Change } from '#model/change.ts'
 import { runAtOnce } from '#model/resumable.ts'
-import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import { ruleOf, conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
 import { ListingEngine, type SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const limits = { entriesMax: 1_000_000, bytesMax: Infinity }
 const said = { readAt: 0, attributes: { user: null, resource: null, tenant: null, context: null } }
 
 function rule(userSet: string): Change {
-  return { kind: 'rule-put', userSet, type: 'document', action: 'read', resourceSet: '__autogen_document' }
+  return ruleOf(userSet)
 }
 
 function put(n: number): Change {

@@ -7,20 +7,11 @@ import { DecisionService } from '#decisions/decision-service.ts'
 import type { Change } from '#model/change.ts'
 import { type Query, withoutAttributes } from '#model/decision.ts'
 import { packQueries } from '#model/packed-queries.ts'
-import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import { ruleOf, conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const HERE = { isGone: false }
-const RULES: readonly Change[] = [
-  conditionSet('ann', { 'user.key': { equals: 'ann' } }),
-  {
-    kind: 'rule-put',
-    userSet: 'ann',
-    type: 'document',
-    action: 'read',
-    resourceSet: '__autogen_document',
-  },
-]
+const RULES: readonly Change[] = [conditionSet('ann', { 'user.key': { equals: 'ann' } }), ruleOf('ann')]
 
 /** Environments `slow` and `other` with rules, and one without. Each look at the clock of a slow decision is `ms` later. */
 function serviceWith(ms: number) {

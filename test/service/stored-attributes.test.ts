@@ -1,7 +1,7 @@
 /** Attributes and mapping rules are in force for decisions as they are stored: written, changed, and loaded again. */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
-import { conditionSet } from '#testing/engines/changes.ts'
+import { ruleOf, conditionSet } from '#testing/engines/changes.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const CONDITIONS = {
@@ -11,10 +11,7 @@ const CONDITIONS = {
   'resource.public': { equals: true },
   'tenant.plan': { equals: 'gold' },
 }
-const rules: Change[] = [
-  conditionSet('all', CONDITIONS),
-  { kind: 'rule-put', userSet: 'all', type: 'document', action: 'read', resourceSet: '__autogen_document' },
-]
+const rules: Change[] = [conditionSet('all', CONDITIONS), ruleOf('all')]
 const QUESTION = { user: 'ann', action: 'read', type: 'document', key: 'plan', tenant: null }
 
 test('what is stored decides, with fields of a user before attributes of the same name', async () => {

@@ -93,6 +93,20 @@ export function link(subject: string, over: string, object: string): ChangeOf<'t
   }
 }
 
+/** A role of viewers of the type, which viewers of the folder above have as well. */
+export function viewerBelow(type: string, ...can: readonly string[]): ChangeOf<'role-put'> {
+  return role(type, 'viewer', { can, from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })] })
+}
+
+/** A rule on reading documents, all of them unless a resource set is named. */
+export function ruleOf(
+  userSet: string,
+  resourceSet = '__autogen_document',
+  more: Partial<ChangeOf<'rule-put'>> = {},
+): ChangeOf<'rule-put'> {
+  return { kind: 'rule-put', userSet, type: 'document', action: 'read', resourceSet, ...more }
+}
+
 /** The change that removes what the given one puts. */
 export function removed(put: Change): Change {
   switch (put.kind) {

@@ -6,14 +6,13 @@ import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { Random } from '#testing/data/random.ts'
 import {
+  viewerBelow,
   assign,
-  heldBy,
   instance,
   link,
   relation,
   removed,
   resourceType,
-  role,
   tenant,
   user,
 } from '#testing/engines/changes.ts'
@@ -30,14 +29,8 @@ const schema: Change[] = [
   resourceType('document', 'read'),
   relation('folder', 'parent', 'folder'),
   relation('document', 'parent', 'folder'),
-  role('folder', 'viewer', {
-    can: ['open'],
-    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-  }),
-  role('document', 'viewer', {
-    can: ['read'],
-    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-  }),
+  viewerBelow('folder', 'open'),
+  viewerBelow('document', 'read'),
 ]
 
 /** A user or an instance with edges: few have very many. */

@@ -3,14 +3,13 @@ import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Change } from '#model/change.ts'
 import {
+  viewerBelow,
   assign,
-  heldBy,
   instance,
   link,
   relation,
   removed,
   resourceType,
-  role,
   tenant,
   user,
 } from '#testing/engines/changes.ts'
@@ -43,10 +42,7 @@ function worldWith(closureBytesMax: number): { world: World; header: Int32Array;
     tenant('default'),
     resourceType('folder', 'open'),
     relation('folder', 'parent', 'folder'),
-    role('folder', 'viewer', {
-      can: ['open'],
-      from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-    }),
+    viewerBelow('folder', 'open'),
     ...chains(),
   )
   return { world, engine, header: new Int32Array(engine.writer.handle.header) }

@@ -8,9 +8,9 @@ import { beginSection, lock, tryLock } from '#engine/shared-index/memory/sequenc
 import { find } from '#engine/shared-index/memory/string-table.ts'
 import type { Change } from '#model/change.ts'
 import {
+  viewerBelow,
   assign,
   assignInTenant,
-  heldBy,
   instance,
   link,
   relation,
@@ -31,14 +31,8 @@ const schema: Change[] = [
   relation('folder', 'parent', 'folder'),
   relation('document', 'parent', 'folder'),
   tenantRole('reader', { can: ['document:read'] }),
-  role('folder', 'viewer', {
-    can: ['open'],
-    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-  }),
-  role('document', 'viewer', {
-    can: ['read'],
-    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-  }),
+  viewerBelow('folder', 'open'),
+  viewerBelow('document', 'read'),
 ]
 
 /** Folders in folders, documents in them, users with roles on both, some with long keys and attributes. */

@@ -258,35 +258,6 @@ describe('what a question looks at', () => {
   })
 })
 
-test('user and resource may have attributes of one name', () => {
-  const engine = new SharedEngine()
-  const inA = { 'user.group': { equals: 'a' }, 'resource.group': { equals: 'b' } }
-  const document: Change = {
-    kind: 'instance-put',
-    instance: { type: 'document', key: 'plan' },
-    tenant: 'default',
-    attributes: { group: 'b' },
-  }
-  engine.apply([
-    resourceType('document', 'read'),
-    tenant('default'),
-    { kind: 'user-put', user: 'alice', attributes: { group: 'a' } },
-    { kind: 'user-put', user: 'bob', attributes: { group: 'b' } },
-    document,
-    set('s', inA),
-    rulePut(rule('s')),
-  ])
-  const asked = ['alice', 'bob', 'alice', 'carol'].map(name => ({
-    user: name,
-    action: 'read',
-    type: 'document',
-    key: 'plan',
-    tenant: null,
-  }))
-  expect(engine.evaluateAll(asked)).toEqual([true, false, true, false])
-  expect(asked.map(each => engine.evaluate(each))).toEqual([true, false, true, false])
-})
-
 test('an object that is sent and one that is stored are compared as the one they make', () => {
   const engine = new SharedEngine()
   engine.apply([

@@ -6,6 +6,7 @@ import { Regions } from '#engine/shared-index/memory/regions.ts'
 import { find } from '#engine/shared-index/memory/string-table.ts'
 import type { Change } from '#model/change.ts'
 import {
+  viewerBelow,
   assign,
   assignInTenant,
   heldBy,
@@ -33,14 +34,8 @@ const SCHEMA: Change[] = [
   relation('document', 'parent', 'folder'),
   tenantRole('reader', { can: ['document:read', 'folder:open'] }),
   tenantRole('writer', { can: ['document:read'] }),
-  role('folder', 'viewer', {
-    can: ['open'],
-    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-  }),
-  role('document', 'viewer', {
-    can: ['read'],
-    from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-  }),
+  viewerBelow('folder', 'open'),
+  viewerBelow('document', 'read'),
 ]
 
 /** A reproducible sequence of numbers, for reproducible worlds. */

@@ -1,13 +1,12 @@
 /** Closures of all lengths, searched for many questions at once. */
 import { expect, test } from 'vitest'
 import {
+  viewerBelow,
   assign,
-  heldBy,
   instance,
   link,
   relation,
   resourceType,
-  role,
   tenant,
   user,
 } from '#testing/engines/changes.ts'
@@ -25,10 +24,7 @@ test.each(LENGTHS)(
       user('stranger'),
       resourceType('folder', 'open'),
       relation('folder', 'parent', 'folder'),
-      role('folder', 'viewer', {
-        can: ['open'],
-        from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-      }),
+      viewerBelow('folder', 'open'),
       instance('folder:aside'),
       assign('stranger', 'viewer', 'folder:aside'),
       ...levels.flatMap(level => [

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { NOTHING_SENT, type Query } from '#model/decision.ts'
-import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import { ruleOf, conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const USERS = 128
@@ -25,13 +25,7 @@ function engineWith(long: string): SharedEngine {
     resourceType('document', 'read'),
     tenant('default'),
     conditionSet('long', { 'user.long': { contains: 'y' } }),
-    {
-      kind: 'rule-put',
-      userSet: 'long',
-      type: 'document',
-      action: 'read',
-      resourceSet: '__autogen_document',
-    },
+    ruleOf('long'),
     ...Array.from({ length: USERS }, (_, n) => {
       return {
         kind: 'user-put',

@@ -5,6 +5,7 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import {
+  viewerBelow,
   assign,
   heldBy,
   instance,
@@ -159,10 +160,7 @@ test('the roles held on an instance are found by one walk, however many roles it
     user('alice'),
     resourceType('folder', 'read'),
     relation('folder', 'parent', 'folder'),
-    role('folder', 'viewer', {
-      can: ['read'],
-      from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-    }),
+    viewerBelow('folder', 'read'),
     resourceType('paper', 'read'),
     relation('paper', 'parent', 'folder'),
     ...roles.map(key =>
@@ -192,10 +190,7 @@ test('an explanation whose decision has no room for closures walks for it in sli
       user('bob'),
       resourceType('folder', 'read'),
       relation('folder', 'parent', 'folder'),
-      role('folder', 'viewer', {
-        can: ['read'],
-        from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-      }),
+      viewerBelow('folder', 'read'),
       ...folders.map(name => instance(name)),
       ...folders.slice(1).map((name, n) => link(folders[n]!, 'parent', name)),
       assign('alice', 'viewer', folders[0]!),

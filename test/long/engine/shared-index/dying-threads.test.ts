@@ -8,14 +8,13 @@ import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import {
+  viewerBelow,
   assign,
-  heldBy,
   instance,
   link,
   relation,
   removed,
   resourceType,
-  role,
   tenant,
   user,
 } from '#testing/engines/changes.ts'
@@ -34,10 +33,7 @@ test('readers are ended at any moment, thirty times, and writer and readers go o
     tenant('default'),
     resourceType('folder', 'open'),
     relation('folder', 'parent', 'folder'),
-    role('folder', 'viewer', {
-      can: ['open'],
-      from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })],
-    }),
+    viewerBelow('folder', 'open'),
     ...['insider', 'outsider'].map(user),
     ...['folder:root', 'folder:spare', 'folder:elsewhere'].map(name => instance(name)),
     ...Array.from({ length: FOLDERS }, (_, n) => instance(`folder:f${n}`)),
