@@ -129,7 +129,7 @@ describe.each([...ENGINES, ...LISTING])('$name', ({ newEngine, share }) => {
               const { keys, users, actions, asked, byRules } = moments[moment]![index]!
               const walks =
                 expectWhole(keys, resourcesOf(engine, query)) + expectWhole(users, usersOf(engine, query))
-              const { action: _, ...question } = query
+              const { action: _action, ...question } = query
               expect(runAtOnce(engine.searchActions(question))).toEqual(actions)
               compared.candidates += (asked * walks) / 2
               met.found += byRules

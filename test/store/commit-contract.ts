@@ -114,16 +114,6 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     expect(text((conflict as ConflictError).key)).toBe('bob')
   })
 
-  test('a row requirement does not mind commits to other rows', async () => {
-    const { ledger } = await start()
-    const { sequence } = await ledger.commit(commitOf({ put: { alice: 'ar' } }))
-    await ledger.commit(commitOf({ put: { bob: 'ar' } }))
-    const require = [{ key: bytes('alice'), version: sequence }]
-    await expect(ledger.commit(commitOf({ require, put: { alice: 'br' } }))).resolves.toMatchObject({
-      sequence: 3,
-    })
-  })
-
   test('of 200 writers racing for one row exactly one wins, and nothing is left of the others', async () => {
     const subject = await start()
     const outcomes = await Promise.allSettled(

@@ -4,17 +4,6 @@ import type { OpenLedger } from './ledger-under-test.ts'
 import { allRows, bytes, commitOf, everyone, group, readable, scannedKeys, text } from './toy-rows.ts'
 
 export function describeRows(start: OpenLedger): void {
-  test('a row carries the sequence that wrote it last and keeps its place when overwritten', async () => {
-    const { ledger, view } = await start()
-    await ledger.commit(commitOf({ put: { alice: 'ar', bob: 'ar' } }))
-    await ledger.commit(commitOf({ put: { carol: 'ar', alice: 'ag' } }))
-    const [alice, bob, carol] = ['alice', 'bob', 'carol'].map(async key => (await view()).get(bytes(key))!)
-    expect(readable(await alice!)).toEqual({ key: 'alice', value: 'ag', version: 2, created: 65_536 })
-    expect(readable(await bob!)).toEqual({ key: 'bob', value: 'ar', version: 1, created: 65_537 })
-    expect(readable(await carol!)).toEqual({ key: 'carol', value: 'ar', version: 2, created: 131_072 })
-    expect(scannedKeys(await view(), group('a'))).toEqual(['alice', 'bob', 'carol'])
-  })
-
   test('a row deleted and put again is a new one, in one commit as in two', async () => {
     const { ledger, view } = await start()
     await ledger.commit(commitOf({ put: { alice: 'ar', bob: 'ar', carol: 'ar' } }))
@@ -24,14 +13,6 @@ export function describeRows(start: OpenLedger): void {
     expect(scannedKeys(await view(), group('a'))).toEqual(['carol', 'alice', 'bob'])
     expect((await view()).get(bytes('bob'))).toMatchObject({ version: 4, created: 4 * 65_536 })
     expect((await view()).count(everyone)).toBe(3)
-  })
-
-  test('deleting what is not there is no error and counts for nothing', async () => {
-    const { ledger, view } = await start()
-    await ledger.commit(commitOf({ put: { alice: 'ar' } }))
-    await ledger.commit(commitOf({ delete: ['nobody', 'alice', 'alice'] }))
-    expect((await view()).count(everyone)).toBe(0)
-    expect(await allRows(ledger)).toEqual([])
   })
 
   test('an overwritten row moves from the lists it leaves to those it joins', async () => {
