@@ -1,7 +1,7 @@
 /** Bulk calls that meet removals, and each other: each happens as a whole, before the other or after it. */
 import { describe, expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
-import { RunningEnvironment } from '../support/running-environment.ts'
+import { call, type Call, RunningEnvironment } from '../support/running-environment.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 
 /** Enough for a bulk to give up its turn on the way. */
@@ -29,32 +29,25 @@ async function prepared(url: string): Promise<RunningEnvironment> {
   return environment
 }
 
-type Operation = (environment: RunningEnvironment) => Promise<unknown>
-
-const BULKS: Readonly<Record<string, { readonly run: Operation; readonly kind: 'assignment' | 'tuple' }>> = {
-  assignments: { run: it => it.execute('assignRoles', { body: assignments, query: {} }), kind: 'assignment' },
+const BULKS: Readonly<Record<string, { readonly run: Call; readonly kind: 'assignment' | 'tuple' }>> = {
+  assignments: { run: call('assignRoles', { body: assignments, query: {} }), kind: 'assignment' },
   tuples: {
-    run: it => it.execute('createRelationshipTuples', { body: { operations: tuples } }),
+    run: call('createRelationshipTuples', { body: { operations: tuples } }),
     kind: 'tuple',
   },
 }
 
 /** A removal, and how many of a bulk's facts it leaves when it comes behind the bulk. */
-const REMOVALS: readonly (readonly [string, keyof typeof BULKS, Operation, number])[] = [
-  ['the tenant', 'assignments', it => it.execute('deleteTenant', { params: { tenant_id: 'acme' } }), 0],
-  ['the role', 'assignments', it => it.execute('deleteTenantRole', { params: { role_id: 'member' } }), 0],
-  [
-    'one of the users',
-    'assignments',
-    it => it.execute('deleteUser', { params: { user_id: 'u399' } }),
-    ELEMENTS - 1,
-  ],
-  ['the tenant', 'tuples', it => it.execute('deleteTenant', { params: { tenant_id: 'acme' } }), 0],
-  ['the type', 'tuples', it => it.execute('deleteResource', { params: { resource_id: 'doc' } }), 0],
+const REMOVALS: readonly (readonly [string, keyof typeof BULKS, Call, number])[] = [
+  ['the tenant', 'assignments', call('deleteTenant', { params: { tenant_id: 'acme' } }), 0],
+  ['the role', 'assignments', call('deleteTenantRole', { params: { role_id: 'member' } }), 0],
+  ['one of the users', 'assignments', call('deleteUser', { params: { user_id: 'u399' } }), ELEMENTS - 1],
+  ['the tenant', 'tuples', call('deleteTenant', { params: { tenant_id: 'acme' } }), 0],
+  ['the type', 'tuples', call('deleteResource', { params: { resource_id: 'doc' } }), 0],
   [
     'the relation',
     'tuples',
-    it => it.execute('deleteRelation', { params: { resource_id: 'doc', relation_id: 'parent' } }),
+    call('deleteRelation', { params: { resource_id: 'doc', relation_id: 'parent' } }),
     0,
   ],
 ]

@@ -5,7 +5,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { holdsForAll } from '../support/random-runs.ts'
-import { RunningEnvironment } from '../support/running-environment.ts'
+import { call, RunningEnvironment } from '../support/running-environment.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 
 /** Enough for several pieces of a purge. */
@@ -56,9 +56,9 @@ async function fill(environment: RunningEnvironment, tenant: string): Promise<vo
 }
 
 const REMOVE = {
-  tenant: it => it.execute('deleteTenant', { params: { tenant_id: 'acme' } }),
-  user: it => it.execute('deleteUser', { params: { user_id: 'alice' } }),
-  instance: it => it.execute('deleteResourceInstance', { params: { instance_id: 'document:d1' } }),
+  tenant: call('deleteTenant', { params: { tenant_id: 'acme' } }),
+  user: call('deleteUser', { params: { user_id: 'alice' } }),
+  instance: call('deleteResourceInstance', { params: { instance_id: 'document:d1' } }),
 } satisfies Record<Removal, (it: RunningEnvironment) => Promise<unknown>>
 
 /** Creates it again, in another tenant where that is possible, with one thing in it. */

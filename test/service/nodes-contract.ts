@@ -70,27 +70,6 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       expect((await other.get(`${FACTS}/set_rules`)).body).toEqual([])
     })
 
-    test('mapping rules of one node are held against URLs by another, changed and removed, too', async () => {
-      await one.tenantRole('reader', ['page:get'])
-      await one.assign('ann', 'reader', 'default')
-      const rule = (path: string) => ({ url: `https://a.org/${path}`, http_method: 'get', resource: 'page' })
-      const allowsUrlAt = async (client: Client, revision: string, path: string) => {
-        const body = { user: { key: 'ann' }, ...rule(path), tenant: 'default' }
-        const headers = { 'x-min-revision': revision }
-        const answer = await client.send<{ allow: boolean }>('POST', '/allowed_url', { body, headers })
-        expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-        return answer.body.allow
-      }
-      const config = { key: 'gateway', name: 'G', secret: 'x', mapping_rules: [rule('a')] }
-      const made = await one.post(`${FACTS}/proxy_configs`, config)
-      expect(await allowsUrlAt(other, revisionOf(made), 'a')).toBe(true)
-      const changed = await other.patch(`${FACTS}/proxy_configs/gateway`, { mapping_rules: [rule('b')] })
-      expect(await allowsUrlAt(one, revisionOf(changed), 'a')).toBe(false)
-      expect(await allowsUrlAt(one, revisionOf(changed), 'b')).toBe(true)
-      const removed = await one.delete(`${FACTS}/proxy_configs/gateway`)
-      expect(await allowsUrlAt(other, revisionOf(removed), 'b')).toBe(false)
-    })
-
     test('what one node answered, another decides by, if it is asked for that revision', async () => {
       const granted = await one.post(`${FACTS}/role_assignments`, held)
       expect(await allowsAt(other, revisionOf(granted), 'alice', 'read', 'document:plan')).toBe(true)
@@ -142,32 +121,6 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       while (status !== 200) status = (await first.send('GET', '/v2/api-key/scope', { key: apiKey })).status
       expect((await first.send('GET', '/v2/api-key/scope', { key: API_KEY })).status).toBe(401)
       expect((await second.send('GET', '/v2/api-key/scope', { key: API_KEY })).status).toBe(401)
-    })
-
-    test('a grant that ends on one node is among what ends on another, with its end, until it lasts', async () => {
-      const end = '2131-05-01T10:00:00.123Z'
-      const assigned = { user: 'ann', role: 'reader', resource_instance: 'page:p1', tenant: 'default' }
-      const related = { subject: 'page:p1', relation: 'next', object: 'page:p2' }
-      const endsAt = async (revision: string, list: string) => {
-        const answer = await other.send<{ expires_at: string }[]>(
-          'GET',
-          `${FACTS}/${list}?expires_before=9999-12-31T23:59:59Z`,
-          { headers: { 'x-min-revision': revision } },
-        )
-        expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-        return answer.body.map(({ expires_at: shown }) => shown)
-      }
-      for (const [list, body] of [
-        ['role_assignments', assigned],
-        ['relationship_tuples', related],
-      ] as const) {
-        const granted = await one.post(`${FACTS}/${list}`, { ...body, expires_at: end })
-        expect(await endsAt(revisionOf(granted), list)).toEqual([end])
-        const lasting = await one.post(`${FACTS}/${list}`, body)
-        expect(await endsAt(revisionOf(lasting), list)).toEqual([])
-        const again = await one.post(`${FACTS}/${list}`, { ...body, expires_at: end })
-        expect(await endsAt(revisionOf(again), list)).toEqual([end])
-      }
     })
 
     test('a start without API_KEY is refused and takes no key from those who have one', async () => {

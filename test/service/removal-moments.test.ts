@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import type { WriteContext } from '#management/commands/context.ts'
 import { removeRetiredRelation, retireRelation } from '#management/groups/group-relations.ts'
 import { addGroupRole, removeGroupRole } from '#management/groups/group-roles.ts'
-import { RunningEnvironment } from '../support/running-environment.ts'
+import { call, type Call, RunningEnvironment } from '../support/running-environment.ts'
 import { settled } from '../support/settled.ts'
 import { runsOf } from '../support/random-runs.ts'
 
@@ -23,11 +23,9 @@ const onTeam = { params: { group_instance_key: 'team' } }
 const editorOnD1 = { role: 'editor', resource: 'document', resource_instance: 'd1', tenant }
 const question = { user: 'alice', action: 'update', type: 'document', key: 'd1', tenant: null }
 
-type Operation = (environment: RunningEnvironment) => Promise<unknown>
-
-const grant: Operation = it => it.execute('addGroupRole', { ...onTeam, body: editorOnD1 })
-const revoke: Operation = it => it.execute('removeGroupRole', { ...onTeam, body: editorOnD1 })
-const deleteTeam: Operation = it => it.execute('deleteGroup', onTeam)
+const grant: Call = call('addGroupRole', { ...onTeam, body: editorOnD1 })
+const revoke: Call = call('removeGroupRole', { ...onTeam, body: editorOnD1 })
+const deleteTeam: Call = call('deleteGroup', onTeam)
 
 /** Alice is in `team`, which may be put into `other` and may hold a role on `document:d1`. */
 async function prepared(): Promise<RunningEnvironment> {
@@ -53,7 +51,7 @@ async function prepared(): Promise<RunningEnvironment> {
  * Runs `other` so many turns of the microtask queue after `removal` began, before it when the moment is negative.
  * Refusals are fine, faults are not.
  */
-async function meet(environment: RunningEnvironment, moment: number, removal: Operation, other: Operation) {
+async function meet(environment: RunningEnvironment, moment: number, removal: Call, other: Call) {
   const [first, second] = moment < 0 ? [other, removal] : [removal, other]
   const began = settled(first(environment))
   // Of a negative moment the first is the one at which `other` is just ahead: both start from the same state.
@@ -124,8 +122,10 @@ describe('the revocation of the last grant', () => {
     const environment = await prepared()
     const params = { resource_id: 'document', role_id: 'viewer' }
     const entry = { role: 'member', on_resource: 'group', linked_by_relation: 'group_group_editor' }
-    const take: Operation = it =>
-      it.execute('updateResourceRole', { params, body: { granted_to: { users_with_role: [entry] } } })
+    const take: Call = call('updateResourceRole', {
+      params,
+      body: { granted_to: { users_with_role: [entry] } },
+    })
     for (const moment of MEETINGS) {
       await grant(environment)
       const [revoked] = await meet(environment, moment, revoke, take)
@@ -137,35 +137,32 @@ describe('the revocation of the last grant', () => {
 })
 
 describe('the deletion of a group', () => {
-  const nest = (outer: string, inner: string): Operation => {
+  const nest = (outer: string, inner: string): Call => {
     const input = { params: { group_instance_key: outer }, body: { group_instance_key: inner } }
-    return it => it.execute('assignGroup', input)
+    return call('assignGroup', input)
   }
-  test.each<[string, Operation]>([
+  test.each<[string, Call]>([
     ['a grant to it', grant],
     [
       'a new member',
-      it =>
-        it.execute('createRoleAssignment', {
-          body: { user: 'alice', role: 'member', resource_instance: 'group:team' },
-        }),
+      call('createRoleAssignment', {
+        body: { user: 'alice', role: 'member', resource_instance: 'group:team' },
+      }),
     ],
     ['its nesting into another', nest('other', 'team')],
     ['the nesting of another into it', nest('team', 'inner')],
     [
       'a tuple',
-      it =>
-        it.execute('createRelationshipTuple', {
-          body: { subject: 'group:team', relation: 'group', object: 'group:other' },
-        }),
+      call('createRelationshipTuple', {
+        body: { subject: 'group:team', relation: 'group', object: 'group:other' },
+      }),
     ],
     [
       'membership in it granted to another',
-      it =>
-        it.execute('addGroupRole', {
-          params: { group_instance_key: 'inner' },
-          body: { role: 'member', resource: 'group', resource_instance: 'team', tenant },
-        }),
+      call('addGroupRole', {
+        params: { group_instance_key: 'inner' },
+        body: { role: 'member', resource: 'group', resource_instance: 'team', tenant },
+      }),
     ],
   ])('meets %s, and leaves nothing of the group behind', async (_what, operation) => {
     for (const moment of MEETINGS) {

@@ -5,27 +5,25 @@ import { listPermissionEntries } from '#decisions/permission-entries.ts'
 import { RULES_EXPLAINED_MAX } from '#engine/explanation.ts'
 import type { Change } from '#model/change.ts'
 import { runAtOnce } from '#model/resumable.ts'
-import { ruleOf, conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import {
+  assignInTenant,
+  conditionSet,
+  instance,
+  resourceType,
+  ruleOf,
+  tenant,
+  tenantRole,
+  user,
+} from '#testing/engines/changes.ts'
 import { ListingEngine, type SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const limits = { entriesMax: 1_000_000, bytesMax: Infinity }
 const said = { readAt: 0, attributes: { user: null, resource: null, tenant: null, context: null } }
 
-function rule(userSet: string): Change {
-  return ruleOf(userSet)
-}
+const put = (n: number): Change => instance(`document:d${n}`)
 
-function put(n: number): Change {
-  return {
-    kind: 'instance-put',
-    instance: { type: 'document', key: `d${n}` },
-    tenant: 'default',
-    attributes: null,
-  }
-}
-
-function permissionsOf(engine: SharedEngine, user: string): Record<string, object> {
-  const query = { user: { key: user }, tenants: null, resources: null, resource_types: ['document'] }
+function permissionsOf(engine: SharedEngine, name: string): Record<string, object> {
+  const query = { user: { key: name }, tenants: null, resources: null, resource_types: ['document'] }
   const job = { kind: 'permissions', query, limits, format: 'action:resource', page: null, said } as const
   return JSON.parse(Buffer.from(runAtOnce(listPermissionEntries(engine, job))).toString()) as Record<
     string,
@@ -45,18 +43,11 @@ describe('of what is allowed, by roles or by rules', () => {
     engine.apply([
       resourceType('document', 'read'),
       tenant('default'),
-      { kind: 'user-put', user: 'ann', attributes: null },
-      {
-        kind: 'role-put',
-        type: null,
-        role: 'reader',
-        permissions: [{ type: 'document', action: 'read' }],
-        extends: [],
-        derivations: [],
-      },
-      { kind: 'assignment-put', user: 'ann', role: 'reader', scope: { tenant: 'default' } },
+      user('ann'),
+      tenantRole('reader', { can: ['document:read'] }),
+      assignInTenant('ann', 'reader', 'default'),
       conditionSet('nobody', { 'user.nothing': { equals: 1 } }),
-      rule('nobody'),
+      ruleOf('nobody'),
     ])
     engine.apply(Array.from({ length: EXPLAINED_MAX }, (_, n) => put(n)))
   })
@@ -78,10 +69,10 @@ test('rules that allow are all told, or there are said to be more', () => {
   const rules = (from: number, to: number): Change[] =>
     Array.from({ length: to - from }, (_, n) => [
       conditionSet(`s${from + n}`, {}),
-      rule(`s${from + n}`),
+      ruleOf(`s${from + n}`),
     ]).flat()
   engine.apply([resourceType('document', 'read'), tenant('default'), put(0)])
-  engine.apply([{ kind: 'user-put', user: 'ann', attributes: null }, ...rules(0, RULES_EXPLAINED_MAX - 1)])
+  engine.apply([user('ann'), ...rules(0, RULES_EXPLAINED_MAX - 1)])
   const told = permissionsOf(engine, 'ann')['document:d0'] as { userset: string[]; more?: true }
   expect([told.userset.length, told.more]).toEqual([RULES_EXPLAINED_MAX - 1, undefined])
   expect(Object.values(usersOf(engine).users)[0]).toHaveLength(RULES_EXPLAINED_MAX - 1)

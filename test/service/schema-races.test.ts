@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { updateConditionSet } from '#management/schema/condition-sets/condition-sets.ts'
 import { deleteResource } from '#management/schema/resources.ts'
 import { createSetRule } from '#management/schema/set-rules/set-rules.ts'
-import { RunningEnvironment } from '../support/running-environment.ts'
+import { call, type Call, RunningEnvironment } from '../support/running-environment.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 import { strayMentions } from './stray-mentions.ts'
 import { settled } from '../support/settled.ts'
@@ -18,8 +18,6 @@ const users = { alice: 'holds a role', bob: 'is in a group' }
 
 /** More turns of the microtask queue than it takes to hand over a commit; on lmdb none of them is done by then. */
 const HEAD_START = 40
-
-type Operation = (environment: RunningEnvironment) => Promise<unknown>
 
 const onFolder = { resource_id: 'folder' }
 const onDocument = { resource_id: 'document' }
@@ -67,7 +65,7 @@ async function prepared(): Promise<RunningEnvironment> {
 }
 
 /** Runs both on the state as it is now; the commit of the first comes first, however long its answer takes to make. */
-async function meet(environment: RunningEnvironment, [first, second]: readonly Operation[]) {
+async function meet(environment: RunningEnvironment, [first, second]: readonly Call[]) {
   const began = settled(first!(environment))
   for (let turn = 0; turn < HEAD_START; turn += 1) await undefined
   return Promise.all([began, settled(second!(environment))])
@@ -88,97 +86,93 @@ async function expectWhole(environment: RunningEnvironment): Promise<void> {
   expect(environment.orphanCount()).toBe(0)
 }
 
-const REMOVALS: Record<string, Operation> = {
-  'an action': it => it.execute('deleteAction', { params: { ...onDocument, action_id: 'update' } }),
-  'an action, by PATCH': it => it.execute('updateResource', { params: onDocument, body: { actions: {} } }),
-  'a resource role': it => it.execute('deleteResourceRole', { params: { ...onDocument, role_id: 'editor' } }),
-  'a source role': it => it.execute('deleteResourceRole', { params: { ...onFolder, role_id: 'keeper' } }),
-  'a tenant role': it => it.execute('deleteTenantRole', { params: { role_id: 'auditor' } }),
-  'a relation': it => it.execute('deleteRelation', { params: { ...onDocument, relation_id: 'parent' } }),
-  'a relation, by PUT': it =>
-    it.execute('replaceResource', { params: onDocument, body: { name: 'D', actions: { read: {} } } }),
-  'the subject type': it => it.execute('deleteResource', { params: onFolder }),
-  'the object type': it => it.execute('deleteResource', { params: onDocument }),
-  'a user set': it => it.execute('deleteConditionSet', { params: { condition_set_id: 'staff' } }),
-  'a resource set': it => it.execute('deleteConditionSet', { params: { condition_set_id: 'any' } }),
+const REMOVALS: Record<string, Call> = {
+  'an action': call('deleteAction', { params: { ...onDocument, action_id: 'update' } }),
+  'an action, by PATCH': call('updateResource', { params: onDocument, body: { actions: {} } }),
+  'a resource role': call('deleteResourceRole', { params: { ...onDocument, role_id: 'editor' } }),
+  'a source role': call('deleteResourceRole', { params: { ...onFolder, role_id: 'keeper' } }),
+  'a tenant role': call('deleteTenantRole', { params: { role_id: 'auditor' } }),
+  'a relation': call('deleteRelation', { params: { ...onDocument, relation_id: 'parent' } }),
+  'a relation, by PUT': call('replaceResource', {
+    params: onDocument,
+    body: { name: 'D', actions: { read: {} } },
+  }),
+  'the subject type': call('deleteResource', { params: onFolder }),
+  'the object type': call('deleteResource', { params: onDocument }),
+  'a user set': call('deleteConditionSet', { params: { condition_set_id: 'staff' } }),
+  'a resource set': call('deleteConditionSet', { params: { condition_set_id: 'any' } }),
   // No removal, but what rules on other resources must not be left behind by.
-  'a set going below one that is limited': it =>
-    it.execute('updateConditionSet', {
-      params: { condition_set_id: 'any' },
-      body: { parent_id: 'folders' },
-    }),
-  'the group type': it => it.execute('deleteResource', { params: { resource_id: 'group' } }),
-  'the role of members': it =>
-    it.execute('deleteResourceRole', { params: { resource_id: 'group', role_id: 'member' } }),
+  'a set going below one that is limited': call('updateConditionSet', {
+    params: { condition_set_id: 'any' },
+    body: { parent_id: 'folders' },
+  }),
+  'the group type': call('deleteResource', { params: { resource_id: 'group' } }),
+  'the role of members': call('deleteResourceRole', { params: { resource_id: 'group', role_id: 'member' } }),
 }
 
-const MENTIONS: Record<string, Operation> = {
-  'a role created with a permission': it =>
-    it.execute('createResourceRole', {
-      params: onDocument,
-      body: { key: 'new', name: 'N', permissions: ['update'], extends: ['editor'] },
-    }),
-  'a permission given to a role': it =>
-    it.execute('addResourceRolePermissions', { params: onViewer, body: { permissions: ['update'] } }),
-  'a permission given to a tenant role': it =>
-    it.execute('addTenantRolePermissions', {
-      params: { role_id: 'auditor' },
-      body: { permissions: ['document:update'] },
-    }),
-  'a tenant role created with a permission': it =>
-    it.execute('createTenantRole', {
-      body: { key: 'chief', name: 'C', permissions: ['document:update'], extends: ['auditor'] },
-    }),
-  'an action group that names it': it =>
-    it.execute('createActionGroup', {
-      params: onDocument,
-      body: { key: 'g', name: 'G', actions: ['update'] },
-    }),
-  'a role that extends it': it =>
-    it.execute('updateResourceRole', { params: onViewer, body: { extends: ['editor'] } }),
-  'a derivation entry': it => it.execute('addImplicitGrant', { params: onViewer, body: entry }),
-  'a relation between the types': it =>
-    it.execute('createRelation', {
-      params: onDocument,
-      body: { key: 'shelf', name: 'S', subject_resource: 'folder' },
-    }),
-  'a rule': it =>
-    it.execute('createSetRule', {
-      body: { user_set: 'staff', permission: 'document:update', resource_set: 'any' },
-    }),
-  'a rule on a role': it =>
-    it.execute('createSetRule', {
-      body: { user_set: 'auditor', permission: 'document:update', resource_set: 'document' },
-    }),
-  'a set of the resource': it =>
-    it.execute('createConditionSet', {
-      body: { key: 'new', name: 'N', type: 'resourceset', resource_id: 'document' },
-    }),
-  'a set made below it': it =>
-    it.execute('createConditionSet', {
-      body: { key: 'new', name: 'N', type: 'resourceset', parent_id: 'any' },
-    }),
-  'a user set made below it': it =>
-    it.execute('createConditionSet', { body: { key: 'new', name: 'N', parent_id: 'staff' } }),
-  'a set put below it': it =>
-    it.execute('updateConditionSet', { params: { condition_set_id: 'other' }, body: { parent_id: 'any' } }),
-  'a set put below one of the resource': it =>
-    it.execute('updateConditionSet', { params: { condition_set_id: 'other' }, body: { parent_id: 'docs' } }),
-  'the set above it put below it': it =>
-    it.execute('updateConditionSet', { params: { condition_set_id: 'folders' }, body: { parent_id: 'any' } }),
-  'a grant to a group': it =>
-    it.execute('addGroupRole', { params: { group_instance_key: 'team' }, body: grant }),
-  'a new group': it =>
-    it.execute('createGroup', { body: { group_instance_key: 'crew', group_tenant: tenant } }),
-  'roles in bulk': it =>
-    it.execute('putRolesInBulk', {
-      body: {
-        operations: [
-          { key: 'viewer', resource: 'document', name: 'V', granted_to: { users_with_role: [entry] } },
-          { key: 'auditor', name: 'A', permissions: ['document:update'] },
-        ],
-      },
-    }),
+const MENTIONS: Record<string, Call> = {
+  'a role created with a permission': call('createResourceRole', {
+    params: onDocument,
+    body: { key: 'new', name: 'N', permissions: ['update'], extends: ['editor'] },
+  }),
+  'a permission given to a role': call('addResourceRolePermissions', {
+    params: onViewer,
+    body: { permissions: ['update'] },
+  }),
+  'a permission given to a tenant role': call('addTenantRolePermissions', {
+    params: { role_id: 'auditor' },
+    body: { permissions: ['document:update'] },
+  }),
+  'a tenant role created with a permission': call('createTenantRole', {
+    body: { key: 'chief', name: 'C', permissions: ['document:update'], extends: ['auditor'] },
+  }),
+  'an action group that names it': call('createActionGroup', {
+    params: onDocument,
+    body: { key: 'g', name: 'G', actions: ['update'] },
+  }),
+  'a role that extends it': call('updateResourceRole', { params: onViewer, body: { extends: ['editor'] } }),
+  'a derivation entry': call('addImplicitGrant', { params: onViewer, body: entry }),
+  'a relation between the types': call('createRelation', {
+    params: onDocument,
+    body: { key: 'shelf', name: 'S', subject_resource: 'folder' },
+  }),
+  'a rule': call('createSetRule', {
+    body: { user_set: 'staff', permission: 'document:update', resource_set: 'any' },
+  }),
+  'a rule on a role': call('createSetRule', {
+    body: { user_set: 'auditor', permission: 'document:update', resource_set: 'document' },
+  }),
+  'a set of the resource': call('createConditionSet', {
+    body: { key: 'new', name: 'N', type: 'resourceset', resource_id: 'document' },
+  }),
+  'a set made below it': call('createConditionSet', {
+    body: { key: 'new', name: 'N', type: 'resourceset', parent_id: 'any' },
+  }),
+  'a user set made below it': call('createConditionSet', {
+    body: { key: 'new', name: 'N', parent_id: 'staff' },
+  }),
+  'a set put below it': call('updateConditionSet', {
+    params: { condition_set_id: 'other' },
+    body: { parent_id: 'any' },
+  }),
+  'a set put below one of the resource': call('updateConditionSet', {
+    params: { condition_set_id: 'other' },
+    body: { parent_id: 'docs' },
+  }),
+  'the set above it put below it': call('updateConditionSet', {
+    params: { condition_set_id: 'folders' },
+    body: { parent_id: 'any' },
+  }),
+  'a grant to a group': call('addGroupRole', { params: { group_instance_key: 'team' }, body: grant }),
+  'a new group': call('createGroup', { body: { group_instance_key: 'crew', group_tenant: tenant } }),
+  'roles in bulk': call('putRolesInBulk', {
+    body: {
+      operations: [
+        { key: 'viewer', resource: 'document', name: 'V', granted_to: { users_with_role: [entry] } },
+        { key: 'auditor', name: 'A', permissions: ['document:update'] },
+      ],
+    },
+  }),
 }
 
 const PERMISSIONS = [

@@ -6,9 +6,8 @@
 import { describe, expect, test } from 'vitest'
 import type { writeOperations } from '#management/environment/operations.ts'
 import type { ExportedSchema } from '#management/schema/schema-export.ts'
-import { RunningEnvironment } from '../support/running-environment.ts'
+import { call, type Call, RunningEnvironment } from '../support/running-environment.ts'
 
-type Operation = (environment: RunningEnvironment) => Promise<unknown>
 type WriteName = keyof typeof writeOperations
 
 const tenant = 'acme'
@@ -67,52 +66,46 @@ function copyOf(key: string, roles: Readonly<Record<string, { readonly name: str
   }
 }
 
-const TAKE_THE_TUPLE: Partial<Record<WriteName, Operation>> = {
-  removeGroupRole: it => it.execute('removeGroupRole', { params: TEAM, body: ROLE_ON_D1 }),
-  deleteGroup: it => it.execute('deleteGroup', { params: TEAM }),
-  deleteRelationshipTuple: it => it.execute('deleteRelationshipTuple', { body: TUPLE }),
-  deleteRelationshipTuples: it => it.execute('deleteRelationshipTuples', { body: { idents: [TUPLE] } }),
-  deleteResourceInstance: it =>
-    it.execute('deleteResourceInstance', { params: { instance_id: 'document:d1' } }),
-  deleteResourceInstances: it => it.execute('deleteResourceInstances', { body: { idents: ['document:d1'] } }),
-  deleteTenant: it => it.execute('deleteTenant', { params: { tenant_id: tenant } }),
-  deleteTenants: it => it.execute('deleteTenants', { body: { idents: [tenant] } }),
+const TAKE_THE_TUPLE: Partial<Record<WriteName, Call>> = {
+  removeGroupRole: call('removeGroupRole', { params: TEAM, body: ROLE_ON_D1 }),
+  deleteGroup: call('deleteGroup', { params: TEAM }),
+  deleteRelationshipTuple: call('deleteRelationshipTuple', { body: TUPLE }),
+  deleteRelationshipTuples: call('deleteRelationshipTuples', { body: { idents: [TUPLE] } }),
+  deleteResourceInstance: call('deleteResourceInstance', { params: { instance_id: 'document:d1' } }),
+  deleteResourceInstances: call('deleteResourceInstances', { body: { idents: ['document:d1'] } }),
+  deleteTenant: call('deleteTenant', { params: { tenant_id: tenant } }),
+  deleteTenants: call('deleteTenants', { body: { idents: [tenant] } }),
 }
 
-const TAKE_THE_ENTRY: Partial<Record<WriteName, Operation>> = {
-  removeImplicitGrant: it => it.execute('removeImplicitGrant', { params: VIEWER, body: LEADS_VIEW }),
-  updateResourceRole: it => it.execute('updateResourceRole', { params: VIEWER, body: { granted_to: {} } }),
-  deleteResourceRole: it => it.execute('deleteResourceRole', { params: VIEWER }),
-  putRolesInBulk: it =>
-    it.execute('putRolesInBulk', {
-      body: { operations: [{ key: 'viewer', ...VIEWER_BLOCK, resource: 'document' }] },
-    }),
-  updateResource: it =>
-    it.execute('updateResource', {
-      params: { resource_id: 'document' },
-      body: { roles: { editor: EDITOR_BLOCK, viewer: VIEWER_BLOCK } },
-    }),
+const TAKE_THE_ENTRY: Partial<Record<WriteName, Call>> = {
+  removeImplicitGrant: call('removeImplicitGrant', { params: VIEWER, body: LEADS_VIEW }),
+  updateResourceRole: call('updateResourceRole', { params: VIEWER, body: { granted_to: {} } }),
+  deleteResourceRole: call('deleteResourceRole', { params: VIEWER }),
+  putRolesInBulk: call('putRolesInBulk', {
+    body: { operations: [{ key: 'viewer', ...VIEWER_BLOCK, resource: 'document' }] },
+  }),
+  updateResource: call('updateResource', {
+    params: { resource_id: 'document' },
+    body: { roles: { editor: EDITOR_BLOCK, viewer: VIEWER_BLOCK } },
+  }),
   // Its own roles are all that the copy says of groups: there are no leaders any more.
-  importSchema: it =>
-    it.execute('importSchema', {
-      schema: copyOf('group', { member: { name: 'member' } }),
-      conflictStrategy: 'overwrite',
-    }),
+  importSchema: call('importSchema', {
+    schema: copyOf('group', { member: { name: 'member' } }),
+    conflictStrategy: 'overwrite',
+  }),
 }
 
 /** These take the relation itself, with all that goes with it. */
-const TAKE_THE_RELATION: Partial<Record<WriteName, Operation>> = {
-  deleteRelation: it =>
-    it.execute('deleteRelation', {
-      params: { resource_id: 'document', relation_id: 'group_group_editor' },
-    }),
-  deleteResource: it => it.execute('deleteResource', { params: { resource_id: 'document' } }),
-  replaceResource: it =>
-    it.execute('replaceResource', { params: { resource_id: 'document' }, body: DOCUMENT }),
+const TAKE_THE_RELATION: Partial<Record<WriteName, Call>> = {
+  deleteRelation: call('deleteRelation', {
+    params: { resource_id: 'document', relation_id: 'group_group_editor' },
+  }),
+  deleteResource: call('deleteResource', { params: { resource_id: 'document' } }),
+  replaceResource: call('replaceResource', { params: { resource_id: 'document' }, body: DOCUMENT }),
 }
 
-const TAKE_A_NESTING: Partial<Record<WriteName, Operation>> = {
-  unassignGroup: it => it.execute('unassignGroup', { params: { group_instance_key: 'outer' }, body: TEAM }),
+const TAKE_A_NESTING: Partial<Record<WriteName, Call>> = {
+  unassignGroup: call('unassignGroup', { params: { group_instance_key: 'outer' }, body: TEAM }),
 }
 
 describe('the last tuple over a relation for grants is taken by', () => {

@@ -249,3 +249,10 @@ export class RunningEnvironment {
     return RunningEnvironment.open(this.#url)
   }
 }
+
+export type Call = (environment: RunningEnvironment) => Promise<unknown>
+
+/** An operation with its input, to be executed on an environment that comes later. */
+export function call<Name extends OperationName>(name: Name, input: OperationInput<Name>): Call {
+  return environment => environment.execute(name, input)
+}

@@ -22,6 +22,7 @@ import { estimate, insert, LIST, remove, take } from '#engine/shared-index/owner
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Attributes, Change } from '#model/change.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
+import { conditionSet, removed, ruleOf } from '#testing/engines/changes.ts'
 import { SECRETS } from '#testing/engines/shared-engine.ts'
 import { holdsFor } from '../../properties/seeded.ts'
 
@@ -44,14 +45,7 @@ const VALUES: readonly unknown[] = [
 
 function condition(path: string): Change {
   const side = path.startsWith('user') ? 'user' : 'resource'
-  return {
-    kind: 'condition-set-put',
-    set: `by-${path}`,
-    side,
-    type: null,
-    parent: null,
-    conditions: { [path]: { equals: 'a' } },
-  }
+  return conditionSet(`by-${path}`, { [path]: { equals: 'a' } }, { side })
 }
 
 function rule(type: string): Change {
@@ -296,7 +290,7 @@ test('lists go with the last rule that wants them, and their memory is used agai
     listed.apply(TYPES.map(rule))
     listed.build()
     expect(listed.keys(null, ALL, HASH_OF_ALL)).toHaveLength(KEYS.length)
-    listed.apply(TYPES.map(type => ({ ...rule(type), kind: 'rule-removed' }) as Change))
+    listed.apply(TYPES.map(type => removed(rule(type))))
     listed.build()
     expect(listed.keys(null, ALL, HASH_OF_ALL)).toBeNull()
     tops.push(regions.lists.header[L.H_GRAPH_TOP]!)
@@ -310,13 +304,7 @@ test('there are as many lists as there are slots; what is beyond has none', () =
   listed.apply([
     { kind: 'user-put', user: 'u', attributes: { n0: 'a' } },
     ...names.map(condition),
-    ...names.map((name): Change => ({
-      kind: 'rule-put',
-      userSet: `by-${name}`,
-      type: 'document',
-      action: 'read',
-      resourceSet: '__autogen_document',
-    })),
+    ...names.map(name => ruleOf(`by-${name}`)),
   ])
   listed.build()
   // Three are those for scans.
@@ -348,19 +336,13 @@ test('lists that find no room are given up, and nothing else is', () => {
 
 test('a list that found no room is built when another has made some', () => {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS, listBytesMax: 1 << 17 })
-  const ruleOf = (path: string): Extract<Change, { kind: 'rule-put' }> => ({
-    kind: 'rule-put',
-    userSet: `by-${path}`,
-    type: 'document',
-    action: 'read',
-    resourceSet: '__autogen_document',
-  })
+  const ruleBy = (path: string) => ruleOf(`by-${path}`)
   writer.apply([...SCHEMA, condition('user.many'), condition('user.late')])
   const users = Array.from({ length: 500 }, (_, n): Change => {
     const many = Array.from({ length: 20 }, (__, tag) => `t${n % 7}-${tag}`)
     return { kind: 'user-put', user: `u${n}`, attributes: { many, late: n } }
   })
-  writer.apply([...users, ruleOf('user.many'), ruleOf('user.late')])
+  writer.apply([...users, ruleBy('user.many'), ruleBy('user.late')])
   const regions = Regions.attach(writer.handle)
   const build = (): void => {
     while (writer.buildLists(1_000));
@@ -370,11 +352,11 @@ test('a list that found no room is built when another has made some', () => {
     readyList(regions.lists, L.USER_TYPE, listOfAttribute(name)) !== 0
   build()
   expect([isReady('many'), isReady('late')]).toEqual([true, false])
-  writer.apply([{ ...ruleOf('user.many'), kind: 'rule-removed' }])
+  writer.apply([removed(ruleBy('user.many'))])
   build()
   expect([isReady('many'), isReady('late')]).toEqual([false, true])
   // Nothing has made room for it, so it is not begun again.
-  writer.apply([ruleOf('user.many')])
+  writer.apply([ruleBy('user.many')])
   build()
   expect([isReady('many'), isReady('late')]).toEqual([false, true])
 })

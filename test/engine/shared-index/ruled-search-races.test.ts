@@ -8,7 +8,7 @@ import { CandidateFinder } from '#engine/shared-index/ruled-search/candidates.ts
 import type { Attributes, Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
-import { conditionSet } from '#testing/engines/changes.ts'
+import { assign, conditionSet, removed, role, ruleOf } from '#testing/engines/changes.ts'
 import { searchResources, searchUsers } from '#testing/engines/listed.ts'
 import { COLLIDING, ListingEngine, restoredWriter, SharedEngine } from '#testing/engines/shared-engine.ts'
 
@@ -23,10 +23,6 @@ const ALL = { after: null, limit: 100 }
 
 const OF_RESOURCES = { side: 'resource' } as const
 
-function rule(userSet: string, resourceSet: string): Extract<Change, { kind: 'rule-put' }> {
-  return { kind: 'rule-put', userSet, type: 'document', action: 'read', resourceSet }
-}
-
 function put(key: string, attributes: Attributes | null = null, type = 'document'): Change {
   return { kind: 'instance-put', instance: { type, key }, tenant: 'default', attributes }
 }
@@ -39,7 +35,7 @@ test('an index that is restored builds its lists of what it has', () => {
   const engine = new SharedEngine()
   const owned = { 'resource.owner': { 'equals-ref': 'user.key' } }
   engine.apply([...STANDING, put('d', { owner: 'ann' }), put('e', { owner: 'bob' })])
-  engine.apply([conditionSet('all', {}), conditionSet('owned', owned, OF_RESOURCES), rule('all', 'owned')])
+  engine.apply([conditionSet('all', {}), conditionSet('owned', owned, OF_RESOURCES), ruleOf('all', 'owned')])
   while (engine.writer.collect(1_000));
   engine.writer = restoredWriter(engine.writer.save()!)
   engine.reader = new SharedIndexReader(engine.writer.handle, { threadId: 2 })
@@ -63,8 +59,8 @@ test('rules that share a side which looks something up are all followed', () => 
     conditionSet('led', led),
     conditionSet('red', { 'resource.color': { equals: 'red' } }, OF_RESOURCES),
     conditionSet('blue', { 'resource.color': { equals: 'blue' } }, OF_RESOURCES),
-    rule('led', 'red'),
-    rule('led', 'blue'),
+    ruleOf('led', 'red'),
+    ruleOf('led', 'blue'),
   ])
   expect(searchResources(engine, asked, ALL).keys).toEqual(['d1', 'd2'])
 })
@@ -81,7 +77,7 @@ test('keys in any script are found in a list of the resource', () => {
     put('d', { editors }),
     conditionSet('all', {}),
     conditionSet('listed', listed, OF_RESOURCES),
-    rule('all', 'listed'),
+    ruleOf('all', 'listed'),
   ])
   const question = { action: 'read', type: 'document', key: 'd', tenant: null }
   expect(searchUsers(engine, question, ALL).keys).toEqual(editors.toSorted(compareUtf8))
@@ -97,7 +93,7 @@ test('a tenant that goes while a list is built takes no record out of it', () =>
       ...documents.map(key => put(key)),
       conditionSet('all', {}),
       conditionSet('any', {}, OF_RESOURCES),
-      rule('all', 'any'),
+      ruleOf('all', 'any'),
     ])
     for (let step = 0; step < steps; step += 1) engine.writer.buildLists(1)
     engine.apply([
@@ -114,23 +110,11 @@ test('a page during which the last rule goes still has what roles allow', () => 
   engine.apply([
     ...STANDING,
     put('d'),
-    {
-      kind: 'role-put',
-      role: 'reader',
-      type: 'document',
-      permissions: [{ type: 'document', action: 'read' }],
-      extends: [],
-      derivations: [],
-    },
-    {
-      kind: 'assignment-put',
-      user: 'ann',
-      role: 'reader',
-      scope: { instance: { type: 'document', key: 'd' } },
-    },
+    role('document', 'reader', { can: ['read'] }),
+    assign('ann', 'reader', 'document:d'),
     conditionSet('all', {}),
     conditionSet('any', {}, OF_RESOURCES),
-    rule('all', 'any'),
+    ruleOf('all', 'any'),
   ])
   const find = CandidateFinder.prototype.find
   for (const call of [1, 2, 3]) {
@@ -140,13 +124,13 @@ test('a page during which the last rule goes still has what roles allow', () => 
       ...given
     ) {
       calls += 1
-      if (calls === call) engine.apply([{ ...rule('all', 'any'), kind: 'rule-removed' }])
+      if (calls === call) engine.apply([removed(ruleOf('all', 'any'))])
       return find.apply(this, given)
     })
     const { keys, hasMore } = searchResources(engine, asked, ALL)
     spy.mockRestore()
     expect({ call, keys, hasMore }).toEqual({ call, keys: ['d'], hasMore: false })
-    engine.apply([rule('all', 'any')])
+    engine.apply([ruleOf('all', 'any')])
   }
 })
 
@@ -157,7 +141,7 @@ test('a page without a list ends, though candidates go while it is made', () => 
   engine.apply([
     conditionSet('all', {}),
     conditionSet('none', { 'resource.n': { 'greater-than': 1_000 } }, OF_RESOURCES),
-    rule('all', 'none'),
+    ruleOf('all', 'none'),
   ])
   const page = engine.searchResources(asked, { after: null, limit: 100, triedMax: 200 })
   let turns = 0
@@ -180,10 +164,10 @@ test('lists that find no slot are begun when others have left theirs', () => {
   const sets = [...names('a'), ...names('b')].map(name =>
     conditionSet(name, { [`user.${name}`]: { equals: 1 } }),
   )
-  const rules = (prefix: string) => names(prefix).map(name => rule(name, '__autogen_document'))
+  const rules = (prefix: string) => names(prefix).map(name => ruleOf(name, '__autogen_document'))
   engine.apply([...STANDING, ...sets, ...rules('a')])
   buildAll(engine)
-  engine.apply([...rules('a').map((each): Change => ({ ...each, kind: 'rule-removed' })), ...rules('b')])
+  engine.apply([...rules('a').map(removed), ...rules('b')])
   buildAll(engine)
   const { lists } = Regions.attach(engine.writer.handle)
   const ready = names('b').filter(name => readyList(lists, L.USER_TYPE, listOfAttribute(name)) !== 0)
@@ -197,7 +181,7 @@ test('attributes that cannot be read are refused only where a rule asks for them
     put('d', { owner: 'ann' }),
     conditionSet('all', {}),
     conditionSet('any', {}, OF_RESOURCES),
-    rule('all', 'any'),
+    ruleOf('all', 'any'),
   ])
   const refused = new AuthzError('LIMIT_EXCEEDED', 'too long')
   const circumstances = {

@@ -14,7 +14,7 @@ import {
 } from '#engine/shared-index/ruled-search/merged-keys.ts'
 import type { Change, ConditionSetPut, RuleChange } from '#model/change.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
-import { conditionSet } from '#testing/engines/changes.ts'
+import { conditionSet, ruleOf } from '#testing/engines/changes.ts'
 import { searchUsers } from '#testing/engines/listed.ts'
 import { ListingEngine } from '#testing/engines/shared-engine.ts'
 import { holdsFor } from '../../properties/seeded.ts'
@@ -106,13 +106,7 @@ const asked = { action: 'read', type: 'document', key: null, tenant: 'default' }
 
 const OF_RESOURCES = { side: 'resource' } as const
 
-function rule(
-  userSet: string,
-  resourceSet = 'any',
-  type = 'document',
-): Extract<Change, { kind: 'rule-put' }> {
-  return { kind: 'rule-put', userSet, type, action: 'read', resourceSet }
-}
+const rule = (userSet: string, resourceSet = 'any') => ruleOf(userSet, resourceSet)
 
 /** Steps of each turn of a page, and of the dearest question in it. */
 function stepsOf(page: Generator<void, unknown>): {
