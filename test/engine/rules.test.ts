@@ -49,6 +49,8 @@ const standing: readonly Change[] = [
   instance('document:plan'),
 ]
 
+const ALICE_READS = { user: 'alice', action: 'read', type: 'document', key: 'plan', tenant: null }
+
 function circumstances(sent: Partial<SentAttributes>): Circumstances {
   return {
     readAt: READ_AT,
@@ -252,14 +254,7 @@ test.each(ENGINES)(
     const why = (name: string, sent?: Partial<SentAttributes>) =>
       runAtOnce(
         engine.explain(
-          {
-            user: name,
-            action: 'read',
-            type: 'document',
-            key: 'plan',
-            tenant: null,
-            ...(sent && { circumstances: circumstances(sent) }),
-          },
+          { ...ALICE_READS, user: name, ...(sent && { circumstances: circumstances(sent) }) },
           1_000,
         ),
       )
@@ -341,11 +336,17 @@ test.each(JUDGES)('$name takes a user of whom an older release wrote no attribut
   expect(['alice', 'carol'].map(each => engine.evaluate({ ...query, user: each }))).toEqual([true, true])
 })
 
-test('the shared index explains a hundred rules, those that allow first, and says that there are more', () => {
+/** Alice matches one of 120 rules. */
+function withManyRules(): SharedEngine {
   const engine = new SharedEngine()
   const sets = Array.from({ length: 120 }, (_, n) => set(`level-${n}`, { 'user.level': { equals: n } }))
   engine.apply([...standing, known('alice', { level: 110 }), ...sets, ...sets.map(each => rule(each.set))])
-  const query = { user: 'alice', action: 'read', type: 'document', key: 'plan', tenant: null }
+  return engine
+}
+
+test('the shared index explains a hundred rules, those that allow first, and says that there are more', () => {
+  const engine = withManyRules()
+  const query = ALICE_READS
   const { allow, rules } = runAtOnce(engine.explain(query, 1_000))
   expect([allow, rules.rules.length, rules.hasMore, rules.rules[0]!.userSet]).toEqual([
     true,
@@ -356,19 +357,14 @@ test('the shared index explains a hundred rules, those that allow first, and say
 })
 
 test('an explanation in slices tells of its own question, whatever is asked between them', () => {
-  const engine = new SharedEngine()
-  const sets = Array.from({ length: 120 }, (_, n) => set(`level-${n}`, { 'user.level': { equals: n } }))
+  const engine = withManyRules()
   engine.apply([
-    ...standing,
-    known('alice', { level: 110 }),
     known('bob', { level: 7 }),
-    ...sets,
-    ...sets.map(each => rule(each.set)),
     // Of the roles of who is asked about, which are looked at last.
     assignInTenant('alice', 'member', 'default'),
     rule('__autogen_member'),
   ])
-  const query = { user: 'alice', action: 'read', type: 'document', key: 'plan', tenant: null }
+  const query = ALICE_READS
   const atOnce = runAtOnce(engine.explain(query, 1_000))
   const explaining = engine.explain(query, 1_000)
   let slices = 0
@@ -391,7 +387,7 @@ test.each(ENGINES)(
   ({ newEngine }) => {
     const engine = newEngine()
     engine.apply([...standing, set('everybody', { 'user.banned': { exists: false } }), rule('everybody')])
-    const query = { user: 'alice', action: 'read', type: 'document', key: 'plan', tenant: null }
+    const query = ALICE_READS
     const before = { ...query, asksRules: false } as const
     expect([engine.evaluate(query), engine.evaluate(before)]).toEqual([true, false])
     expect([engine.evaluateAll([query]), engine.evaluateAll([before])]).toEqual([[true], [false]])
@@ -448,11 +444,7 @@ test('an explanation has the answer of the decision, also where its trees cost m
   )
   engine.apply(sets.map(key => rule(key)))
   const query = {
-    user: 'alice',
-    action: 'read',
-    type: 'document',
-    key: 'plan',
-    tenant: null,
+    ...ALICE_READS,
     circumstances: circumstances({ user: { n: sets.length * listed - 1 } }),
   }
   expect(engine.evaluate(query)).toBe(true)

@@ -26,15 +26,17 @@ test.each([
     operation: 'createEnvironment',
     body: (key: string) => ({ key, name: key }),
     row: (id: string, projectId: string): StoredRecord => {
-      const rest = {
+      const states = { isBeingLoaded: false, isBegun: false, isBeingCopied: false }
+      return {
+        kind: 'environment',
+        id,
+        projectId,
+        key: id,
         customBranchName: null,
         jwks: null,
-        isBeingLoaded: false,
-        isBegun: false,
-        isBeingCopied: false,
+        ...states,
         ...dated,
       }
-      return { kind: 'environment', id, projectId, key: id, ...rest }
     },
   },
   {

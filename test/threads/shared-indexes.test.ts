@@ -12,8 +12,8 @@ const MANY = 100_000
 
 type Options = ConstructorParameters<typeof SharedIndexes>[0]
 
-/** Indexes that find one of very many records kept wherever they look for one. */
-function indexesThatKeep(options: Partial<Options>): SharedIndexes {
+/** Indexes that find one of very many records kept wherever they look for one, unless the options say otherwise. */
+function indexesWith(options: Partial<Options>): SharedIndexes {
   const createWriter = () => new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
   const read = async () => {
     const writer = createWriter()
@@ -41,12 +41,8 @@ function users(count: number): Change[] {
 
 test('a warm-up that fails is one load that fails; the next one warms up again', async () => {
   let warmUps = 0
-  const indexes = new SharedIndexes({
-    createWriter: () => new SharedIndexWriter({ threadId: 1, secrets: SECRETS }),
+  const indexes = indexesWith({
     kept: null,
-    attach: () => Promise.resolve(),
-    detach: () => Promise.resolve(),
-    onFault: () => {},
     warmUpWriter: function* warmUpWriter() {
       yield
       warmUps++
@@ -63,12 +59,9 @@ test('a warm-up that fails is one load that fails; the next one warms up again',
 
 test('an index of very many records is handed out after a warm-up, the first one, and small ones without', async () => {
   const told: string[] = []
-  const indexes = new SharedIndexes({
-    createWriter: () => new SharedIndexWriter({ threadId: 1, secrets: SECRETS }),
+  const indexes = indexesWith({
     kept: null,
     attach: async environmentId => void told.push(environmentId),
-    detach: () => Promise.resolve(),
-    onFault: () => {},
     warmUpWriter: function* warmUpWriter() {
       told.push('begins')
       yield
@@ -90,7 +83,7 @@ test('an index of very many records is handed out after a warm-up, the first one
 test('an index that was kept is handed out at once, and the warm-up comes behind that', async () => {
   const told: string[] = []
   const ended = Promise.withResolvers<void>()
-  const indexes = indexesThatKeep({
+  const indexes = indexesWith({
     attach: async environmentId => void told.push(environmentId),
     warmUpWriter: function* warmUpWriter() {
       told.push('begins')
@@ -111,7 +104,7 @@ test('an index that was kept is handed out at once, and the warm-up comes behind
 test('an index that was kept goes on deciding when the warm-up behind it fails', async () => {
   const warmUps: string[] = []
   const failed = Promise.withResolvers<void>()
-  const indexes = indexesThatKeep({
+  const indexes = indexesWith({
     warmUpWriter: function* warmUpWriter() {
       warmUps.push('begun')
       failed.resolve()
@@ -131,7 +124,7 @@ test('an index that was kept goes on deciding when the warm-up behind it fails',
 test('an end that keeps the indexes waits for no warm-up', async () => {
   const begun = Promise.withResolvers<void>()
   const progress = { steps: 0 }
-  const indexes = indexesThatKeep({
+  const indexes = indexesWith({
     warmUpWriter: function* warmUpWriter() {
       begun.resolve()
       for (let n = 0; n < 1_000; n++) yield void progress.steps++
