@@ -1,30 +1,22 @@
 /** What `verdict apply` does before its first change: it holds every name against the file and the environment, and tries the file's tests. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
-import { API_KEY, neighbourOf, sharedService, startedService } from '#testing/processes/running-service.ts'
-import { verdictCommand } from './command-line.ts'
+import { neighbourOf, sharedService, startedService } from '#testing/processes/running-service.ts'
+import { commandFiles, commandsOf } from './command-line.ts'
 
 const service = await sharedService()
-const directory = mkdtempSync(join(tmpdir(), 'verdict-rehearsal-'))
-const file = join(directory, 'model.yaml')
+const { written } = commandFiles()
 let key: string
 let environments = 0
 
 beforeEach(async () => {
   key = await neighbourOf(service, `rehearsed-${(environments += 1)}`)
 })
-afterAll(() => rmSync(directory, { recursive: true }))
 
-function run(args: readonly string[]) {
-  return verdictCommand(args, { env: { VERDICT_URL: service.address, VERDICT_KEY: key } })
-}
+const run = (args: readonly string[]) => commandsOf(service)(args, { key })
 
 function apply(text: string, ...more: string[]) {
-  writeFileSync(file, text)
-  return run(['apply', file, '--yes', ...more])
+  return run(['apply', written(text), '--yes', ...more])
 }
 
 async function content(): Promise<string> {
@@ -154,9 +146,6 @@ test('what the service takes is not refused by the rehearsal, whatever the ceili
 users:
   big: { attributes: { text: ${'x'.repeat(100_000)} } }
 `
-  writeFileSync(file, large)
-  const applied = await verdictCommand(['apply', file, '--yes'], {
-    env: { VERDICT_URL: generous.address, VERDICT_KEY: API_KEY },
-  })
-  expect([applied.code, applied.stderr]).toEqual([EXIT.yes, ''])
+  const { code, stderr } = await commandsOf(generous)(['apply', written(large), '--yes'])
+  expect([code, stderr]).toEqual([EXIT.yes, ''])
 })

@@ -1,10 +1,15 @@
 /** Runs the command line: in this process with streams of its own, or in a shell as users do. */
 import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
+import { afterAll } from 'vitest'
 import { runCommandLine } from '../../src/cli/command-line.ts'
 import type { ExitCode } from '../../src/cli/exit-codes.ts'
+import { API_KEY } from '#testing/processes/running-service.ts'
 import { HANG_MS } from '../support/hang.ts'
 
 export interface CommandResult {
@@ -54,4 +59,22 @@ export async function shellCommand(
       return { code: error.code, stdout: error.stdout, stderr: error.stderr }
     },
   )
+}
+
+/** A directory for the files of a test file, and what writes one there. */
+export function commandFiles() {
+  const directory = mkdtempSync(join(tmpdir(), 'verdict-cli-'))
+  afterAll(() => rmSync(directory, { recursive: true }))
+  const pathOf = (name: string): string => join(directory, name)
+  const written = (content: string | Buffer, name = 'model.yaml'): string => {
+    writeFileSync(pathOf(name), content)
+    return pathOf(name)
+  }
+  return { directory, pathOf, written }
+}
+
+/** Runs commands with the key of an environment of this service; the default environment, if no other key is given. */
+export function commandsOf({ address }: { readonly address: string }, ofEnvironment = API_KEY) {
+  return (args: readonly string[], { key = ofEnvironment, stdin = '' } = {}): Promise<CommandResult> =>
+    verdictCommand(args, { env: { VERDICT_URL: address, VERDICT_KEY: key }, stdin })
 }

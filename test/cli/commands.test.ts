@@ -1,46 +1,25 @@
 /** The commands against a running service: what they do, what they print, and their exit codes. */
 import { execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  lstatSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { ADMIN_KEY, API_KEY, neighbourOf, sharedService } from '#testing/processes/running-service.ts'
 import { VERSION } from '#model/version.ts'
-import { shellCommand, verdictCommand } from './command-line.ts'
+import { commandFiles, commandsOf, shellCommand, verdictCommand } from './command-line.ts'
 
 const COMPANY = fileURLToPath(new URL('company.yaml', import.meta.url))
 const company = readFileSync(COMPANY, 'utf8')
-const directory = mkdtempSync(join(tmpdir(), 'verdict-cli-'))
+const { directory, pathOf, written } = commandFiles()
 const service = await sharedService()
-
-afterAll(() => rmSync(directory, { recursive: true }))
-
-function run(args: readonly string[], { key = API_KEY, stdin = '' } = {}) {
-  return verdictCommand(args, { env: { VERDICT_URL: service.address, VERDICT_KEY: key }, stdin })
-}
+const run = commandsOf(service)
 
 /** What a command prints on a terminal. */
 async function table(args: readonly string[], options = {}): Promise<string> {
   const { code, stdout, stderr } = await run([...args, '--output', 'table'], options)
   expect([code, stderr.includes('verdict:')]).toEqual([expect.toBeOneOf([0, 1]), false])
   return stdout
-}
-
-function written(name: string, text: string): string {
-  const file = join(directory, name)
-  writeFileSync(file, text)
-  return file
 }
 
 beforeAll(async () => {
@@ -58,7 +37,6 @@ describe('verdict apply', () => {
 
   test('shows the plan, changes nothing without consent, and says so with its exit code', async () => {
     const changed = written(
-      'changed.yaml',
       company
         .replace('name: Folder', 'name: Binder')
         .replace('actions: [read, write]', 'actions: [read, write, share]')
@@ -69,6 +47,7 @@ describe('verdict apply', () => {
         .replace('  bob:\n', '  bob: { first_name: Bob }\n  erin:\n')
         .replace('members: [carol]', 'members: [carol, erin]')
         .replace('are: [bob, carol]', 'are: [bob, carol, erin]'),
+      'changed.yaml',
     )
     const plan = [
       '~ resource folder',
@@ -113,8 +92,8 @@ describe('verdict apply', () => {
     const key = await neighbourOf(service, 'pruned')
     expect((await run(['apply', COMPANY, '--yes'], { key })).code).toBe(0)
     const small = written(
-      'small.yaml',
       'resources: { folder: { name: Folder, actions: [read], roles: { viewer: { permissions: [read] } } } }\n',
+      'small.yaml',
     )
     expect(JSON.parse((await run(['apply', small], { key })).stdout).steps).toEqual([])
     const pruned = await run(['apply', small, '--prune', '--yes'], { key })
@@ -154,11 +133,11 @@ describe('verdict apply', () => {
   test('refuses what would take facts along unasked, and what cannot be done at all', async () => {
     const [model] = company.split('relationship_tuples:') as [string]
     const file = written(
-      'turned.yaml',
       model
         .replace('relations: { parent: folder }', 'relations: { parent: document }')
         .replaceAll('on_resource: folder', 'on_resource: document')
         .replace("'document:budget': { tenant: acme }", "'document:budget': { tenant: default }"),
+      'turned.yaml',
     )
     const { code, stderr } = await run(['apply', file, '--yes'])
     const [first, second, ...more] = stderr.trimEnd().replaceAll(file, 'FILE').split('\n')
@@ -214,8 +193,8 @@ describe('questions', () => {
 
   test('bulk answers a file of words or of JSON, and standard input', async () => {
     const words = written(
-      'questions.txt',
       '# who may\ncarol write document:roadmap\n\nalice write document:roadmap default\n',
+      'questions.txt',
     )
     expect(await table(['bulk', words])).toBe(
       [
@@ -280,7 +259,7 @@ describe('facts', () => {
       { kind: 'assignment', user: 'frank', role: 'editor', resource_instance: 'document:plan' },
       { kind: 'tuple', subject: 'folder:specs', relation: 'parent', object: 'document:agenda' },
     ].map(line => JSON.stringify(line))
-    const file = written('facts.ndjson', `${lines.join('\n')}\n`)
+    const file = written(`${lines.join('\n')}\n`, 'facts.ndjson')
     for (let time = 0; time < 2; time += 1) {
       const { code, stdout } = await run(['load', file])
       expect([code, JSON.parse(stdout)]).toEqual([
@@ -341,7 +320,7 @@ describe('facts', () => {
   })
 
   test('export writes a file that import puts into another environment, equal to the letter', async () => {
-    const [first, second] = ['first.ndjson', 'second.ndjson'].map(name => join(directory, name))
+    const [first, second] = ['first.ndjson', 'second.ndjson'].map(name => pathOf(name))
     const exported = await run(['export', first!])
     const lines = readFileSync(first!, 'utf8').trimEnd().split('\n')
     expect([exported.code, JSON.parse(exported.stdout)]).toEqual([0, { file: first, lines: lines.length }])
@@ -378,19 +357,15 @@ describe('a file', () => {
   })
 
   test('that is new can be read by its user alone, and one that is a link or a pipe is written through', async () => {
-    const file = join(directory, 'whole.ndjson')
+    const file = pathOf('whole.ndjson')
     await run(['export', file])
     expect(statSync(file).mode & 0o777).toBe(0o600)
     chmodSync(file, 0o640)
     await run(['export', file])
     expect(statSync(file).mode & 0o777).toBe(0o640)
     const whole = readFileSync(file, 'utf8')
-    const [target, link, pipe] = ['target', 'link', 'pipe'].map(name => join(directory, name)) as [
-      string,
-      string,
-      string,
-    ]
-    writeFileSync(target, 'before')
+    const [link, pipe] = ['link', 'pipe'].map(pathOf) as [string, string]
+    const target = written('target', 'before')
     symlinkSync(target, link)
     expect((await run(['export', link])).code).toBe(0)
     expect([lstatSync(link).isSymbolicLink(), readFileSync(target, 'utf8')]).toEqual([true, whole])

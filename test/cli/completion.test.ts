@@ -1,16 +1,13 @@
 /** The scripts that `verdict completion` prints, in the shells they are for. */
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
 import { SHELLS, type Shell } from '../../src/cli/shell-scripts.ts'
 import { HANG_MS } from '../support/hang.ts'
-import { verdictCommand } from './command-line.ts'
+import { commandFiles, verdictCommand } from './command-line.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'verdict-completion-'))
+const { directory, written } = commandFiles()
 // No `verdict` is there: the script has to know where this one is.
 const env = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
@@ -21,17 +18,15 @@ const env = {
 }
 
 beforeAll(async () => {
-  writeFileSync(join(directory, 'a-model.yaml'), '')
+  written('', 'a-model.yaml')
   for (const shell of SHELLS) {
     const { code, stdout } = await verdictCommand(['completion', shell])
     expect(code).toBe(EXIT.yes)
     // As people are told to: at the end of what their shell reads first.
     const prompt = shell === 'fish' ? '' : "PS1='READY> '\n"
-    writeFileSync(join(directory, shell === 'zsh' ? '.zshrc' : `${shell}-rc`), `${prompt}${stdout}`)
+    written(`${prompt}${stdout}`, shell === 'zsh' ? '.zshrc' : `${shell}-rc`)
   }
 })
-
-afterAll(() => rmSync(directory, { recursive: true }))
 
 /** Its tests, skipped where it is not installed. */
 const inShell = (shell: Shell) => describe.skipIf(spawnSync(shell, ['--version'], { env }).status !== 0)

@@ -1,7 +1,7 @@
 /** Questions with attributes, and why rules deny, as people see them on a terminal. */
 import { expect, test } from 'vitest'
-import { API_KEY, FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
-import { verdictCommand } from './command-line.ts'
+import { FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { commandsOf } from './command-line.ts'
 
 const service = await sharedService()
 await service.resource({ key: 'contract', actions: { read: {} } })
@@ -24,11 +24,7 @@ await service.users('carol')
 const QUESTION = ['carol', 'read', 'contract:c1']
 const SALES = `{"user":{"department":"sales"},"resource":{"state":"draft"}}`
 
-function run(args: readonly string[]) {
-  return verdictCommand([...args, '--output', 'table'], {
-    env: { VERDICT_URL: service.address, VERDICT_KEY: API_KEY },
-  })
-}
+const run = (args: readonly string[]) => commandsOf(service)([...args, '--output', 'table'])
 
 test('check takes attributes and context along', async () => {
   const all = ['check', ...QUESTION, '--attributes', SALES, '--context', '{"office":true}']

@@ -1,26 +1,17 @@
 /** Grants that end, from the command line: in model files, which say `until`, and one at a time. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { API_KEY, FACTS, groupPath, sharedService } from '#testing/processes/running-service.ts'
-import { verdictCommand } from './command-line.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { FACTS, groupPath, sharedService } from '#testing/processes/running-service.ts'
+import { commandFiles, commandsOf, verdictCommand } from './command-line.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'verdict-ends-'))
-afterAll(() => rmSync(directory, { recursive: true }))
-
+const { pathOf, written } = commandFiles()
 const service = await sharedService()
+const run = commandsOf(service)
 
 /** Removes the model and the facts of the test before. */
 async function reset(): Promise<void> {
-  const empty = join(directory, 'empty.yaml')
-  writeFileSync(empty, 'users: {}\n')
+  const empty = written('users: {}\n', 'empty.yaml')
   const { code, stderr } = await run(['apply', empty, '--prune', '--prune-facts', '--yes'])
   expect([code, stderr]).toEqual([0, ''])
-}
-
-function run(args: readonly string[]) {
-  return verdictCommand(args, { env: { VERDICT_URL: service.address, VERDICT_KEY: API_KEY } })
 }
 
 interface Shown {
@@ -62,13 +53,8 @@ relationship_tuples: [{ subject: 'folder:f', relation: parent, object: 'page:p1'
 `
     return until === null ? text.replaceAll(', until: UNTIL', '') : text.replaceAll('UNTIL', until)
   }
-  const file = (text: string) => {
-    const path = join(directory, 'model.yaml')
-    writeFileSync(path, text)
-    return path
-  }
   const apply = async (until: string | null, ...more: string[]) => {
-    const { code, stdout, stderr } = await run(['apply', file(model(until)), ...more])
+    const { code, stdout, stderr } = await run(['apply', written(model(until)), ...more])
     expect(stderr).toBe('')
     return { code, steps: JSON.parse(stdout).steps as { mark: string; what: string; details: string[] }[] }
   }
@@ -127,8 +113,8 @@ tests:
     allow: [{ user: ann, action: write, resource: 'page:p1' }]
     deny: [{ user: ann, action: write, resource: 'page:p1', tenant: elsewhere, unknown: true }]
 `
-    expect((await run(['test', file(model(AT) + tests)])).code).toBe(0)
-    expect((await run(['test', file(model('2020-01-01T00:00:00Z') + tests)])).code).toBe(1)
+    expect((await run(['test', written(model(AT) + tests)])).code).toBe(0)
+    expect((await run(['test', written(model('2020-01-01T00:00:00Z') + tests)])).code).toBe(1)
   })
 
   test.each([
@@ -140,9 +126,9 @@ tests:
     ["'9999-12-31T23:59:59-01:00'", 'must be a moment between the years 1970 and 9999 in UTC'],
     ['8', 'expected a text, got 8'],
   ])('is refused where it says until %s, with the place', async (until, message) => {
-    const { code, stdout, stderr } = await run(['apply', file(model(until)), '--yes'])
+    const { code, stdout, stderr } = await run(['apply', written(model(until)), '--yes'])
     expect([code, stdout]).toEqual([2, ''])
-    const lines = stderr.replaceAll(join(directory, 'model.yaml'), 'FILE').trimEnd().split('\n')
+    const lines = stderr.replaceAll(pathOf('model.yaml'), 'FILE').trimEnd().split('\n')
     expect(lines.map(line => line.replace('verdict: ', ''))).toEqual(
       [
         'FILE:10:35: groups.staff.members.0.until',
@@ -160,7 +146,7 @@ tests:
       .replace('{ user: ann, until', '{ user: anne, until')
       .replace('{ group: inner, until', '{ group: inter, until')
       .replace("'page:p1#writer', until", "'page:p1#writr', until")
-    const { code, stderr } = await run(['apply', file(wrong), '--yes'])
+    const { code, stderr } = await run(['apply', written(wrong), '--yes'])
     expect(code).toBe(2)
     expect(stderr).toMatch(/groups\.staff\.members\.0\.user: there is no user "anne"; did you mean "ann"\?/)
     expect(stderr).toMatch(
@@ -169,7 +155,7 @@ tests:
     expect(stderr).toMatch(
       /groups\.staff\.roles\.0\.role: there is no role "writr" of page; did you mean "writer"\?/,
     )
-    const mistyped = await run(['apply', file(model(AT).replace('user: ann, until', 'user: ann, untill'))])
+    const mistyped = await run(['apply', written(model(AT).replace('user: ann, until', 'user: ann, untill'))])
     expect(mistyped.stderr).toMatch(
       /members\.0\.untill: is none of what may stand here; did you mean "until"\?/,
     )

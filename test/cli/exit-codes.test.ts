@@ -1,18 +1,12 @@
 /** Commands that do not come to their own end: exit codes, messages that name what is missing or misspelled, and the state of the terminal. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
-import { shellCommand, verdictCommand } from './command-line.ts'
+import { commandFiles, shellCommand, verdictCommand } from './command-line.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'verdict-exit-codes-'))
-const missing = join(directory, 'missing.yaml')
-const questions = join(directory, 'questions')
-writeFileSync(questions, 'carol write document:roadmap\n')
-
-afterAll(() => rmSync(directory, { recursive: true }))
+const { directory, pathOf, written } = commandFiles()
+const missing = pathOf('missing.yaml')
+const questions = written('carol write document:roadmap\n', 'questions')
 
 const CHECK = 'verdict check <user> <action> <resource>'
 

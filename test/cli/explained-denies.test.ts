@@ -1,15 +1,11 @@
 /** Why something is denied, as people see it: what would have allowed, and which names nobody knows. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { sharedService } from '#testing/processes/running-service.ts'
 import { EXIT } from '../../src/cli/exit-codes.ts'
-import { verdictCommand } from './command-line.ts'
+import { commandFiles, commandsOf } from './command-line.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'verdict-denies-'))
-const file = join(directory, 'model.yaml')
-const service = await sharedService()
+const run = commandsOf(await sharedService())
+const { written } = commandFiles()
 
 const MODEL = `
 resources:
@@ -50,15 +46,8 @@ relationship_tuples:
 `
 
 beforeAll(async () => {
-  writeFileSync(file, MODEL)
-  expect((await run(['apply', file, '--yes'])).code).toBe(EXIT.yes)
+  expect((await run(['apply', written(MODEL), '--yes'])).code).toBe(EXIT.yes)
 })
-
-afterAll(() => rmSync(directory, { recursive: true }))
-
-function run(args: readonly string[]) {
-  return verdictCommand(args, { env: { VERDICT_URL: service.address, VERDICT_KEY: API_KEY } })
-}
 
 async function explained(...question: readonly string[]) {
   const { code, stdout, stderr } = await run(['explain', ...question, '--output', 'table'])
@@ -127,11 +116,7 @@ describe('a name that nobody knows is told on standard error, with the nearest o
       { length: 1_200 },
       (_, n) => `{"kind":"user","key":"agent-${n}-of-many"}\n`,
     ).join('')
-    const loaded = await verdictCommand(['load', '-'], {
-      env: { VERDICT_URL: service.address, VERDICT_KEY: API_KEY },
-      stdin: users,
-    })
-    expect(loaded.code).toBe(EXIT.yes)
+    expect((await run(['load', '-'], { stdin: users })).code).toBe(EXIT.yes)
     expect((await explained('agent-1117-of-mnay', 'read', 'document:plan')).hints).toEqual([
       expect.stringMatching(/^there is no user "agent-1117-of-mnay"; did you mean "agent-1\d*7-of-many"\?$/),
     ])

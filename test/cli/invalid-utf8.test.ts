@@ -1,18 +1,13 @@
 /** Files that are not valid UTF-8: replacement characters would make one key of two, so each file is refused with the position. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
-import { verdictCommand } from './command-line.ts'
+import { commandFiles, verdictCommand } from './command-line.ts'
 
 const service = await sharedService()
-const directory = mkdtempSync(join(tmpdir(), 'verdict-utf8-'))
-const file = join(directory, 'input')
+const { pathOf, written } = commandFiles()
+const file = pathOf('input')
 const env = { VERDICT_URL: service.address, VERDICT_KEY: API_KEY }
-
-afterAll(() => rmSync(directory, { recursive: true }))
 
 const MODEL = 'roles: { auditor: }\nusers: { ann: , josé: , josè: }\ntests: []\n'
 const LINES = '{"kind":"tenant","key":"acme"}\n{"kind":"user","key":"josé"}\n'
@@ -24,12 +19,12 @@ const READERS: readonly [args: readonly string[], text: string, position: string
   [['bulk', file], 'ann read document:a\njosé read document:a\n', '2:4'],
   [['load', file], LINES, '2:26'],
   [['import', file, '--replace'], LINES, '2:26'],
-  [['restore', file, join(directory, 'store')], '{"path":"josé"}\n', '1:13'],
+  [['restore', file, pathOf('store')], '{"path":"josé"}\n', '1:13'],
 ]
 
 describe('a file that is not valid UTF-8', () => {
   test.each(READERS)('is refused with its position by %j', async (args, text, position) => {
-    writeFileSync(file, Buffer.from(text, 'latin1'))
+    written(Buffer.from(text, 'latin1'), 'input')
     const name = args[0] === 'restore' ? 'the backup' : file
     expect(await verdictCommand(args, { env })).toEqual({
       code: 2,
@@ -45,7 +40,7 @@ describe('a file that is not valid UTF-8', () => {
     ['a valid replacement character before the fault', [0xef, 0xbf, 0xbd, 0xff], '1:2', '0xff'],
     ['UTF-16', [0xff, 0xfe, 0x61, 0x00], '1:1', '0xff'],
   ])('is refused at the first byte of %s', async (_name, bytes, position, byte) => {
-    writeFileSync(file, Buffer.from(bytes))
+    written(Buffer.from(bytes), 'input')
     const { code, stderr } = await verdictCommand(['test', file])
     expect([code, stderr]).toEqual([
       2,
@@ -54,9 +49,8 @@ describe('a file that is not valid UTF-8', () => {
   })
 
   test('is reported together with the mistakes in other files', async () => {
-    const other = join(directory, 'other')
-    writeFileSync(file, Buffer.from(MODEL, 'latin1'))
-    writeFileSync(other, 'users: 7\n')
+    written(Buffer.from(MODEL, 'latin1'), 'input')
+    const other = written('users: 7\n', 'other')
     const { code, stderr } = await verdictCommand(['test', file, other])
     expect([code, stderr.split('\n')]).toEqual([
       2,
@@ -65,7 +59,7 @@ describe('a file that is not valid UTF-8', () => {
   })
 
   test('is refused if it holds the API key, and the key is not shown', async () => {
-    writeFileSync(file, Buffer.from('secret-é', 'latin1'))
+    written(Buffer.from('secret-é', 'latin1'), 'input')
     const told = await verdictCommand(['status'], {
       env: { VERDICT_URL: service.address, VERDICT_KEY_FILE: file },
     })
@@ -78,7 +72,7 @@ describe('a file that is not valid UTF-8', () => {
   })
 
   test('is refused with the remedy if it is compressed', async () => {
-    writeFileSync(file, gzipSync(LINES))
+    written(gzipSync(LINES), 'input')
     const { code, stderr } = await verdictCommand(['import', file, '--replace'], { env })
     expect([code, stderr]).toEqual([
       2,
@@ -88,7 +82,7 @@ describe('a file that is not valid UTF-8', () => {
 })
 
 test('a model file may begin with a byte order mark', async () => {
-  writeFileSync(file, Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from('users: 7\n')]))
+  written(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from('users: 7\n')]), 'input')
   const { code, stderr } = await verdictCommand(['test', file])
   expect([code, stderr]).toEqual([2, `verdict: ${file}:1:8: users: expected a map, got 7\n`])
 })

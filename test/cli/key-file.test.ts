@@ -1,21 +1,10 @@
 /** The key of the command line from a file, by the rule that the service's secrets go by. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
-import { verdictCommand } from './command-line.ts'
+import { commandFiles, verdictCommand } from './command-line.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'verdict-key-'))
+const { written: keyFile } = commandFiles()
 const service = await sharedService()
-
-afterAll(() => rmSync(directory, { recursive: true }))
-
-function keyFile(content: string): string {
-  const file = join(directory, 'key')
-  writeFileSync(file, content)
-  return file
-}
 
 function status(env: Readonly<Record<string, string>>, ...options: readonly string[]) {
   return verdictCommand(['status', ...options], { env: { VERDICT_URL: service.address, ...env } })

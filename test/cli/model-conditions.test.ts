@@ -1,8 +1,5 @@
 /** Condition sets and rules in model files and on the command line, against a running service. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Api } from '#cli/api.ts'
 import { InProcessApi } from '#cli/in-process-api.ts'
 import { applyPlan } from '#cli/model-file/apply-plan.ts'
@@ -11,10 +8,10 @@ import { wantedState } from '#cli/model-file/wanted-state.ts'
 import { planOf } from '#cli/model-file/plan.ts'
 import { readModelFile } from '#cli/model-file/read-model-file.ts'
 import { neighbourOf, sharedService } from '#testing/processes/running-service.ts'
-import { verdictCommand } from './command-line.ts'
+import { commandFiles, commandsOf, verdictCommand } from './command-line.ts'
 
 const service = await sharedService()
-const directory = mkdtempSync(join(tmpdir(), 'verdict-conditions-'))
+const { pathOf, written } = commandFiles()
 let key: string
 
 const MODEL = `
@@ -41,17 +38,8 @@ beforeAll(async () => {
   key = await neighbourOf(service, 'conditions-by-file')
   expect((await run(['apply', written(MODEL), '--yes'])).code).toBe(0)
 })
-afterAll(() => rmSync(directory, { recursive: true }))
 
-function written(text: string): string {
-  const file = join(directory, 'model.yaml')
-  writeFileSync(file, text)
-  return file
-}
-
-function run(args: readonly string[], stdin = '') {
-  return verdictCommand(args, { env: { VERDICT_URL: service.address, VERDICT_KEY: key }, stdin })
-}
+const run = (args: readonly string[], stdin = '') => commandsOf(service)(args, { key, stdin })
 
 async function stepsOf(text: string, ...more: string[]): Promise<unknown[]> {
   return JSON.parse((await run(['apply', written(text), ...more])).stdout).steps
@@ -229,7 +217,7 @@ describe('verdict apply', () => {
 
   test('tells where a condition is wrong, and what was probably meant', async () => {
     const wrong = MODEL.replace('{ greater-than: 2 }', '{ greater-then: 2 }')
-    const place = `${join(directory, 'model.yaml')}:9:57: condition_sets.senior.conditions.user.level.greater-then`
+    const place = `${pathOf('model.yaml')}:9:57: condition_sets.senior.conditions.user.level.greater-then`
     expect(await run(['apply', written(wrong), '--yes'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(

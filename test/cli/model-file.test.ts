@@ -1,27 +1,17 @@
 /** Model files: what they may say, what is wrong with one, and what `verdict test` makes of it. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { modelFileSchema } from '#model/model-file.ts'
 import { readModelFile } from '../../src/cli/model-file/read-model-file.ts'
 import { wantedState } from '../../src/cli/model-file/wanted-state.ts'
-import { verdictCommand } from './command-line.ts'
+import { commandFiles, verdictCommand } from './command-line.ts'
 
 const COMPANY = fileURLToPath(new URL('company.yaml', import.meta.url))
 const company = readFileSync(COMPANY, 'utf8')
-const directory = mkdtempSync(join(tmpdir(), 'verdict-model-'))
-
-afterAll(() => rmSync(directory, { recursive: true }))
-
-function written(text: string, name = 'model.yaml'): string {
-  const file = join(directory, name)
-  writeFileSync(file, text)
-  return file
-}
+const { written } = commandFiles()
 
 describe('verdict test', () => {
   test('says yes to a model from which everything follows that it expects', async () => {

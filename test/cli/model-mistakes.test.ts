@@ -1,216 +1,65 @@
 /** Mistakes in model files: each is told with its place and what was probably meant, all of them at once, before anything is done. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
 import { readModelFile } from '../../src/cli/model-file/read-model-file.ts'
-import { verdictCommand } from './command-line.ts'
+import { commandFiles, verdictCommand } from './command-line.ts'
 
 const company = readFileSync(fileURLToPath(new URL('company.yaml', import.meta.url)), 'utf8')
-const directory = mkdtempSync(join(tmpdir(), 'verdict-mistakes-'))
-const file = join(directory, 'model.yaml')
+const { pathOf, written } = commandFiles()
+const file = pathOf('model.yaml')
 
-afterAll(() => rmSync(directory, { recursive: true }))
+const tested = (text: string) => verdictCommand(['test', written(text)])
 
-function tested(text: string) {
-  writeFileSync(file, text)
-  return verdictCommand(['test', file])
-}
-
-interface Mistake {
-  /** What stands in the file, and what is to stand there. */
-  readonly from: string
-  readonly to: string
-  /** What is told as wrong; the place is that of its first character. */
-  readonly wrong: string
-  readonly says: string
-}
-
-const mistake = (from: string, to: string, wrong: string, says: string): Mistake => ({
-  from,
-  to,
-  wrong,
-  says,
-})
-
-/** One a line of the file, so that all of them can be made in one file. */
-const MISTAKES: readonly Mistake[] = [
-  mistake(
-    'department: { type: string }',
-    'department: { type: sting }',
-    'sting',
-    'user_attributes.department.type: there is no such value as "sting"; did you mean "string"?',
-  ),
-  mistake('  plan: { type: string }', '  plan: { tipe: string }', 'tipe', 'did you mean "type"?'),
-  mistake(
-    'name: Folder',
-    'naem: Folder',
-    'naem',
-    'resources.folder.naem: is none of what may stand here; did you mean "name"?',
-  ),
-  mistake(
-    'viewer: { permissions: [read] }',
-    'viewer: { permissions: [raed] }',
-    'raed',
-    'there is no action "raed" of folder; did you mean "read"?',
-  ),
-  mistake(
-    '[write], extends: [viewer] }',
-    '[write], extends: [viewr] }',
-    'viewr',
-    'there is no role "viewr" of folder; did you mean "viewer"?',
-  ),
-  mistake('name: Document', 'name: 007', '007', "expected a text, got 007: write it in quotes, '007'"),
-  mistake(
-    'description: Change what it says',
-    'description: [Change]',
-    '[Change]',
-    'expected a text, got a list',
-  ),
-  mistake('size: { type: number }', 'size: number', 'number', 'expected a map, got "number"'),
-  mistake(
-    'relations: { parent: folder }',
-    'relations: { parent: foldr }',
-    'foldr',
-    'there is no resource "foldr"; did you mean "folder"?',
-  ),
-  mistake(
-    '{ role: viewer, on_resource: folder, linked_by_relation: parent }',
-    '{ role: viewer, on_resource: folder, linked_by_relation: parnt }',
-    'parnt',
-    'there is no relation "parnt" of document; did you mean "parent"?',
-  ),
-  mistake(
-    '{ role: editor, on_resource: folder, linked_by_relation: parent }',
-    '{ role: edtor, on_resource: folder, linked_by_relation: parent }',
-    'edtor',
-    'there is no role "edtor" of folder; did you mean "editor"?',
-  ),
-  mistake(
-    "permissions: ['document:read', 'folder:read'] }",
-    "permissions: ['document:read', 'foldr:read'] }",
-    "'foldr:read'",
-    'there is no resource "foldr"; did you mean "folder"?',
-  ),
-  mistake(
-    'equals: audit',
-    'equalls: audit',
-    'equalls',
-    'there is no operator "equalls"; did you mean "equals"?',
-  ),
-  mistake(
-    '    parent: audit_department',
-    '    parent: audit_departement',
-    'audit_departement',
-    'there is no condition set "audit_departement"; did you mean "audit_department"?',
-  ),
-  mistake('{ user.level: {', '{ usr.level: {', 'usr.level', 'before the dot, got "usr"'),
-  mistake(
-    '    resource: document\n    conditions',
-    '    resource: docment\n    conditions',
-    'docment',
-    'there is no resource "docment"; did you mean "document"?',
-  ),
-  mistake(
-    'resource_set: small_documents }\n  - { user_set: auditor',
-    'resource_set: small_document }\n  - { user_set: auditor',
-    'small_document }',
-    'there is no resource set or resource "small_document"; did you mean "small_documents"?',
-  ),
-  mistake(
-    "{ user_set: auditor, permission: 'document:write'",
-    "{ user_set: auditor, permission: 'document:wrte'",
-    "'document:wrte'",
-    'there is no action "wrte" of document; did you mean "write"?',
-  ),
-  mistake(
-    'acme: { name: Acme Inc., attributes',
-    'acme: { nam: Acme Inc., attributes',
-    'nam:',
-    'did you mean "name"?',
-  ),
-  mistake(
-    'alice: { email: alice@example.com }',
-    'alice: { mail: alice@example.com }',
-    'mail:',
-    'did you mean "email"?',
-  ),
-  mistake(
-    'platform: { members: [carol] }',
-    'platform: { members: [carl] }',
-    'carl',
-    'there is no user "carl"; did you mean "carol"?',
-  ),
-  mistake(
-    'groups: [platform], roles',
-    'groups: [platfrom], roles',
-    'platfrom',
-    'there is no group "platfrom"; did you mean "platform"?',
-  ),
-  mistake(
-    "'document:budget': { tenant: acme }",
-    "'document:budget': { tenant: acem }",
-    'acem',
-    'there is no tenant "acem"; did you mean "acme"?',
-  ),
-  mistake(
-    "'document:memo': { attributes",
-    "'docment:memo': { attributes",
-    "'docment:memo'",
-    'there is no resource "docment"; did you mean "document"?',
-  ),
-  mistake(
-    '{ user: dave, role: auditor }',
-    '{ user: dave, role: auditr }',
-    'auditr',
-    'there is no tenant role "auditr"; did you mean "auditor"?',
-  ),
-  mistake(
-    '{ user: alice, role: viewer, resource',
-    '{ user: alise, role: viewer, resource',
-    'alise',
-    'there is no user "alise"; did you mean "alice"?',
-  ),
-  mistake(
-    'action: [read, write], resource',
-    'action: [read, wirte], resource',
-    'wirte',
-    'there is no action "wirte" of document; did you mean "write"?',
-  ),
-  mistake(
-    '{ user: [alice, dave], action: write',
-    '{ user: [alice, daev], action: write',
-    'daev',
-    'there is no user "daev"; did you mean "dave"?',
-  ),
-  mistake('are: [bob, carol]', 'are: [bob, crol]', 'crol', 'there is no user "crol"; did you mean "carol"?'),
-  mistake(
-    'are: [read] }',
-    'are: [raed] }',
-    'raed',
-    'there is no action "raed" of document; did you mean "read"?',
-  ),
-  mistake(
-    'type: document, are: [memo, roadmap] }',
-    'type: document, are: [memoo, roadmap] }',
-    'memoo',
-    'there is no instance "memoo"',
-  ),
-  mistake(
-    "resource: 'document:budget', tenant: default }",
-    "resource: 'document:budgte', tenant: default }",
-    "'document:budgte'",
-    'there is no instance "document:budgte"; did you mean "document:budget"?',
-  ),
-  mistake(
-    'resource: document, tenant: acme }',
-    'resource: docment, tenant: acme }',
-    'docment',
-    'there is no resource "docment"; did you mean "document"?',
-  ),
+/** Names with one letter wrong, ‹as they stand|as they are to stand›, and what there is none of; one a line of the file. */
+const MISNAMED: readonly (readonly [text: string, what: string])[] = [
+  ['department: { type: ‹string|sting› }', 'such value as'],
+  ['viewer: { permissions: [‹read|raed›] }', 'action of folder'],
+  ['[write], extends: [‹viewer|viewr›] }', 'role of folder'],
+  ['relations: { parent: ‹folder|foldr› }', 'resource'],
+  ['{ role: viewer, on_resource: folder, linked_by_relation: ‹parent|parnt› }', 'relation of document'],
+  ['{ role: ‹editor|edtor›, on_resource: folder, linked_by_relation: parent }', 'role of folder'],
+  ["permissions: ['document:read', '‹folder|foldr›:read'] }", 'resource'],
+  ['‹equals|equalls›: audit', 'operator'],
+  ['    parent: ‹audit_department|audit_departement›', 'condition set'],
+  ['    resource: ‹document|docment›\n    conditions', 'resource'],
+  ['resource_set: ‹small_documents|small_document› }\n  - { user_set: auditor', 'resource set or resource'],
+  ["{ user_set: auditor, permission: 'document:‹write|wrte›'", 'action of document'],
+  ['platform: { members: [‹carol|carl›] }', 'user'],
+  ['groups: [‹platform|platfrom›], roles', 'group'],
+  ["'document:budget': { tenant: ‹acme|acem› }", 'tenant'],
+  ["'‹document|docment›:memo': { attributes", 'resource'],
+  ['{ user: dave, role: ‹auditor|auditr› }', 'tenant role'],
+  ['{ user: ‹alice|alise›, role: viewer, resource', 'user'],
+  ['{ user: [alice, ‹dave|daev›], action: write', 'user'],
 ]
+
+/** Other mistakes, and what is told of them. */
+const OTHERS: readonly (readonly [text: string, says: string])[] = [
+  ['  plan: { ‹type|tipe›: string }', 'did you mean "type"?'],
+  ['‹name|naem›: Folder', 'resources.folder.naem: is none of what may stand here; did you mean "name"?'],
+  ['name: ‹Document|007›', "expected a text, got 007: write it in quotes, '007'"],
+  ['description: ‹Change what it says|[Change]›', 'expected a text, got a list'],
+  ['size: ‹{ type: number }|number›', 'expected a map, got "number"'],
+  ['{ ‹user|usr›.level: {', 'before the dot, got "usr"'],
+  ['acme: { ‹name|nam›: Acme Inc., attributes', 'did you mean "name"?'],
+  ['alice: { ‹email|mail›: alice@example.com }', 'did you mean "email"?'],
+]
+
+/** What stands in the file, what is to stand there, where in that the mistake begins, and what is told of it. */
+const MISTAKES = [...MISNAMED, ...OTHERS].map(([marked, what]) => {
+  const [, before, right, wrong, after] = /^(.*)‹(.*)\|(.*)›(.*)$/s.exec(marked)! as unknown as string[]
+  const [kind, of] = what.split(' of ')
+  const misnamed = `there is no ${kind} "${wrong}"${of ? ` of ${of}` : ''}; did you mean "${right}"?`
+  return {
+    from: before! + right! + after!,
+    to: before! + wrong! + after!,
+    // The place is that of the whole name, and of the quote before it.
+    at: before!.search(/[^\s[]*$/),
+    says: OTHERS.some(([text]) => text === marked) ? what : misnamed,
+  }
+})
 
 function placeOf(text: string, at: number): string {
   const before = text.slice(0, at).split('\n')
@@ -224,17 +73,16 @@ describe('a mistake in a model file', () => {
       expect(text, from).toContain(from)
       text = text.replace(from, to)
     }
-    const expected = MISTAKES.map(({ to, wrong, says }) => {
-      const at = text.indexOf(to) + to.indexOf(wrong)
-      return { place: `${file}:${placeOf(text, at)}: `, says }
+    const expected = MISTAKES.map(({ to, at, says }) => {
+      return { place: `${file}:${placeOf(text, text.indexOf(to) + at)}: `, says }
     })
     const { code, stdout, stderr } = await tested(text)
     const lines = stderr.trimEnd().replace('verdict: ', '').split('\n')
     for (const { place, says } of expected) {
       expect(lines.find(line => line.startsWith(place)) ?? lines, place).toContain(says)
     }
-    // And what follows from them: an attribute has no type, and three tests name an instance that is called otherwise.
-    const consequences = /"type" is missing$|tests\.3.*there is no instance "document:memo"/
+    // And what follows from them: an attribute has no type, and tests name an instance that is called otherwise.
+    const consequences = /"type" is missing$|tests\.[13].*there is no instance "(?:document:)?memo"/
     expect(lines.filter(line => !consequences.test(line))).toHaveLength(MISTAKES.length)
     expect([code, stdout]).toEqual([EXIT.usage, ''])
   })
@@ -264,9 +112,8 @@ describe('a mistake in a model file', () => {
   })
 
   test('is told of each of several files', async () => {
-    const [one, other] = ['one.yaml', 'other.yaml'].map(name => join(directory, name)) as [string, string]
-    writeFileSync(one, 'users: 7\n')
-    writeFileSync(other, 'tenants: 7\n')
+    const one = written('users: 7\n', 'one.yaml')
+    const other = written('tenants: 7\n', 'other.yaml')
     const { code, stderr } = await verdictCommand(['test', one, other])
     expect([code, stderr]).toEqual([
       EXIT.usage,

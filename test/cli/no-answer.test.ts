@@ -1,28 +1,24 @@
 /** What comes and is no answer of a Verdict service must not be taken for one: scripts branch on the exit code. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
-import { verdictCommand } from './command-line.ts'
+import { commandFiles, verdictCommand } from './command-line.ts'
 
 const COMPANY = fileURLToPath(new URL('company.yaml', import.meta.url))
 const PLACE = ['--project', 'default', '--env', 'default']
 const KEY_ID = '5c0f0000-0000-4000-8000-000000000001'
 const HEADER = '{"kind":"environment","format":1}\n'
-const directory = mkdtempSync(join(tmpdir(), 'verdict-no-answer-'))
-const file = join(directory, 'file')
-writeFileSync(file, HEADER)
+const { directory, written } = commandFiles()
+const file = written(HEADER, 'file')
 const servers: Server[] = []
 
 afterAll(() => {
   for (const server of servers) server.close()
-  rmSync(directory, { recursive: true })
 })
 
 /** The address of a server that answers so, once it has read the request. */
@@ -129,8 +125,7 @@ describe('an export', () => {
     ['half a last line', `${HEADER}${user}{"kind":"end","li`],
     ['a last line that counts more than came', `${HEADER}${user}{"kind":"end","lines":3}\n`],
   ])('that has ended early is none, although all that was announced came: %s', async (_what, text) => {
-    const target = join(directory, 'backup.ndjson')
-    writeFileSync(target, 'the backup before')
+    const target = written('the backup before', 'backup.ndjson')
     const early = answerOf(200, 'application/x-ndjson', text)
     for (const args of [['export', target], ['export'], ['apply', COMPANY, '--dry-run']]) {
       const { code, stderr } = await run([...args, ...PLACE], early)

@@ -1,20 +1,13 @@
 /** `verdict project` and `verdict env`: what is made, shown, copied, renamed and deleted, and what is asked before. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ADMIN_KEY, API_KEY, sharedService } from '#testing/processes/running-service.ts'
 import { EXIT } from '../../src/cli/exit-codes.ts'
-import { shellCommand, verdictCommand } from './command-line.ts'
+import { commandFiles, commandsOf, shellCommand } from './command-line.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'verdict-places-'))
+const { pathOf, written } = commandFiles()
 const service = await sharedService()
 
-afterAll(() => rmSync(directory, { recursive: true }))
-
-function run(args: readonly string[], key = ADMIN_KEY) {
-  return verdictCommand(args, { env: { VERDICT_URL: service.address, VERDICT_KEY: key } })
-}
+const run = (args: readonly string[], key = ADMIN_KEY) => commandsOf(service)(args, { key })
 
 /** What a command that is done says, as a program reads it. */
 async function done<Result>(...args: readonly string[]): Promise<Result> {
@@ -91,10 +84,8 @@ describe('an environment', () => {
   })
 
   test('gets the model of another, and is never changed without being named as one that is there', async () => {
-    const model = join(directory, 'model.yaml')
     const apply = async (text: string, env: string) => {
-      writeFileSync(model, text)
-      await done('apply', model, '--yes', '--project', 'default', '--env', env)
+      await done('apply', written(text), '--yes', '--project', 'default', '--env', env)
     }
     await done('env', 'create', 'source', '--project', 'default')
     await apply('resources: { page: { actions: [read] } }\nusers: { anna: }\n', 'source')
@@ -115,7 +106,9 @@ describe('an environment', () => {
     await apply('resources: { page: { actions: [read, write] } }\n', 'source')
     await done(...copy('--overwrite'))
     const target = ['--project', 'default', '--env', 'target']
-    expect(JSON.parse((await run(['apply', model, '--dry-run', ...target])).stdout)).toMatchObject({
+    expect(
+      JSON.parse((await run(['apply', pathOf('model.yaml'), '--dry-run', ...target])).stdout),
+    ).toMatchObject({
       steps: [],
     })
   })

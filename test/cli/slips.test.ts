@@ -2,17 +2,11 @@
  * Tests of model files that cannot pass by a slip: who or what is unknown is denied, so a mistyped name would make a denial or an empty
  * list true.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
-import { verdictCommand } from './command-line.ts'
+import { commandFiles, verdictCommand } from './command-line.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'verdict-slips-'))
-const file = join(directory, 'model.yaml')
-
-afterAll(() => rmSync(directory, { recursive: true }))
+const { written } = commandFiles()
 
 const MODEL = `
 resources:
@@ -30,53 +24,33 @@ tests:
 `
 
 async function tried(expectation: string) {
-  writeFileSync(file, `${MODEL}    ${expectation}\n`)
+  const file = written(`${MODEL}    ${expectation}\n`)
   const { code, stdout, stderr } = await verdictCommand(['test', file])
   return { code, stdout, message: stderr.replace(`verdict: ${file}:`, '').trimEnd() }
 }
 
-const UNKNOWN: readonly [expectation: string, message: string][] = [
+/** Expectations with one name ‹as it is|wrong›, and what there is none of. */
+const UNKNOWN = (
   [
-    "deny: [{ user: anne, action: write, resource: 'document:plan' }]",
-    '14:20: tests.0.deny.0.user: there is no user "anne"; did you mean "anna"?',
-  ],
-  [
-    "deny: [{ user: anna, action: wirte, resource: 'document:plan' }]",
-    '14:34: tests.0.deny.0.action: there is no action "wirte" of document; did you mean "write"?',
-  ],
-  [
-    "deny: [{ user: anna, action: write, resource: 'docment:plan' }]",
-    '14:51: tests.0.deny.0.resource: there is no resource "docment"; did you mean "document"?',
-  ],
-  [
-    "deny: [{ user: anna, action: write, resource: 'document:plam' }]",
-    '14:51: tests.0.deny.0.resource: there is no instance "document:plam"; did you mean "document:plan"?',
-  ],
-  [
-    "deny: [{ user: anna, action: write, resource: 'document:plan', tenant: acem }]",
-    '14:76: tests.0.deny.0.tenant: there is no tenant "acem"; did you mean "acme"?',
-  ],
-  [
-    "allow: [{ user: bort, action: write, resource: 'document:plan' }]",
-    '14:21: tests.0.allow.0.user: there is no user "bort"; did you mean "bert"?',
-  ],
-  [
-    "users: [{ action: write, resource: 'document:plan', are: [bort] }]",
-    '14:63: tests.0.users.0.are.0: there is no user "bort"; did you mean "bert"?',
-  ],
-  [
-    'resources: [{ user: anna, action: write, type: docment, are: [] }]',
-    '14:52: tests.0.resources.0.type: there is no resource "docment"; did you mean "document"?',
-  ],
-  [
-    'resources: [{ user: bert, action: write, type: document, are: [plam] }]',
-    '14:68: tests.0.resources.0.are.0: there is no instance "plam"; did you mean "plan"?',
-  ],
-  [
-    "actions: [{ user: bert, resource: 'document:plan', are: [wirte] }]",
-    '14:62: tests.0.actions.0.are.0: there is no action "wirte" of document; did you mean "write"?',
-  ],
-]
+    ["deny: [{ user: ‹anna|anne›, action: write, resource: 'document:plan' }]", 'user'],
+    ["deny: [{ user: anna, action: ‹write|wirte›, resource: 'document:plan' }]", 'action of document'],
+    ["deny: [{ user: anna, action: write, resource: '‹document|docment›:plan' }]", 'resource'],
+    ["deny: [{ user: anna, action: write, resource: '‹document:plan|document:plam›' }]", 'instance'],
+    ["deny: [{ user: anna, action: write, resource: 'document:plan', tenant: ‹acme|acem› }]", 'tenant'],
+    ["allow: [{ user: ‹bert|bort›, action: write, resource: 'document:plan' }]", 'user'],
+    ["users: [{ action: write, resource: 'document:plan', are: [‹bert|bort›] }]", 'user'],
+    ['resources: [{ user: anna, action: write, type: ‹document|docment›, are: [] }]', 'resource'],
+    ['resources: [{ user: bert, action: write, type: document, are: [‹plan|plam›] }]', 'instance'],
+    ["actions: [{ user: bert, resource: 'document:plan', are: [‹write|wirte›] }]", 'action of document'],
+  ] as const
+).map(([marked, what]) => {
+  const [, list, before, member, right, wrong] = /^(\w+): ((?:.*\W)?(\w+): \[?'?)‹(.*)\|(.*)›/.exec(marked)!
+  const column = `    ${list}: ${before}`.replace(/'$/, '').length + 1
+  const path = `tests.0.${list}.0.${member}${member === 'are' ? '.0' : ''}`
+  const [kind, of] = what.split(' of ')
+  const misnamed = `there is no ${kind} "${wrong}"${of ? ` of ${of}` : ''}; did you mean "${right}"?`
+  return [marked.replace(/‹.*›/, wrong!), `14:${column}: ${path}: ${misnamed}`] as const
+})
 
 describe('a case that names what is unknown', () => {
   test.each(UNKNOWN)('is an error with its place: %s', async (expectation, message) => {
@@ -121,7 +95,7 @@ describe('a test that asks nothing', () => {
   })
 
   test('is missed in a file that has none', async () => {
-    writeFileSync(file, MODEL.split('tests:')[0]!)
+    const file = written(MODEL.split('tests:')[0]!)
     const { code, stderr } = await verdictCommand(['test', file])
     expect([code, stderr]).toEqual([EXIT.yes, `${file}: has no tests\n`])
   })

@@ -1,11 +1,10 @@
 /** What people read when no service answers: one sentence with what to do, never a page or a line of a library. */
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
@@ -13,12 +12,10 @@ import { makeCertificates } from '../faults/topologies/certificates.ts'
 import { verdictCommand } from './command-line.ts'
 
 const PAGE = '<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head></html>\n'
-const directory = mkdtempSync(join(tmpdir(), 'verdict-unreachable-'))
 const servers: Server[] = []
 
 afterAll(() => {
   for (const server of servers) server.close()
-  rmSync(directory, { recursive: true })
 })
 
 async function portOf(server: Server | HttpServer): Promise<number> {
