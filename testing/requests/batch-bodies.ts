@@ -7,7 +7,6 @@ import { AccessService } from '#decisions/access-service.ts'
 import { DecisionService } from '#decisions/decision-service.ts'
 import type { BatchReader } from '#http/bytes/batch-reader.ts'
 import type { SingleReader } from '#http/bytes/single-reader.ts'
-import { viewOf } from '#http/message/byte-views.ts'
 import { evaluationReader } from '#http/routes/decisions/access.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/routing/json.ts'
 import { Shape } from '#http/routing/shape.ts'
@@ -15,14 +14,7 @@ import { assert } from '#model/assert.ts'
 import type { Query } from '#model/decision.ts'
 import { EvaluationsRequest } from '#model/wire/access.ts'
 import { Random } from '#testing/data/random.ts'
-import {
-  differingAttributes,
-  judgeAttributes,
-  judgeReading,
-  perhapsBent,
-  textsOf,
-  written,
-} from './mutated-bodies.ts'
+import { differingAttributes, judgeReader, perhapsBent, written } from './mutated-bodies.ts'
 import { AccessCircumstances } from '#decisions/sent-attributes.ts'
 
 const SUBJECT_TYPES = new Set(['user', 'identity'])
@@ -74,19 +66,8 @@ export class OrdinaryBatches {
   }
 }
 
-/** Whether the reader took the body. Throws if it read anything else than the ordinary way does. */
 export function judgeBatch(reader: BatchReader, ordinary: OrdinaryBatches, body: Buffer): boolean {
-  const right = ordinary.read(body)
-  const packed = reader.read(viewOf(body), null)
-  if (packed !== null) {
-    const read = Array.from({ length: packed.count }, (_, index) => {
-      const query = packed.query(index)
-      return query.type === '' ? null : query
-    })
-    judgeReading(body, read, right?.map(textsOf) ?? null)
-  }
-  judgeAttributes(body, reader.read(viewOf(body), 0), right)
-  return packed !== null
+  return judgeReader(reader, body, ordinary.read(body))
 }
 
 /** Reads single evaluations the ordinary way; null where it refuses the body, or nobody is asked. */
@@ -109,14 +90,9 @@ export class OrdinaryEvaluations {
   }
 }
 
-/** As `judgeBatch`, of one evaluation. */
 export function judgeEvaluation(reader: SingleReader, ordinary: OrdinaryEvaluations, body: Buffer): boolean {
-  const right = ordinary.read(body)
-  const packed = reader.read(viewOf(body), null)
-  if (packed !== null) judgeReading(body, packed.query(0), textsOf(right))
-  const isRead = packed !== null
-  judgeAttributes(body, reader.read(viewOf(body), 0), [right])
-  return isRead
+  const query = ordinary.read(body)
+  return judgeReader(reader, body, query && [query])
 }
 
 const KEYS = [

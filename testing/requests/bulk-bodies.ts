@@ -5,20 +5,12 @@
 import { queryOf } from '#decisions/native-query.ts'
 import type { BulkReader } from '#http/bytes/bulk-reader.ts'
 import type { SingleReader } from '#http/bytes/single-reader.ts'
-import { viewOf } from '#http/message/byte-views.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/routing/json.ts'
 import { Shape } from '#http/routing/shape.ts'
 import type { Query } from '#model/decision.ts'
 import { type AllowedQuery, BulkAuthorizationQuery } from '#model/wire/decision.ts'
 import { Random } from '#testing/data/random.ts'
-import {
-  differingAttributes,
-  judgeAttributes,
-  judgeReading,
-  perhapsBent,
-  textsOf,
-  written,
-} from './mutated-bodies.ts'
+import { differingAttributes, judgeReader, perhapsBent, written } from './mutated-bodies.ts'
 
 const shape = new Shape(BulkAuthorizationQuery, 'body')
 
@@ -34,26 +26,14 @@ export function readOrdinarily(body: Buffer): Query[] | null {
   return (value as AllowedQuery[]).map(question => queryOf(question, 0))
 }
 
-/** Whether the reader took the body. Throws if it read anything else than the ordinary way does. */
 export function judge(reader: BulkReader, body: Buffer): boolean {
-  const ordinary = readOrdinarily(body)
-  const packed = reader.read(viewOf(body), null)
-  if (packed !== null) {
-    const read = Array.from({ length: packed.count }, (_, index) => packed.query(index))
-    judgeReading(body, read, ordinary?.map(textsOf) ?? null)
-  }
-  judgeAttributes(body, reader.read(viewOf(body), 0), ordinary)
-  return packed !== null
+  return judgeReader(reader, body, readOrdinarily(body))
 }
 
-/** Whether a reader of single decisions took the body; a bulk's judge otherwise. */
+/** The same for a reader of single decisions. */
 export function judgeSingle(reader: SingleReader, body: Buffer): boolean {
   const ordinary = readOrdinarily(Buffer.concat([Buffer.from('['), body, Buffer.from(']')]))
-  const read = reader.read(viewOf(body), null)
-  if (read !== null) judgeReading(body, [read.query(0)], ordinary?.map(textsOf) ?? null)
-  const isRead = read !== null
-  judgeAttributes(body, reader.read(viewOf(body), 0), ordinary)
-  return isRead
+  return judgeReader(reader, body, ordinary)
 }
 
 const KEYS = [

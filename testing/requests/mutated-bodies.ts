@@ -1,5 +1,6 @@
 /** Slightly mutated bodies, as an attacker would send who looks for a hole in the readers. */
 import type { Query, SentAttributes } from '#model/decision.ts'
+import { viewOf } from '#http/message/byte-views.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '#testing/data/random.ts'
@@ -106,18 +107,35 @@ function asciiOf(text: string, random: Random): string {
   })
 }
 
+/** Whoever reads questions from the bytes of a body; null where it leaves that to the ordinary way. */
+interface Reader {
+  read(body: DataView, readAt: number | null): PackedQueries | null
+}
+
 /**
- * Throws, with the body, if what was read of it for an environment with rules is not what the ordinary way asks, or not with all that it
- * says.
+ * Whether the reader took the body. Throws, with the body, if what was read of it is not what the ordinary way asks: without rules, and with
+ * all that it says for an environment with rules.
  */
-export function judgeAttributes(
+export function judgeReader(reader: Reader, body: Buffer, asked: readonly (Query | null)[] | null): boolean {
+  // The next body takes the place of what was read.
+  const packed = reader.read(viewOf(body), null)
+  judgeReading(body, packed, asked, textsOf)
+  judgeReading(body, reader.read(viewOf(body), 0), asked, toldOf)
+  return packed !== null
+}
+
+function judgeReading(
   body: Buffer,
   packed: PackedQueries | null,
   asked: readonly (Query | null)[] | null,
+  tell: (query: Query | null) => unknown,
 ): void {
   if (packed === null) return
-  const read = Array.from({ length: packed.count }, (_, index) => packed.query(index))
-  judgeReading(body, read.map(toldOf), asked?.map(toldOf) ?? null)
+  const read = Array.from({ length: packed.count }, (_, index) => tell(packed.query(index)))
+  const right = asked?.map(tell) ?? null
+  if (isDeepStrictEqual(read, right)) return
+  const text = JSON.stringify(body.toString('latin1'))
+  throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
 }
 
 /** A question with what it brings along as values; null for one that nobody is asked. */
@@ -139,18 +157,9 @@ function saidIn(sent: SentAttributes | undefined): unknown {
   }
 }
 
-/** A question without what it brings along. */
-export function textsOf(query: Query): Query
-export function textsOf(query: Query | null): Query | null
-export function textsOf(query: Query | null): Query | null {
-  if (query === null) return null
+/** A question without what it brings along; null for one that nobody is asked. */
+function textsOf(query: Query | null): unknown {
+  if (query === null || query.type === '') return null
   const { circumstances: _, ...texts } = query
   return texts
-}
-
-/** Throws, with the body, if what was read of it is not what is right. */
-export function judgeReading(body: Buffer, read: unknown, right: unknown): void {
-  if (isDeepStrictEqual(read, right)) return
-  const text = JSON.stringify(body.toString('latin1'))
-  throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
 }
