@@ -78,3 +78,11 @@ export function commandsOf({ address }: { readonly address: string }, ofEnvironm
   return (args: readonly string[], { key = ofEnvironment, stdin = '' } = {}): Promise<CommandResult> =>
     verdictCommand(args, { env: { VERDICT_URL: address, VERDICT_KEY: key }, stdin })
 }
+
+/** A text with one name ‹as it is|wrong›: its parts, the text with the wrong one, and what is told of it. */
+export function misnamed(marked: string, what: string) {
+  const [, before, right, wrong, after] = /^(.*)‹(.*)\|(.*)›(.*)$/s.exec(marked)!
+  const [kind, of] = what.split(' of ')
+  const says = `there is no ${kind} "${wrong}"${of ? ` of ${of}` : ''}; did you mean "${right}"?`
+  return { before: before!, right: `${before}${right}${after}`, wrong: `${before}${wrong}${after}`, says }
+}

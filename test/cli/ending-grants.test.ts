@@ -1,7 +1,7 @@
 /** Grants that end, from the command line: in model files, which say `until`, and one at a time. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { FACTS, groupPath, sharedService } from '#testing/processes/running-service.ts'
-import { commandFiles, commandsOf, verdictCommand } from './command-line.ts'
+import { commandFiles, commandsOf, misnamed, verdictCommand } from './command-line.ts'
 
 const { pathOf, written } = commandFiles()
 const service = await sharedService()
@@ -265,25 +265,17 @@ describe('verdict grant and verdict revoke', () => {
   })
 
   test.each([
-    ['ana auditor', 'there is no user "ana"; did you mean "anna"?'],
-    ['anna auditr', 'there is no tenant role "auditr"; did you mean "auditor"?'],
-    ['anna auditor in acmee', 'there is no tenant "acmee"; did you mean "acme"?'],
-    ['anna editr on document:d1', 'there is no role "editr" of document; did you mean "editor"?'],
-    ['anna editor on documnt:d1', 'there is no resource "documnt"; did you mean "document"?'],
-    [
-      'anna editor on document:roadmp',
-      'there is no instance "document:roadmp"; did you mean "document:roadmap"?',
-    ],
-    ['staf editor on document:d1 --group', 'there is no group "staf"; did you mean "staff"?'],
-    [
-      'group:staf editor on document:d1 --group',
-      'there is no group "group:staf"; did you mean "group:staff"?',
-    ],
-    [
-      'staff editor on document:roadmp --group',
-      'there is no instance "document:roadmp"; did you mean "document:roadmap"?',
-    ],
-  ])('name what nobody knows: %s', async (words, message) => {
+    ['‹anna|ana› auditor', 'user'],
+    ['anna ‹auditor|auditr›', 'tenant role'],
+    ['anna auditor in ‹acme|acmee›', 'tenant'],
+    ['anna ‹editor|editr› on document:d1', 'role of document'],
+    ['anna editor on ‹document|documnt›:d1', 'resource'],
+    ['anna editor on ‹document:roadmap|document:roadmp›', 'instance'],
+    ['‹staff|staf› editor on document:d1 --group', 'group'],
+    ['‹group:staff|group:staf› editor on document:d1 --group', 'group'],
+    ['staff editor on ‹document:roadmap|document:roadmp› --group', 'instance'],
+  ])('name what nobody knows: %s', async (marked, what) => {
+    const { wrong: words, says: message } = misnamed(marked, what)
     const revision = await service.revision()
     for (const command of ['grant', 'revoke']) {
       const { code, stdout, stderr } = await run([command, ...words.split(' ')])

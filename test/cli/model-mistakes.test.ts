@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
 import { readModelFile } from '../../src/cli/model-file/read-model-file.ts'
-import { commandFiles, verdictCommand } from './command-line.ts'
+import { commandFiles, misnamed, verdictCommand } from './command-line.ts'
 
 const company = readFileSync(fileURLToPath(new URL('company.yaml', import.meta.url)), 'utf8')
 const { pathOf, written } = commandFiles()
@@ -49,16 +49,10 @@ const OTHERS: readonly (readonly [text: string, says: string])[] = [
 
 /** What stands in the file, what is to stand there, where in that the mistake begins, and what is told of it. */
 const MISTAKES = [...MISNAMED, ...OTHERS].map(([marked, what]) => {
-  const [, before, right, wrong, after] = /^(.*)‹(.*)\|(.*)›(.*)$/s.exec(marked)! as unknown as string[]
-  const [kind, of] = what.split(' of ')
-  const misnamed = `there is no ${kind} "${wrong}"${of ? ` of ${of}` : ''}; did you mean "${right}"?`
-  return {
-    from: before! + right! + after!,
-    to: before! + wrong! + after!,
-    // The place is that of the whole name, and of the quote before it.
-    at: before!.search(/[^\s[]*$/),
-    says: OTHERS.some(([text]) => text === marked) ? what : misnamed,
-  }
+  const { before, right, wrong, says } = misnamed(marked, what)
+  // The place is that of the whole name, and of the quote before it.
+  const at = before.search(/[^\s[]*$/)
+  return { from: right, to: wrong, at, says: OTHERS.some(([text]) => text === marked) ? what : says }
 })
 
 function placeOf(text: string, at: number): string {

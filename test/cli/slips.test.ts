@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
-import { commandFiles, verdictCommand } from './command-line.ts'
+import { commandFiles, misnamed, verdictCommand } from './command-line.ts'
 
 const { written } = commandFiles()
 
@@ -44,12 +44,10 @@ const UNKNOWN = (
     ["actions: [{ user: bert, resource: 'document:plan', are: [‹write|wirte›] }]", 'action of document'],
   ] as const
 ).map(([marked, what]) => {
-  const [, list, before, member, right, wrong] = /^(\w+): ((?:.*\W)?(\w+): \[?'?)‹(.*)\|(.*)›/.exec(marked)!
-  const column = `    ${list}: ${before}`.replace(/'$/, '').length + 1
-  const path = `tests.0.${list}.0.${member}${member === 'are' ? '.0' : ''}`
-  const [kind, of] = what.split(' of ')
-  const misnamed = `there is no ${kind} "${wrong}"${of ? ` of ${of}` : ''}; did you mean "${right}"?`
-  return [marked.replace(/‹.*›/, wrong!), `14:${column}: ${path}: ${misnamed}`] as const
+  const { before, wrong, says } = misnamed(marked, what)
+  const [, list, member] = /^(\w+): .*?(\w+): \[?'?$/.exec(before)!
+  const column = `    ${before}`.replace(/'$/, '').length + 1
+  return [wrong, `14:${column}: tests.0.${list}.0.${member}${member === 'are' ? '.0' : ''}: ${says}`] as const
 })
 
 describe('a case that names what is unknown', () => {

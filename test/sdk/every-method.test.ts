@@ -85,6 +85,17 @@ test('every method of the client is driven, or left out for a reason', async () 
   expect([...driven].filter(isLeftOut), 'left out, but driven').toEqual([])
 })
 
+/** A thing is read alike by its key and by its id. */
+async function expectRead<Thing, Path extends string[]>(
+  api: Readonly<Record<'get' | 'getByKey' | 'getById', (...path: Path) => Promise<Thing>>>,
+  keys: Path,
+  ids: Path,
+  thing: Thing,
+): Promise<void> {
+  const read = [await api.get(...keys), await api.getByKey(...keys), await api.getById(...ids)]
+  expect(read).toEqual([thing, thing, thing])
+}
+
 async function driveSchema({ api }: Permit): Promise<void> {
   const created = await api.resources.create({ key: 'folder', name: 'Folder', actions: { read: {} } })
   await api.resources.replace('file', { name: 'File', actions: { read: {}, write: {} } })
@@ -97,25 +108,19 @@ async function driveSchema({ api }: Permit): Promise<void> {
 
   await api.resourceActions.create('file', { key: 'shred', name: 'Shred' })
   const action = await api.resourceActions.update('file', 'shred', { description: 'For good' })
-  expect(await api.resourceActions.get('file', 'shred')).toEqual(action)
-  expect(await api.resourceActions.getByKey('file', 'shred')).toEqual(action)
-  expect(await api.resourceActions.getById(file.id, action.id)).toEqual(action)
+  await expectRead(api.resourceActions, ['file', 'shred'], [file.id, action.id], action)
   const actions = await api.resourceActions.list({ resourceKey: 'file' })
   expect(actions.map(({ key }) => key)).toEqual(['read', 'write', 'shred'])
 
   await api.actionGroups.create('file', { key: 'safe', name: 'Safe', actions: ['read'] })
   const group = await api.actionGroups.update('file', 'safe', { name: 'Harmless' })
   expect(group.actions).toEqual(['read'])
-  expect(await api.actionGroups.get('file', 'safe')).toEqual(group)
-  expect(await api.actionGroups.getByKey('file', 'safe')).toEqual(group)
-  expect(await api.actionGroups.getById(file.id, group.id)).toEqual(group)
+  await expectRead(api.actionGroups, ['file', 'safe'], [file.id, group.id], group)
   expect(await api.actionGroups.list({ resourceKey: 'file' })).toEqual([group])
 
   await api.resourceAttributes.create('file', { key: 'size', type: 'number' })
   const attribute = await api.resourceAttributes.update('file', 'size', { description: 'In bytes' })
-  expect(await api.resourceAttributes.get('file', 'size')).toEqual(attribute)
-  expect(await api.resourceAttributes.getByKey('file', 'size')).toEqual(attribute)
-  expect(await api.resourceAttributes.getById(file.id, attribute.id)).toEqual(attribute)
+  await expectRead(api.resourceAttributes, ['file', 'size'], [file.id, attribute.id], attribute)
   expect(await api.resourceAttributes.list({ resourceKey: 'file' })).toEqual([attribute])
 
   const relation = await api.resourceRelations.create('file', {
@@ -123,9 +128,7 @@ async function driveSchema({ api }: Permit): Promise<void> {
     name: 'In',
     subject_resource: 'folder',
   })
-  expect(await api.resourceRelations.get('file', 'in')).toEqual(relation)
-  expect(await api.resourceRelations.getByKey('file', 'in')).toEqual(relation)
-  expect(await api.resourceRelations.getById(file.id, relation.id)).toEqual(relation)
+  await expectRead(api.resourceRelations, ['file', 'in'], [file.id, relation.id], relation)
   expect(await api.resourceRelations.list({ resourceKey: 'file' })).toEqual([relation])
 
   await api.resourceRoles.create('folder', { key: 'owner', name: 'Owner' })
@@ -140,18 +143,14 @@ async function driveSchema({ api }: Permit): Promise<void> {
   await api.resourceRoles.deleteRoleDerivation('file', 'writer', derivation)
   const writer = await api.resourceRoles.update('file', 'writer', { description: 'May write' })
   expect(writer.granted_to).toMatchObject({ users_with_role: [] })
-  expect(await api.resourceRoles.get('file', 'writer')).toEqual(writer)
-  expect(await api.resourceRoles.getByKey('file', 'writer')).toEqual(writer)
-  expect(await api.resourceRoles.getById(file.id, writer.id)).toEqual(writer)
+  await expectRead(api.resourceRoles, ['file', 'writer'], [file.id, writer.id], writer)
   expect((await api.resourceRoles.list({ resourceKey: 'file' })).map(({ key }) => key)).toEqual(['writer'])
 
   await api.roles.create({ key: 'clerk', name: 'Clerk' })
   await api.roles.assignPermissions('clerk', ['file:read', 'file:write'])
   expect((await api.roles.removePermissions('clerk', ['file:write'])).permissions).toEqual(['file:read'])
   const clerk = await api.roles.update('clerk', { description: 'Files things' })
-  expect(await api.roles.get('clerk')).toEqual(clerk)
-  expect(await api.roles.getByKey('clerk')).toEqual(clerk)
-  expect(await api.roles.getById(clerk.id)).toEqual(clerk)
+  await expectRead(api.roles, ['clerk'], [clerk.id], clerk)
   expect((await api.roles.list({ includeTotalCount: true })).total_count).toBe(1)
 }
 
@@ -171,9 +170,7 @@ async function driveConditionSets({ api }: Permit): Promise<void> {
   expect(chiefs.parent_id).toBe(sales.id)
   const changed = await api.conditionSets.update('chiefs', { name: 'Heads of sales' })
   expect(changed.name).toBe('Heads of sales')
-  expect(await api.conditionSets.get('chiefs')).toEqual(changed)
-  expect(await api.conditionSets.getByKey('chiefs')).toEqual(changed)
-  expect(await api.conditionSets.getById(chiefs.id)).toEqual(changed)
+  await expectRead(api.conditionSets, ['chiefs'], [chiefs.id], changed)
   expect((await api.conditionSets.list({ page: 2, perPage: 2 })).map(({ key }) => key)).toEqual(['chiefs'])
 
   const rule = { user_set: 'sales', permission: 'file:read', resource_set: 'small' }
@@ -204,18 +201,14 @@ async function driveConditionSets({ api }: Permit): Promise<void> {
 async function driveFacts({ api }: Permit): Promise<void> {
   await api.tenants.create({ key: 'acme', name: 'Acme' })
   const acme = await api.tenants.update('acme', { attributes: { tier: 1 } })
-  expect(await api.tenants.get('acme')).toEqual(acme)
-  expect(await api.tenants.getByKey('acme')).toEqual(acme)
-  expect(await api.tenants.getById(acme.id)).toEqual(acme)
+  await expectRead(api.tenants, ['acme'], [acme.id], acme)
   expect((await api.tenants.list({ search: 'ac' })).map(({ key }) => key)).toEqual(['acme'])
 
   await api.users.create({ key: 'ann' })
   expect((await api.users.sync({ key: 'ann', email: 'ann@example.com' })).created).toBe(false)
   const ann = await api.users.update('ann', { first_name: 'Ann' })
   expect(ann.email).toBe('ann@example.com')
-  expect(await api.users.get('ann')).toEqual(ann)
-  expect(await api.users.getByKey('ann')).toEqual(ann)
-  expect(await api.users.getById(ann.id)).toEqual(ann)
+  await expectRead(api.users, ['ann'], [ann.id], ann)
   await api.users.bulkUserCreate([{ key: 'ben' }, { key: 'cat' }])
   await api.users.bulkUserReplace([{ key: 'ben', email: 'ben@example.com' }, { key: 'dan' }])
   await api.users.bulkUserDelete(['cat'])
@@ -239,9 +232,7 @@ async function driveFacts({ api }: Permit): Promise<void> {
 
   await api.resourceInstances.create({ resource: 'file', key: 'f1', tenant: 'acme' })
   const f1 = await api.resourceInstances.update('file:f1', { attributes: { size: 7 } })
-  expect(await api.resourceInstances.get('file:f1')).toEqual(f1)
-  expect(await api.resourceInstances.getByKey('file:f1')).toEqual(f1)
-  expect(await api.resourceInstances.getById(f1.id)).toEqual(f1)
+  await expectRead(api.resourceInstances, ['file:f1'], [f1.id], f1)
   expect(await api.resourceInstances.list({ tenant: 'acme', resource: 'file' })).toEqual([f1])
 
   const tuple = { subject: 'folder:top', relation: 'in', object: 'file:f1' }
@@ -332,9 +323,7 @@ async function driveProjects({ api }: Permit): Promise<void> {
   const created = await projects.create({ key: 'shop', name: 'Shop', urn_namespace: 'urn:shop' })
   const shop = await projects.update('shop', { description: 'Sells' })
   expect(shop).toMatchObject({ id: created.id, urn_namespace: 'urn:shop', description: 'Sells' })
-  expect(await projects.get('shop')).toEqual(shop)
-  expect(await projects.getByKey('shop')).toEqual(shop)
-  expect(await projects.getById(shop.id)).toEqual(shop)
+  await expectRead(projects, ['shop'], [shop.id], shop)
   expect((await projects.list()).map(({ key }) => key)).toEqual(['default', 'shop'])
   expect(await projects.list({ page: 2, perPage: 1 })).toEqual([shop])
 
@@ -345,9 +334,7 @@ async function driveProjects({ api }: Permit): Promise<void> {
   const updated = await environments.update('shop', 'staging', { custom_branch_name: 'next' })
   const staging = { ...updated, email_configuration: null }
   expect(staging).toMatchObject({ project_id: shop.id, custom_branch_name: 'next' })
-  expect(await environments.get('shop', 'staging')).toEqual(staging)
-  expect(await environments.getByKey('shop', 'staging')).toEqual(staging)
-  expect(await environments.getById(shop.id, staging.id)).toEqual(staging)
+  await expectRead(environments, ['shop', 'staging'], [shop.id, staging.id], staging)
   const copied = await environments.copy('shop', 'staging', {
     target_env: { new: { key: 'live', name: 'Live' } },
   })
