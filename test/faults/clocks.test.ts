@@ -1,16 +1,13 @@
 /** The clock of a machine is set, far forward or back. What is reckoned in time goes on as if it had not been. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import type { ApiKey } from '#model/wire/api-key.ts'
-import { ADMIN_KEY, type Client, question, storeDirectory } from '#testing/processes/running-service.ts'
+import { ADMIN_KEY, type Client, question } from '#testing/processes/running-service.ts'
+import { settableClock } from './support/clock-of-nodes.ts'
 import { isReady } from './support/node-process.ts'
 import { type NodesOnWires, STALE_MS_MAX, startNodesOnWires, TIMING } from './support/nodes-on-wires.ts'
 import { Workload } from './support/workload.ts'
 
-const CLOCK = pathToFileURL(fileURLToPath(new URL('./support/settable-clock.js', import.meta.url))).href
 const DAY_MS = 86_400_000
 const JUMPS = [
   ['forward', DAY_MS],
@@ -19,11 +16,9 @@ const JUMPS = [
 
 /** Two nodes whose clocks can be set. */
 async function nodesWithClock(): Promise<NodesOnWires & { readonly setClock: (offsetMs: number) => void }> {
-  const file = join(storeDirectory(), 'offset')
-  const setClock = (offsetMs: number) => writeFileSync(file, String(offsetMs))
-  setClock(0)
-  const settings = { NODE_OPTIONS: `--import=${CLOCK}`, CLOCK_OFFSET_FILE: file, ADMIN_API_KEY: ADMIN_KEY }
-  return { ...(await startNodesOnWires({ settings })), setClock }
+  const { settings, setClock } = settableClock()
+  const nodes = await startNodesOnWires({ settings: { ...settings, ADMIN_API_KEY: ADMIN_KEY } })
+  return { ...nodes, setClock }
 }
 
 async function statusWith(client: Client, key: string): Promise<number> {

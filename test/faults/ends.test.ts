@@ -2,23 +2,14 @@
  * Grants that end on two nodes, when clocks differ, a node sleeps over the end, or Redis is away: nobody is allowed by one on any node
  * behind its end, by that node's clock, and it is removed once.
  */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import type { AuditEntry } from '#model/wire/audit.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
-import {
-  type Client,
-  type Envelope,
-  FACTS,
-  question,
-  storeDirectory,
-} from '#testing/processes/running-service.ts'
+import { type Client, type Envelope, FACTS, question } from '#testing/processes/running-service.ts'
+import { settableClock } from './support/clock-of-nodes.ts'
 import { NodeProcess } from './support/node-process.ts'
 
-const CLOCK = pathToFileURL(fileURLToPath(new URL('./support/settable-clock.js', import.meta.url))).href
 const LATE_MS = 50
 const ASSIGNMENTS = `${FACTS}/role_assignments`
 const GRANT = { user: 'alice', role: 'viewer', resource_instance: 'document:d', tenant: 'default' }
@@ -32,16 +23,8 @@ interface TestedNode {
 }
 
 async function startNode(name: string, storeUrl: string): Promise<TestedNode> {
-  const file = join(storeDirectory(), 'offset')
-  let offset = 0
-  const setClock = (offsetMs: number): void => {
-    offset = offsetMs
-    writeFileSync(file, String(offsetMs))
-  }
-  setClock(0)
-  const settings = { NODE_OPTIONS: `--import=${CLOCK}`, CLOCK_OFFSET_FILE: file }
-  const node = await NodeProcess.start(name, { storeUrl, settings })
-  return { node, setClock, now: () => Date.now() + offset }
+  const { settings, ...clock } = settableClock()
+  return { node: await NodeProcess.start(name, { storeUrl, settings }), ...clock }
 }
 
 /** Two nodes on one Redis, with a model. */

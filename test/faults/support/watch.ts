@@ -6,9 +6,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
 import { type Client, FACTS, question } from '#testing/processes/running-service.ts'
+import { inBothPlaces, PLACES } from './workload.ts'
 import type { NodeProcess } from './node-process.ts'
 
-const PLACES = ['first', 'second'] as const
 const ASK_PAUSE_MS = 5
 const PATIENCE_MS = 25_000
 
@@ -90,12 +90,6 @@ export async function makeModel(client: Client): Promise<void> {
 /** Makes the user, who is then allowed in both places at once. */
 export async function grantBoth(client: Client, user: string): Promise<void> {
   await client.user(user)
-  const body = PLACES.map(place => ({
-    user,
-    role: 'viewer',
-    resource_instance: `document:${place}`,
-    tenant: 'default',
-  }))
-  const answer = await client.post(`${FACTS}/role_assignments/bulk`, body)
+  const answer = await client.post(`${FACTS}/role_assignments/bulk`, inBothPlaces(user))
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)
 }

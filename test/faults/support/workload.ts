@@ -9,7 +9,19 @@ import { isReady, type NodeProcess } from './node-process.ts'
 import { RING_SEATS, ringWrite, type SeatAnswers } from './ring.ts'
 import { WriteHistory } from './write-history.ts'
 
-const PLACES = ['first', 'second'] as const
+/** The documents that a user may read both or none of. */
+export const PLACES = ['first', 'second'] as const
+
+/** What makes a user read both. */
+export function inBothPlaces(user: string): object[] {
+  return PLACES.map(place => ({
+    user,
+    role: 'viewer',
+    resource_instance: `document:${place}`,
+    tenant: 'default',
+  }))
+}
+
 /** Between two writes, and between two questions to a node: a fault is to fall between as many of them as possible. */
 const WRITE_PAUSE_MS = 10
 const ASK_PAUSE_MS = 10
@@ -199,12 +211,7 @@ async function hasUsers(client: Client): Promise<void> {
 /** Status 0: no answer. */
 async function writeAt(client: Client, number: number): Promise<number> {
   const { kind, seat } = ringWrite(number)
-  const body = PLACES.map(place => ({
-    user: `seat-${seat}`,
-    role: 'viewer',
-    resource_instance: `document:${place}`,
-    tenant: 'default',
-  }))
+  const body = inBothPlaces(`seat-${seat}`)
   const method = kind === 'seat' ? 'POST' : 'DELETE'
   const call = client.send(method, `${FACTS}/role_assignments/bulk`, {
     body,
