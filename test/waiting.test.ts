@@ -38,7 +38,6 @@ const LEAK = 'after a forced collection: tens of megabytes are there, or nothing
 const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cli/ending-grants.test.ts': { 'measures time': ENDS },
   'long/console/access.test.ts': { 'measures time': ENDS },
-  'long/console/groups.test.ts': { 'measures time': ENDS },
   'http/organization/audit-about.test.ts': { 'measures time': ENDS },
   'http/changes/effective.test.ts': { 'measures time': ENDS },
   'http/changes/streams.test.ts': { 'measures time': ENDS },

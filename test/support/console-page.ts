@@ -68,7 +68,7 @@ export async function sees(
 }
 
 /** A page with the console, before anybody is signed in. */
-export async function openConsole(browser: Browser, opened: Opened): Promise<Page> {
+async function openConsole(browser: Browser, opened: Opened): Promise<Page> {
   const { address, size = 'desktop', language = 'en', colors = 'light', refusals = [] } = opened
   const page = await openPage(browser, {
     viewport: SIZES[size],
@@ -117,13 +117,17 @@ async function slowDown(page: Page): Promise<void> {
   })
 }
 
-/** The console of an environment, signed in by keyboard alone. */
-export async function openSignedIn(browser: Browser, opened: Opened): Promise<Page> {
-  const page = await openConsole(browser, opened)
-  // The field for the key has the focus.
+/** Types a key where one signs in, once its field has the focus. */
+export async function typeApiKey(page: Page, key = API_KEY): Promise<void> {
   await page.locator('input[type=password]:focus').waitFor()
-  await page.keyboard.type(opened.key ?? API_KEY)
+  await page.keyboard.type(key)
   await page.keyboard.press('Enter')
+}
+
+/** The console of an environment, signed in by keyboard alone. */
+async function openSignedIn(browser: Browser, opened: Opened): Promise<Page> {
+  const page = await openConsole(browser, opened)
+  await typeApiKey(page, opened.key)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.locator('input[type=password]').waitFor({ state: 'detached' })
   if (opened.path !== undefined) await goTo(page, opened.path)

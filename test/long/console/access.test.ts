@@ -11,7 +11,7 @@ import {
   startedService,
 } from '#testing/processes/running-service.ts'
 import { complete, press, pressOn, typeKey } from '../../support/console-keys.ts'
-import { consoleOf, goTo, look, LOOKS, sees } from '../../support/console-page.ts'
+import { consoleOf, goTo, look, LOOKS, sees, typeApiKey } from '../../support/console-page.ts'
 
 const MARKUP = '<img src=x onerror=alert(1)>'
 /** In an address it must be escaped, and in a spreadsheet it would be run. */
@@ -244,11 +244,9 @@ function rowOfText(page: Page, text: string): Locator {
 test('a key decides about its own environment, and nothing of that is shown under the name of another one', async () => {
   const page = await open.signedOut({ refusals: [403, 404] })
   await page.goto(`${verdict.address}/console#/default/elsewhere/access/users/user/anybody/action/read`)
-  await page.locator('input[type=password]:focus').waitFor()
   const asked: string[] = []
   page.on('request', request => asked.push(new URL(request.url()).pathname))
-  await page.keyboard.type(API_KEY)
-  await page.keyboard.press('Enter')
+  await typeApiKey(page)
   await sees(page, 'It does not belong to this environment.')
   expect(asked.filter(path => path.startsWith('/access/'))).toEqual([])
 })

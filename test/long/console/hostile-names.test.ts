@@ -50,6 +50,11 @@ async function fill(): Promise<void> {
   await verdict.grant('team', 'reader', `paper:${KEY}`, 'acme')
   const conditions = { allOf: [{ 'user.note': { equals: MARKUP } }] }
   await made(`${SCHEMA}/condition_sets`, { key: 'insiders', type: 'userset', ...named, conditions })
+  await made(`${FACTS}/set_rules`, {
+    user_set: 'insiders',
+    permission: 'paper:read',
+    resource_set: 'paper',
+  })
   const own = await verdict.send<{ organization_id: string; project_id: string; environment_id: string }>(
     'GET',
     '/v2/api-key/scope',
@@ -65,9 +70,11 @@ async function expectOnlyText(page: Page, where: string): Promise<void> {
   expect([where, found]).toEqual([where, [null, 0]])
 }
 
-const asked = new URLSearchParams({ user: KEY, action: 'read', type: 'paper', key: KEY })
+const question = { user: KEY, action: 'read', type: 'paper', key: KEY }
+const ofNobody = { ...question, user: 'nobody', userAttributes: JSON.stringify({ note: `${MARKUP}?` }) }
 const PATHS: readonly (readonly [path: string, shows: string])[] = [
-  [`questions/${asked}`, KEY],
+  [`questions/${new URLSearchParams(question)}`, KEY],
+  [`questions/${new URLSearchParams(ofNobody)}`, `found: ${JSON.stringify(`${MARKUP}?`)}`],
   ['groups', 'team'],
   ['groups/team', KEY],
   ['groups/team/roles', KEY],

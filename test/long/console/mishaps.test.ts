@@ -147,15 +147,6 @@ test('an address without an environment leads to the one of the key', async () =
   await page.getByRole('heading', { level: 1, name: 'Why?' }).waitFor()
 })
 
-test('a group may be called as a page is', async () => {
-  await verdict.group('users')
-  const page = await open('groups/users')
-  await pressOn(page.getByRole('link', { name: 'Roles' }))
-
-  await page.getByRole('heading', { level: 2, name: 'Roles' }).waitFor()
-  await page.getByRole('heading', { level: 1, name: 'users' }).waitFor()
-})
-
 test('on a telephone a key of two hundred letters is broken where the screen ends, and where one is is in sight', async () => {
   const user = 'x'.repeat(200)
   await verdict.user(user)

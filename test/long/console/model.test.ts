@@ -90,27 +90,6 @@ test('arrow keys go from type to type, Enter chooses one, and what is not joined
   await panel.waitFor({ state: 'detached' })
 })
 
-test('a search brings a type of a hundred into the middle of the picture, with what there is to say of it', async () => {
-  const page = await open('model', { key: await keyOfLarge() })
-  await node(page, /^sales_area/).waitFor()
-  await tabTo(page, '.model-search input')
-  await page.keyboard.type('finance_not')
-  await expect.poll(() => page.getByRole('option').count()).toBe(1)
-  await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('Enter')
-
-  await page.getByRole('complementary', { name: 'The type finance_note' }).waitFor()
-  const box = (await page.locator('.graph-box').boundingBox())!
-  await expect
-    .poll(async () => {
-      const at = (await node(page, /^finance_note/).boundingBox())!
-      return Math.abs(
-        at.x + at.width / 2 - box.x - (await page.locator('.graph-box').boundingBox())!.width / 2,
-      )
-    })
-    .toBeLessThan(3)
-})
-
 test('a type is added with an action, a role, a relation and a derivation, and taken away again', async () => {
   const page = await open('model')
   await openDialog(page.getByRole('button', { name: 'Add type' }))

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { ADMIN_KEY, API_KEY, sharedService } from '#testing/processes/running-service.ts'
 import { openPage } from '../../support/chromium.ts'
 import { pressOn } from '../../support/console-keys.ts'
-import { consoleOf, look, LOOKS, sees } from '../../support/console-page.ts'
+import { consoleOf, look, LOOKS, sees, typeApiKey } from '../../support/console-page.ts'
 
 const verdict = await sharedService()
 const open = consoleOf(verdict.address)
@@ -37,9 +37,7 @@ test('its files are compressed, kept for ever under their names, and all of the 
 
 test('a key that the service does not take is refused beside its field', async () => {
   const page = await open.signedOut({ refusals: [401] })
-  await page.locator('input[type=password]:focus').waitFor()
-  await page.keyboard.type('no-key-of-anybody')
-  await page.keyboard.press('Enter')
+  await typeApiKey(page, 'no-key-of-anybody')
 
   await sees(page, 'does not take this key')
   expect(await page.locator('input[type=password]').getAttribute('aria-invalid')).toBe('true')

@@ -169,16 +169,6 @@ function killedWhileListening(port: number, commits: number) {
     }`)
 }
 
-test('a configured key replaces the one configured before', async () => {
-  const first = start({ API_KEY })
-  await first.address()
-  await first.end('SIGTERM')
-  const second = start({ API_KEY: 'another-configured-key' })
-  const address = await second.address()
-  expect(await scopeStatus(address, 'another-configured-key')).toBe(200)
-  expect(await scopeStatus(address, API_KEY)).toBe(401)
-})
-
 describe('the head of a request', () => {
   /** The status of a request whose line and headers have `bytes` in all, sent in two packets where there is a `cut`. */
   async function statusOf(port: number, bytes: number, cut = bytes) {
@@ -257,16 +247,6 @@ describe("the operator's key", () => {
 })
 
 describe('refuses to start, says why, and ends with exit code 1:', () => {
-  test('a port that somebody else listens on', async () => {
-    const other = createServer().listen(0, '127.0.0.1')
-    await once(other, 'listening')
-    const { port } = other.address() as { port: number }
-    const service = start({ PORT: String(port), STORE_URL: 'memory:' })
-    expect(await service.exited).toBe(1)
-    expect(service.stderr).toContain(`127.0.0.1:${port} is already in use`)
-    other.close()
-  })
-
   test('a data directory that another process has open', async () => {
     await start().address()
     const second = start()
@@ -343,7 +323,7 @@ describe('a stop during the start', () => {
   })
 })
 
-test('a start that fails says why, although what has started already cannot be closed', async () => {
+test('a start on a port that somebody else listens on says so, although what has started already cannot be closed', async () => {
   const unclosable = `import { EmbeddedStore } from '${source('store/embedded/embedded-store.ts')}'
     EmbeddedStore.prototype.close = () => Promise.reject(new Error('on purpose'))`
   const other = createServer().listen(0, '127.0.0.1')
