@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HANG_MS } from '../../support/hang.ts'
 import {
+  ADMIN_KEY,
   type Client,
   neighbourOf,
   type Problem,
