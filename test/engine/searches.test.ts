@@ -236,7 +236,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(asked.users('read', 'document:d1')).toEqual(['alice', 'bob', 'carol'])
     })
 
-    test('without a key, or for an instance nobody stored, lists by tenant roles alone (D-36)', () => {
+    test('without a key, or for an instance nobody stored, lists by tenant roles alone (native.md D-36)', () => {
       const asked = inOffice(
         assignInTenant('alice', 'reader', 'default'),
         assignInTenant('bob', 'reader', 'acme'),

@@ -101,7 +101,7 @@ describe('tenants', () => {
     expect(await verdict.allows(alice, 'read', 'document:unheard'), 'without a tenant: default').toBe(false)
   })
 
-  test('naming another tenant than the instance lives in is a deny, whatever roles are held (D-14)', async () => {
+  test('naming another tenant than the instance lives in is a deny, whatever roles are held (native.md D-14)', async () => {
     const [alice, away] = fresh('alice', 'document:away')
     await verdict.user(alice)
     await verdict.instance(away, 'acme')

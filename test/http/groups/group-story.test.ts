@@ -150,7 +150,7 @@ describe('a group in a group', () => {
   })
 })
 
-test('membership granted to a group as a role (D-41) works like nesting, over a relation of its own', async () => {
+test('membership granted to a group as a role (native.md D-41) works like nesting, over a relation of its own', async () => {
   const [outer, inner, alice, d1] = fresh('outer', 'inner', 'alice', 'document:d1')
   await verdict.user(alice)
   await verdict.group(outer)
@@ -209,7 +209,7 @@ describe('undoing a grant (C.5)', () => {
     expect(Object.keys(body.roles)).toEqual(['member'])
   })
 
-  test('of an entry the client took away: granting puts it back, and the grant counts again (D-40)', async () => {
+  test('of an entry the client took away: granting puts it back, and the grant counts again (native.md D-40)', async () => {
     const service = await startedService()
     await service.createDocumentModel()
     await service.user('alice')
@@ -358,7 +358,7 @@ test('what is linked like a group and is none is not among the groups of a group
   })
 })
 
-test('a relation key that is taken gets a number behind it, and the grant works over that (D-37)', async () => {
+test('a relation key that is taken gets a number behind it, and the grant works over that (native.md D-37)', async () => {
   const service = await startedService()
   await service.resource({ key: 'folder' })
   await service.createDocumentModel()
@@ -593,7 +593,7 @@ test('what names a thing that does not exist, or undoes what is not there, is 40
     ['POST', roles, { ...grant, tenant: 'nowhere' }],
     ['DELETE', roles, grant],
     ['DELETE', roles, missing],
-    // What does not exist is reported before what does not fit (D-38).
+    // What does not exist is reported before what does not fit (native.md D-38).
     ['DELETE', roles, { ...missing, tenant }],
     ['PUT', nesting, { group_instance_key: 'nothing' }],
     ['PUT', `${groupPath('nothing')}/assign_group`, { group_instance_key: team }],

@@ -85,7 +85,7 @@ describe('the scope of a key', () => {
     expect(body).toMatchObject({ project_id: null, environment_id: null })
   })
 
-  test('the organization key manages the environment (D-44), and is told when there is none of that name', async () => {
+  test('the organization key manages the environment (native.md D-44), and is told when there is none of that name', async () => {
     const answer = await verdict.admin<TenantRole>('POST', `${SCHEMA}/roles`, {
       key: 'from-above',
       name: 'From above',

@@ -82,7 +82,7 @@ test.each([
     },
   ],
 ])(
-  'with an action go its permissions and its places in action groups (D-33): %s',
+  'with an action go its permissions and its places in action groups (native.md D-33): %s',
   async (method, path, body) => {
     const verdict = await arranged()
     const answer = await verdict.send(method, path, { body })
