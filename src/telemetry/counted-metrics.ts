@@ -1,7 +1,7 @@
 /**
- * Metrics that threads count, one row per metric. A row determines the cells in shared memory and the output of `/metrics`.
- * `npm run documents` derives its line in docs/monitoring.md and a graph in the dashboard. Metrics that the main thread samples at a
- * scrape have their rows in `sampled-metrics.ts`.
+ * Metrics that threads count, one row per metric. A row determines the cells in shared memory and the output
+ * of `/metrics`. `npm run documents` derives its line in docs/monitoring.md and a graph in the dashboard.
+ * Metrics that the main thread samples at a scrape have their rows in `sampled-metrics.ts`.
  */
 
 export type MetricKind = 'counter' | 'gauge' | 'histogram'
@@ -14,7 +14,9 @@ export interface MetricRow {
   readonly help: string
 }
 
-/** Values of a label that are known when a thread starts: its endpoints, the limits that it counts, its name. */
+/**
+ * Values of a label that are known when a thread starts: its endpoints, the limits that it counts, its name.
+ */
 export type LateValues = 'endpoints' | 'limits' | 'thread'
 
 export interface CountedRow extends MetricRow {
@@ -160,7 +162,7 @@ export type CountedName = keyof Rows
 export type HistogramName = {
   [Name in CountedName]: Rows[Name]['kind'] extends 'histogram' ? Name : never
 }[CountedName]
-/** The label of a metric that has one with few values. */
+/** Label values of a metric whose only label has a fixed list of values. */
 export type LabelOf<Name extends CountedName> = Rows[Name] extends { readonly by: infer By }
   ? By[keyof By] extends readonly (infer Value extends string)[]
     ? Value

@@ -1,15 +1,16 @@
 /**
- * The decision log of one thread: a line of JSON for each decision, or for a sample of them. Lines wait in memory, up to a
- * ceiling, for a writer that works beside the decisions; what finds no room is dropped and counted. No decision ever waits
- * for a disk or a reader of standard output.
+ * The decision log of one thread: one JSON line for each decision, or for a sample of them. A bounded buffer
+ * holds the lines for an asynchronous writer. Lines that do not fit are dropped and counted. A decision never
+ * waits for a disk or for a reader of standard output.
  *
- * Several threads append to one file. Each write holds whole lines and goes to the end, so lines are never mixed; on a pipe
- * that holds for writes of up to 4,096 bytes, which is why none is larger unless a single line is.
+ * Several threads append to the same file. Each write consists of whole lines and is appended atomically, so
+ * lines of different threads never mix. On a pipe, this holds for writes of up to 4,096 bytes. Therefore no
+ * write is larger, except for a single long line.
  */
 import { destination } from 'pino'
 import type { ThreadCounters } from './thread-counters.ts'
 
-/** A question as it was asked; see `Query`. */
+/** Fields of a query that are recorded; see `Query`. */
 interface Asked {
   readonly user: string
   readonly action: string
@@ -18,32 +19,38 @@ interface Asked {
   readonly tenant: string | null
 }
 
-/** Questions that are still bytes, made readable one by one; see `PackedQueries`. */
+/** Queries that are still bytes and are decoded one by one; see `PackedQueries`. */
 interface AskedInBytes {
   readonly count: number
   query(index: number): Asked
 }
 
-/** Characters of a name that are recorded; no user, resource or tenant has one that is longer. */
+/** Maximum length of a recorded name, in characters. Names of users, resources and tenants are shorter. */
 const NAME_LENGTH_MAX = 512
 const BUFFERED_BYTES_MAX = 4 * 1_024 * 1_024
 const WRITTEN_AT_ONCE_BYTES = 4_096
-/** Lines are on their way after so long, however few they are. */
+/** Buffered lines are written at least this often, even if there are few. */
 const FLUSH_EVERY_MS = 1_000
-/** How long the end of a thread waits for what is buffered. */
+/** Maximum time for which the shutdown of a thread waits for buffered lines. */
 const CLOSE_MS_MAX = 1_000
 
 export interface DecisionLogOptions {
-  /** A file, which is appended to, or `stdout`. */
+  /** Path of a file to append to, or `stdout`. */
   readonly destination: string
-  /** The part of the decisions that is recorded, above 0 and up to 1. */
+  /** Share of the decisions that is recorded: greater than 0, at most 1. */
   readonly share: number
-  /** Below which a decision is recorded if it is less than `share`: drawn anew for each. */
+  /**
+   * Returns a new random number for each decision. The decision is recorded if the number is less than
+   * `share`.
+   */
   readonly random: () => number
-  /** The time of a record, in milliseconds since 1970. */
+  /** Time of a record, in milliseconds since 1970. */
   readonly now: () => number
   readonly counters: ThreadCounters | null
-  /** The file cannot be opened or written. Goes on dropping; called once until a write succeeds again. */
+  /**
+   * Called if the file cannot be opened or written; not called again until a write succeeds. Lines are
+   * dropped until then.
+   */
   readonly onFault: (error: unknown) => void
 }
 
@@ -61,7 +68,7 @@ export class DecisionLog {
       dest: options.destination === 'stdout' ? 1 : options.destination,
       sync: false,
       append: true,
-      // A file that exists keeps what the operator has set.
+      // An existing file keeps the permissions that the operator has set.
       mode: 0o600,
       minLength: WRITTEN_AT_ONCE_BYTES - 1,
       maxWrite: WRITTEN_AT_ONCE_BYTES,
@@ -73,12 +80,12 @@ export class DecisionLog {
     this.#timer = setInterval(() => this.#output.flush(), FLUSH_EVERY_MS).unref()
   }
 
-  /** Names the request whose decisions come next. */
+  /** Sets the request ID of the decisions that follow. */
   readonly begin = (requestId: string): void => {
     this.#requestId = requestId
   }
 
-  /** Of questions in bytes it is the first. */
+  /** Records one decision. If `asked` contains packed queries, the decision belongs to the first one. */
   decided(isAllowed: boolean, environmentId: string, asked: Asked | AskedInBytes): void {
     if (!this.#isDrawn()) return
     this.#record(isAllowed, this.#requestId, environmentId, 'query' in asked ? asked.query(0) : asked)
@@ -92,7 +99,7 @@ export class DecisionLog {
     this.later()(decisions, environmentId, asked)
   }
 
-  /** The same, of the request that is named now, in whatever turn it is decided. */
+  /** Returns a recorder for decisions that are made later, under the ID of the current request. */
   later(): (
     decisions: ArrayLike<boolean | number>,
     environmentId: string,
@@ -108,7 +115,10 @@ export class DecisionLog {
     }
   }
 
-  /** Keeps what is to be recorded of questions that are decided later; returns who is to hear of the decisions. */
+  /**
+   * Draws the sample and copies the sampled queries, whose decisions follow later. Returns a function that
+   * records the decisions.
+   */
   asked(
     environmentId: string,
     asked: Asked | readonly Asked[] | AskedInBytes,
@@ -134,7 +144,7 @@ export class DecisionLog {
   }
 
   #record(isAllowed: boolean, requestId: string, environmentId: string, asked: Asked): void {
-    // Nobody's, as `packed-queries.ts` has it: no decision.
+    // The subject is not a user (see `packed-queries.ts`), so no decision was made.
     if (asked.type === '') return
     const { now, counters } = this.#options
     const record = {
@@ -152,7 +162,7 @@ export class DecisionLog {
     counters?.add('decisionLogRecords', 1, isDropped ? 'dropped' : 'written')
   }
 
-  /** Writes what is buffered, unless that takes too long. */
+  /** Writes the buffered lines, but waits at most `CLOSE_MS_MAX`. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     const patience = Promise.withResolvers<void>()
@@ -165,7 +175,7 @@ export class DecisionLog {
     clearTimeout(timer)
   }
 
-  /** Hands a line to the writer. True when it found no room. */
+  /** Passes a line to the writer. Returns true if the line was dropped. */
   #isDropped(line: string): boolean {
     const before = this.#dropped
     try {
@@ -184,7 +194,10 @@ export class DecisionLog {
   }
 }
 
-/** A default of a megabyte would be told again for each question of its batch. */
+/**
+ * Limits the length of a name. A long default of a batch would otherwise be copied into the line of each of
+ * its queries.
+ */
 function cut(name: string): string {
   return name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name
 }

@@ -1,4 +1,6 @@
-/** Measures how late a thread's event loop is, and how large its heap, ten times a second. */
+/**
+ * Measures the delay of a thread's event loop ten times per second, and the size of its heap once per second.
+ */
 import { getHeapStatistics } from 'node:v8'
 import type { ThreadCounters } from './thread-counters.ts'
 
@@ -12,7 +14,10 @@ export class LoopMeter {
   #beats = 0
   readonly #onBeat: () => void
 
-  /** Runs until it is closed; does not keep a thread alive. `onBeat` is for what else is looked at as often. */
+  /**
+   * Runs until `close` is called; does not keep the thread alive. `onBeat` is called at each measurement of
+   * the delay.
+   */
   constructor(counters: ThreadCounters, onBeat: () => void = () => {}) {
     this.#counters = counters
     this.#onBeat = onBeat

@@ -1,6 +1,7 @@
 /**
- * The metrics of the process, as `/metrics` tells them: what the threads count (`counted-metrics.ts`), added up, and what the main
- * thread knows of environments and the process (`sampled-metrics.ts`). Made anew for each scrape; nothing is computed in between.
+ * Metrics of the process as `/metrics` returns them: the sums of the counters of all threads
+ * (`counted-metrics.ts`) and the values that the main thread samples (`sampled-metrics.ts`). Each scrape
+ * builds the text from scratch; nothing is computed between scrapes.
  */
 import type { MetricsText } from './metrics-text.ts'
 import type { MetricSources } from './sampled-metrics.ts'
@@ -12,23 +13,23 @@ export class Metrics {
   readonly #threads: (readonly [name: string, counters: ThreadCounters])[] = []
   #text: Promise<MetricsText> | null = null
 
-  /** `namesEnvironments`: whether a scrape may tell the keys of environments and projects. */
+  /** `namesEnvironments`: whether a scrape may contain the keys of environments and projects. */
   constructor(sources: MetricSources, { namesEnvironments }: { readonly namesEnvironments: boolean }) {
     this.#sources = sources
     this.#namesEnvironments = namesEnvironments
   }
 
-  /** Adds what a thread counts from now on. */
+  /** Includes the counters of a thread in later scrapes. */
   addThread(name: string, handle: ThreadCountersHandle): void {
     this.#threads.push([name, new ThreadCounters(handle)])
   }
 
-  /** What each thread counts, that of the main thread first. */
+  /** Counters of each thread; the main thread is first. */
   get threads(): readonly (readonly [name: string, counters: ThreadCounters])[] {
     return this.#threads
   }
 
-  /** Everything, in the text format of Prometheus. O(endpoints called + environments). */
+  /** All metrics in the Prometheus text format. O(endpoints called + environments). */
   async text(): Promise<string> {
     this.#text ??= import('./metrics-text.ts').then(
       ({ MetricsText }) => new MetricsText(this.#sources, this.#namesEnvironments),

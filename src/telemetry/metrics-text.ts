@@ -1,6 +1,6 @@
 /**
- * The text of a scrape. Loaded at the first one, with the library that makes it, which would take as long at a start as all the code that
- * begins to serve.
+ * Builds the text of a scrape. Loaded at the first scrape: loading the metrics library takes as long as
+ * loading all code that the service needs to start.
  */
 import { AggregatorRegistry, Counter, Gauge, Registry } from '@prometheus-io/client'
 import { type MetricSources, OF_ENVIRONMENTS, SAMPLED_METRICS, type SampledRow } from './sampled-metrics.ts'
@@ -9,7 +9,10 @@ import type { ThreadCounters } from './thread-counters.ts'
 export class MetricsText {
   readonly #registry = new Registry()
 
-  /** `namesEnvironments`: otherwise a metric has one value for all environments, without their keys and those of projects. */
+  /**
+   * If `namesEnvironments` is false, a metric has one value for all environments, without keys of
+   * environments and projects.
+   */
   constructor(sources: MetricSources, namesEnvironments: boolean) {
     for (const row of SAMPLED_METRICS) {
       if (namesEnvironments) this.#sample(row, sources)
@@ -17,7 +20,7 @@ export class MetricsText {
     }
   }
 
-  /** What these threads have counted, and what is sampled now. */
+  /** Text with the sums of the counters of these threads and with the sampled values. */
   async of(threads: readonly (readonly [name: string, counters: ThreadCounters])[]): Promise<string> {
     const counted = threads.map(([name, counters]) => counters.metrics(name))
     const own = await this.#registry.getMetricsAsJSON()
@@ -35,7 +38,9 @@ export class MetricsText {
   }
 }
 
-/** The row with one value for all environments, or for each of its other labels. */
+/**
+ * Converts the row so that it has one value for all environments, for each combination of its other labels.
+ */
 function withoutNames(row: SampledRow): SampledRow {
   const { ofAll } = row
   if (ofAll === undefined) return row

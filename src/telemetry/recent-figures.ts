@@ -1,28 +1,29 @@
 /**
- * What this node did in the last minutes, for pages that are opened now: a sample every five seconds, of the counters that `/metrics`
- * tells of and of no others. The main thread reads the cells of all threads then; nobody counts anything for it.
+ * Recent activity of this node, for pages of the console: one sample every five seconds, covering the last
+ * fifteen minutes. Samples are computed only from the counters behind `/metrics`. The main thread reads the
+ * counters of all threads; no further counting is necessary.
  */
 import { COUNTED_METRICS, type EndpointKind } from './counted-metrics.ts'
 import { noRequests, type RequestSums, type ThreadCounters } from './thread-counters.ts'
 
 const EVERY_MS = 5_000
 export const INTERVAL_SECONDS = EVERY_MS / 1_000
-/** Fifteen minutes. */
+/** Number of samples in fifteen minutes. */
 const SAMPLES_MAX = 180
 const KEPT_MS = SAMPLES_MAX * EVERY_MS
 
 const LATENCY_BOUNDS = COUNTED_METRICS.requestSeconds.bounds
 const DELAY_BOUNDS = COUNTED_METRICS.loopDelaySeconds.bounds
 
-/** What happened in an interval, a second; null: nothing is counted. */
+/** Activity in one interval. Rates are per second. Fields are null if the node does not count them. */
 export interface RecentSample {
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly at: number
   readonly requests_per_second: Readonly<Record<EndpointKind, number>> | null
   readonly refused_per_second: number | null
   readonly failed_per_second: number | null
   readonly checks_per_second: { readonly allow: number; readonly deny: number } | null
-  /** Null where no decision was answered, too. */
+  /** Also null if no decision was made in the interval. */
   readonly latency_ms: { readonly p50: number; readonly p99: number } | null
   readonly commits_per_second: number
   readonly loop_delay_p99_ms: { readonly main: number; readonly http: number | null }
@@ -32,23 +33,23 @@ export interface RecentSample {
 }
 
 export interface RecentSources {
-  /** What each thread counts, that of the main thread first; HTTP threads may come later. */
+  /** Counters of each thread; the main thread is first. HTTP threads can be added later. */
   threads(): readonly (readonly [name: string, counters: ThreadCounters])[]
   stalenessMs(): number
   /** Milliseconds since 1970. */
   now(): number
-  /** Never goes back. */
+  /** Milliseconds of a monotonic clock. */
   elapsedMs(): number
 }
 
-/** All counters at one moment. */
+/** Values of all counters at one moment. */
 interface Reading {
   readonly elapsedMs: number
   readonly requests: RequestSums
   readonly allowed: number
   readonly denied: number
   readonly commits: number
-  /** Of each thread, by its name. */
+  /** Bucket counts by thread name. */
   readonly loopDelays: ReadonlyMap<string, readonly number[]>
 }
 
@@ -56,7 +57,7 @@ export class RecentFigures {
   readonly #sources: RecentSources
   #timer: NodeJS.Timeout | null = null
   #last: Reading
-  /** The oldest first. */
+  /** In ascending order of time. */
   readonly #samples: { readonly elapsedMs: number; readonly sample: RecentSample }[] = []
 
   constructor(sources: RecentSources) {
@@ -64,7 +65,7 @@ export class RecentFigures {
     this.#last = this.#read()
   }
 
-  /** Takes samples until it is closed. Does not keep the process alive. */
+  /** Takes samples until `close` is called. Does not keep the process alive. */
   begin(): void {
     this.#timer = setInterval(() => this.take(), EVERY_MS).unref()
   }
@@ -73,13 +74,13 @@ export class RecentFigures {
     if (this.#timer) clearInterval(this.#timer)
   }
 
-  /** Those of the last fifteen minutes, the oldest first. */
+  /** Samples of the last fifteen minutes, in ascending order of time. */
   samples(): RecentSample[] {
     const from = this.#sources.elapsedMs() - KEPT_MS
     return this.#samples.filter(({ elapsedMs }) => elapsedMs >= from).map(({ sample }) => sample)
   }
 
-  /** Takes a sample of what happened since the last one. */
+  /** Takes a sample of the activity since the previous sample. */
   take(): void {
     const reading = this.#read()
     const sample = this.#sampleOf(reading, this.#last)
@@ -108,7 +109,7 @@ export class RecentFigures {
 
   #sampleOf(now: Reading, before: Reading): RecentSample {
     const seconds = (now.elapsedMs - before.elapsedMs) / 1_000
-    // An interval of nothing has no rate.
+    // An empty interval has no rate.
     const rate = (count: number): number => (seconds > 0 ? rounded(count / seconds) : 0)
     const [[main], ...http] = this.#sources.threads() as [
       [string, ThreadCounters],
@@ -160,8 +161,9 @@ function since(now: readonly number[], before: readonly number[] | undefined): n
 }
 
 /**
- * A quantile from the counts of buckets, in milliseconds, as `histogram_quantile` of Prometheus has it: spread evenly within its bucket, and
- * the highest bound for what is beyond that. Null: nothing was counted.
+ * Estimates a quantile in milliseconds from bucket counts, like `histogram_quantile` of Prometheus: values
+ * are assumed to be evenly distributed within a bucket. Values above the highest bound count as that bound.
+ * Null if all counts are 0.
  */
 function quantileMs(quantile: number, bounds: readonly number[], counts: readonly number[]): number | null {
   const rank = quantile * counts.reduce((sum, count) => sum + count, 0)
@@ -178,7 +180,7 @@ function quantileMs(quantile: number, bounds: readonly number[], counts: readonl
   return rounded(bounds.at(-1)! * 1_000)
 }
 
-/** To a thousandth: what an estimate is good for. */
+/** Rounds to three decimal places. The values are estimates, so more digits would carry no information. */
 function rounded(value: number): number {
   return Math.round(value * 1_000) / 1_000
 }

@@ -1,6 +1,6 @@
 /**
- * Metrics that the main thread samples at a scrape, one row per metric. Metrics that threads count have their rows in
- * `counted-metrics.ts`.
+ * Metrics that the main thread samples at a scrape, one row per metric. Metrics that threads count have their
+ * rows in `counted-metrics.ts`.
  */
 import type { MetricRow } from './counted-metrics.ts'
 
@@ -52,8 +52,8 @@ export interface SampledRow extends MetricRow {
   readonly kind: 'counter' | 'gauge'
   readonly labels: readonly string[]
   /**
-   * Value of a row by environment in a scrape without names of environments: the sum, the greatest value, or nothing. Absent if the row
-   * has no environment.
+   * Value of a row by environment in a scrape without names of environments: the sum, the greatest value, or
+   * nothing. Absent if the row has no environment.
    */
   readonly ofAll?: 'sum' | 'greatest' | 'nothing'
   values(sources: MetricSources): Iterable<readonly [labels: Labels, value: number]>

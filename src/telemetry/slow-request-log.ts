@@ -1,6 +1,6 @@
 /**
- * One log line for each slow request, up to so many a second: a bad minute must not be made worse by thousands of lines,
- * which are written synchronously. What was left out is told with the next line.
+ * Logs slow requests, at most `LINES_PER_SECOND_MAX` lines per second. Lines are written synchronously, so
+ * thousands of them would make an overload worse. The next line contains the number of omitted lines.
  */
 import type { Logger } from 'pino'
 
@@ -20,7 +20,7 @@ export class SlowRequestLog {
   #lines = 0
   #omitted = 0
 
-  /** `elapsedMs` gives milliseconds since some moment, never turned back. */
+  /** `elapsedMs` returns the milliseconds of a monotonic clock. */
   constructor(log: Logger, elapsedMs: () => number) {
     this.#log = log
     this.#elapsedMs = elapsedMs

@@ -1,8 +1,9 @@
 /**
- * Sends spans to a collector, as OTLP over HTTP, from the thread that made them. They wait in a bounded queue; what finds no room is
- * dropped and counted, so that no request waits for a collector and none is harmed by one that is away.
+ * Sends spans to a collector as OTLP over HTTP, from the thread that created them. A bounded queue holds the
+ * spans. Spans that do not fit are dropped and counted, so requests never wait for a collector, even if it is
+ * unavailable.
  *
- * Loaded only where tracing is on: it is some megabytes of objects in each thread.
+ * Loaded only if tracing is enabled, because the libraries take several megabytes of heap per thread.
  */
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -24,16 +25,22 @@ import {
 import type { ThreadCounters } from './thread-counters.ts'
 import { Tracing } from './tracing.ts'
 
-/** Spans of a thread that wait or are on their way, some 2 kB each. */
+/** Maximum number of spans of a thread that are queued or being sent. A span takes about 2 kB. */
 export const QUEUED_SPANS_MAX = 2_048
-/** Spans of one request to the collector. To write them as protobuf stops the thread, for some 0.4 ms. */
+/**
+ * Maximum number of spans per request to the collector. Encoding a batch of this size as protobuf blocks the
+ * thread for about 0.4 ms.
+ */
 const BATCH_MAX = 128
-/** Spans are on their way after so long, however few they are. */
+/** Queued spans are sent at least this often, even if there are few. */
 const SEND_EVERY_MS = 1_000
-/** How long the end of a thread waits for what is queued. */
+/** Maximum time for which the shutdown of a thread waits for queued spans. */
 const CLOSE_MS_MAX = 1_000
 
-/** By the names that OpenTelemetry gives them. `share`: the part of the traces that is kept, above 0 and up to 1. */
+/**
+ * Samplers by their OpenTelemetry names. `share`: share of the traces that is kept, greater than 0 and at
+ * most 1.
+ */
 const SAMPLERS = {
   always_on: () => new AlwaysOnSampler(),
   always_off: () => new AlwaysOffSampler(),
@@ -44,20 +51,23 @@ const SAMPLERS = {
 } as const satisfies Readonly<Record<string, (share: number) => Sampler>>
 
 export interface SpanExportOptions {
-  /** The collector's base URL; spans go to `v1/traces` below it. */
+  /** Base URL of the collector. Spans are sent to `v1/traces` below it. */
   readonly otlpEndpoint: string
-  /** `name=value`, with commas between them; null: none. */
+  /** Headers as `name=value`, separated by commas. Null if there are none. */
   readonly otlpHeaders: string | null
   readonly tracesSampler: keyof typeof SAMPLERS
   readonly tracesShare: number
-  /** Of the service. */
+  /** Version of the service. */
   readonly version: string
   readonly counters: ThreadCounters | null
-  /** The collector cannot be reached, or refuses. Called once until it takes spans again. */
+  /**
+   * Called if the collector cannot be reached or rejects spans. Not called again until the collector accepts
+   * spans.
+   */
   readonly onFault: (error: unknown) => void
 }
 
-/** Spans for one thread, sent to a collector. */
+/** Opens the tracing of one thread. Its spans are sent to a collector. */
 export function openTracing(options: SpanExportOptions): Tracing {
   const { tracesSampler, tracesShare, version } = options
   const provider = new TracerProvider({
@@ -70,12 +80,15 @@ export function openTracing(options: SpanExportOptions): Tracing {
       'process.pid': process.pid,
     }).merge(detectResources({ detectors: [envDetector] })),
   })
-  // What cannot be sent has been told of.
+  // Export failures have already been reported.
   const end = () => Promise.race([provider.shutdown().catch(() => {}), sleep(CLOSE_MS_MAX)])
   return new Tracing(provider.getTracer('verdict', version), end)
 }
 
-/** Counts what becomes of each span. The library's own bound leaves out what is on its way. */
+/**
+ * Counts sent and dropped spans. Enforces its own limit, because the limit of the library does not include
+ * spans that are being sent.
+ */
 class CountedSpans implements SpanProcessor {
   readonly #options: SpanExportOptions
   readonly #exporter: SpanExporter

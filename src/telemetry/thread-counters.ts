@@ -1,13 +1,15 @@
 /**
- * What one thread counts: cells in shared memory which that thread alone writes, and the main thread reads and adds up when
- * somebody asks for metrics. Counting is an addition to a number in an array: nothing is allocated, sent or locked.
+ * Counters of one thread in shared memory. Only that thread writes the cells. The main thread reads and sums
+ * the cells of all threads when metrics are requested. Counting is one addition to an array element: it does
+ * not allocate, send messages or lock.
  *
- * Cells are read while they are written: a sum may be one request ahead of its count, as in any scrape. Aligned numbers of
- * 64 bits are read and written whole on the machines this runs on.
+ * The main thread reads cells while they are written, so a sum can be ahead of its count by one request, as
+ * in any scrape. Aligned 64-bit numbers are read and written atomically on all supported platforms.
  *
- * The metrics stand one behind the other, as in their table (`counted-metrics.ts`), those last whose number of cells is known late.
- * Each has cells for every combination of the values of its labels: one, or of histograms one for each bound, one for what is beyond the
- * last, and the sum.
+ * The metrics are stored in the order of their table (`counted-metrics.ts`). Metrics whose number of cells is
+ * known only at runtime are stored last. A metric has cells for each combination of its label values. A
+ * counter or a gauge has one cell. A histogram has one cell per bound, one for values above the last bound,
+ * and one for the sum.
  */
 import {
   COUNTED_METRICS,
@@ -22,18 +24,18 @@ import {
   STATUSES,
 } from './counted-metrics.ts'
 
-/** What another thread needs to read the counters: to be posted as it is, once all endpoints have their numbers. */
+/** Handle with which another thread reads the counters. Post it after all endpoints are registered. */
 export interface ThreadCountersHandle {
   readonly cells: Float64Array
-  /** By their numbers; the first stands for none. */
+  /** Operation ID by endpoint number. Number 0 stands for requests without a route. */
   readonly endpoints: string[]
-  /** What each of them is for. */
+  /** Purpose by endpoint number. */
   readonly endpointKinds: EndpointKind[]
   readonly endpointsMax: number
   readonly limits: readonly string[]
 }
 
-/** A metric in the form in which @prometheus-io/client adds up those of several registries. */
+/** A metric in the form from which @prometheus-io/client sums the metrics of several registries. */
 export interface CountedMetric {
   readonly name: string
   readonly help: string
@@ -48,10 +50,10 @@ export interface CountedMetric {
 
 type Outcome = (typeof OUTCOMES)[number]
 
-/** Requests that have ended, of several threads together. */
+/** Counts of completed requests, summed over several threads. */
 export interface RequestSums {
   readonly ended: Readonly<Record<EndpointKind, Record<Outcome, number>>>
-  /** Of decisions that were answered, by the buckets of the metric. */
+  /** Decisions with a successful response, by the buckets of the latency metric. */
   readonly latencies: number[]
 }
 
@@ -64,10 +66,10 @@ export function noRequests(): RequestSums {
 }
 
 const STATUS_MAX = 599
-/** Requests that no route was found for. */
+/** Label value for requests that match no route. */
 const NO_ENDPOINT = 'none'
 
-/** The place of a status among those of an endpoint. */
+/** Offset of a status within the cells of an endpoint. */
 const PLACE_OF_STATUS = new Uint8Array(STATUS_MAX + 1).fill(STATUSES.indexOf('other'))
 PLACE_OF_STATUS[0] = STATUSES.indexOf('aborted')
 for (const [place, status] of STATUSES.entries()) {
@@ -80,19 +82,19 @@ function isSizedLate({ by = {} }: CountedRow): boolean {
   return Object.values(by).some(values => values === 'endpoints' || values === 'limits')
 }
 
-/** The place of the value of a metric's only label. */
+/** Offset of the value of a metric's only label. */
 function placeOf(name: CountedName, label: string): number {
   const { by }: CountedRow = COUNTED_METRICS[name]
   const [values] = Object.values(by ?? {})
   return (values as readonly string[]).indexOf(label)
 }
 
-/** How many cells there are for one combination of labels. */
+/** Number of cells per combination of label values. */
 function cellsOf({ bounds }: CountedRow): number {
   return bounds ? bounds.length + 2 : 1
 }
 
-/** Where the cells of each metric begin, and how many there are of all. */
+/** Offset of the first cell of each metric, and the total number of cells. */
 function layoutOf(limitCount: number, endpointsMax: number) {
   const sizes: Readonly<Record<LateValues, number>> = {
     endpoints: 1 + endpointsMax,
@@ -113,14 +115,17 @@ function layoutOf(limitCount: number, endpointsMax: number) {
   return { at: at as Readonly<Record<CountedName, number>>, count }
 }
 
-/** Of what is counted with every request or decision, and stands in the same place in all threads. */
+/** Offsets of metrics that are updated with every request or decision. They are the same in all threads. */
 const { requestsInFlight: IN_FLIGHT, checks: ALLOWED } = layoutOf(0, 0).at
 const DENIED = ALLOWED + 1
 const LATENCY_BOUNDS = COUNTED_METRICS.requestSeconds.bounds
 const LATENCY_CELLS = cellsOf(COUNTED_METRICS.requestSeconds)
 const STATUS_CELLS = STATUSES.length
 
-/** Questions of a bulk or a batch; of those in bytes some may be nobody's, which are no decisions (`packed-queries.ts`). */
+/**
+ * Queries of a bulk or a batch. In packed queries, `nonUserCount` of them have a subject that is not a user,
+ * so no decision is made for these (`packed-queries.ts`).
+ */
 type AskedAtOnce = readonly unknown[] | { readonly nonUserCount: number }
 
 export class ThreadCounters {
@@ -130,7 +135,7 @@ export class ThreadCounters {
   readonly #requestsAt: number
   readonly #requestSecondsAt: number
 
-  /** Counters at zero, for the limits of these names and at most so many endpoints. */
+  /** Creates counters with the value 0 for the named limits and at most `endpointsMax` endpoints. */
   static create(limits: readonly string[], endpointsMax: number): ThreadCounters {
     const { count } = layoutOf(limits.length, endpointsMax)
     const cells = new Float64Array(new SharedArrayBuffer(count * Float64Array.BYTES_PER_ELEMENT))
@@ -143,7 +148,7 @@ export class ThreadCounters {
     })
   }
 
-  /** The counters that another thread keeps, to be read. */
+  /** Wraps the counters of another thread, to read them. */
   constructor(handle: ThreadCountersHandle) {
     this.handle = handle
     this.#cells = handle.cells
@@ -152,12 +157,12 @@ export class ThreadCounters {
     this.#requestSecondsAt = this.#at.requestSeconds
   }
 
-  /** Adds to a counter, to that with the label where it has one. */
+  /** Adds to a counter, or to its cell for `label` if the metric has a label. */
   add<Name extends CountedName>(name: Name, by: number, label?: LabelOf<Name>): void {
     this.#cells[this.#at[name] + (label === undefined ? 0 : placeOf(name, label))]! += by
   }
 
-  /** Sets a gauge, or a counter to what another counts. */
+  /** Sets a gauge, or sets a counter to a value that is counted elsewhere. */
   set(name: CountedName, value: number): void {
     this.#cells[this.#at[name]] = value
   }
@@ -167,7 +172,10 @@ export class ThreadCounters {
     this.#observe(this.#at[name], COUNTED_METRICS[name].bounds, value)
   }
 
-  /** The number under which an endpoint is counted, a new one if need be; that of none for null, and when all are taken. */
+  /**
+   * Number of an endpoint for counting. Registers an unknown operation ID. Returns 0 for null, or if all
+   * numbers are taken.
+   */
   endpoint(operationId: string | null, kind: EndpointKind): number {
     const { endpoints, endpointKinds, endpointsMax } = this.handle
     if (operationId === null) return 0
@@ -182,7 +190,7 @@ export class ThreadCounters {
     this.#cells[IN_FLIGHT]! += 1
   }
 
-  /** `status` 0: nobody was there any more to be answered. */
+  /** Counts a completed request. `status` 0: the client disconnected before the response. */
   ended(endpoint: number, status: number, elapsedMs: number): void {
     const cells = this.#cells
     cells[IN_FLIGHT]! -= 1
@@ -192,7 +200,7 @@ export class ThreadCounters {
     this.#observe(row, LATENCY_BOUNDS, elapsedMs / 1_000)
   }
 
-  /** A connection came (1) or went (-1). */
+  /** Counts an opened (1) or closed (-1) connection. */
   connected(change: 1 | -1): void {
     this.add('connections', change)
   }
@@ -206,7 +214,7 @@ export class ThreadCounters {
     this.#cells[isAllowed ? ALLOWED : DENIED]! += 1
   }
 
-  /** O(decisions). */
+  /** Counts several decisions. O(decisions). */
   decidedAll(decisions: ArrayLike<boolean | number>, _environmentId: string, asked: AskedAtOnce): void {
     this.#decidedAll(decisions, 'nonUserCount' in asked ? asked.nonUserCount : 0)
   }
@@ -215,7 +223,7 @@ export class ThreadCounters {
     return (decisions, environmentId, asked) => this.decidedAll(decisions, environmentId, asked)
   }
 
-  /** Of questions, or one, that are decided later: who counts the decisions then. */
+  /** Returns a function that counts the decisions of these queries when they are made. */
   asked(
     _environmentId: string,
     asked: AskedAtOnce | { readonly user: string },
@@ -242,19 +250,21 @@ export class ThreadCounters {
     cells[row + bounds.length + 1]! += value
   }
 
-  /** What a counter or a gauge stands at, that with the label where it has one. */
+  /** Current value of a counter or a gauge, or of its cell for `label`. */
   read<Name extends CountedName>(name: Name, label?: LabelOf<Name>): number {
     return this.#cells[this.#at[name] + (label === undefined ? 0 : placeOf(name, label))]!
   }
 
-  /** How often the event loop was late, by the buckets of the metric. */
+  /** Number of event-loop delays in each bucket of the metric. */
   loopDelays(): number[] {
     const from = this.#at.loopDelaySeconds
     const { length } = COUNTED_METRICS.loopDelaySeconds.bounds
     return Array.from(this.#cells.subarray(from, from + length + 1))
   }
 
-  /** Adds the requests of each kind by their outcomes, and how long answered decisions took. O(endpoints). */
+  /**
+   * Adds the counts of requests by kind and outcome, and the latencies of successful decisions. O(endpoints).
+   */
   addRequestsTo({ ended, latencies }: RequestSums): void {
     const cells = this.#cells
     let from = this.#requestSecondsAt
@@ -272,7 +282,7 @@ export class ThreadCounters {
     }
   }
 
-  /** What has been counted so far; endpoints that nobody has called are left out. */
+  /** All metrics with their current values. Endpoints without requests are omitted. */
   metrics(thread: string): CountedMetric[] {
     return ROWS.map(([name, row]) => ({
       name: row.name,
@@ -297,7 +307,10 @@ export class ThreadCounters {
     return values
   }
 
-  /** The values of all labels, the first one's outermost, with their place among the cells of a metric. */
+  /**
+   * Yields all combinations of label values with their offsets within the cells of a metric. The first label
+   * varies slowest.
+   */
   *#combinations(
     by: readonly (readonly [label: string, values: readonly string[] | LateValues])[],
     thread: string,

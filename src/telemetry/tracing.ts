@@ -1,6 +1,7 @@
 /**
- * Spans of requests and of the work for them, in OpenTelemetry's conventions for HTTP servers. The trace of the caller is gone on with,
- * by `traceparent` and `tracestate`. Where spans go is the tracer's own affair (`span-export.ts`).
+ * Spans of requests and of the work for them, according to OpenTelemetry's semantic conventions for HTTP
+ * servers. Spans continue the trace of the client (`traceparent` and `tracestate`). The tracer determines
+ * where spans are sent (`span-export.ts`).
  */
 import {
   type Attributes,
@@ -23,16 +24,19 @@ export interface TracedRequest {
 }
 
 export interface TracedRoute {
-  /** The template: `/v2/facts/{proj_id}/{env_id}/users`. */
+  /** Template of the path: `/v2/facts/{proj_id}/{env_id}/users`. */
   readonly path: string
   readonly operationId: string
 }
 
-/** Methods that may be in the name of a span. Of others there is no end: a caller may invent them. */
+/**
+ * Methods that can appear in the name of a span. A client can invent other methods, so their number is
+ * unbounded.
+ */
 const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE'])
-/** Characters of a text from a caller. */
+/** Maximum length of a text from a client, in characters. */
 const TEXT_MAX = 512
-/** A name, or an address of IPv6 in brackets, and a port. */
+/** A host name or an IPv6 address in brackets, with an optional port. */
 const HOST = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d{1,5}))?$/
 
 const FROM_HEADERS = {
@@ -45,13 +49,13 @@ export class Tracing {
   readonly #tracer: Tracer
   readonly #end: () => Promise<void>
 
-  /** `end` sends what is left and resolves in bounded time. */
+  /** `end` sends the remaining spans and resolves within bounded time. */
   constructor(tracer: Tracer, end: () => Promise<void>) {
     this.#tracer = tracer
     this.#end = end
   }
 
-  /** The span of a request; see `RequestTracing`. */
+  /** Starts the span of a request; see `RequestTracing`. */
   begin(route: TracedRoute | null, request: TracedRequest) {
     const from = this.#propagator.extract(ROOT_CONTEXT, request.headers, FROM_HEADERS)
     const attributes = attributesOf(route, request)
@@ -67,7 +71,7 @@ export class Tracing {
     }
   }
 
-  /** Runs a part of the work of a request under a span of its own. */
+  /** Runs a part of the work of a request under a separate span. */
   async within<Result>(
     operation: string,
     traceparent: string | null,
@@ -86,7 +90,7 @@ export class Tracing {
     }
   }
 
-  /** Sends what is left; takes no more. */
+  /** Sends the remaining spans and accepts no new ones. */
   close(): Promise<void> {
     return this.#end()
   }
@@ -99,14 +103,14 @@ export class Tracing {
 }
 
 /**
- * Without the query, where attributes of users stand. The sampler may look at them, and there is one before the answer: so all that is
- * known of a request is told at its beginning.
+ * Attributes of the span of a request. The query is omitted because it can contain attributes of users. All
+ * attributes are set when the span starts, because the sampler decides at that time.
  */
 function attributesOf(route: TracedRoute | null, { method, path, headers }: TracedRequest): Attributes {
   const attributes: Attributes = {
     'http.request.method': METHODS.has(method) ? method : '_OTHER',
     'url.path': kept(path),
-    // What the caller sees; a proxy may have taken TLS away.
+    // Scheme that the client used. A proxy might have terminated TLS.
     'url.scheme': headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http',
   }
   if (!METHODS.has(method)) attributes['http.request.method_original'] = kept(method)
@@ -122,7 +126,10 @@ function attributesOf(route: TracedRoute | null, { method, path, headers }: Trac
   return attributes
 }
 
-/** `status` 0: the caller had left before there was an answer. What a caller did wrong (4xx) is no error of the server. */
+/**
+ * Ends the span. `status` 0: the client disconnected before the response. Client errors (4xx) are not errors
+ * of the server span.
+ */
 function endWith(span: Span, status: number): void {
   if (status > 0) span.setAttribute('http.response.status_code', status)
   if (status >= 500) fail(span, String(status))
@@ -135,7 +142,7 @@ function fail(span: Span, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-/** A part of a text would keep all of it in memory: it is made anew. */
+/** Truncates a text. The result is a copy, because a slice would keep the whole text in memory. */
 function kept(text: string): string {
   return text.length <= TEXT_MAX ? text : Buffer.from(text.slice(0, TEXT_MAX)).toString()
 }
