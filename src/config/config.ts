@@ -1,6 +1,7 @@
 /**
- * Settings: environment variables, each with its default, its meaning and its name in `Config`. `read-config.ts` reads and validates
- * them. `--help` and docs/settings.md show the meanings. The order matters: `packaging/documents.ts` groups the table by topic.
+ * Settings: environment variables with their defaults, meanings and names in `Config`. `read-config.ts` reads
+ * and validates them. `--help` and docs/settings.md show the meanings. The order matters:
+ * `packaging/documents.ts` groups the table by topic.
  */
 import { availableParallelism } from 'node:os'
 import { KEY_OVERLAP_SECONDS_MAX } from '#model/limits.ts'
@@ -331,7 +332,7 @@ export const settings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: setting('otlpEndpoint', {
     shownDefault: 'off',
     meaning: 'OpenTelemetry collector that receives spans by OTLP over HTTP, such as `http://127.0.0.1:4318`',
-    // Empty is unset, as OpenTelemetry has it.
+    // OpenTelemetry treats an empty variable as unset.
     parse: value => (value === '' ? null : parseUrl(value)),
     fallback: () => null,
   }),
@@ -377,7 +378,10 @@ export type Config = {
   readonly [Name in keyof Settings as Settings[Name]['as']]: ReturnType<Settings[Name]['parse']>
 }
 
-/** Settings that only the main thread needs: the API keys (threads compare hashes) and the access to the store. */
+/**
+ * Settings that only the main thread needs: the API keys (threads compare hashes) and the access to the
+ * store.
+ */
 type MainThreadOnly = 'apiKey' | 'adminApiKey' | 'storeUrl' | 'redisPassword' | 'redisSentinelPassword'
 
 /** Settings that are passed to threads. */

@@ -1,7 +1,7 @@
 /**
- * Reads the settings from environment variables and reports all invalid values together, each with its name and the reason. Secrets can
- * be read from files (`NAME_FILE`). Unknown variables are ignored. A variable that resembles a setting causes a warning, or an error if
- * it begins with `VERDICT_`.
+ * Reads the settings from environment variables and reports all invalid values together, each with its name
+ * and the reason. Secrets can be read from files (`NAME_FILE`). Unknown variables are ignored. A variable
+ * that resembles a setting causes a warning, or an error if it begins with `VERDICT_`.
  */
 import { AuthzError } from '#model/errors.ts'
 import { type Config, settings } from './config.ts'
@@ -96,7 +96,10 @@ function strangeness(name: string): string | null {
   return isOwn ? `${name} is no setting` : null
 }
 
-/** Whether the names differ in one position only, by at most two letters, or by one letter if the name is short. */
+/**
+ * Whether the names differ in one position only, by at most two letters, or by one letter if the name is
+ * short.
+ */
 function isNear(name: string, known: string): boolean {
   const length = Math.min(name.length, known.length)
   let before = 0

@@ -1,4 +1,4 @@
-/** Kinds of settings: parsers, and the messages for values that are not valid. */
+/** Kinds of settings: parsers, and messages for invalid values. */
 
 export interface SettingKind<Value> {
   /** Default as docs/settings.md shows it. */
@@ -37,12 +37,12 @@ export function integer(
   }
 }
 
-/** A secret that is long enough not to be guessed. Messages never contain the value. */
+/** A secret that is too long to be guessed. Messages never contain the value. */
 export function secret(meaning: string, shownDefault: string): SettingKind<string | null> {
   return { shownDefault, meaning, isSecret: true, parse: parseSecret, fallback: () => null }
 }
 
-/** A password of another system: any text that is not empty. */
+/** A password for another system: any text that is not empty. */
 export function password(meaning: string): SettingKind<string | null> {
   return { shownDefault: 'none', meaning, isSecret: true, parse: nonEmpty, fallback: () => null }
 }
@@ -94,7 +94,7 @@ export function flag(meaning: string, fallback = false): SettingKind<boolean> {
   return { shownDefault: `\`${fallback}\``, meaning, parse, fallback: () => fallback }
 }
 
-/** An environment by the keys of its project and its own. */
+/** Parses an environment, given as the keys of its project and of the environment. */
 export function parseEnvironment(text: string): { readonly project: string; readonly environment: string } {
   const [project, environment, ...rest] = text.split('/')
   if (!project || !environment || rest.length > 0) {
@@ -110,7 +110,7 @@ export function parseList(text: string): string[] {
   return items
 }
 
-/** Origins as browsers write them, or `*` alone. */
+/** Parses a list of origins in the form that browsers send, or a single `*`. */
 export function parseOrigins(text: string): readonly string[] {
   const origins = parseList(text)
   const strange = origins.find(origin => origin !== '*' && URL.parse(origin)?.origin !== origin)
@@ -122,7 +122,8 @@ export function parseOrigins(text: string): readonly string[] {
 
 export function parseUrl(text: string): string {
   const url = URL.parse(text)
-  // The text is given back as it is, so what the parser forgives (blanks, an empty query) is refused.
+  // The text is returned unchanged, so anything that the URL parser tolerates (blanks, an empty query) is
+  // rejected.
   const isBase = url && /^https?:$/.test(url.protocol) && !/[?#\\\s]/.test(text)
   const hasLogin = url !== null && (url.username !== '' || url.password !== '')
   if (!isBase || hasLogin) {
@@ -133,7 +134,7 @@ export function parseUrl(text: string): string {
   return text
 }
 
-/** `name=value` with commas between them, for the headers of a request. Nothing of it is shown. */
+/** Validates headers given as `name=value`, separated by commas. Messages never contain the text. */
 export function parseHeaders(text: string): string {
   const isHeader = (entry: string): boolean => /^\s*[\w!#$&'*+.^`|~-]+=[\x21-\x7e ]+$/.test(entry)
   if (!text.split(',').every(isHeader)) throw new Error('expected name=value, with commas between several')
@@ -145,7 +146,7 @@ export function parseHeaders(text: string): string {
   return text
 }
 
-/** A share of a whole: more than 0, at most 1. */
+/** Parses a share: a number greater than 0 and at most 1. */
 export function parseShare(text: string): number {
   const share = Number(text)
   if (text.trim() === '' || !(share > 0 && share <= 1)) {
