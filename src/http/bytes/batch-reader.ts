@@ -1,10 +1,12 @@
 /**
- * Reads the body of an AuthZEN batch from its bytes into packed questions, where it is of the usual kind: every item is to
- * be answered. Where the inherited defaults come before the items, as most callers write them, one pass is enough. Where
- * they come after, as in JSON with sorted names, the items are passed over first.
+ * Reads the body of an AuthZEN batch directly from its bytes into packed queries. The body must have the
+ * common form, and its semantic must be to evaluate every item. If the defaults come before the items, as
+ * most clients write them, one pass is sufficient. If they come after the items, as in JSON with sorted
+ * names, the items are first skipped and then read.
  *
- * Whatever this reader accepts, the ordinary way answers without an error at any item, and both read the same questions. It
- * never refuses: a body it cannot read, also one with a bad item, is left to the ordinary way.
+ * If this reader accepts a body, the fallback (`JSON.parse` and the schema) evaluates every item without an
+ * error, and both read the same queries. This reader never rejects a request. If it cannot read a body,
+ * including one with an invalid item, the fallback handles it.
  */
 import { bytesOf } from '#http/message/byte-views.ts'
 import { itemsSent, SENT_TEXT_BYTES_MAX } from '#decisions/said-in-texts.ts'
@@ -31,24 +33,24 @@ import {
 import { type Place, QuestionReader } from './question-reader.ts'
 
 export interface BatchReaderOptions {
-  /** Longer batches are not read here. The ordinary way refuses them. */
+  /** Maximum number of items. Longer batches are left to the fallback, which rejects them. */
   readonly checksMax: number
   /** See `BulkReader`. */
   readonly unlikePartsMax?: number | undefined
-  /** Types whose ids are user keys. */
+  /** Subject types whose IDs are user keys. */
   readonly subjectTypes: ReadonlySet<string>
-  /** Whether a resource must have an id. */
+  /** Whether a resource must have an ID. */
   readonly isStrict: boolean
 }
 
 interface Readers {
   readonly reader: QuestionReader
   readonly batch: QuestionReader
-  /** Whether conditions may ask for what the items say. */
+  /** Whether conditions can read the attributes and the context of the items. */
   readonly isRuled: boolean
 }
 
-/** Where the items are that could not be read yet, and which defaults were known by then. */
+/** Range of the items that could not be read yet, and the defaults (`parts`) that were known at that time. */
 interface PassedItems {
   readonly from: number
   readonly to: number
@@ -58,9 +60,9 @@ interface PassedItems {
 export class BatchReader {
   readonly #options: BatchReaderOptions
   readonly #list: ListReader
-  /** The meaning of the defaults of the body before. */
+  /** Text that identifies the defaults of the previous body; see `#useDefaults`. */
   #inherited = ''
-  /** Whether some of them came after the items. */
+  /** Whether some defaults of the previous body came after its items. */
   #wasBehind = false
 
   constructor(options: BatchReaderOptions) {
@@ -68,7 +70,10 @@ export class BatchReader {
     this.#list = new ListReader(options.checksMax)
   }
 
-  /** The questions, valid until the next body is read; `null` if the body is not of the usual kind. O(bytes). `readAt`: see `ListReader`. */
+  /**
+   * Returns the queries, valid until the next body is read, or null if the body does not have the common
+   * form. `readAt`: see `ListReader`. O(bytes).
+   */
   read(bytes: DataView, readAt: number | null): PackedQueries | null {
     const body = bytesOf(bytes)
     const { texts } = this.#list
@@ -92,7 +97,7 @@ export class BatchReader {
     const end = batch.read(skipBlanks(body, 0))
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
     if (passed !== null && !this.#readPassed(body, bytes, passed, { reader, batch, isRuled })) return null
-    // What is inherited counts for the items.
+    // Items inherit attributes from the defaults.
     if (batch.saysAttributes) this.#list.saysAttributes = true
     if (isRuled && !this.#hasReadableAttributes(list, body.length)) return null
     const packed = this.#list.packed(readAt, itemsSent({ ...list, end: body.length }))
@@ -100,7 +105,9 @@ export class BatchReader {
     return packed === null || packed.count === 0 ? null : packed
   }
 
-  /** Reads the items of a batch whose other members are known. Returns the place after them, or `REFUSED`. */
+  /**
+   * Reads the items of a batch whose defaults are known. Returns the offset after the items, or `REFUSED`.
+   */
   #readItems(body: Buffer, bytes: DataView, at: number, { reader, batch, isRuled }: Readers): number {
     if (hasLongText(batch)) return REFUSED
     this.#useDefaults(batch)
@@ -108,27 +115,33 @@ export class BatchReader {
     return this.#list.read(body, bytes, at, { reader, defaults: spotOf(batch), isRuled, asked })
   }
 
-  /** Whether no item can have too many attributes, with those it inherits. It would have to be answered with an error. */
+  /**
+   * Whether the attributes of every item, including inherited ones, fit the limit. An item above the limit
+   * requires an error response.
+   */
   #hasReadableAttributes({ from, to }: Place, length: number): boolean {
     if (!this.#list.saysAttributes) return true
     return this.#list.longestText + length - (to - from) <= SENT_TEXT_BYTES_MAX
   }
 
-  /** Whether all items could be read, now that everything after them is known. */
+  /** Reads the skipped items when all defaults are known. Returns whether all items could be read. */
   #readPassed(body: Buffer, bytes: DataView, { from, to, parts }: PassedItems, readers: Readers): boolean {
     const wasRead = !this.#wasBehind
     this.#wasBehind = readers.batch.parts !== parts
-    // Items that were refused would be refused again if no new defaults are known.
+    // Items that were rejected are rejected again unless new defaults are known.
     if (wasRead && !this.#wasBehind) return false
     return this.#readItems(body, bytes, from, readers) === to
   }
 
-  /** Templates of items hold as long as the items inherit the same, apart from the keys, which differ in each body. */
+  /**
+   * Keeps the templates of items only if the defaults are the same as in the previous body. The keys in the
+   * defaults can differ.
+   */
   #useDefaults(batch: QuestionReader): void {
     const { parts, subjectType, action, type, tenant } = batch
     const texts = [subjectType, action, type, tenant].map(place => batch.text(place))
     const hasKeys = `${parts} ${batch.user.from === 0} ${batch.key.from === 0}`
-    // Separated by a character that no text contains.
+    // The separator does not occur in any text.
     const inherited = [hasKeys, ...texts].join('\n')
     if (inherited !== this.#inherited) this.#list.forget()
     this.#inherited = inherited
@@ -144,7 +157,7 @@ export class BatchReader {
     if (!hasSubject) reader.inherit(SUBJECT_PART, batch)
     if ((reader.parts & ACTION_PART) === 0) Object.assign(reader.action, batch.action)
     if (!hasResource) reader.inherit(RESOURCE_PART, batch)
-    // Of a resource that lacks its id, too, the type is not completed.
+    // If a resource has no ID, its type is not inherited.
     else if (reader.key.from !== 0) Object.assign(reader.type, pick(reader.type, batch.type))
     const { user, action, type, key } = reader
     if (user.from === 0 || subjectType.from === 0 || action.from === 0 || type.from === 0) return null
@@ -163,19 +176,19 @@ export class BatchReader {
 }
 
 /**
- * Whether a default is longer than any name. A default is read again for each item that inherits it, so a body of a
- * megabyte would be read ten thousand times. The ordinary way makes one text of it.
+ * Whether a default is longer than any name. Each item that inherits a default reads it again, so a default
+ * of a megabyte would be read up to ten thousand times. The fallback decodes it once.
  */
 function hasLongText(batch: QuestionReader): boolean {
   return TEXTS.some(name => batch[name].to - batch[name].from > LONG_KEY_BYTES_MAX)
 }
 
-/** The item's own text, else the default's. */
+/** The item's value if it is present, otherwise the default. */
 function pick(own: Place, inherited: Place): Place {
   return own.from === 0 ? inherited : own
 }
 
-/** The keys of the defaults, as a question that inherits them has them. */
+/** Key ranges of the defaults, in the layout of a query that inherits both keys. */
 function spotOf({ user, key }: QuestionReader): Int32Array {
   const range = new Int32Array(RANGE_WORDS)
   range[USER_RANGE] = user.at

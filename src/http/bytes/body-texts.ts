@@ -1,16 +1,17 @@
 /**
- * The strings of one body that are not plain ASCII: those of another script stay where they stand, and the body has to be
- * UTF-8; escapes are decoded to the side, and count as standing behind the body.
+ * Strings of one body that are not plain ASCII. Unescaped strings in any script stay in the body, which must
+ * be valid UTF-8. Escaped strings are decoded into a separate buffer. Their offsets follow the end of the
+ * body.
  *
- * As strict as the ordinary parser: what it refuses in a string (control characters, unknown escapes, surrogates without
- * the other half) is refused here.
+ * As strict as `JSON.parse`: control characters, unknown escapes and unpaired surrogates in strings are
+ * rejected.
  */
 import { isUtf8 } from 'node:buffer'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import { BACKSLASH, QUOTE, REFUSED } from './plain-json.ts'
 
 const LETTER_U = 0x75
-/** The letter after a backslash, and the character it stands for; `u` is not among them. */
+/** Character for each letter after a backslash, except `u`. */
 const ESCAPES: ReadonlyMap<number, number> = new Map(
   Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(
     ([letter, meant]) => [letter.charCodeAt(0), meant.charCodeAt(0)],
@@ -20,40 +21,43 @@ const HIGH_SURROGATE = 0xd800
 const LOW_SURROGATE = 0xdc00
 const SURROGATES_END = 0xe000
 const BEYOND_BMP = 0x10000
-/** Bytes of decoded text that have room at first. The room is doubled as needed, and released above `KEPT_BYTES_MAX`. */
+/**
+ * Initial capacity for decoded text, in bytes. It doubles as needed and is released above `KEPT_BYTES_MAX`.
+ */
 const BYTES_MIN = 256
 const KEPT_BYTES_MAX = 64 * 1_024
 /**
- * A key that takes longer in the body is left to the ordinary parser: it may be looked at for each template, and callers decide
- * how long it is. The longest key fits if each of its letters has a backslash, and others with more.
+ * Maximum length of a key in the body, in bytes. Longer keys are left to `JSON.parse`, because a key can be
+ * read once per template and clients control its length. The longest valid key fits even if each of its
+ * letters is escaped with a backslash.
  */
 const KEY_TEXT_BYTES_MAX = 2 * LONG_KEY_BYTES_MAX
-/** Bytes after a key that code reading by words may touch. */
+/** Bytes after a key that code reading whole words can access. */
 const PADDING = 3
-/** A longer text that is not read is not looked at for templates. */
+/** Maximum length of a skipped string that templates compare, in bytes. */
 const NEAR_BYTES = 1_024
-/** How many ends of such texts are remembered: as many as a template has gaps. */
+/** Number of skipped strings whose ends are cached: the maximum number of gaps in a template. */
 export const SKIPPED_VALUES_MAX = 16
 const NOWHERE = -1
 
 export class BodyTexts {
-  /** Whether all strings that were passed so far are ASCII. */
+  /** Whether all strings that were read or skipped so far are ASCII. */
   isAscii = true
-  /** Where the key read last is in what `bytes` returns, and its length. */
+  /** Offset of the last key in the result of `bytes`, and its length. */
   keyAt = 0
   keyLength = 0
   #body!: DataView
-  /** The length of the body. Asking a view for its length is a call. */
+  /** Length of the body, cached because `byteLength` of a view is a function call. */
   #limit = 0
   #decoded = new Uint8Array(BYTES_MIN)
   #end = 0
-  /** Where the last such texts begin and end. The oldest is forgotten next. */
+  /** Start and end offsets of the strings skipped last. The oldest entry is replaced first. */
   readonly #knownFrom = new Int32Array(SKIPPED_VALUES_MAX).fill(NOWHERE)
   readonly #knownEnds = new Int32Array(SKIPPED_VALUES_MAX)
   #oldestKnown = 0
   #hasKnown = false
 
-  /** Begins with another body. Returns its number of bytes. */
+  /** Starts with another body. Returns its length in bytes. */
   begin(body: DataView): number {
     this.#body = body
     this.#limit = body.byteLength
@@ -65,14 +69,14 @@ export class BodyTexts {
     return this.#limit
   }
 
-  /** Whether the texts that were read are valid. O(bytes) if anything is not ASCII. */
+  /** Whether the strings that were read are valid UTF-8. O(bytes) if any of them is not ASCII. */
   get isValid(): boolean {
     if (this.isAscii) return true
     const { buffer, byteOffset } = this.#body
     return isUtf8(new Uint8Array(buffer, byteOffset, this.#limit))
   }
 
-  /** The body, and after it the decoded texts; valid until the next body begins. */
+  /** The body followed by the decoded strings. Valid until the next body begins. */
   get bytes(): DataView {
     if (this.#end === 0) return this.#body
     const { buffer, byteOffset } = this.#body
@@ -83,19 +87,19 @@ export class BodyTexts {
     return new DataView(all.buffer)
   }
 
-  /** How many bytes have been decoded, to be given to `forget`. */
+  /** Number of decoded bytes, as an argument for `forget`. */
   get mark(): number {
     return this.#end
   }
 
-  /** Drops what was decoded since `mark`. */
+  /** Drops the text that was decoded after `mark`. */
   forget(mark: number): void {
     this.#end = mark
   }
 
   /**
-   * Reads a string that is not empty, from quote to quote. Returns the place after it, or `REFUSED`. O(length), which is
-   * bounded.
+   * Reads a nonempty string, including its quotes. Returns the offset after it, or `REFUSED`. O(length),
+   * which is bounded.
    */
   keyEnd(at: number): number {
     const limit = Math.min(this.#limit, at + KEY_TEXT_BYTES_MAX)
@@ -112,7 +116,10 @@ export class BodyTexts {
     return this.keyLength === 0 ? REFUSED : end
   }
 
-  /** Reads a string in any script, without escapes, from quote to quote. Returns the place after it, or `REFUSED`. */
+  /**
+   * Reads a string in any script without escapes, including its quotes. Returns the offset after it, or
+   * `REFUSED`.
+   */
   unescapedEnd(at: number, limit = this.#limit): number {
     const body = this.#body
     if (at >= limit || body.getUint8(at) !== QUOTE) return REFUSED
@@ -129,7 +136,7 @@ export class BodyTexts {
     return REFUSED
   }
 
-  /** Passes over any string that is not read. Returns the place after it, or `REFUSED`. */
+  /** Skips any string. Returns the offset after it, or `REFUSED`. */
   skippedEnd(at: number, limit = this.#limit): number {
     const end = this.unescapedEnd(at, limit)
     if (end !== REFUSED) return end
@@ -140,8 +147,9 @@ export class BodyTexts {
   }
 
   /**
-   * The same for a string that ends soon. The result is remembered: each template that a question is compared with asks for
-   * it, and a caller who makes all templates fail at the end of long texts would have each text read that often.
+   * Like `skippedEnd`, for strings that end within `NEAR_BYTES`. The result is cached, because every template
+   * that is compared with a query requests it. Otherwise a client could make all templates fail at the end of
+   * long strings, and each string would be read once per template.
    */
   nearSkippedEnd(at: number): number {
     const known = this.#knownFrom.indexOf(at)
@@ -172,7 +180,7 @@ export class BodyTexts {
     return REFUSED
   }
 
-  /** Decodes the escape whose letter is at `at`. Returns the place after it, or `REFUSED`. */
+  /** Decodes the escape whose letter is at `at`. Returns the offset after it, or `REFUSED`. */
   #escape(at: number): number {
     const body = this.#body
     if (at >= this.#limit) return REFUSED
@@ -197,7 +205,7 @@ export class BodyTexts {
     return at + 11
   }
 
-  /** Four hexadecimal digits, or `REFUSED`. */
+  /** Value of four hexadecimal digits, or `REFUSED`. */
   #unit(at: number): number {
     const body = this.#body
     if (at + 4 > this.#limit) return REFUSED

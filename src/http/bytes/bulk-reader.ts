@@ -1,8 +1,10 @@
 /**
- * Reads the body of a bulk decision from its bytes into packed questions, where it is of the usual kind.
+ * Reads the body of a bulk check directly from its bytes into packed queries, if the body has the common
+ * form.
  *
- * Whatever this reader accepts, the ordinary parser and the schema accept, and they read the same questions. It never
- * refuses: a body it cannot read is theirs, and so are all error texts. The fuzz test holds it to that.
+ * If this reader accepts a body, `JSON.parse` and the schema accept it and read the same queries. This reader
+ * never rejects a request: the fallback handles all other bodies and produces all error messages. A fuzz test
+ * verifies this.
  */
 import { bytesOf } from '#http/message/byte-views.ts'
 import type { PackedQueries, QueryTerms } from '#model/packed-queries.ts'
@@ -16,15 +18,19 @@ export class BulkReader {
   readonly #unlikePartsMax: number | undefined
 
   /**
-   * Longer bulks are not read here; the ordinary way refuses them. Nor are bulks with more than `unlikePartsMax` members
-   * and elements in questions that no template matches, which take several times as long.
+   * Bulks of more than `checksMax` queries are left to the fallback, which rejects them. `unlikePartsMax`
+   * limits the members and elements in queries that match no template, because reading these takes several
+   * times as long. Bulks above it are also left to the fallback.
    */
   constructor(checksMax: number, unlikePartsMax?: number) {
     this.#list = new ListReader(checksMax)
     this.#unlikePartsMax = unlikePartsMax
   }
 
-  /** The questions, valid until the next body is read; `null` if the body is not of the usual kind. O(bytes). `readAt`: see `ListReader`. */
+  /**
+   * Returns the queries, valid until the next body is read, or null if the body does not have the common
+   * form. `readAt`: see `ListReader`. O(bytes).
+   */
   read(bytes: DataView, readAt: number | null): PackedQueries | null {
     const body = bytesOf(bytes)
     const { texts } = this.#list

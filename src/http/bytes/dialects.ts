@@ -1,20 +1,25 @@
-/** The dialects of a single question: which fields a reader accepts, and which query they make. */
+/** Dialects of single queries: the fields that a reader accepts, and the query that it builds from them. */
 import { accessSent, nativeSent, type SaidReader } from '#decisions/said-in-texts.ts'
 import type { QueryTerms } from '#model/packed-queries.ts'
 import type { ReadQuestion } from './list-reader.ts'
 import { type Fields, ITEM_FIELDS, QUESTION_FIELDS } from './question-fields.ts'
 import type { QuestionReader } from './question-reader.ts'
 
-/** A dialect of single questions, which inherit nothing. */
+/** A dialect of single queries, which inherit nothing. */
 export interface Dialect {
   readonly fields: Fields
-  /** `known` has the terms of the question before. Null leaves the question to the ordinary parser. */
+  /**
+   * Builds the query that the reader has read. `known` contains the terms of the previous query. Null: the
+   * query is left to the fallback parser.
+   */
   asked(reader: QuestionReader, known: QueryTerms | null): ReadQuestion | null
-  /** What a question that was read says beside. */
+  /** Reader of the attributes and the context of a query. */
   readonly sent: SaidReader
 }
 
-/** The dialect of `/allowed`, alone or in a bulk. Its fields say what is required. */
+/**
+ * The dialect of `/allowed`, both for single checks and in bulks. Its fields define which ones are required.
+ */
 export const NATIVE: Dialect = {
   fields: QUESTION_FIELDS,
   asked: asksOfUser,
@@ -22,8 +27,8 @@ export const NATIVE: Dialect = {
 }
 
 /**
- * Of an AuthZEN evaluation that is no item of a batch. `isStrict`: a resource must have an id. Subjects of other types than
- * `subjectTypes` are no users, and nothing is asked about them.
+ * The dialect of an AuthZEN evaluation outside of a batch. `isStrict`: a resource must have an ID. Subjects
+ * whose type is not in `subjectTypes` are not users, so no decision is made for them.
  */
 export function evaluationDialect(options: {
   readonly subjectTypes: ReadonlySet<string>

@@ -1,7 +1,8 @@
 /**
- * Reads a JSON list of questions from bytes into packed questions. The first question is read; those that look like it are
- * compared instead (`question-template.ts`), which is several times faster than parsing. Templates outlive the body: the
- * next one will look the same. Of which dialect the questions are is said by whoever asks.
+ * Reads a JSON list of queries directly from bytes into packed queries. The first query is read in full.
+ * Queries of the same form are only compared with it (`question-template.ts`), which is several times faster
+ * than parsing. Templates are kept for the next body, which is likely to have the same form. The caller
+ * determines the dialect of the queries.
  */
 import type { SaidReader } from '#decisions/said-in-texts.ts'
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
@@ -20,46 +21,61 @@ import type { QuestionReader } from './question-reader.ts'
 import { type KeyPlace, type LearnedQuestion, QuestionTemplate } from './question-template.ts'
 
 const TEMPLATES_MAX = 8
-/** Longer questions are read each time: templates are kept, and callers decide how long they are. */
+/**
+ * Maximum length of a query that becomes a template, in bytes. Longer queries are read each time, because
+ * templates stay in memory and clients control their length.
+ */
 const TEMPLATE_BYTES_MAX = 1_024
-/** Another template is learned when those learned from the same body have matched so many times each. */
+/**
+ * A further template is learned only if the templates learned from the same body have matched this many times
+ * each on average.
+ */
 const USES_PER_TEMPLATE = 4
-/** Number of questions that have room at first. It is doubled as needed. */
+/** Initial capacity in queries. It doubles as needed. */
 const CHECKS_MIN = 512
 
-/** Key ranges of questions that inherit nothing. */
+/** Key ranges for queries that inherit nothing. */
 export const NO_DEFAULTS = new Int32Array(RANGE_WORDS)
 
-/** A question that was read: its terms, and where its keys lie in the body. */
+/** A query that was read: its terms, and the ranges of its keys in the body. */
 export interface ReadQuestion {
   readonly terms: QueryTerms
   readonly user: KeyPlace
   readonly key: KeyPlace
 }
 
-/** One kind of list in one body. */
+/** Properties of the list of queries in one body. */
 export interface Questions {
   readonly reader: QuestionReader
-  /** The ranges of the keys that questions inherit. */
+  /** Ranges of the keys that the queries inherit. */
   readonly defaults: Int32Array
-  /** Whether conditions may ask for what they say. */
+  /** Whether conditions can read the attributes and the context of the queries. */
   readonly isRuled: boolean
-  /** What the question last read asks, `known` being the terms of the one before; null leaves it to the ordinary parser. */
+  /**
+   * Builds the query that was read last. `known`: the terms of the previous query. Null: the query is left to
+   * the fallback parser.
+   */
   asked(known: QueryTerms | null): ReadQuestion | null
 }
 
-/** How often templates have matched. It decides whether questions are compared with them, and whether more are learned. */
+/**
+ * Counts how often templates match. The counts determine whether queries are compared with templates and
+ * whether more templates are learned.
+ */
 export class TemplateYield {
   templates = 0
   uses = 0
   misses = 0
 
-  /** Whether questions are compared with templates. Where hardly any two look alike, comparing costs more than it saves. */
+  /**
+   * Whether queries are compared with templates. If queries rarely have the same form, comparing costs more
+   * than it saves.
+   */
   get shouldMatch(): boolean {
     return this.misses <= TEMPLATES_MAX + this.uses
   }
 
-  /** Whether another template may be learned. */
+  /** Whether another template can be learned. */
   get shouldLearn(): boolean {
     return this.templates * USES_PER_TEMPLATE <= this.uses
   }
@@ -68,39 +84,48 @@ export class TemplateYield {
 interface ListSource {
   readonly body: Buffer
   readonly bytes: DataView
-  /** The ranges of the keys that questions inherit. */
+  /** Ranges of the keys that the queries inherit. */
   readonly defaults: Int32Array
   readonly gain: TemplateYield
 }
 
 export class ListReader {
-  /** The texts of the body that is being read. Its reader begins with them, and checks in the end that they are valid. */
+  /**
+   * Strings of the current body. The reader of the body calls `begin` first. `packed` finally checks that the
+   * strings are valid.
+   */
   readonly texts = new BodyTexts()
   readonly #checksMax: number
-  /** The template used last comes first. */
+  /** Templates; the most recently used one is first. */
   readonly #templates: QuestionTemplate[] = []
   #keyRanges = new Int32Array(CHECKS_MIN * RANGE_WORDS)
-  /** Kept from one list to the next; of the last one, `#count` are good. */
+  /**
+   * Terms by query. Kept from one list to the next; only the first `#count` entries belong to the last list.
+   */
   readonly #termsTable: QueryTerms[] = []
   #count = 0
-  /** Whether a question of the last list says something that conditions may ask for. */
+  /** Whether a query of the last list contains attributes or context that conditions can read. */
   saysAttributes = false
-  /** Where the questions of the last list stand, if that was to be noted. */
+  /** Ranges of the queries of the last list in the body, if they were recorded. */
   #textRanges = new Int32Array(TEXT_WORDS)
-  /** The templates that have matched them. */
+  /** For each query, the template that matched it. */
   readonly #matched: (QuestionTemplate | null)[] = []
-  /** The list of one question, used again: a new object for each decision would be one more for the garbage collector. */
+  /**
+   * The list of a single query. It is reused, because a new object per decision would burden the garbage
+   * collector.
+   */
   readonly #one: PackedQueries
 
-  /** Longer lists are not read here. The ordinary way refuses them. */
+  /** Lists of more than `checksMax` queries are left to the fallback, which rejects them. */
   constructor(checksMax: number) {
     this.#checksMax = checksMax
     this.#one = new PackedQueries(1, EMPTY_BODY, this.#keyRanges, this.#termsTable)
   }
 
   /**
-   * The questions of the list read last, valid until the next is read; null if its bytes are not valid text. `readAt`: when they were
-   * read, where conditions may ask for it, and then for what they say, which `sent` reads.
+   * Returns the queries of the last list, valid until the next list is read, or null if the bytes are not
+   * valid UTF-8. `readAt`: time at which the queries were read, if conditions can use it; in that case,
+   * `sent` reads their attributes and context.
    */
   packed(readAt: number | null, sent: SaidReader): PackedQueries | null {
     const { texts } = this
@@ -119,12 +144,12 @@ export class ListReader {
     return packed
   }
 
-  /** Forgets the templates: in the next questions the same text means something else. */
+  /** Drops the templates because the same text has another meaning in the next queries. */
   forget(): void {
     this.#templates.length = 0
   }
 
-  /** Reads the list that begins at `from`. Returns the place after it, or `REFUSED`. O(bytes). */
+  /** Reads the list that begins at `from`. Returns the offset after it, or `REFUSED`. O(bytes). */
   read(body: Buffer, bytes: DataView, from: number, questions: Questions): number {
     this.#begin()
     if (body[from] !== OPEN_BRACKET) return REFUSED
@@ -147,18 +172,18 @@ export class ListReader {
     return REFUSED
   }
 
-  /** Drops the terms of earlier lists, because callers decide how long the texts in them are. */
+  /** Drops the terms of earlier lists, because clients control the length of the strings in them. */
   #begin(): void {
     if (this.#termsTable.length > this.#count) this.#termsTable.length = this.#count
     this.#count = 0
     this.saysAttributes = false
-    // Of one question the place is used again: a list that is emptied gives its memory back.
+    // The entry of a single query is reused: a list that is truncated to length 0 releases its memory.
     if (this.#matched.length > 1) this.#matched.length = 1
   }
 
   /**
-   * Compares a question that is in no list and inherits nothing. Afterwards it is the only question. Returns the place
-   * after it, or `REFUSED`.
+   * Compares a single query that is not in a list and inherits nothing with the templates. It replaces the
+   * previous list. Returns the offset after the query, or `REFUSED`.
    */
   matchOne(bytes: DataView, at: number, limit: number, gain: TemplateYield): number {
     this.#begin()
@@ -168,7 +193,7 @@ export class ListReader {
     return end
   }
 
-  /** The same for a question that has to be read. */
+  /** Like `matchOne`, for a query that matches no template and must be read in full. */
   readOne(source: ListSource, questions: Questions, at: number): number {
     this.#begin()
     this.#matched[0] = null
@@ -207,7 +232,10 @@ export class ListReader {
     return next
   }
 
-  /** Tries the templates. Returns the place after the question, or `REFUSED` if none matches. */
+  /**
+   * Compares the query with the templates. Returns the offset after the query, or `REFUSED` if no template
+   * matches.
+   */
   #match(bytes: DataView, limit: number, at: number, index: number, defaults: Int32Array): number {
     const { texts } = this
     const { mark } = texts
@@ -240,8 +268,8 @@ export class ListReader {
   }
 
   /**
-   * Learns a template. If the question differs from an earlier one only in values that are not read, the new template has
-   * gaps for these and replaces the earlier one.
+   * Learns a template from a query. If the query differs from an earlier template only in skipped values, the
+   * new template has gaps for these values and replaces the earlier one.
    */
   #learn(body: Buffer, question: Omit<LearnedQuestion, 'isWide'>, gain: TemplateYield): void {
     const templates = this.#templates
@@ -254,7 +282,7 @@ export class ListReader {
     templates.unshift(new QuestionTemplate(body, { ...question, isWide }))
   }
 
-  /** Bytes of the longest question of the last list, if that was noted. O(questions). */
+  /** Length of the longest query of the last list in bytes, if lengths were recorded. O(queries). */
   get longestText(): number {
     let longest = 0
     for (let index = 0; index < this.#count; index++) {
@@ -266,7 +294,7 @@ export class ListReader {
     return longest
   }
 
-  /** A function of its own: most requests have no use for it. */
+  /** Separate function because most requests do not use it. */
   #said(sent: SaidReader): SaidInBody {
     const texts = { ranges: this.#textRanges, templates: this.#matched, isAscii: this.texts.isAscii }
     return new SaidInBody(this.texts.bytes, texts, sent)

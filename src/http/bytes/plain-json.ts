@@ -1,9 +1,10 @@
 /**
- * The parts of JSON that never need decoding, as places in bytes: ASCII strings without escapes, numbers, literals.
+ * Scanners for the parts of JSON that never need decoding: ASCII strings without escapes, numbers and
+ * literals.
  *
- * Each function takes the place where something should begin and returns the place behind it, or `REFUSED`. What is
- * refused may still be JSON; what is not is what `JSON.parse` reads there. Beyond the end of the bytes stands nothing,
- * which is refused like any other byte that does not fit.
+ * Each function takes the offset at which a value should begin and returns the offset after it, or `REFUSED`.
+ * Input that is rejected might still be JSON. Input that is accepted has the same meaning for `JSON.parse`.
+ * The end of the bytes is rejected like any other unexpected byte.
  */
 
 export const REFUSED = -1
@@ -22,7 +23,7 @@ const PLUS = 0x2b
 const POINT = 0x2e
 const ZERO = 0x30
 
-/** The first place from `at` on that is not a blank; possibly the end. */
+/** Offset of the first byte from `at` on that is not whitespace; the length of the bytes if there is none. */
 export function skipBlanks(bytes: Uint8Array, at: number): number {
   let next = at
   for (;;) {
@@ -35,7 +36,7 @@ export function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
-/** A string of plain ASCII, from quote to quote. */
+/** Scans a plain ASCII string, including its quotes. */
 export function stringEnd(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== QUOTE) return REFUSED
   for (let next = at + 1; next < bytes.length; next++) {
@@ -47,8 +48,8 @@ export function stringEnd(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * The end of a list, whatever is in it: brackets are counted, strings passed over. The place is right if the list is JSON,
- * which is not checked here.
+ * Scans a list with any content by counting brackets and skipping strings. The offset is correct only if the
+ * list is valid JSON, which is not checked here.
  */
 export function listEnd(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== OPEN_BRACKET) return REFUSED
@@ -71,7 +72,10 @@ export function literalEnd(bytes: Uint8Array, at: number, literal: 'null' | 'tru
   return isText(bytes, at, end, literal) ? end : REFUSED
 }
 
-/** `limit` is the number of bytes of the body. Takes a view, which readers and templates both have. */
+/**
+ * Scans a number. `limit` is the length of the body in bytes. Takes a `DataView`, because both readers and
+ * templates have one.
+ */
 export function numberEnd(bytes: DataView, at: number, limit: number): number {
   let next = byteAt(bytes, at, limit) === MINUS ? at + 1 : at
   next = byteAt(bytes, next, limit) === ZERO ? next + 1 : digitsEnd(bytes, next, limit)
@@ -82,7 +86,7 @@ export function numberEnd(bytes: DataView, at: number, limit: number): number {
   return digitsEnd(bytes, sign === PLUS || sign === MINUS ? next + 1 : next, limit)
 }
 
-/** One digit or more. */
+/** Scans one or more digits. */
 function digitsEnd(bytes: DataView, at: number, limit: number): number {
   let next = at
   while (next < limit && isDigit(bytes.getUint8(next))) next++
@@ -93,12 +97,12 @@ function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= ZERO + 9
 }
 
-/** The byte at that place; 0, which JSON never has, beyond the end. */
+/** Byte at an offset. After the end it is 0, which never occurs in JSON. */
 function byteAt(bytes: DataView, at: number, limit: number): number {
   return at < limit ? bytes.getUint8(at) : 0
 }
 
-/** Whether exactly this ASCII text is there. */
+/** Whether the range contains exactly this ASCII text. */
 export function isText(bytes: Uint8Array, from: number, to: number, text: string): boolean {
   if (to - from !== text.length) return false
   for (let i = 0; i < text.length; i++) {

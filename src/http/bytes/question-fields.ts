@@ -1,52 +1,58 @@
 /**
- * The fields that a reader of questions knows, in each dialect. They are computed from the schemas (`model/wire/decision.ts`,
- * `model/wire/access.ts`). Said here is which of them are texts of the question, and which conditions may ask for. Everything else is
- * skipped as JSON.
+ * Fields that query readers know, for each dialect. They are computed from the schemas
+ * (`model/wire/decision.ts`, `model/wire/access.ts`). This file defines which fields are texts of the query
+ * and which fields conditions can read. All other fields are skipped as JSON.
  *
- * A schema may ask for nothing here that a reader does not check: what it would have to, it says when it is loaded.
+ * A schema must not require anything that the readers do not check. An assertion verifies this when the
+ * module is loaded.
  */
 import type { TSchema } from 'typebox'
 import { EvaluationRequest, EvaluationsRequest } from '#model/wire/access.ts'
 import { AllowedQuery } from '#model/wire/decision.ts'
 import { assert } from '#model/assert.ts'
 
-/** The texts of a question. */
+/** Texts of a query. */
 export const TEXTS = ['user', 'subjectType', 'action', 'type', 'key', 'tenant'] as const
 export type TextName = (typeof TEXTS)[number]
 
-/** Parts of a question that may be left out and inherited. */
+/** Bits of the parts of a query that can be omitted and inherited. */
 export const SUBJECT_PART = 1
 export const ACTION_PART = 2
 export const RESOURCE_PART = 4
 
 export type Field =
-  /** A text of the question: a string that is not empty. */
+  /** A text of the query: a nonempty string. */
   | { readonly kind: 'text'; readonly text: TextName; readonly isNullable: boolean }
-  /** A text if it is a string. Any other value is an attribute. */
+  /** A text if the value is a string. Any other value is an attribute. */
   | { readonly kind: 'text-or-any'; readonly text: TextName }
-  /** A value of the kind that the schema asks for. `isAttribute`: conditions may ask for it; else nothing depends on it. */
+  /**
+   * A value of the type that the schema requires. `isAttribute`: conditions can read it; otherwise it has no
+   * effect.
+   */
   | {
       readonly kind: 'string-or-null' | 'object-or-null'
       readonly isAttribute: boolean
-      /** Its place among `ATTRIBUTE_PARTS`; -1: it is none of them. */
+      /** Index in `ATTRIBUTE_PARTS`, or -1. */
       readonly attributes: number
     }
-  /** An object with texts in it. `part` is noted when there is one; 0: nothing is noted. */
+  /**
+   * An object that contains texts. `part`: bit that is set if the object is present; 0 if it is not recorded.
+   */
   | { readonly kind: 'object'; readonly fields: Fields; readonly part: number; readonly isNullable: boolean }
-  /** The items of a batch, which the reader of the batch reads. */
+  /** The items of a batch, which `BatchReader` reads. */
   | { readonly kind: 'items' }
-  /** The semantic of a batch: absent, or the one that answers every item. */
+  /** The semantic of a batch. Accepted if it is absent or requests the evaluation of every item. */
   | { readonly kind: 'execute-all' }
 
 export interface Fields {
   readonly byName: readonly (readonly [name: string, field: Field])[]
-  /** One bit for each field that is required, by its place in the list. */
+  /** Bit mask of the required fields, by their index in `byName`. */
   readonly required: number
-  /** Whether members of other names are attributes. Else nothing depends on them. */
+  /** Whether unknown members are attributes. Otherwise they have no effect. */
   readonly areOthersAttributes: boolean
 }
 
-/** Which fields are texts, by their paths in the body. */
+/** Text name by path in the body. */
 type TextPaths = Readonly<Record<string, TextName>>
 
 const NATIVE_TEXTS: TextPaths = {
@@ -66,7 +72,7 @@ const ACCESS_TEXTS: TextPaths = {
   'resource.properties.tenant': 'tenant',
 }
 
-/** What conditions may ask for beside the texts (conditions.md 4.1 and 4.2), by paths. */
+/** Paths of the fields that conditions can read in addition to the texts (conditions.md 4.1 and 4.2). */
 const ATTRIBUTES: ReadonlySet<string> = new Set([
   'user.email',
   'user.first_name',
@@ -81,11 +87,13 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   'action.properties',
   'resource.properties',
 ])
-/** Of a native question those that conditions read as they stand, unless other fields say more of the same. */
+/**
+ * Fields of a native query that conditions read as they are, unless other fields add to the same attributes.
+ */
 export const ATTRIBUTE_PARTS = ['user.attributes', 'resource.attributes', 'context'] as const
-/** A text that may be empty. A reader leaves such a body to the parser. */
+/** A text that can be empty. Readers leave bodies with an empty text to the fallback parser. */
 const MAY_BE_EMPTY = 'resource.key'
-/** What nothing depends on. */
+/** Paths of fields that have no effect. */
 const IGNORED: ReadonlySet<string> = new Set(['sdk'])
 
 const ACCESS_PARTS: Readonly<Record<string, number>> = {
@@ -93,22 +101,22 @@ const ACCESS_PARTS: Readonly<Record<string, number>> = {
   action: ACTION_PART,
   resource: RESOURCE_PART,
 }
-/** Of these an item may lack anything; what it lacks is found out when it is known what it inherits. */
+/** Parts of an item that can be incomplete. Missing values are checked when the defaults are known. */
 const COMPLETED = SUBJECT_PART | RESOURCE_PART
 
 export const NO_FIELDS = fields({}, [], false)
 
-/** The fields of an `AllowedQuery`. */
+/** Fields of an `AllowedQuery`. */
 export const QUESTION_FIELDS = fieldsOf(AllowedQuery, '', nativeField)
 
 const MEMBERS = Object.fromEntries(
   Object.entries(EvaluationRequest.properties).map(([name, schema]) => [name, accessMember(name, schema)]),
 )
 
-/** The fields of an item of an AuthZEN batch. It inherits what it lacks, so nothing is required here. */
+/** Fields of an item of an AuthZEN batch. No field is required because an item inherits missing ones. */
 export const ITEM_FIELDS = fields(MEMBERS, [], false)
 
-/** The fields of the batch itself. Its members are those that items inherit. */
+/** Fields of the batch itself. Its members are the defaults for the items. */
 export const BATCH_FIELDS = fields(
   Object.fromEntries(
     Object.entries(EvaluationsRequest.properties).map(([name, schema]) => [
@@ -127,7 +135,7 @@ function nativeField(path: string, schema: TSchema): Field {
   return { kind: 'object', fields: fieldsOf(inner, `${path}.`, nativeField), part: 0, isNullable }
 }
 
-/** A member of an evaluation that may be inherited, so that null stands for its absence. */
+/** A member of an evaluation that can be inherited. Null means that it is absent. */
 function accessMember(name: string, schema: TSchema): Field {
   const { inner } = shapeOf(schema)
   const part = ACCESS_PARTS[name]
@@ -135,7 +143,7 @@ function accessMember(name: string, schema: TSchema): Field {
   const isCompleted = (part & COMPLETED) !== 0
   const members = fieldsOf(inner, `${name}.`, (path, member) => {
     const field = accessField(path, member)
-    // The one text that a default completes.
+    // The only text that a default completes.
     return isCompleted && path === `${name}.type` ? ({ ...field, isNullable: true } as Field) : field
   })
   return {
@@ -149,7 +157,7 @@ function accessMember(name: string, schema: TSchema): Field {
 function accessField(path: string, schema: TSchema): Field {
   const texts = Object.entries(ACCESS_TEXTS).filter(([text]) => text.startsWith(`${path}.`))
   if (texts.length === 0) return plainField(path, schema, ACCESS_TEXTS)
-  // Texts among attributes, which may be anything.
+  // Texts among attributes can have any type.
   const within = texts.map(([text, name]): [string, Field] => [
     text.slice(path.length + 1),
     { kind: 'text-or-any', text: name },
@@ -166,7 +174,7 @@ function batchField(name: string, schema: TSchema): Field {
   return { kind: 'object', fields: options, part: 0, isNullable }
 }
 
-/** A text of the question, or a value that it does not depend on. */
+/** A text of the query, or a value that has no effect on the texts. */
 function plainField(path: string, schema: TSchema, texts: TextPaths): Field {
   const { inner, isNullable } = shapeOf(schema)
   const text = texts[path]
@@ -199,7 +207,7 @@ function fieldsOf(
   return fields(Object.fromEntries(list), required, false)
 }
 
-/** A schema without the null that `optional` adds to it. */
+/** The schema without the null type that `optional` adds. */
 function shapeOf(schema: TSchema): { readonly inner: TSchema; readonly isNullable: boolean } {
   const [inner, ...others] = (Reflect.get(schema, 'anyOf') as TSchema[] | undefined) ?? [schema]
   assert(
@@ -213,7 +221,9 @@ function typeOf(schema: TSchema): unknown {
   return Reflect.get(schema, 'type')
 }
 
-/** `null`: an object whose members are callers' own, or none. */
+/**
+ * Properties of an object schema. Null: the schema is not an object, or its members are defined by clients.
+ */
 function propertiesOf(schema: TSchema): Readonly<Record<string, TSchema>> | null {
   return (Reflect.get(schema, 'properties') as Record<string, TSchema> | undefined) ?? null
 }

@@ -1,10 +1,12 @@
 /**
- * Reads one question from bytes, fields in any order, without making a value of it: where the texts of the
- * question stand is all that is kept. Strict: what is out of the ordinary (a field twice, deep nesting, names with escapes;
- * types, actions and tenants that are not ASCII, which nothing of ours is called) is refused and left to the ordinary parser.
+ * Reads one query from bytes without building a value from it. The fields can have any order. Only the
+ * positions of the texts are kept. The reader is strict: it rejects unusual input and leaves it to the
+ * fallback parser. Unusual are duplicate fields, deep nesting, escaped names, and types, actions and tenants
+ * that are not ASCII, because no valid one contains other characters.
  *
- * It is a security boundary. Whatever it accepts, `JSON.parse` and the schema accept, and they read the same texts; so
- * the fields it knows are those of the schema (`question-fields.ts`), and everything else is skipped as JSON.
+ * This is a security boundary: if the reader accepts a query, `JSON.parse` and the schema must accept it and
+ * read the same texts. Therefore the known fields are those of the schema (`question-fields.ts`), and all
+ * others are skipped as JSON.
  */
 import { viewOf } from '#http/message/byte-views.ts'
 import type { QueryTerms } from '#model/packed-queries.ts'
@@ -34,44 +36,51 @@ import {
   TEXTS,
 } from './question-fields.ts'
 
-/** A text of a question: the places of its first byte and after its last; both 0 when it is absent or null. */
+/**
+ * Range of a text of a query: offset of its first byte, and offset after its last. Both are 0 if the text is
+ * absent or null.
+ */
 export interface Place {
   from: number
   to: number
 }
 
-/** A key, and where its decoded text is: in the same place if it has no escapes. */
+/** Range of a key, and the location of its decoded text. Both are the same if the key has no escapes. */
 export interface KeyPlaces extends Place {
   at: number
   length: number
 }
 
-/** A string, without its quotes, or a number that the question does not depend on. */
+/** Range of a string without its quotes, or of a number. The value has no effect on the query. */
 export interface SkippedValue extends Place {
   isString: boolean
 }
 
-/** For each of the `ATTRIBUTE_PARTS` the place where it begins, and the one behind it; both 0: it says nothing. */
+/** Start and end offset of each of the `ATTRIBUTE_PARTS`. Both are 0 if the part is absent, null or empty. */
 export type AttributeRanges = Int32Array
 
-/** The first letters of the literals. */
+/** First letters of the literals. */
 const LETTER_F = 0x66
 const LETTER_N = 0x6e
 const LETTER_T = 0x74
 
 /**
- * Levels that are skipped in a value that is not read. A deeper value is left to the ordinary parser, which counts levels.
+ * Maximum depth of a skipped value. Deeper values are left to the fallback parser, which enforces the depth
+ * limit.
  */
 const SKIPPED_LEVELS_MAX = 16
 
-/** More parts than any body has. */
+/** Greater than the number of members and elements in any body. */
 const PARTS_MAX = 0x3fff_ffff
 
 export interface ReadingOptions {
-  /** Reads the items of a batch when the defaults are known. Returns the place after them, or `REFUSED`. */
+  /**
+   * Reads the items of a batch when the defaults are known. Returns the offset after the items, or `REFUSED`.
+   */
   readonly readItems?: (at: number) => number
   /**
-   * Ceiling of members and elements; a body is refused at the first one above it. Parts that templates match do not count.
+   * Maximum number of members and elements. A body with more is rejected. Parts of queries that match a
+   * template do not count.
    */
   readonly partsMax?: number | undefined
 }
@@ -83,17 +92,20 @@ export class QuestionReader {
   readonly type: Place = { from: 0, to: 0 }
   readonly key: KeyPlaces = { from: 0, to: 0, at: 0, length: 0 }
   readonly tenant: Place = { from: 0, to: 0 }
-  /** The parts that were there, one bit each. */
+  /** Bit mask of the parts that are present. */
   parts = 0
-  /** Whether the question read last says more than its texts: something that conditions may ask for. */
+  /** Whether the last query contains attributes or context that conditions can read. */
   saysAttributes = false
-  /** Whether some of that is not in the `ATTRIBUTE_PARTS`. */
+  /** Whether some of these values are outside the `ATTRIBUTE_PARTS`. */
   #saysMore = false
-  /** Where each of the `ATTRIBUTE_PARTS` begins and ends; both 0: it is absent, null or empty. */
+  /** Ranges of the `ATTRIBUTE_PARTS`. Start and end are 0 if the part is absent, null or empty. */
   readonly #attributes = new Int32Array(2 * ATTRIBUTE_PARTS.length)
   readonly #bytes: Buffer
   readonly #view: DataView
-  /** Used again for each question; `#skippedCount` of them belong to the last one. */
+  /**
+   * Skipped values. The list is reused for each query; the first `#skippedCount` entries belong to the last
+   * query.
+   */
   readonly #skipped: SkippedValue[] = []
   #skippedCount = 0
   readonly #texts: BodyTexts
@@ -101,7 +113,7 @@ export class QuestionReader {
   readonly #readItems: (at: number) => number
   #partsLeft: number
 
-  /** `texts` are those of the same body. */
+  /** `texts` must be the texts of the same body. */
   constructor(bytes: Buffer, texts: BodyTexts, fields: Fields, options: ReadingOptions = {}) {
     this.#bytes = bytes
     this.#view = viewOf(bytes)
@@ -111,7 +123,7 @@ export class QuestionReader {
     this.#partsLeft = options.partsMax ?? PARTS_MAX
   }
 
-  /** Reads the question that begins there; returns the place behind it, or `REFUSED`. */
+  /** Reads the query that begins at `at`. Returns the offset after it, or `REFUSED`. */
   read(at: number): number {
     for (const name of TEXTS) {
       this[name].from = 0
@@ -130,25 +142,30 @@ export class QuestionReader {
   }
 
   /**
-   * The values of the question read last on which it does not depend, in their order; valid until the next is read. At most
-   * `SKIPPED_VALUES_MAX` + 1 are noted, since callers decide how many there are.
+   * Skipped values of the last query in their order, valid until the next query is read. At most
+   * `SKIPPED_VALUES_MAX` + 1 are recorded because clients control their number.
    */
   get skipped(): readonly SkippedValue[] {
     return this.#skipped.slice(0, this.#skippedCount)
   }
 
-  /** Where all that the question read last says beside its texts stands, valid until the next is read; null: elsewhere, too. */
+  /**
+   * Ranges of the attributes and context of the last query, valid until the next query is read. Null if there
+   * are none, or if some are outside the `ATTRIBUTE_PARTS`.
+   */
   get attributes(): AttributeRanges | null {
     return this.saysAttributes && !this.#saysMore ? this.#attributes : null
   }
 
-  /** Takes the user, or the whole resource, from the defaults of a batch. */
+  /** Takes the user or the whole resource from the defaults of a batch. */
   inherit(part: typeof SUBJECT_PART | typeof RESOURCE_PART, from: QuestionReader): void {
     if (part === SUBJECT_PART) Object.assign(this.user, from.user)
     else for (const name of ['type', 'key', 'tenant'] as const) Object.assign(this[name], from[name])
   }
 
-  /** What the question last read asks beside its keys: `known` again if it is the same. */
+  /**
+   * Terms of the last query, which are all texts except its keys. Returns `known` if the terms are the same.
+   */
   terms(known: QueryTerms | null): QueryTerms {
     const { type, action, tenant } = this
     const isKnown =
@@ -176,7 +193,7 @@ export class QuestionReader {
     let seen = 0
     for (;;) {
       if (--this.#partsLeft < 0) return REFUSED
-      // A name with escapes could be one of the known ones.
+      // A name with escapes could be equal to a known name.
       const nameEnd = this.#texts.unescapedEnd(next)
       if (nameEnd === REFUSED) return REFUSED
       const colon = skipBlanks(bytes, nameEnd)
@@ -187,7 +204,8 @@ export class QuestionReader {
         if (areOthersAttributes) this.#sayMore()
         next = this.#skip(value, depth + 1)
       } else {
-        // Of two fields with one name `JSON.parse` takes the last. That is left to it, since nothing is taken back here.
+        // `JSON.parse` uses the last of several fields with the same name. This reader cannot undo the first
+        // one, so it rejects the query.
         if ((seen & (1 << place)) !== 0) return REFUSED
         seen |= 1 << place
         next = this.#field(value, byName[place]![1])
@@ -210,7 +228,7 @@ export class QuestionReader {
         return this.#object(at, field.fields, 0)
       case 'object-or-null':
         if (isNull) return literalEnd(bytes, at, 'null')
-        // Most callers send empty ones.
+        // Most clients send empty objects.
         if (field.isAttribute && bytes[skipBlanks(bytes, at + 1)] !== CLOSE_BRACE) {
           return this.#attributesAt(at, field.attributes)
         }
@@ -242,7 +260,7 @@ export class QuestionReader {
     this.#saysMore = true
   }
 
-  /** `part`: among `ATTRIBUTE_PARTS`; -1: none of them. */
+  /** `part`: index in `ATTRIBUTE_PARTS`, or -1. */
   #attributesAt(at: number, part: number): number {
     const end = this.#object(at, NO_FIELDS, 0)
     if (part === -1) this.#sayMore()
@@ -273,7 +291,7 @@ export class QuestionReader {
     return end
   }
 
-  /** Any value, as long as it is JSON. */
+  /** Skips any valid JSON value. */
   #skip(at: number, depth: number): number {
     if (depth > SKIPPED_LEVELS_MAX) return REFUSED
     const bytes = this.#bytes
@@ -331,7 +349,7 @@ export class QuestionReader {
   }
 }
 
-/** The place in the list of the field with that name; -1 if there is none. */
+/** Index of the field with that name, or -1. */
 function fieldAt(bytes: Uint8Array, from: number, to: number, byName: Fields['byName']): number {
   for (let place = 0; place < byName.length; place++) {
     if (isText(bytes, from, to, byName[place]![0])) return place

@@ -1,16 +1,18 @@
 /**
- * What a question looked like, learned from one that was read: the text around its two keys. The next one that looks the
- * same, byte for byte, needs no reading; action, type, tenant and whatever else the text says are the same, too.
+ * Form of a query, learned from one that was read: the text around its two keys. If the next query has the
+ * same text byte for byte, it need not be read. Its action, type, tenant and all other parts are then the
+ * same.
  *
  *   {"user":{"key":"alice"},"action":"read","resource":{"type":"document","key":"plan"}}
  *   └──── span ────┘─key─└─────────────────────── span ───────────────────────┘key─└span┘
  *
- * Where questions differ in what nobody reads (a time, an address in their attributes), there are gaps for that as well.
+ * If queries also differ in values that are not read, such as a time in their attributes, the template has
+ * gaps for these.
  *
- * Why that is sound: between the same spans stands a string, where one stood before, or a number where one did; the
- * inside of a string cannot change what JSON means around it, and a number ends where it does for the parser. A key is not
- * empty. Of spans in another script it is told each time that they are, so that the whole body is looked at: what they were
- * learned from may have been no text.
+ * Why this is correct: a gap contains a string if the learned query had a string there, or a number if it had
+ * a number. The content of a string cannot change the meaning of the JSON around it, and a number ends where
+ * the parser ends it. A key is never empty. If a span is not ASCII, each match reports this, so that the
+ * whole body is checked for valid UTF-8: the query from which the span was learned might have been invalid.
  */
 import { type QueryTerms, KEY_RANGE, RANGE_LENGTH, USER_RANGE } from '#model/packed-queries.ts'
 import type { BodyTexts } from './body-texts.ts'
@@ -26,14 +28,17 @@ const QUOTES = 0x22222222
 const BACKSLASHES = 0x5c5c5c5c
 const HIGH_BITS = 0x80808080 | 0
 
-/** In place of the target of a key: the gap is a value that is not read; or there is no gap. */
+/**
+ * Markers in place of the target of a key: the gap contains a skipped string or a skipped number, or there is
+ * no gap.
+ */
 const SKIPPED_TEXT = -1
 const SKIPPED_NUMBER = -2
 const NO_GAP = -3
 
 /**
- * Of a span: how many bytes, how many doubles, if there are none its first and its last word, and where the key in the
- * gap behind it goes.
+ * Layout of a span: number of bytes, number of doubles, first and last word if there are no doubles, and the
+ * target of the key in the gap after the span.
  */
 const SPAN_WORDS = 5
 const SPAN_DOUBLES = 1
@@ -41,16 +46,16 @@ const SPAN_FIRST = 2
 const SPAN_LAST = 3
 const SPAN_GAP = 4
 
-/** A part between two spans that differs from question to question. */
+/** A part between two spans that differs between queries. */
 interface Gap {
   readonly from: number
   readonly to: number
 }
 
-/** Where a key is: in the question, nowhere, or in the defaults of the batch. */
+/** Source of a key: a range in the query, none, or the defaults of the batch. */
 export type KeyPlace = Gap | 'none' | 'inherited'
 
-/** What a template is learned from: the question in `bytes[from, to)`. */
+/** The query in `bytes[from, to)` from which a template is learned. */
 export interface LearnedQuestion {
   readonly from: number
   readonly to: number
@@ -58,7 +63,7 @@ export interface LearnedQuestion {
   readonly key: KeyPlace
   readonly terms: QueryTerms
   readonly skipped: readonly SkippedValue[]
-  /** Whether values that are not read may differ. */
+  /** Whether skipped values can differ. */
   readonly isWide: boolean
   readonly saysAttributes: boolean
   /** See `QuestionReader`. */
@@ -67,27 +72,31 @@ export interface LearnedQuestion {
 
 export class QuestionTemplate {
   readonly terms: QueryTerms
-  /** Whether such a question says something that conditions may ask for. */
+  /** Whether the queries contain attributes or context that conditions can read. */
   readonly saysAttributes: boolean
   /**
-   * The texts before the first gap, between two gaps, and after the last: `SPAN_WORDS` numbers each, and the kind of the
-   * gap after it. One list for all of them, and one for what is compared: arrays of arrays take longer to reach than to
-   * compare.
+   * Spans before, between and after the gaps: `SPAN_WORDS` numbers each, including the kind of the gap after
+   * the span. All spans share one array, and all compared bytes share another, because access to nested
+   * arrays takes longer than the comparison.
    */
   readonly #spans: Int32Array
   /**
-   * The bytes of all spans of at least eight bytes, eight by eight, and the last eight of each, which overlap those before.
+   * Bytes of all spans of at least eight bytes, as doubles. The last double of a span overlaps the one before
+   * if necessary.
    */
   readonly #doubles: Float64Array
-  /** Which key ranges are taken from the defaults, and which stay empty. */
+  /** Key ranges that are copied from the defaults, and key ranges that stay empty. */
   readonly #inherited: readonly number[]
   readonly #none: readonly number[]
-  /** The number of keys in the question. */
+  /** Number of keys in the query. */
   readonly #keyCount: number
   readonly #skippedCount: number
   readonly #isWide: boolean
   readonly #isAscii: boolean
-  /** Of each place of attributes the span it is in, and how far behind the beginning of that; null: they are elsewhere, too. */
+  /**
+   * For each boundary of attributes, its span and the offset within it. Null if attributes are elsewhere as
+   * well.
+   */
   readonly #attributePlaces: Int32Array | null
   readonly #attributes = new Int32Array(2 * ATTRIBUTE_PARTS.length)
 
@@ -129,8 +138,8 @@ export class QuestionTemplate {
   }
 
   /**
-   * Where the attributes of a question stand that this template has matched there, valid until it is asked again; null: they are
-   * elsewhere, too. O(the question).
+   * Ranges of the attributes of a query that this template matched at `from`, valid until the next call. Null
+   * if attributes are elsewhere as well. O(length of the query).
    */
   attributesIn(bytes: DataView, from: number, limit: number): AttributeRanges | null {
     const places = this.#attributePlaces
@@ -149,7 +158,10 @@ export class QuestionTemplate {
     }
   }
 
-  /** Whether that question seems to differ only in what nobody reads, which this template does not allow for. */
+  /**
+   * Whether the query seems to differ only in skipped values, and this template does not allow them to
+   * differ.
+   */
   isTooNarrowFor({ terms, user, key, skipped }: Omit<LearnedQuestion, 'from' | 'to' | 'isWide'>): boolean {
     const { type, action, tenant } = this.terms
     return (
@@ -164,9 +176,9 @@ export class QuestionTemplate {
   }
 
   /**
-   * Fills the question's key ranges if the question that begins there looks the same; returns the place behind it, or `REFUSED`.
-   * `limit`: how many bytes the body has; asking a view for them is a call. `defaults` has the ranges of the keys that are
-   * inherited.
+   * Fills the key ranges of the query if the text that begins at `at` matches the template. Returns the
+   * offset after the query, or `REFUSED`. `limit`: length of the body, passed because `byteLength` of a view
+   * is a function call. `defaults`: ranges of the inherited keys.
    */
   match(
     bytes: DataView,
@@ -212,7 +224,7 @@ export class QuestionTemplate {
         next = keyEnd
         continue
       }
-      // From the quote before it, which ends the span.
+      // Start at the quote before the key, which is the last byte of the span.
       const behind = texts.keyEnd(next - 1)
       if (behind === REFUSED) return REFUSED
       keyRanges[place] = texts.keyAt
@@ -233,16 +245,22 @@ export class QuestionTemplate {
   }
 }
 
-/** Of a place of attributes: the words of the spans before it, how far behind the beginning of its span, and which it is. */
+/**
+ * Layout of a boundary of attributes: word offset of its span, offset within the span, and index of the
+ * boundary.
+ */
 const PLACE_WORDS = 3
 
-/** `begins`: where each span begins. What has no attributes is left out. In their order. */
+/**
+ * Boundaries of the attributes in ascending order, without absent attributes. `begins`: start offset of each
+ * span.
+ */
 function placesIn(ranges: AttributeRanges, begins: readonly number[]): Int32Array {
   const there = Array.from(ranges, (at, which) => ({ at, which })).filter(
     ({ which }) => ranges[which | 1] !== 0,
   )
   const places = there.map(({ at, which }) => {
-    // An end stands behind a brace, which is in the span before a gap that may begin there.
+    // The end of attributes follows a brace, which belongs to the span before a gap that might begin there.
     const isEnd = (which & 1) === 1
     const span = begins.findLastIndex(begin => (isEnd ? begin < at : begin <= at))
     return { span, behind: at - begins[span]!, which }
@@ -252,9 +270,9 @@ function placesIn(ranges: AttributeRanges, begins: readonly number[]): Int32Arra
 }
 
 /**
- * Text of eight bytes and more, as doubles; none where it is shorter. Two doubles are equal only if their bytes are, but for
- * zeros, which take a NUL, and there is none in JSON; what is no number equals nothing, itself included, and takes bytes
- * that are no UTF-8.
+ * Text of at least eight bytes as doubles; an empty list if it is shorter. Equal doubles have equal bytes,
+ * with one exception: 0 and -0, which contain NUL bytes, and JSON contains none. NaN is never equal, not even
+ * to itself, and its bytes are not valid UTF-8.
  */
 function doublesOf(text: Uint8Array): number[] {
   const view = new DataView(text.buffer, text.byteOffset, text.length)
@@ -264,14 +282,17 @@ function doublesOf(text: Uint8Array): number[] {
   )
 }
 
-/** The first four bytes of a text of fewer than eight, and the last four, as words; of fewer than four bytes only the first. */
+/**
+ * First and last four bytes of a text of fewer than eight bytes, as words. If there are fewer than four
+ * bytes, only the first word is significant.
+ */
 function wordsOf(text: Uint8Array): [first: number, last: number] {
   const wordAt = (from: number) =>
     text.subarray(from, from + WORD).reduce((word, byte, index) => word | (byte << (index << 3)), 0)
   return [wordAt(0), wordAt(Math.max(0, text.length - WORD))]
 }
 
-/** Whether a text of fewer than eight bytes is there. */
+/** Whether the bytes at `at` are equal to a text of fewer than eight bytes. */
 function isShort(bytes: DataView, at: number, length: number, first: number, last: number): boolean {
   if (length >= WORD) {
     return bytes.getInt32(at, true) === first && bytes.getInt32(at + length - WORD, true) === last
@@ -282,7 +303,7 @@ function isShort(bytes: DataView, at: number, length: number, first: number, las
   return true
 }
 
-/** The place of the quote that ends the string there, which is known to be one. */
+/** Offset of the closing quote of a string that is known to be valid. */
 function knownTextEnd(bytes: DataView, from: number, limit: number): number {
   let end = plainEnd(bytes, from, limit)
   if (end !== REFUSED) return end
@@ -290,7 +311,7 @@ function knownTextEnd(bytes: DataView, from: number, limit: number): number {
   return end
 }
 
-/** The place of the quote that ends the string there, of which nothing is kept; `REFUSED` when none is near. */
+/** Offset of the closing quote of a skipped string; `REFUSED` if it does not end within the limit. */
 function skippedEnd(bytes: DataView, from: number, limit: number, texts: BodyTexts): number {
   const end = plainEnd(bytes, from, limit)
   if (end !== REFUSED) return end
@@ -299,9 +320,10 @@ function skippedEnd(bytes: DataView, from: number, limit: number, texts: BodyTex
 }
 
 /**
- * The place of the quote that ends the plain string there; `REFUSED` when it is not plain, or ends among the last
- * bytes. Four bytes at a time: subtracting sets the high bit of a byte that is a control character, a quote or a backslash.
- * A borrow may raise a false alarm above such a byte, never below it, so the lowest alarm is always true.
+ * Offset of the closing quote of a plain ASCII string. `REFUSED` if the string is not plain or ends within
+ * the last bytes of the body. Compares four bytes at a time: subtraction sets the high bit of each byte that
+ * is a control character, a quote or a backslash. A borrow can cause false alarms only in bytes above such a
+ * byte, so the lowest alarm is always correct.
  */
 function plainEnd(bytes: DataView, from: number, limit: number): number {
   const last = limit - 4

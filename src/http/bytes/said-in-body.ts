@@ -1,7 +1,7 @@
 /**
- * What the questions of a body say beside their keys and terms: attributes and context, as text until a condition asks for them
- * (conditions.md 7). Of a question that a template has matched the attributes are found by the template, and what is equal to
- * what was parsed last is not parsed again: a usual bulk has one user, or one context. Of any other the whole text is parsed.
+ * Attributes and context of the queries in a body. They stay text until a condition reads them (conditions.md
+ * 7). If a template matched a query, it locates the attributes, and text that equals the text parsed last is
+ * not parsed again: a typical bulk has one user or one context. For other queries, the whole text is parsed.
  */
 import { type SaidReader, SENT_TEXT_BYTES_MAX } from '#decisions/said-in-texts.ts'
 import { bytesOf } from '#http/message/byte-views.ts'
@@ -12,13 +12,13 @@ import { ATTRIBUTE_PARTS } from './question-fields.ts'
 import type { AttributeRanges } from './question-reader.ts'
 import type { QuestionTemplate } from './question-template.ts'
 
-/** Where a question stands in the body: its first byte, and the one behind it. */
+/** Words per query: offset of its first byte in the body, and offset after its last. */
 export const TEXT_WORDS = 2
 
-/** The questions of a list. */
+/** Texts of the queries of a list. */
 export interface ListTexts {
   readonly ranges: Int32Array
-  /** By question, the template that has matched it. */
+  /** For each query, the template that matched it. */
   readonly templates: readonly (QuestionTemplate | null)[]
   readonly isAscii: boolean
 }
@@ -81,7 +81,7 @@ export class SaidInBody implements SaidInBytes {
   }
 }
 
-/** What was parsed last. */
+/** The text that was parsed last, and its value. */
 interface Known {
   text: string
   value: JsonObject | null

@@ -1,6 +1,7 @@
 /**
- * Reads the body of a single decision from its bytes, where it is of the usual kind and looks like one before it. As
- * `bulk-reader.ts`: it accepts nothing that the parser or the schema refuses, reads the same, and never refuses.
+ * Reads the body of a single check directly from its bytes, if the body has the common form and resembles an
+ * earlier one. Like `bulk-reader.ts`, it accepts only bodies that `JSON.parse` and the schema accept, reads
+ * the same query, and never rejects a request.
  */
 import { bytesOf } from '#http/message/byte-views.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
@@ -9,7 +10,7 @@ import { TemplateYield, ListReader, NO_DEFAULTS } from './list-reader.ts'
 import { isBlank, REFUSED, skipBlanks } from './plain-json.ts'
 import { QuestionReader } from './question-reader.ts'
 
-/** The yield of templates is judged anew after so many bodies: callers come and go. */
+/** The yield of templates is evaluated again after this many bodies, because the clients change. */
 const BODIES_A_JUDGEMENT = 1_000
 
 export class SingleReader {
@@ -22,12 +23,16 @@ export class SingleReader {
     this.#dialect = dialect
   }
 
-  /** The question, valid until the next is read; `null` if the body is not of the usual kind. O(bytes). `readAt`: see `ListReader`. */
+  /**
+   * Returns the query, valid until the next body is read, or null if the body does not have the common form.
+   * `readAt`: see `ListReader`. O(bytes).
+   */
   read(bytes: DataView, readAt: number | null): PackedQueries | null {
     const gain = this.#judged()
     const limit = this.#list.texts.begin(bytes)
     const end = this.#list.matchOne(bytes, blanksEnd(bytes, 0, limit), limit, gain)
-    // What looks alike and has something behind it is not read again: it would be learned in the place of what is good.
+    // A query that matches a template but is followed by other text is not read again. Otherwise it would
+    // replace a useful template.
     const isRead = end === REFUSED ? this.#readUnlike(bytes, gain) : blanksEnd(bytes, end, limit) === limit
     return isRead ? this.#list.packed(readAt, this.#dialect.sent) : null
   }
@@ -52,7 +57,10 @@ export class SingleReader {
   }
 }
 
-/** `skipBlanks` for a view: bytes over it would be one more object for each decision. */
+/**
+ * Like `skipBlanks`, for a view. Creating a byte array over the view would allocate one more object per
+ * decision.
+ */
 function blanksEnd(bytes: DataView, from: number, limit: number): number {
   let at = from
   while (at < limit && isBlank(bytes.getUint8(at))) at++

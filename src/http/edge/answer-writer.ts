@@ -1,8 +1,9 @@
 /**
- * Writes the answers of one conversation, one request after the other: a reply, a promise of one, or an error becomes bytes on the wire.
+ * Writes the responses of one conversation, one request at a time. A reply, a promise of a reply or an error
+ * becomes bytes on the wire.
  *
- * The wire is not touched once the request is over (`isOver`). Answers are written corked: inside a callback of the HTTP library
- * the socket already is (`isCorked`); elsewhere `cork` does it.
+ * The wire is not used after the request is over (`isOver`). Responses are written corked: the socket is
+ * already corked inside a callback of the HTTP library (`isCorked`); otherwise `cork` does it.
  */
 import { type Answer, encodeReply, cancelPieces, standingAnswer } from '#http/message/answer.ts'
 import type { RequestId } from '#http/message/request-id.ts'
@@ -18,23 +19,23 @@ import { piecesOf, PouredAnswer, streamWhole } from './poured-answer.ts'
 import type { Wire, WireHead } from './wire.ts'
 
 /**
- * An answer of at least this many characters goes out as fast as the caller reads it. It is in flight until its last byte
- * is with the kernel, so that closing the server does not cut it off. Shorter answers are left to the library's buffer: the
- * library refuses the next request of a connection while an answer is streamed, and callers who pipeline bulk decisions
- * would notice.
+ * Responses of at least this many characters are sent as fast as the client reads them. Such a response is in
+ * flight until the kernel has its last byte, so closing the server does not truncate it. Shorter responses
+ * are left to the buffer of the library. The library rejects the next request of a connection while a
+ * response is streamed, which would affect clients that pipeline bulk checks.
  */
 const STREAMED_LENGTH_MIN = 1_024 * 1_024
 
-/** The request that is answered. */
+/** The request to which the response belongs. */
 export interface AnsweredRequest {
   readonly requestId: string
-  /** The form of an error answer. */
+  /** Format of an error response. */
   readonly family: ErrorFamily
-  /** Whether the answer has gone out, or the connection has ended before it could. */
+  /** Whether the response was sent, or the connection ended before. */
   readonly isOver: boolean
-  /** The head of an answer is out that goes on until somebody ends it. */
+  /** Called when the head of a live response was sent. A live response has no fixed end. */
   goesOn(): void
-  /** The last byte of the answer is out, or no more will be. Safe to repeat. */
+  /** Called when the last byte of the response was sent, or no more bytes will be sent. Safe to repeat. */
   finish(): void
 }
 
@@ -46,13 +47,13 @@ export class AnswerWriter {
 
   // Set when a request begins.
   #wire!: Wire
-  /** The status of the answer; 0 until there is one. */
+  /** Status of the response; 0 until there is one. */
   status = 0
 
-  /** The answer that goes on; null: there is none. Never set in a conversation that is used again. */
+  /** The live response, or null. Never set in a conversation that is reused. */
   #live: LiveAnswer | null = null
 
-  /** The answer that goes out in pieces; null: there is none. Never set in a conversation that is used again. */
+  /** The response in pieces, or null. Never set in a conversation that is reused. */
   #poured: PouredAnswer | null = null
 
   constructor(host: ConversationHost, request: AnsweredRequest, head: WireHead, id: RequestId) {
@@ -62,19 +63,19 @@ export class AnswerWriter {
     this.#id = id
   }
 
-  /** The next request begins. */
+  /** Starts with the next request. */
   begin(wire: Wire): void {
     this.#wire = wire
     this.status = 0
   }
 
-  /** The request is over: the wire must not be touched any more. */
+  /** Called when the request is over. The wire must not be used any more. */
   stop(): void {
     if (this.#poured !== null) this.#poured.stop()
     if (this.#live !== null) this.#live.stop()
   }
 
-  /** Writes the reply. Runs inside a callback of the library, hence corked, unless the reply is only promised. */
+  /** Writes the reply. Runs corked, inside a callback of the library, unless the reply is a promise. */
   answer(reply: Reply | Promise<Reply>): void {
     const answer = standingAnswer(reply)
     if (answer !== undefined) this.#send(answer, true, this.#host.isDraining)
@@ -82,7 +83,8 @@ export class AnswerWriter {
     else this.reply(reply, true)
   }
 
-  // A function of its own, like `#writeCorked` and the dispatcher's `#handleAt`, which says why.
+  // Separate function for the same reason as `#writeCorked` and `#handleAt` of the dispatcher, where the
+  // reason is stated.
   #await(reply: Promise<Reply>): void {
     void reply.then(
       value => this.reply(value, false),
@@ -101,7 +103,10 @@ export class AnswerWriter {
     this.#send(answer, isCorked, this.#host.isDraining)
   }
 
-  /** Answers with what went wrong; a defect of ours is reported. `closes`: whether the connection ends with the answer. */
+  /**
+   * Responds with an error. Reports it if it is an internal fault. `closes`: whether the connection ends with
+   * the response.
+   */
   fail(error: unknown, isCorked: boolean, closes = this.#host.isDraining): void {
     if (isUnreportedFault(error)) this.#host.report(error, this.#request.requestId)
     else this.#countLimit(error)
@@ -137,7 +142,10 @@ export class AnswerWriter {
     }
   }
 
-  /** An answer that cannot be written is not sent at all: the connection ends, which tells the caller and the library. */
+  /**
+   * Ends the connection if the response cannot be written completely, so that the client and the library
+   * notice the failure.
+   */
   #break(): void {
     if (!this.#request.isOver) this.#wire.close()
     this.#request.finish()
@@ -146,8 +154,9 @@ export class AnswerWriter {
   #writeBody(answer: Answer, closes: boolean): void {
     const { status, body, buffer, lent, pieces, live } = answer
     const { isHead } = this.#head
-    // To a HEAD the library would send the body. With a length and no body it waits for the body for ever; told to close as
-    // well, it drops the answer. So the answer has no length, or a length of 0 where the connection ends.
+    // For a HEAD request, the library would send the body. With a length and no body, it waits for the body
+    // forever. If it must also close the connection, it drops the response. So the response has no length, or
+    // a length of 0 if the connection ends.
     if (status === 204 || status === 304 || (isHead && (pieces !== null || live !== null || !closes))) {
       this.#askToClose(closes)
       this.#wire.endWithoutBody()
@@ -169,7 +178,7 @@ export class AnswerWriter {
     }
     if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
       this.#askToClose(closes)
-      // Lent memory stays with the answer: it is read until the last byte is out.
+      // Keep lent memory until the last byte was sent.
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
       if (this.#head.headers.comesInChunks) void this.#pour(piecesOf(bytes))
       else streamWhole(this.#wire, bytes, () => this.#request.finish())
@@ -180,19 +189,25 @@ export class AnswerWriter {
     }
   }
 
-  /** Writes `Connection: close` where the library does not. The library then leaves the closing to the caller. */
+  /**
+   * Writes `Connection: close` if the client did not send it. The library then leaves the closing to the
+   * client.
+   */
   #askToClose(closes: boolean): void {
     if (closes && !this.#head.headers.endsConnection) this.#wire.writeHeader('Connection', 'close')
   }
 
-  /** Sends an answer in pieces. If it cannot be finished, the connection ends: half an answer must not pass for all of it. */
+  /**
+   * Sends a response in pieces. If it cannot be completed, the connection ends, so that the client does not
+   * accept a partial response as complete.
+   */
   async #pour(source: PieceSource): Promise<void> {
     const poured = new PouredAnswer(this.#wire, source)
     this.#poured = poured
     try {
       if (!(await poured.run())) return
-      // The header asks for the closing already. Asked by its own call, the library would write that header into the
-      // answer.
+      // The header already requests the closing. If the library were asked to close here, it would write that
+      // header into the body.
       this.#wire.cork(() => this.#wire.end('', false))
       this.#request.finish()
     } catch (error) {

@@ -1,14 +1,14 @@
 /**
- * Collects the body of one request from the pieces in which it arrives, up to a ceiling in bytes.
+ * Collects the body of one request from the pieces in which it arrives, up to a limit in bytes.
  *
- * The pieces go into one buffer that doubles, or takes what was announced where that is not far: a list of pieces would
- * let a caller who sends single bytes hold two hundred times what they sent. A buffer at hand that holds all that was
- * announced is taken at once: there are few, and others then do without. A body that comes whole, as nearly all do, is not
- * collected, and not copied.
- * A body that will not be read (the request is already refused) is counted, not kept.
+ * The pieces are copied into one buffer. It doubles as needed, or takes the announced length if enough of the
+ * body has arrived. A list of pieces would let a client that sends single bytes occupy two hundred times the
+ * memory of its body. A cached buffer that fits the announced length is taken immediately, because the number
+ * of such buffers is limited. A body that arrives in one piece, as nearly all do, is neither collected nor
+ * copied. A body that will not be read, because the request is already rejected, is counted but not kept.
  */
 
-// Imported, since the global of that name is looked up anew at each use, and every request would pay for that.
+// Imported because V8 looks up a global at each use, which would cost time in every request.
 import { Buffer } from 'node:buffer'
 import type { BodyBuffers } from '#http/message/body-buffers.ts'
 import { viewOf } from '#http/message/byte-views.ts'
@@ -17,16 +17,19 @@ import { joined, SEGMENT_BYTES, SegmentedBytes, type SegmentStock } from './body
 
 const NOTHING = Buffer.alloc(0)
 
-/** Smallest buffer to collect into; the usual second piece still fits. */
+/** Minimum size of a buffer. The second piece of a typical body still fits. */
 const COLLECT_BYTES_MIN = 4_096
-/** How many announced bytes are believed for each byte that came: a large bulk comes in a few pieces and is copied once. */
+/**
+ * The announced length is trusted up to this multiple of the received bytes. A large bulk arrives in a few
+ * pieces, so it is copied once.
+ */
 const BELIEVED_FACTOR = 4
-/** A whole body in memory of its own, for as long as that is not released. */
+/** A complete body in memory that it owns until it is released. */
 export class OwnBody implements WholeBody {
   readonly bytes: number
   readonly #segmented: SegmentedBytes
   readonly #buffers: BodyBuffers
-  /** Null: the body is in segments. */
+  /** Null if the body is in segments. */
   #memory: Buffer | null
 
   constructor(
@@ -64,10 +67,10 @@ export class OwnBody implements WholeBody {
   }
 }
 
-/** The shared memory in which long bodies are collected. */
+/** Shared memory in which long bodies are collected. */
 export interface SegmentsOfBody {
   readonly stock: SegmentStock
-  /** The share, of those that use the stock, to which the segments count. */
+  /** Quota to which the segments count, among those that use the stock. */
   readonly share: string
   /** A body with more bytes than this is collected in segments. */
   readonly from: number
@@ -83,7 +86,7 @@ export class BodyCollector {
   #segmented: SegmentedBytes | null = null
   #bytes = 0
 
-  /** `announcedBytes` is the length that the caller has announced; 0: none. */
+  /** `announcedBytes`: length that the client announced; 0 if it announced none. */
   constructor(options: {
     bytesMax: number
     announcedBytes: number
@@ -98,19 +101,17 @@ export class BodyCollector {
     this.#buffers = options.buffers
   }
 
-  /** Bytes that have come, kept or not. */
+  /** Number of received bytes, including bytes that were not kept. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Whether more has come than the ceiling allows; nothing is kept from then on. */
+  /** Whether the body exceeds the limit. No bytes are kept after that. */
   get isTooLarge(): boolean {
     return this.#bytes > this.#bytesMax
   }
 
-  /**
-   * Takes the next piece. Throws `OVERLOADED` when there is no room for a body as long.
-   */
+  /** Takes the next piece. Throws `OVERLOADED` if there is no memory for a body of this length. */
   take(piece: ArrayBuffer): void {
     const start = this.#bytes
     this.#bytes += piece.byteLength
@@ -127,7 +128,7 @@ export class BodyCollector {
     this.#kept.set(new Uint8Array(piece), start)
   }
 
-  /** The whole body, with the memory it is in. It has no bytes if the body was not kept. */
+  /** Returns the complete body with its memory. The result is empty if the body was not kept. */
   own(): OwnBody {
     const buffer = this.#segmented === null ? this.#kept : null
     const segmented = this.#segmented ?? this.#newSegmented()
@@ -136,13 +137,13 @@ export class BodyCollector {
     return new OwnBody(this.#isKept ? this.#bytes : 0, { segmented, buffer, buffers: this.#buffers })
   }
 
-  /** The body will not be read: the rest of it is counted and not kept. */
+  /** Counts the rest of the body without keeping it, because the body will not be read. */
   discard(): void {
     this.#isKept = false
     this.release()
   }
 
-  /** The body was read, or will not be: its memory is free for the next one. */
+  /** Releases the memory of the body, because it was read or will not be read. */
   release(): void {
     const kept = this.#kept
     this.#kept = NOTHING
@@ -151,13 +152,16 @@ export class BodyCollector {
     this.#segmented = null
   }
 
-  /** Whether the body is or will be longer than that. The announced length counts once enough has come for a segment. */
+  /**
+   * Whether the body is, or is announced to be, longer than `from`. The announced length counts only when
+   * enough bytes for a segment have arrived.
+   */
   #isLong(from: number): boolean {
     if (this.#bytes > from) return true
     return this.#announcedBytes > from && BELIEVED_FACTOR * this.#bytes >= SEGMENT_BYTES
   }
 
-  /** The bytes that have come, moved into segments in which the rest is collected. */
+  /** Moves the received bytes into segments, in which the rest of the body is collected. */
   #inSegments(bytes: number): SegmentedBytes {
     const segmented = this.#newSegmented()
     segmented.append(this.#kept.subarray(0, bytes))

@@ -1,17 +1,20 @@
 /**
- * The body of a request that is too long to be kept. It is handed on piece by piece, and the sender is made to wait while
- * nobody takes them. Pieces that came are kept in one queue, of about `QUEUE_BYTES_MAX` at most.
+ * Streams the body of a request that is too long to be collected. The handler takes the pieces. If it is
+ * slower than the client, the connection is paused. A queue holds at most about `QUEUE_BYTES_MAX` bytes.
  */
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
 
-/** At this many queued bytes the sender is made to wait. */
+/** Number of queued bytes at which the connection is paused. */
 const QUEUE_BYTES_MAX = 1_048_576
 
-/** Bytes that must come of a body in pieces within the time that a whole body has. Fewer bytes count as no progress. */
+/**
+ * Number of bytes that must arrive within the time that a collected body has. Fewer bytes do not count as
+ * progress.
+ */
 const PROGRESS_BYTES = 65_536
 
-/** The part of the wire that sets the pace. */
+/** The part of the wire that controls backpressure. */
 export interface PacedWire {
   pause(): unknown
   resume(): unknown
@@ -23,9 +26,9 @@ export class BodyPieces implements PieceSource {
   #queuedBytes = 0
   #receivedBytes = 0
   #isPaused = false
-  /** The last piece has come. */
+  /** Whether the last piece has arrived. */
   #isWhole = false
-  /** The sender has left: the wire must not be touched any more. */
+  /** Whether the client disconnected. The wire must not be used any more. */
   #isLost = false
   #isDiscarded = false
   #waiting: { resolve(piece: Uint8Array | null): void; reject(error: unknown): void } | null = null
@@ -35,17 +38,17 @@ export class BodyPieces implements PieceSource {
     this.#wire = wire
   }
 
-  /** Whether the sender is made to wait. */
+  /** Whether the connection is paused. */
   get isPaused(): boolean {
     return this.#isPaused
   }
 
-  /** How far the body has come. */
+  /** Progress of the body, in steps of `PROGRESS_BYTES`. */
   get receivedSteps(): number {
     return Math.floor(this.#receivedBytes / PROGRESS_BYTES)
   }
 
-  /** Takes a piece off the wire. The piece is copied, since the library frees it. */
+  /** Takes a piece from the wire. The piece is copied because the library frees it. */
   take(piece: ArrayBuffer, isLast: boolean): void {
     this.#isWhole = isLast
     this.#receivedBytes += piece.byteLength
@@ -61,7 +64,10 @@ export class BodyPieces implements PieceSource {
     if (isLast) this.#passed.resolve()
   }
 
-  /** The sender has left, or the answer is out. A body that came whole can be read all the same. */
+  /**
+   * Called when the client disconnected or the response was sent. A body that has arrived completely remains
+   * readable.
+   */
   lose(): void {
     this.#isLost = true
     if (this.#isWhole) return
@@ -85,8 +91,8 @@ export class BodyPieces implements PieceSource {
   }
 
   /**
-   * Discards the rest, and resolves when it has passed and the answer can be written: a sender that is cut off does not get
-   * the answer.
+   * Discards the rest of the body. Resolves when all of it has arrived, so that the response can be written:
+   * a client whose upload is cut off does not read the response.
    */
   async passed(): Promise<void> {
     this.cancel()
@@ -115,8 +121,8 @@ export class BodyPieces implements PieceSource {
   }
 
   /**
-   * Not called once all has come: the library would expect more within its ten seconds, and end the connection before an
-   * answer that takes longer. A paused connection may wait for ever.
+   * Not called after the last piece: the library would expect more data within ten seconds and end the
+   * connection before a slow response. A paused connection has no timeout.
    */
   #resume(): void {
     if (!this.#isPaused || this.#isLost || this.#isWhole) return

@@ -1,9 +1,11 @@
 /**
- * Receives the bodies of one conversation, one request after the other, and hands each on: whole, where it came in one piece;
- * collected, where it did not; piece by piece, where the route takes it so (`takePieces`).
+ * Receives the bodies of one conversation, one request at a time, and passes each to the request. A body that
+ * arrives in one piece is passed directly, other bodies are collected. If the route requests it
+ * (`takePieces`), a body is streamed.
  *
- * A body that is not read (the request is refused, or the route takes none) passes uncollected, so that the refusal is heard and the
- * connection can live on. One that is too long, or does not arrive in time, ends the connection.
+ * A body that is not read, because the request is rejected or the route has no body, is received without
+ * being kept. The client can then read the error response and reuse the connection. If a body is too long or
+ * does not arrive in time, the connection ends.
  */
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
 import { bodyTooLarge, discardedBytesMax } from '#http/routing/body-ceilings.ts'
@@ -19,30 +21,36 @@ import type { Wire, WireHead } from './wire.ts'
 
 /** The request whose body is received. */
 export interface ReceivingRequest {
-  /** Null: there is no route. */
+  /** Null if no route matches. */
   readonly match: RouteMatch | null
   readonly principal: Principal | null
   readonly isAdmitted: boolean
-  /** Whether the answer is settled, whatever still arrives. */
+  /** Whether the response is already determined, regardless of the rest of the body. */
   readonly isDecided: boolean
   readonly isOver: boolean
   /**
-   * Called inside a callback of the library, for a request that no promise and no job refers to yet. The body is the
-   * library's memory.
+   * Called inside a callback of the library. No promise and no job refers to the request yet. The body is
+   * memory of the library.
    */
   answerAtOnce(body: DataView): void
   /**
-   * Called in a callback of the library or a turn of the event loop, long after the head. The body is valid until this
-   * returns.
+   * Called in a callback of the library or in a later iteration of the event loop, long after the head
+   * arrived. The body is valid until this returns.
    */
   answerLater(body: DataView): void
-  /** As `answerLater`, for a body that another thread may read. Releases the body. */
+  /** Like `answerLater`, for a body that another thread can read. Releases the body. */
   answerLarge(body: WholeBody): void
-  /** Notes that the request is refused, without answering yet. A refusal noted before counts. */
+  /**
+   * Records that the request is rejected, without responding yet. An error that was recorded before takes
+   * precedence.
+   */
   refuse(error: unknown): void
-  /** Answers with the noted refusal, else with this one, inside a callback of the library. All of the body has passed. */
+  /**
+   * Responds with the recorded error, otherwise with `error`, inside a callback of the library. The whole
+   * body has arrived.
+   */
   answerRefusal(error: unknown): void
-  /** Answers with that error without waiting for the rest of the body, and ends the connection. */
+  /** Responds with the error without waiting for the rest of the body, and ends the connection. */
   refuseAndClose(error: unknown): void
 }
 
@@ -54,13 +62,13 @@ export class BodyReceiver implements Receiving {
 
   // Set when a request begins.
   #wire!: Wire
-  /** More of the body is to come. */
+  /** Whether more of the body is expected. */
   #isReceiving = false
 
-  // Never set in a conversation that is used again.
-  /** Of a body that does not come whole. */
+  // The following two fields are never set in a conversation that is reused.
+  /** Collects a body that does not arrive in one piece. */
   #collector: BodyCollector | null = null
-  /** The body that the handler takes while it comes; null: none. */
+  /** The body that the handler reads as a stream, or null. */
   #pieces: BodyPieces | null = null
 
   constructor(host: ConversationHost, request: ReceivingRequest, head: WireHead) {
@@ -69,13 +77,13 @@ export class BodyReceiver implements Receiving {
     this.#head = head
   }
 
-  /** Waits for the body, to hand it on whole. */
+  /** Receives a body that is passed as a whole. */
   begin(wire: Wire): void {
     this.#wire = wire
     wire.onData(this.#received)
   }
 
-  /** Waits for a body that the handler takes while it comes. */
+  /** Receives a body that the handler reads as a stream. */
   beginPieces(wire: Wire): BodyPieces {
     this.#wire = wire
     const pieces = new BodyPieces(wire)
@@ -89,14 +97,14 @@ export class BodyReceiver implements Receiving {
     return pieces
   }
 
-  /** The request is over: nothing more of its body is kept. Safe to repeat. */
+  /** Called when the request is over. Nothing more of its body is kept. Safe to repeat. */
   end(): void {
     this.#pieces?.lose()
     this.#collector?.release()
     this.#setReceiving(false)
   }
 
-  /** Bytes that have come, or were announced for a body that comes in one piece. */
+  /** Number of received bytes, or the announced length if the body arrives in one piece. */
   get bytes(): number {
     return this.#collector === null ? Number(this.#head.headers.contentLength) || 0 : this.#collector.bytes
   }
@@ -115,7 +123,10 @@ export class BodyReceiver implements Receiving {
     this.#request.refuseAndClose(new AuthzError('REQUEST_TIMEOUT', message, { limit: 'receive-time' }))
   }
 
-  /** Ceiling of the body in bytes. A method and no getter, since V8 looks up private getters anew at each use. */
+  /**
+   * Maximum length of the body in bytes. A method instead of a getter because V8 looks up private getters at
+   * each use.
+   */
   bytesMax(): number {
     return Math.min(
       this.#host.bodyBytesMax,
@@ -127,11 +138,12 @@ export class BodyReceiver implements Receiving {
     if (this.#request.isDecided) return
     const isWhole = isLast && this.#collector === null && piece.byteLength <= this.bytesMax()
     this.#setReceiving(!isLast)
-    // Nearly all bodies come like this. A body that has to wait, or is large, is copied: the piece is the library's memory.
+    // Nearly all bodies take this path. A body that must wait, or is large, is copied, because the piece is
+    // memory of the library.
     const isSmall = isWhole && piece.byteLength < LARGE_BODY_BYTES_MIN
     if (isSmall && this.#host.turns.begin(piece.byteLength, shareOf(this.#request.principal)))
       this.#request.answerAtOnce(this.#isKept() ? new DataView(piece) : EMPTY_BODY)
-    // Where a packet ends after the head, the library first hands on an empty piece.
+    // If a packet ends after the head, the library first passes an empty piece.
     else if (isLast || piece.byteLength > 0) this.#takePiece(piece, isLast)
   }
 
@@ -141,7 +153,8 @@ export class BodyReceiver implements Receiving {
     try {
       body.take(piece)
     } catch (error) {
-      // There is no room for a body of that size. Nothing more is kept, and the caller is told when all of it has passed.
+      // There is no memory for a body of that size. Discard the rest and respond when the whole body has
+      // arrived.
       body.discard()
       this.#request.refuse(error)
     }
@@ -151,7 +164,7 @@ export class BodyReceiver implements Receiving {
     } else if (body.bytes > discardedBytesMax(this.#host.bodyBytesMax)) {
       this.#request.refuseAndClose(bodyTooLarge(this.bytesMax()))
     } else if (isLast) {
-      // All of the body has passed, so the connection can live on.
+      // The whole body has arrived, so the connection can be reused.
       this.#request.answerRefusal(bodyTooLarge(this.bytesMax()))
     }
   }
@@ -189,8 +202,8 @@ export class BodyReceiver implements Receiving {
   }
 
   /**
-   * The library ends a connection that brings less than 16 kB a second. It begins to count anew when the connection is
-   * resumed.
+   * Restarts the timeout of the library, which ends a connection that sends less than 16 kB per second.
+   * Resuming the connection resets its count.
    */
   #awaitMore(): void {
     if (this.#request.isOver) return
@@ -198,12 +211,15 @@ export class BodyReceiver implements Receiving {
     this.#wire.resume()
   }
 
-  /** Whether the body is kept. That of a refused request, or of a route without a body, is not. */
+  /** Whether the body is kept. It is not kept if the request is rejected or the route has no body. */
   #isKept(): boolean {
     return this.#request.isAdmitted && this.#request.match?.route.body !== null
   }
 
-  /** Most bodies come whole and are never among those that are waited for. */
+  /**
+   * Adds the body to the set that is checked for timeouts, or removes it. Most bodies arrive in one piece and
+   * are never added.
+   */
   #setReceiving(isReceiving: boolean): void {
     if (isReceiving === this.#isReceiving) return
     this.#isReceiving = isReceiving

@@ -1,22 +1,28 @@
 /**
- * Shared memory for long bodies, in segments of one size. Nothing is copied to make room for more, and another thread reads
- * it in place.
+ * Shared memory for long bodies, in segments of a fixed size. Growing needs no copy, and another thread can
+ * read the memory in place.
  *
- * V8 does not count shared memory. Ordinary buffers of megabytes that come and go made it collect garbage a third of the
- * time, while dropped segments would never be collected. So none is ever dropped: there is a fixed number of them, and each
- * is used again.
+ * V8 does not account for shared memory. With ordinary buffers of several megabytes, the garbage collector
+ * ran a third of the time, and unreferenced segments would never be collected. Therefore the number of
+ * segments is limited, and each one is reused and never dropped.
  */
 import { AuthzError } from '#model/errors.ts'
 
 export const SEGMENT_BYTES = 1_024 * 1_024
-/** There is room for this many bodies of the greatest length at once, being received or waiting for their answers. */
+/**
+ * Number of bodies of the maximum length for which there is memory at the same time, while they are received
+ * or wait for their responses.
+ */
 const LONGEST_BODIES = 8
-/** At least so many segments, however small the ceiling of a body: a body that another thread is to read takes one or two. */
+/**
+ * Minimum number of segments, even if the limit of a body is small. A body that another thread reads takes
+ * one or two.
+ */
 const SEGMENTS_MIN = 32
-/** The part of all segments that bodies of one share, an environment, may take. */
+/** Fraction of all segments that the bodies of one environment can occupy. */
 const SHARE = 1 / 2
 
-/** Bytes of long bodies that a thread has room for. `bodyBytesMax` is the ceiling of one body. */
+/** Capacity of a thread for long bodies, in bytes. `bodyBytesMax`: limit of one body. */
 export function longBodiesBytesMax(bodyBytesMax: number): number {
   const ofBody = Math.ceil(bodyBytesMax / SEGMENT_BYTES)
   return SEGMENT_BYTES * Math.max(SEGMENTS_MIN, LONGEST_BODIES * ofBody)
@@ -29,18 +35,21 @@ export class SegmentStock {
   readonly #takenBy = new Map<string, number>()
   #made = 0
 
-  /** `bytesMax` is the ceiling of all segments together. */
+  /** `bytesMax`: limit of all segments together. */
   constructor(bytesMax: number) {
     this.#segmentsMax = Math.floor(bytesMax / SEGMENT_BYTES)
     this.#ofShareMax = Math.floor(SHARE * this.#segmentsMax)
   }
 
-  /** Segments that exist, used or not. */
+  /** Number of segments that were created, whether in use or free. */
   get made(): number {
     return this.#made
   }
 
-  /** A segment with any content. Throws `OVERLOADED` when there is none left, or the share has its part already. */
+  /**
+   * Returns a segment with arbitrary content. Throws `OVERLOADED` if no segment is free or the quota of
+   * `share` is used up.
+   */
   take(share: string): SharedArrayBuffer {
     const ofShare = this.#takenBy.get(share) ?? 0
     if (ofShare >= this.#ofShareMax) throw tooManyBodies()
@@ -49,7 +58,7 @@ export class SegmentStock {
     return segment
   }
 
-  /** The segments are not used any more; `share` is the one that they were taken for. */
+  /** Returns segments to the stock. `share`: the quota for which they were taken. */
   giveBack(share: string, segments: readonly SharedArrayBuffer[]): void {
     if (segments.length === 0) return
     this.#free.push(...segments)
@@ -66,7 +75,7 @@ export class SegmentStock {
   }
 }
 
-/** Collects bytes that come piece by piece, in segments. */
+/** Collects bytes that arrive in pieces, in segments. */
 export class SegmentedBytes {
   readonly segments: SharedArrayBuffer[] = []
   readonly #stock: SegmentStock
@@ -78,7 +87,7 @@ export class SegmentedBytes {
     this.#share = share
   }
 
-  /** Throws `OVERLOADED` where there is no room. The piece is not in it then. */
+  /** Appends a piece. If there is no memory, releases all segments and throws `OVERLOADED`. */
   append(piece: Uint8Array): void {
     try {
       for (let from = 0; from < piece.length;) {
@@ -96,7 +105,7 @@ export class SegmentedBytes {
     }
   }
 
-  /** Safe to repeat. */
+  /** Releases all segments. Safe to repeat. */
   release(): void {
     this.#bytes = 0
     this.#stock.giveBack(this.#share, this.segments.splice(0))
@@ -108,7 +117,7 @@ function tooManyBodies(): AuthzError {
   return new AuthzError('OVERLOADED', message, { limit: 'pool' })
 }
 
-/** The bytes of segments as one buffer: a new one, or the one that is given. */
+/** Copies the bytes of segments into one buffer: a new one, or `whole`. */
 export function joined(
   segments: readonly SharedArrayBuffer[],
   bytes: number,

@@ -1,31 +1,36 @@
 /**
- * The wire of a request whose body comes in chunks, which is the last request of its connection.
+ * Wire of a request whose body uses chunked transfer coding. Such a request is the last one of its
+ * connection.
  *
- * The HTTP library reads chunks loosely, and shows us nothing of how they were framed: `: ; < = > ? @` count as digits of a
- * size (`0;` is a chunk of eleven bytes), any two bytes end a chunk and the body, and trailers begin the next request. A proxy
- * that hands chunks on as they came may therefore see one request where the library sees two, and give the answer to the second
- * one to another caller of its own. So nothing that follows such a body is ever a request: each answer ends the connection, and
- * none is written before the library is done with the packet that brought the last chunk. What else is in that packet finds an
- * answer that is still due, for which the library ends the connection.
+ * The HTTP library parses chunks loosely and does not expose their framing. It accepts `: ; < = > ? @` as
+ * digits of a size (`0;` is a chunk of eleven bytes) and any two bytes as the end of a chunk or of the body.
+ * It parses trailers as the next request. A proxy that forwards chunks unchanged could see one request where
+ * the library sees two, and send the second response to another client (request smuggling). Therefore nothing
+ * after such a body is ever treated as a request. Each response ends the connection, and no response is
+ * written before the library has processed the packet with the last chunk. If that packet contains more data,
+ * a response is still pending, so the library ends the connection.
  *
- * Others never pass through here, so that decisions pay nothing for it.
+ * Other requests do not use this class, so decisions have no extra cost.
  */
 import { InvariantError } from '#model/assert.ts'
 import type { Wire } from './wire.ts'
 
-/** How long a caller has to read the end of an answer in pieces, and to close the connection as it was asked to. */
+/** Time that a client has to read the end of a streamed response and to close the connection as requested. */
 const LINGER_MS = 5_000
 
 export class ChunkedWire implements Wire {
   readonly #wire: Wire
-  /** Whether the caller has asked for the end of the connection. Then the library leaves the header that says so to us. */
+  /**
+   * Whether the client requested to close the connection. In that case, the library leaves the `Connection`
+   * header of the response to this code.
+   */
   readonly #isAskedToClose: boolean
   #isAborted = false
-  /** The request was answered, or the connection closed: the library frees the wire. */
+  /** Whether the response was sent or the connection closed. The library has freed the wire. */
   #isOver = false
-  /** Whether the last chunk has come, reported or not. */
+  /** Whether the last chunk has arrived, reported or not. */
   #isReceived = false
-  /** The answer goes out in pieces. */
+  /** Whether the response is sent in pieces. */
   #isPoured = false
 
   constructor(wire: Wire, isAskedToClose: boolean) {
@@ -40,7 +45,7 @@ export class ChunkedWire implements Wire {
     })
   }
 
-  /** The last piece is reported a turn later than it came. */
+  /** Reports the last piece one event-loop iteration after it arrived. */
   onData(listener: (piece: ArrayBuffer, isLast: boolean) => void): void {
     this.#wire.onData((piece, isLast) => {
       if (!isLast) {
@@ -48,7 +53,7 @@ export class ChunkedWire implements Wire {
         return
       }
       this.#isReceived = true
-      // A copy, since the library frees the piece.
+      // A copy, because the library frees the piece.
       const kept = piece.slice(0)
       setImmediate(() => {
         if (!this.#isAborted && !this.#isOver) this.#wire.cork(() => listener(kept, true))
@@ -61,8 +66,8 @@ export class ChunkedWire implements Wire {
   }
 
   /**
-   * Not called once all has come: the library would wait for more, and end the connection before an answer that takes its
-   * time.
+   * Not forwarded after the last chunk: the library would wait for more data and end the connection before a
+   * slow response.
    */
   resume(): void {
     if (!this.#isReceived) this.#wire.resume()
@@ -87,7 +92,7 @@ export class ChunkedWire implements Wire {
     this.#wire.writeStatus(status)
   }
 
-  /** `Connection: close` is written once. */
+  /** Drops `Connection: close` if the header is already written by the library or by `write`. */
   writeHeader(name: string | Uint8Array, value: string | Uint8Array): void {
     if (name !== 'Connection' || this.#isAskedToClose) this.#wire.writeHeader(name, value)
   }
@@ -99,9 +104,11 @@ export class ChunkedWire implements Wire {
   }
 
   /**
-   * Ends an answer in pieces without telling the library. Told to end it with the connection, the library writes the header
-   * that says so into the middle of the pieces. Told to end it without, it serves what follows. Not told, it takes the
-   * answer for unfinished, and closes at whatever follows. The last chunk is written in the form of a trailer field.
+   * Ends a streamed response without notifying the library. If the library ended it and closed the
+   * connection, it would write the header for this into the body. If the library ended it without closing, it
+   * would process data after the body as a request. Without notification, the library considers the response
+   * unfinished and closes the connection when more data arrives. The last chunk is written in the form of a
+   * trailer field.
    */
   #endPieces(): void {
     this.#wire.writeHeader('\r\n0\r\nX-End', '1\r\n')
@@ -110,15 +117,18 @@ export class ChunkedWire implements Wire {
     }, LINGER_MS).unref()
   }
 
-  /** Has a length of 0, which 204 should not have: told to close without a length, the library drops the answer. */
+  /**
+   * Sends a length of 0, although 204 should have none: the library drops a response without a length if it
+   * must close the connection.
+   */
   endWithoutBody(): void {
     this.#isOver = true
     this.#wire.end('', true)
   }
 
   /**
-   * Long answers go out in pieces: the library does not end the connection after an answer with a length that goes out in
-   * parts.
+   * Not used, because long responses are sent in pieces: the library does not end the connection after a
+   * response with a length that is sent in parts.
    */
   tryEnd(): never {
     throw new InvariantError('behind a body in chunks, a long answer is in pieces')

@@ -1,4 +1,4 @@
-/** The interfaces between a conversation and its server. */
+/** Interfaces between a conversation and its server. */
 import type { BodyBuffers } from '#http/message/body-buffers.ts'
 import type { RequestIds } from '#http/message/request-id.ts'
 import type { ErrorFamily } from '#http/message/request-reply.ts'
@@ -12,23 +12,26 @@ import type { Turns } from './request-turns.ts'
 import type { RequestWatch } from './request-watch.ts'
 import type { Wire, WireHead } from './wire.ts'
 
-/** A request whose body has not come whole. */
+/** A request whose body has not arrived completely. */
 export interface Receiving {
-  /** How far a body in pieces has come; 0 for other bodies, which have one time for all of it. */
+  /** Progress of a streamed body. Always 0 for other bodies, which have one timeout for the whole body. */
   readonly receivedSteps: number
-  /** Whether the sender is made to wait. */
+  /** Whether the connection is paused. */
   readonly isPaused: boolean
-  /** Refuses the request if its body is not there yet. */
+  /** Rejects the request if its body has not arrived. */
   stopReceiving(): void
 }
 
-/** A conversation as its server uses it. */
+/** A conversation as seen by its server. */
 export interface Reusable {
-  /** The empty head for the next request, to be filled before it begins. `keepsOthers`: see `HeaderList.clear`. */
+  /**
+   * Returns the empty head for the next request. The server fills it before it calls `begin`. `keepsOthers`:
+   * see `HeaderList.clear`.
+   */
   emptyHead(keepsOthers: boolean): WireHead
   /**
-   * Admits the request whose head was filled, and waits for its body, if it has one. `known` is the route, where the server
-   * knows it already.
+   * Admits the request whose head was filled, and receives its body if there is one. `known`: the route, if
+   * the server has already found it.
    */
   begin(wire: Wire, known: RouteMatch | null): void
 }
@@ -41,22 +44,25 @@ export interface ConversationHost {
   readonly segments: SegmentStock
   readonly turns: Turns
   readonly liveTurns: LiveTurns
-  /** The form of errors under a path, for requests without a route. */
+  /** Format of errors for a path, for requests without a route. */
   familyOf(path: string): ErrorFamily
-  /** While draining, answers ask the caller to send the next request elsewhere. */
+  /**
+   * Whether the server is draining. Responses then ask the client to send its next request over another
+   * connection.
+   */
   readonly isDraining: boolean
-  /** Null: requests are not observed. */
+  /** Null if requests are not observed. */
   readonly watch: RequestWatch | null
-  /** Null: nothing is traced. */
+  /** Null if tracing is disabled. */
   readonly tracing: RequestTracing | null
-  /** Null: pages of other origins may not ask. */
+  /** Null if pages of other origins have no access. */
   readonly crossOrigin: CrossOrigin | null
-  /** Bodies that come in pieces and whose last piece has not come. */
+  /** Bodies that arrive in several pieces and are incomplete. */
   readonly receiving: Set<Receiving>
-  /** Reports a defect to the owner; never throws. */
+  /** Reports a defect to the owner of the server. Never throws. */
   report(error: unknown, requestId: string): void
-  /** The request is over: the answer has gone out, or the connection has ended. */
+  /** Called when the request is over: the response was sent, or the connection ended. */
   leave(): void
-  /** Nothing else refers to the conversation any more: it may have another request. */
+  /** Called when no other object refers to the conversation, so that it can handle another request. */
   reuse(conversation: Reusable): void
 }

@@ -1,17 +1,19 @@
 /**
- * One request on the wire, from its head to the last byte of its answer, and the order of it: admitted by its head, then its body
- * (`body-receiver.ts`), then the dispatcher, then the answer (`answer-writer.ts`). Decides nothing about requests; that is
- * `dispatch.ts`.
+ * One HTTP exchange, from the head of the request to the last byte of the response. Steps: admit the request
+ * by its head, receive the body (`body-receiver.ts`), call the dispatcher, and write the response
+ * (`answer-writer.ts`). Makes no decisions about requests; `dispatch.ts` does.
  *
- * A conversation whose request was answered at once has another one afterwards (`reuse`): made anew for each, it and what
- * belongs to it were more than a third of what a decision left to the garbage collector.
+ * A conversation whose request was answered synchronously is reused for another request (`reuse`). Without
+ * reuse, it and its parts caused more than a third of the garbage of a decision.
  *
- * Invariants, each of which the HTTP library punishes with the end of the process or a response gone wrong:
- * - Nothing is ever thrown into the library: `begin` and every callback end in an answer.
- * - The wire is not touched once the answer ended or the request was aborted (`isOver`).
- * - Answers are written corked. Inside a callback of the library the socket already is; elsewhere `cork` does it.
- * - A conversation has another request only when nothing refers to the one before: no promise calls it, and no job asks it for names
- *   or whether its caller waits. The library may say later that an answer before was aborted: what counts is the present wire.
+ * Invariants. If one of them is violated, the HTTP library aborts the process or sends a wrong response:
+ * - No exception reaches the library: `begin` and every callback end in a response.
+ * - The wire is not used after the response ended or the request was aborted (`isOver`).
+ * - Responses are written corked. Inside a callback of the library the socket already is; otherwise `cork`
+ *   does it.
+ * - A conversation is reused only if nothing refers to its previous request: no promise calls it, and no job
+ *   reads its names or checks whether its client still waits. The library can report later that an earlier
+ *   response was aborted; only the current wire counts.
  */
 import type { Caller } from '#decisions/decision-pool.ts'
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
@@ -37,7 +39,10 @@ export class Conversation
   readonly #id: RequestId
   readonly #body: BodyReceiver
   readonly #answer: AnswerWriter
-  /** The connection was aborted: that of this request, or of one before whose answer could not be sent. */
+  /**
+   * The connection of this request was aborted, or the connection of an earlier request whose response could
+   * not be sent.
+   */
   readonly #aborted = (): void => {
     if (isWireGone(this.#wire)) this.finish()
   }
@@ -45,21 +50,24 @@ export class Conversation
   // Set when a request begins.
   #wire!: Wire
   #span: RequestSpan | null = null
-  /** When the request began, by the clock of its watch. */
+  /** Start time of the request, by the clock of its watch. */
   #beganAt = 0
-  /** The form of errors of the route, or of the path as long as there is no route. */
+  /** Format of errors: that of the route, or that of the path until a route is found. */
   family: ErrorFamily = 'native'
   match: RouteMatch | null = null
   principal: Principal | null = null
   isAdmitted = false
-  /** Why the request was not admitted. Answered when its body has passed, so that the connection can live on. */
+  /**
+   * Why the request was rejected. The response is sent after the whole body has arrived, so that the
+   * connection can be reused.
+   */
   #refusal: unknown = null
   isDecided = false
   isOver = false
 
-  /** Whether its answer goes on until somebody ends it. Never set in a conversation that is used again. */
+  /** Whether the response is live: it has no fixed end. Never set in a conversation that is reused. */
   #goesOn = false
-  /** Never set in a conversation that is used again. */
+  /** Never set in a conversation that is reused. */
   #onOver: (() => void)[] | null = null
 
   constructor(host: ConversationHost) {
@@ -77,7 +85,7 @@ export class Conversation
     return this.#span === null ? null : this.#span.traceparent
   }
 
-  /** The caller who waits for the answer, and the names of the request. */
+  /** The client that waits for the response, and the names of the request. */
   get caller(): Caller & RequestNames {
     return this
   }
@@ -128,7 +136,10 @@ export class Conversation
     this.#body.begin(wire)
   }
 
-  /** Resets all that an earlier request may have set, except its span: where requests are traced, each has its own. */
+  /**
+   * Resets everything that an earlier request could have set, except its span: if requests are traced, each
+   * sets its own span.
+   */
   #reset(wire: Wire, known: RouteMatch | null): void {
     const host = this.#host
     this.#wire = wire
@@ -158,15 +169,15 @@ export class Conversation
 
   answerAtOnce(body: DataView): void {
     this.#dispatch(body)
-    // Only when nothing refers to it: not while an answer is promised or on its way.
+    // Only if nothing refers to the conversation: not while a response is pending or being sent.
     if (this.isOver) this.#host.reuse(this)
   }
 
-  /** The caller may have left before the body's turn. Then the handler is not called. */
+  /** If the client disconnected while the body waited, the handler is not called. */
   answerLater(whole: DataView): void {
     if (this.isOver) return
     try {
-      // Time has passed since the head came. The key may have been revoked meanwhile.
+      // The key could have been revoked since the head arrived.
       if (this.isAdmitted) this.#host.dispatcher.identifyAgain(this.match!, this, this.#head)
     } catch (error) {
       this.refuse(error)
@@ -185,7 +196,10 @@ export class Conversation
     })
   }
 
-  /** The handler takes the body while it comes. A refusal waits until all of it has passed. */
+  /**
+   * Calls a handler that reads the body as a stream. An error response waits until the whole body has
+   * arrived.
+   */
   #answerPieces(match: RouteMatch): void {
     const pieces = this.#body.beginPieces(this.#wire)
     const answer = async () => this.#host.dispatcher.answer(match, this, this.#head, EMPTY_BODY, pieces)
@@ -202,7 +216,7 @@ export class Conversation
     )
   }
 
-  /** Runs inside a callback of the library, hence corked, until a handler makes a promise. */
+  /** Runs corked inside a callback of the library, unless the handler returns a promise. */
   #dispatch(body: DataView): void {
     this.isDecided = true
     if (this.match === null || !this.isAdmitted) {
@@ -216,7 +230,10 @@ export class Conversation
     }
   }
 
-  /** A page that asks what it may send uses a method that no path has. */
+  /**
+   * Responds to a rejected request. A CORS preflight uses a method that no route has, so it is recognized
+   * here.
+   */
   #answerRefused(): void {
     const { crossOrigin } = this.#host
     const { method, headers } = this.#head
@@ -240,15 +257,19 @@ export class Conversation
   }
 
   /**
-   * Answers one turn late on purpose. Answered at once, the library forgets to close when more follows in the same packet,
-   * and would serve that as the next request.
+   * Responds one event-loop iteration later on purpose. If the response were sent immediately, the library
+   * would not close the connection if the packet contained more data. It would process that data as the next
+   * request.
    */
   #failAndClose(error: unknown): void {
     this.isDecided = true
     setImmediate(() => this.#answer.fail(error, false, true))
   }
 
-  /** It is counted as answered: how long its reader stays says nothing about the service. */
+  /**
+   * Counts the request as complete when a live response starts: how long its reader stays connected is
+   * irrelevant for the latency of the service.
+   */
   goesOn(): void {
     this.#endObserved()
     this.#goesOn = true

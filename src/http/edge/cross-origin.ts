@@ -1,32 +1,33 @@
 /**
- * Lets pages of other origins ask, as `CORS_ORIGINS` says (https://fetch.spec.whatwg.org/#http-cors-protocol). Callers are known by their
- * bearer tokens, never by cookies, so no answer allows credentials. Without the setting nothing here is called.
+ * Cross-origin requests from browsers (CORS) according to `CORS_ORIGINS`
+ * (https://fetch.spec.whatwg.org/#http-cors-protocol). Clients authenticate with bearer tokens, never with
+ * cookies, so no response allows credentials. If the setting is absent, nothing in this file is called.
  */
 import type { HeaderList } from '#http/message/header-list.ts'
 import type { Reply } from '#http/message/request-reply.ts'
 import type { Wire } from './wire.ts'
 
-/** What stands for every origin. */
+/** Wildcard for every origin. */
 const EVERY = '*'
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
-/** Those that pages may read besides the ones that they always may. */
+/** Response headers that pages can read in addition to those that are always readable. */
 const EXPOSED = 'X-Request-ID, X-Revision, Retry-After, Warning, ETag'
-/** How long a browser may remember what it may send, in seconds. */
+/** Time in seconds for which a browser can cache the result of a preflight. */
 const REMEMBERED_SECONDS = '600'
 
 export class CrossOrigin {
   readonly #origins: ReadonlySet<string>
   readonly #isEvery: boolean
 
-  /** `origins`: `*`, or origins as browsers write them. */
+  /** `origins`: `*`, or origins in the form that browsers send. */
   constructor(origins: readonly string[]) {
     this.#origins = new Set(origins)
     this.#isEvery = this.#origins.has(EVERY)
   }
 
-  /** Writes into the head of an answer whether the page that asked may read it. */
+  /** Writes the headers that state whether the requesting page can read the response. */
   write(wire: Wire, headers: HeaderList): void {
-    // What is kept between may be given to a page of another origin.
+    // A cache could return the response to a page of another origin.
     if (!this.#isEvery) wire.writeHeader('Vary', 'Origin')
     const allowed = this.#allowed(headers)
     if (allowed === null) return
@@ -34,12 +35,12 @@ export class CrossOrigin {
     wire.writeHeader('Access-Control-Expose-Headers', EXPOSED)
   }
 
-  /** Whether the request only asks what a page may send. */
+  /** Whether the request is a CORS preflight. */
   isPreflight(method: string, headers: HeaderList): boolean {
     return method === 'OPTIONS' && headers.has('origin') && headers.has('access-control-request-method')
   }
 
-  /** The answer to a preflight, besides what `write` writes into every answer. */
+  /** The response to a preflight, without the headers that `write` adds to every response. */
   preflight(headers: HeaderList): Reply {
     if (this.#allowed(headers) === null) return { status: 204, body: undefined }
     const asked = headers.get('access-control-request-headers') ?? ''
@@ -55,7 +56,9 @@ export class CrossOrigin {
     }
   }
 
-  /** What to answer to the origin that asks; null: it is not allowed, or no page asks. */
+  /**
+   * Value of `Access-Control-Allow-Origin`. Null if the origin is not allowed, or the request has no origin.
+   */
   #allowed(headers: HeaderList): string | null {
     const origin = headers.get('origin')
     if (origin === undefined) return null

@@ -1,11 +1,15 @@
 /**
- * How long the head of a request may be: the request line and all headers. The HTTP library takes that from the environment of
- * the process, once, when the first thread loads it, which is when that listens; so nothing here may load it.
+ * Limits the length of a request head: the request line and all headers. The HTTP library reads the limit
+ * from the environment of the process once, when the first thread starts to listen and loads it. Therefore
+ * this file must not load the library.
  */
 
 const VARIABLE = 'UWS_HTTP_MAX_HEADERS_SIZE'
 
-/** Called in the main thread before the others start: a thread's own environment is a copy that the library does not see. */
+/**
+ * Must be called in the main thread before other threads start: each thread has its own copy of the
+ * environment, which the library does not read.
+ */
 export function limitHeaderBytes(bytesMax: number): void {
   process.env[VARIABLE] = String(bytesMax)
 }

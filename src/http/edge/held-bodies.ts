@@ -1,7 +1,7 @@
 /**
- * Holds requests that were read, unanswered, while a server stops listening. A caller that makes a connection for each
- * request makes the next one when it has its answer. Without answers there are no new connections, so no connection is lost
- * between the kernel and the server when the port is closed.
+ * Holds complete requests without answering them while a server stops listening. A client that opens a
+ * connection for each request opens the next one after it has its response. Without responses there are no
+ * new connections, so no connection between the kernel and the server is lost when the port is closed.
  */
 import type { Turns } from './request-turns.ts'
 
@@ -16,7 +16,7 @@ export class HeldBodies implements Turns {
     this.#waiting.push({ bytes, share, answer })
   }
 
-  /** Answers the requests in the turns that they would have had. None are added afterwards. */
+  /** Processes the held requests in the order that `turns` determines. No requests are added afterwards. */
   release(turns: Turns): void {
     for (const { bytes, share, answer } of this.#waiting.splice(0)) turns.take(bytes, share, answer)
   }

@@ -1,23 +1,26 @@
 /**
- * An answer that goes on until one side ends it. Bytes go to the socket while it takes them; the rest is kept by reference, since many
- * readers are sent the same.
+ * A streaming response that continues until one side ends it. Bytes are written while the socket accepts
+ * them. The remaining bytes are kept by reference, because many clients receive the same events.
  */
 import type { EventBytes, Outlet } from '#management/changes/live-bytes.ts'
 import type { LiveTurns, Pouring } from './live-turns.ts'
 import { type Wire, writePiece } from './wire.ts'
 
-/** Bytes given to a socket at a time, about: what it does not take of them the library copies. */
+/**
+ * Approximate number of bytes that are passed to a socket at a time. The library copies the bytes that the
+ * socket does not accept.
+ */
 const PIECE_BYTES = 65_536
-/** Ends an event, so an answer may end behind it. */
+/** Text that ends an event. A response can end after it. */
 const EVENT_END = '\n\n'
 const LINE_END = Buffer.from('\n')
 const NOTHING = new Uint8Array(0)
 
-/** Events that have not been given to the socket. */
+/** Events that have not been passed to the socket. */
 interface Kept {
   readonly events: EventBytes
   readonly whenGone: () => void
-  /** The range that comes next, and how much of it is gone. */
+  /** Index of the next range, and the number of its bytes that were passed. */
   range: number
   gone: number
 }
@@ -28,16 +31,16 @@ export class LiveAnswer implements Outlet, Pouring {
   readonly #onEnd: () => void
   readonly #listeners: (() => void)[] = []
   #kept: Kept[] = []
-  /** The last bytes, once they are known. */
+  /** The last bytes of the response; null until they are known. */
   #ending: Uint8Array | null = null
-  /** Whether an event has begun whose end has not been written. */
+  /** Whether an event was written partially. */
   #isAmidEvent = false
   #waiting: (() => void) | null = null
   keptBytes = 0
   isFull = false
   isOver = false
 
-  /** `onEnd` is called when the answer has ended, but not when its reader has left. */
+  /** `onEnd` is called when the response has ended, but not if its client disconnected. */
   constructor(wire: Wire, turns: LiveTurns, onEnd: () => void) {
     this.#wire = wire
     this.#turns = turns
@@ -62,7 +65,7 @@ export class LiveAnswer implements Outlet, Pouring {
     if (this.isOver || (this.#ending !== null && !dropsKept)) return
     if (dropsKept) this.#drop()
     this.#ending = bytes
-    // The library keeps the last bytes for a socket that is full, and ends the connection if it stays so.
+    // The library keeps the last bytes for a full socket, and ends the connection if the socket stays full.
     if (dropsKept) this.isFull = false
     this.#pour()
   }
@@ -72,7 +75,7 @@ export class LiveAnswer implements Outlet, Pouring {
     else this.#listeners.push(listener)
   }
 
-  /** The wire must not be touched any more. */
+  /** The wire must not be used any more. */
   stop(): void {
     if (this.isOver) return
     this.isOver = true
@@ -101,13 +104,16 @@ export class LiveAnswer implements Outlet, Pouring {
     }
     if (this.#kept.length > 0) return !this.isFull
     if (this.#ending === null && !this.isFull) this.#wake()
-    // A socket that is full gets the last bytes as well: no others follow.
+    // A full socket also gets the last bytes, because no others follow.
     else if (this.#ending?.length === 0) this.#finish()
     else return !this.isFull
     return false
   }
 
-  /** The next bytes of the oldest kept events, up to the end of the event in which a piece is full. */
+  /**
+   * Takes the next bytes of the oldest kept events, up to the end of the event in which the size of a piece
+   * is reached.
+   */
   #takePiece(): Uint8Array {
     const kept = this.#kept[0]!
     const { bytes, ranges } = kept.events
@@ -142,7 +148,7 @@ export class LiveAnswer implements Outlet, Pouring {
 
   #pour(): void {
     if (this.isFull) return
-    // The last piece of a socket that was full: nothing is kept any more that would ask for it.
+    // This was the last piece of a full socket. No kept events remain whose writing would call `#wake`.
     if (this.#kept.length === 0 && this.#ending === null) this.#wake()
     else this.#turns.take(this)
   }
@@ -161,7 +167,7 @@ export class LiveAnswer implements Outlet, Pouring {
   }
 }
 
-/** Where the first event ends behind `least`, or `to`. */
+/** Offset of the first end of an event after `least`, or `to` if there is none. */
 function endOfEvent(bytes: Uint8Array, least: number, to: number): number {
   if (least >= to) return to
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, to)
@@ -169,8 +175,8 @@ function endOfEvent(bytes: Uint8Array, least: number, to: number): number {
   return end < 0 ? to : end + EVENT_END.length
 }
 
-/** Whether bytes end where an event does. */
+/** Whether the bytes end with the end of an event. */
 function isWhole(bytes: Uint8Array): boolean {
-  // The end of an event may come alone.
+  // The second line break of an end can arrive alone.
   return bytes.at(-1) === LINE_END[0] && (bytes.length === 1 || bytes.at(-2) === LINE_END[0])
 }

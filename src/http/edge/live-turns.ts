@@ -1,29 +1,33 @@
 /**
- * Bytes for readers of answers that go on are written in shares of a turn of the event loop. One commit may be megabytes for each of
- * hundreds of readers: written at once, they would keep the thread from deciding for seconds.
+ * Writes streaming responses in time slices, so that they do not block the event loop. One commit can be
+ * megabytes for each of hundreds of clients. Writing them without interruption would delay decisions by
+ * seconds.
  */
 
-/** How long is written in one turn of the loop: what a decision that comes meanwhile waits. */
+/** Time slice for writing per event-loop iteration. A decision can be delayed by this time. */
 const SHARE_MS = 2
 
 export interface Pouring {
-  /** Writes one piece. Returns whether it may write another. */
+  /** Writes one piece. Returns whether it can write another one. */
   pourPiece(): boolean
 }
 
 export class LiveTurns {
   readonly #now: () => number
-  /** In the order in which they have their turns. */
+  /** Responses in the order in which they write next. */
   readonly #waiting = new Set<Pouring>()
-  /** When the share of this turn is used up; null while none has begun. */
+  /** Time at which the slice of this iteration ends; null if none has begun. */
   #until: number | null = null
 
-  /** `now` is in milliseconds. */
+  /** `now` returns milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
   }
 
-  /** Has it write all that it may: now, or in later turns, piece by piece with the others. */
+  /**
+   * Lets the response write its pending bytes: now, or in later iterations, alternating with other responses
+   * piece by piece.
+   */
   take(answer: Pouring): void {
     this.#waiting.add(answer)
     if (this.#until === null) this.#begin()
@@ -43,7 +47,7 @@ export class LiveTurns {
     for (const answer of this.#waiting) {
       if (this.#now() >= until) return
       this.#waiting.delete(answer)
-      // Added again, it comes behind the others.
+      // The response is moved to the end of the queue.
       if (answer.pourPiece()) this.#waiting.add(answer)
     }
   }

@@ -1,13 +1,13 @@
-/** Long answers, which go out as fast as their callers read them. */
+/** Sends long responses as fast as their clients read them. */
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { type Wire, writePiece } from './wire.ts'
 
-/** Bytes given to a socket at a time. */
+/** Number of bytes that are passed to a socket at a time. */
 const PIECE_BYTES = 65_536
 
 /**
- * Writes an answer with its length, as fast as the socket takes it. `onDone` is called when the last byte is with the
- * kernel.
+ * Writes a response with its length as fast as the socket accepts it. `onDone` is called when the kernel has
+ * the last byte.
  */
 export function streamWhole(wire: Wire, bytes: Uint8Array, onDone: () => void): void {
   const start = wire.getWriteOffset()
@@ -23,7 +23,7 @@ export function streamWhole(wire: Wire, bytes: Uint8Array, onDone: () => void): 
   })
 }
 
-/** A whole answer as a source of pieces. */
+/** Splits a complete response into pieces. */
 export function piecesOf(bytes: Uint8Array): PieceSource {
   let at = 0
   return {
@@ -38,12 +38,12 @@ export function piecesOf(bytes: Uint8Array): PieceSource {
   }
 }
 
-/** An answer in pieces, without a length. */
+/** A response in pieces, without a length. */
 export class PouredAnswer {
   readonly #wire: Wire
   readonly #source: PieceSource
   #isStopped = false
-  /** Called when the socket takes more, or nothing more. */
+  /** Called when the socket accepts more bytes, or accepts no more. */
   #onTurn: (() => void) | null = null
 
   constructor(wire: Wire, source: PieceSource) {
@@ -52,8 +52,8 @@ export class PouredAnswer {
   }
 
   /**
-   * Resolves to true when everything but the end has been written; to false when it was stopped before. Rejects with what
-   * the source throws.
+   * Resolves to true when everything except the end was written, or to false if `stop` was called before.
+   * Rejects with errors of the source.
    */
   async run(): Promise<boolean> {
     const wire = this.#wire
@@ -62,7 +62,8 @@ export class PouredAnswer {
       for (let piece = await source.next(); !this.#isStopped; piece = await source.next()) {
         if (piece === null) return true
         if (writePiece(wire, piece)) {
-          // Other requests go first: otherwise a caller who reads fast would get the whole answer in one go.
+          // Let other requests run first. Otherwise a client that reads fast would receive the whole response
+          // without interruption.
           await new Promise(resolve => setImmediate(resolve))
           continue
         }
@@ -80,7 +81,7 @@ export class PouredAnswer {
     }
   }
 
-  /** The wire must not be touched any more. */
+  /** The wire must not be used any more. */
   stop(): void {
     this.#isStopped = true
     if (this.#onTurn !== null) this.#onTurn()

@@ -1,17 +1,20 @@
-/** Spans of requests as the edge uses them: where they begin and end. The tracing library is plugged in. Probes have none. */
+/**
+ * Interface between requests and the tracing library, which is loaded separately. Starts and ends the span of
+ * each request. Probes have no spans.
+ */
 import type { Route } from '#http/routing/route.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
 
-/** One request that is traced. */
+/** The span of one request. */
 export interface RequestSpan {
-  /** The `traceparent` for work done on behalf of the request elsewhere. */
+  /** `traceparent` for work that is done elsewhere for the request. */
   readonly traceparent: string
-  /** `status` 0: the caller had left before there was an answer. */
+  /** `status` 0: the client disconnected before the response. */
   end(status: number): void
 }
 
 export interface RequestTracing {
-  /** Continues the trace that the headers name, or begins one. `route` is null where there is none. */
+  /** Continues the trace in the headers, or starts one. `route` is null if no route matches. */
   begin(
     route: Route | null,
     request: {
@@ -22,7 +25,7 @@ export interface RequestTracing {
   ): RequestSpan
 }
 
-/** Told of defects of the tracing library, which reach neither the HTTP library nor the caller. */
+/** Receives defects of the tracing library. They affect neither the HTTP library nor the client. */
 interface TracedBy {
   readonly tracing: RequestTracing | null
   report(error: unknown, requestId: string): void
@@ -32,7 +35,10 @@ interface Named {
   readonly requestId: string
 }
 
-/** Null where nothing is traced, of a probe, or where the span could not be begun. Without closures, which would be made for each request. */
+/**
+ * Starts the span of a request. Null if tracing is disabled, for a probe, or if starting failed. Uses no
+ * closures, which would be allocated for each request.
+ */
 export function beginSpan(
   by: TracedBy,
   match: RouteMatch | null,

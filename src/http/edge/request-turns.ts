@@ -1,40 +1,44 @@
 /**
- * Order in which a thread answers requests that have arrived whole. The library hands on everything that has arrived since the last
- * iteration of the event loop, one request after the other: all requests that connections have pipelined, and all bodies that were
- * completed. Two limits keep one share, as a rule an environment, from occupying a whole iteration:
+ * Order in which a thread processes requests that have arrived completely. In each iteration of the event
+ * loop, the library passes on everything that has arrived since the last one: all pipelined requests, and all
+ * bodies that were completed. Two limits prevent one share, usually an environment, from occupying a whole
+ * iteration:
  *
- * - A share has `COST_A_TURN` of each iteration. Its further requests wait, and are answered in later iterations, round-robin over the shares. The
- *   library ends a connection that has pipelined another request behind a waiting one.
- * - Large bodies are read one in each iteration, round-robin over the shares. Reading one takes a millisecond, tens of them where it has to be parsed
- *   (`npm run bench -- behind-bulks`).
+ * - A share has `COST_A_TURN` of each iteration. Its further requests wait and are processed in later
+ *   iterations, round-robin over the shares. If a connection has pipelined another request after a waiting
+ *   one, the library ends it.
+ * - One large body is read per iteration, round-robin over the shares. Reading takes about a millisecond, or
+ *   tens of milliseconds if the body must be parsed (`npm run bench -- behind-bulks`).
  */
 import { FairQueue } from '#model/fair-queue.ts'
 
 /**
- * Bodies of at least this size are large: 2,300 usual checks, which take a quarter of a millisecond to be read and five to be parsed. A
- * waiting request must be the last on its connection, and bulks of fewer than 2,000, which may be pipelined, are
- * nearly all smaller.
+ * Minimum size of a large body, in bytes. This is the size of 2,300 typical checks, which take 0.25 ms to
+ * read and 5 ms to parse. A waiting request must be the last one on its connection. Nearly all bulks of fewer
+ * than 2,000 checks, which can be pipelined, are smaller.
  */
 export const LARGE_BODY_BYTES_MIN = 256 * 1_024
 
 /**
- * Cost of the requests of one share in an iteration, less than a tenth of a second. It is that of a hundred connections that pipeline a
- * hundred decisions each: the library hands these on together, and clients that pipeline no more must not lose connections. A request
- * costs 1, and 1 more for each 512 bytes of its body.
+ * Limit of the cost of the requests of one share per iteration, less than 0.1 s. It equals one hundred
+ * connections that pipeline one hundred decisions each. The library passes these on together, and clients
+ * that pipeline no more than this must not lose connections. A request costs 1, and 1 more for each 512 bytes
+ * of its body.
  */
 export const COST_A_TURN = 10_240
 const BYTES_A_COST_LOG2 = 9
 /**
- * Cost of the requests that are not counted by share, about eight milliseconds. A count needs another iteration of the event loop, which would
- * cost pipelined requests a tenth. After this cost one iteration is counted, so a share has at most the sum of both limits in an iteration.
+ * Limit of the cost of the requests that are not counted by share, about 8 ms. Counting needs another
+ * iteration of the event loop, which would slow down pipelined requests by 10%. After this cost, one
+ * iteration is counted, so a share has at most the sum of both limits in an iteration.
  */
 const UNCOUNTED_COST = 1_024
 
-/** When a request that has come whole is answered. */
+/** Determines when a complete request is processed. */
 export interface Turns {
-  /** Whether a request with a body of so many bytes may be answered now. */
+  /** Whether a request with a body of this many bytes can be processed immediately. */
   begin(bytes: number, share: string): boolean
-  /** Calls `answer` now or in a later turn. */
+  /** Calls `answer` immediately or in a later iteration. */
   take(bytes: number, share: string, answer: () => void): void
 }
 
@@ -44,7 +48,7 @@ interface Waiting {
   readonly answer: () => void
 }
 
-/** Part of a turn that a share has had. */
+/** Cost that a share has used in the current iteration. */
 interface Had {
   cost: number
 }
@@ -55,14 +59,14 @@ export class RequestTurns implements Turns {
   #isLargeTaken = false
   #uncounted = 0
   #isCounting = false
-  /** By share, since the turn began. */
+  /** Used cost by share, since the iteration began. */
   readonly #had = new Map<string, Had>()
-  /** The share of the last request, which the next one often has as well. */
+  /** Share of the last request. The next request often has the same one. */
   #lastShare: string | null = null
   #last: Had = { cost: 0 }
   readonly #mayHaveTurn = (share: string): boolean => (this.#had.get(share)?.cost ?? 0) < COST_A_TURN
 
-  /** A request that may be answered now takes its part of this turn. */
+  /** Checks whether a request can be processed immediately. If so, adds its cost to the iteration. */
   begin(bytes: number, share: string): boolean {
     if (bytes >= LARGE_BODY_BYTES_MIN) return this.#beginLarge()
     if (!this.#isCounting) {
@@ -73,7 +77,7 @@ export class RequestTurns implements Turns {
       this.#count()
     }
     const had = this.#hadBy(share)
-    // The requests of a share are answered in the order in which they came.
+    // The requests of a share are processed in the order of their arrival.
     if (had.cost >= COST_A_TURN || (!this.#waiting.isEmpty && this.#waiting.hasWaiting(share))) return false
     had.cost += costOf(bytes)
     return true
@@ -96,7 +100,8 @@ export class RequestTurns implements Turns {
   #beginLarge(): boolean {
     if (this.#isLargeTaken) return false
     this.#isLargeTaken = true
-    // The first `setImmediate` runs before the loop looks at the sockets again, the second after that.
+    // The first `setImmediate` callback runs before the event loop polls the sockets again, the second one
+    // after that.
     setImmediate(() => setImmediate(() => this.#endLarge()))
     return true
   }
@@ -112,7 +117,10 @@ export class RequestTurns implements Turns {
     setImmediate(() => this.#endTurn())
   }
 
-  /** Answers what waits, as far as the shares go, before the loop looks at the sockets again. */
+  /**
+   * Processes waiting requests within the limits of their shares, before the event loop polls the sockets
+   * again.
+   */
   #endTurn(): void {
     this.#had.clear()
     this.#lastShare = null
@@ -124,7 +132,8 @@ export class RequestTurns implements Turns {
     }
     this.#uncounted = 0
     this.#isCounting = false
-    // These answers count towards the iteration that follows. Requests that still wait are of a share that has had its part.
+    // These requests count towards the next iteration. The requests that still wait belong to shares that
+    // have reached their limit.
     if (this.#had.size > 0) this.#count()
   }
 }

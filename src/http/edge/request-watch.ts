@@ -1,22 +1,25 @@
-/** Observes requests for the operators of the service: counts every one, and reports the slow ones. */
-// Imported, since the global of that name is looked up anew at each use, and every request would pay for that.
+/** Observes requests for operators: counts all requests and reports slow ones. */
+// Imported because V8 looks up a global at each use, which would cost time in every request.
 import { performance } from 'node:perf_hooks'
 import { loggedId } from '#http/message/request-id.ts'
 import type { RequestNames } from '#http/message/request-reply.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { LimitName } from '#model/errors.ts'
 
-/** What endpoints are for: those that decide or list for an environment's key, those that manage, and the rest. */
+/**
+ * Purpose of an endpoint: decisions and lists with the key of an environment, management, and everything
+ * else.
+ */
 export type EndpointKind = 'decisions' | 'management' | 'other'
 
-/** Counts. Called for every request: allocates nothing, never throws. */
+/** Counters. Called for every request, so implementations must not allocate and must not throw. */
 export interface RequestObserver {
-  /** The number under which an endpoint is counted; null: there was no route. */
+  /** Number of an endpoint for counting. Null: no route matches. */
   endpoint(operationId: string | null, kind: EndpointKind): number
   began(): void
-  /** `status` 0: the caller had left before there was an answer. */
+  /** `status` 0: the client disconnected before the response. */
   ended(endpoint: number, status: number, elapsedMs: number): void
-  /** A connection came (1) or went (-1). */
+  /** Counts an opened (1) or closed (-1) connection. */
   connected(change: 1 | -1): void
   limitReached(limit: LimitName): void
 }
@@ -24,14 +27,14 @@ export interface RequestObserver {
 /** A request that took at least `SlowRequests.ms`. */
 export interface SlowRequest {
   readonly requestId: string
-  /** Null: there was no route. */
+  /** Null if no route matches. */
   readonly operation: string | null
-  /** 0: the caller had left before there was an answer. */
+  /** Status of the response; 0 if the client disconnected before it. */
   readonly status: number
   readonly elapsedMs: number
 }
 
-/** A request of at least `ms` is slow. */
+/** Reporting of slow requests, which take at least `ms` milliseconds. */
 export interface SlowRequests {
   readonly ms: number
   readonly onSlow: (request: SlowRequest) => void
@@ -42,7 +45,7 @@ export class RequestWatch {
   readonly #slow: SlowRequests | null
   readonly #endpoints: ReadonlyMap<Route, number>
   readonly #noEndpoint: number
-  /** The route last counted, and its endpoint: successive requests mostly have the same route. */
+  /** The route that was counted last, and its endpoint. Consecutive requests often have the same route. */
   #route: Route | null = null
   #endpoint: number
 
@@ -56,7 +59,7 @@ export class RequestWatch {
     this.#endpoint = this.#noEndpoint
   }
 
-  /** Returns the time of the beginning, to be given to `end`. */
+  /** Returns the start time, which is an argument of `end`. */
   begin(): number {
     this.observer.began()
     return performance.now()

@@ -1,23 +1,24 @@
 /**
- * Finds out whether a port is free before the first thread listens on it. The HTTP library always shares its port
- * (SO_REUSEPORT), which lets our threads listen side by side, and would also let a second process in, silently, to
- * answer half of the requests from other data. A plain exclusive bind fails where anybody listens already.
+ * Checks that a port is free before the first thread listens on it. The HTTP library always shares its port
+ * (SO_REUSEPORT) so that several threads can listen on it. This would also let a second process listen
+ * without an error and answer half of the requests from other data. An exclusive bind fails if any process
+ * listens already.
  *
- * The port is free again when this returns, so another process can still slip in between; the lock on the embedded
- * store catches that one.
+ * The port is free again when this function returns, so another process can still take it afterwards. With
+ * the embedded store, its lock prevents this.
  */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
 export interface ListenAddress {
   readonly host: string
-  /** 0 asks for any free port. */
+  /** 0 selects any free port. */
   readonly port: number
 }
 
 /**
- * The port to listen on: the given one if it is free, for 0 a free one. Throws an error that names the address, and the
- * setting that has the port.
+ * Returns the port to listen on: the given one, or a free port for 0. Throws an error that contains the
+ * address and the setting of the port if the port is not available.
  */
 export async function reservePort(
   { host, port }: ListenAddress,

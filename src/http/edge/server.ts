@@ -1,13 +1,15 @@
 /**
- * One HTTP server in one thread. The only file that knows uWebSockets.js, so that a replacement is possible; several
- * threads may each run one on the same port.
+ * HTTP server of one thread. Only this file uses uWebSockets.js directly, so that the library can be
+ * replaced. Several threads can run a server on the same port.
  *
- * Keeps the library's rules about a request (read before the handler returns) and about an app (closed before its thread
- * ends, or the process is aborted); `conversation.ts` keeps those about a response. Knows nothing of endpoints.
+ * Follows two rules of the library. A request must be read before its handler returns. An app must be closed
+ * before its thread ends, otherwise the process aborts. `conversation.ts` follows the rules about responses.
+ * This file does not depend on endpoints.
  *
- * A caller may pipeline requests as long as they are answered at once. The library ends a connection that sends the
- * next request while an answer is promised or a request waits for its turn (`request-turns.ts`), and answers protocol errors (400, 431, 505)
- * itself, as HTML. A body in chunks ends its connection (`chunked-wire.ts`).
+ * A client can pipeline requests that are answered synchronously. If a client sends the next request while a
+ * response is pending or a request waits for its turn (`request-turns.ts`), the library ends the connection.
+ * The library also responds to protocol errors (400, 431, 505), in HTML. A chunked body ends its connection
+ * (`chunked-wire.ts`).
  */
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { BodyBuffers } from '#http/message/body-buffers.ts'
@@ -38,64 +40,74 @@ import type { WireHead } from './wire.ts'
 export interface HttpServerOptions {
   readonly routes: readonly Route[]
   readonly authenticate: Authenticate
-  /** Refuse requests without the headers their route documents as required. Default false. */
+  /**
+   * Whether to reject requests without the headers that their route documents as required. Default: false.
+   */
   readonly hasStrictHeaders?: boolean
-  /** The form of errors under paths without a route. Default: that of the main port (native.md 0.19). */
+  /** Format of errors for paths without a route. Default: the format of the main port (native.md 0.19). */
   readonly familyOf?: (path: string) => ErrorFamily
-  /** Waits for the state a decision asks for; absent: the header is ignored. */
+  /** Waits for the state that a decision requires. If absent, the header is ignored. */
   readonly minRevision?: RevisionGate
-  /** Limits the request rate of keys; absent: keys have no limit. */
+  /** Limits the request rate of keys. If absent, there is no limit. */
   readonly takeRate?: TakeRate | null
-  /** Reads large bodies on another thread; absent: they are read in this one. */
+  /** Reads large bodies on another thread. If absent, this thread reads them. */
   readonly largeBodies?: LargeBodies | null
-  /** The memory in which long bodies are collected, shared by several servers; absent: memory of its own. */
+  /**
+   * Memory in which long bodies are collected, shared by several servers. If absent, the server has its own
+   * memory.
+   */
   readonly segments?: SegmentStock
-  /** Told the name of each request right before its handler is called. What it throws is a defect of the request. */
+  /**
+   * Called with the ID of each request directly before its handler. Exceptions are treated as defects of the
+   * request.
+   */
   readonly onCall?: OnCall | null
   readonly limits: {
-    /** A longer body is answered with 413, and the connection ends. */
+    /** Maximum length of a body in bytes. Longer bodies are rejected with 413, and the connection ends. */
     readonly bodyBytesMax: number
     /**
-     * How long a body may take to arrive. After that it is 408, and the connection ends. Absent: as long as the library
-     * lets it.
+     * Time in milliseconds in which a body must arrive. Otherwise the request is rejected with 408, and the
+     * connection ends. If absent, only the timeouts of the library apply.
      */
     readonly receiveMsMax?: number
-    /** Absent: as many connections as the process may have open files. */
+    /**
+     * If absent, the number of connections is limited only by the number of files that the process can open.
+     */
     readonly connections?: ConnectionLimit
   }
-  /** Counts requests and connections; absent: they are not counted. */
+  /** Counts requests and connections. If absent, they are not counted. */
   readonly observer?: RequestObserver | null
   readonly slow?: SlowRequests | null
   readonly tracing?: RequestTracing | null
-  /** Which pages of other origins may ask; absent: none. */
+  /** Origins whose pages have access. If absent, no other origin has access. */
   readonly crossOrigin?: CrossOrigin | null
   /**
-   * Told of every defect that was answered with 500, with its true reason. The owner decides whether the thread must end;
-   * it must close the server first. What this throws is lost.
+   * Called with the cause of every defect that was answered with 500. The owner decides whether the thread
+   * must end; it must close the server first. Exceptions of this function are ignored.
    */
   readonly onFault: (error: unknown, requestId: string) => void
 }
 
-/** Connections of all servers that share a limit. */
+/** Limit of connections, shared by several servers. */
 export interface ConnectionLimit {
   readonly max: number
-  /** Adds to the number of open ones, and returns it. */
+  /** Adds to the number of open connections and returns it. */
   add(change: 1 | -1): number
 }
 
-/** How long `close` waits for answers that are still being made or sent. */
+/** Default time for which `close` waits for pending and incomplete responses. */
 const DRAIN_MS_DEFAULT = 5_000
 
-/** How long a closing server waits for the first request of a connection that was made. */
+/** Time for which a closing server waits for the first request of a new connection. */
 const SETTLE_MS = 50
 
-/** How often the server looks for bodies that do not arrive. */
+/** Maximum interval of the check for bodies that do not arrive. */
 const RECEIVE_LOOK_MS_MAX = 1_000
 
-/** The library's names of the methods. */
+/** Method names of the library. */
 const MOUNT = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const
 
-/** Characters that the library takes for a pattern. No path of ours means one, but `PUBLIC_URL` can have them. */
+/** Characters that the library treats as a pattern. No path contains them, except through `PUBLIC_URL`. */
 const PATTERN = /[:*]/
 
 export class HttpServer {
@@ -113,16 +125,16 @@ export class HttpServer {
   #app: TemplatedApp | null = null
   #socket: us_listen_socket | null = null
   #inFlightCount = 0
-  /** When the last connection came. */
+  /** Time of the last new connection. */
   #connectedAt = -Infinity
   /**
-   * A conversation for the next request. One is enough: a request that is answered at once is answered before the next
-   * comes.
+   * A conversation for the next request. One is sufficient: a request that is answered synchronously is
+   * complete before the next one is accepted.
    */
   #idle: Reusable | null = null
   /**
-   * The headers of the request that is being accepted. A field, since V8 would compile a function made for each request
-   * anew.
+   * Headers of the request that is being accepted. A field instead of a closure, because V8 would compile a
+   * function that is created per request again each time.
    */
   #headers!: HeaderList
   readonly #addHeader = (name: string, value: string): void => this.#headers.add(name, value)
@@ -181,8 +193,8 @@ export class HttpServer {
   }
 
   /**
-   * Listens, once in a server's life, and returns the actual port. The port is shared: see `reservePort`. Loads the library, which must
-   * not be there before the settings are (`header-ceiling.ts`).
+   * Starts to listen and returns the actual port. Can be called once. The port is shared: see `reservePort`.
+   * Loads the library, which must happen after the settings are applied (`header-ceiling.ts`).
    */
   async listen({ host, port }: ListenAddress): Promise<number> {
     assert(!this.#isToListen, 'a server listens once')
@@ -210,18 +222,21 @@ export class HttpServer {
   }
 
   /**
-   * Goes on taking connections and requests, but answers those that come from now on only at `close`. It is the first of
-   * the steps in which several servers on one port stop listening without losing a connection that was made.
+   * Continues to accept connections and requests, but holds new requests until `close`. This is the first of
+   * the steps in which several servers on one port stop listening without losing an established connection.
    */
   hold(): void {
     this.#host.isDraining = true
     this.#host.turns = this.#held
   }
 
-  /** Takes no more connections. Resolves after the connections that the kernel had when it was called. */
+  /**
+   * Stops accepting connections. Resolves after the connections that were pending in the kernel at the time
+   * of the call are accepted.
+   */
   async stopListening(): Promise<void> {
-    // In the turn in which the library hears of a connection it takes all there are, in whatever order it hears of that and
-    // of this.
+    // When the library is notified of a connection, it accepts all pending ones in the same iteration.
+    // Waiting for one iteration makes the order of that notification and of this call irrelevant.
     await new Promise(resolve => setImmediate(resolve))
     this.#closeSocket()
   }
@@ -231,14 +246,14 @@ export class HttpServer {
     this.#socket = null
   }
 
-  /** Goes on serving, and asks every caller to take the next request elsewhere. */
+  /** Continues to serve requests, and asks every client to send its next request over another connection. */
   drain(): void {
     this.#host.isDraining = true
   }
 
   /**
-   * Takes no more connections, lets what is in flight finish for at most `withinMs`, then ends every connection.
-   * Must have resolved before the thread ends.
+   * Stops accepting connections, lets in-flight requests complete for at most `withinMs`, then ends all
+   * connections. Must be resolved before the thread ends.
    */
   close({ withinMs = DRAIN_MS_DEFAULT } = {}): Promise<void> {
     this.#closing ??= this.#drainAndClose(withinMs)
@@ -252,19 +267,20 @@ export class HttpServer {
     this.#host.turns = this.#turns
     this.#held.release(this.#turns)
     await this.#idleBy(until)
-    // The request of a connection that was made a moment ago may still be on its way.
+    // The request of a new connection might not have arrived yet.
     const settledAt = Math.min(until, this.#connectedAt + SETTLE_MS)
     if (performance.now() < settledAt) {
       await new Promise(resolve => setTimeout(resolve, settledAt - performance.now()))
       await this.#idleBy(until)
     }
-    // This may run inside a callback of the library, which sends the last answer only when that callback returned.
+    // This can run inside a callback of the library, which sends the last response only after the callback
+    // has returned.
     await new Promise(resolve => setImmediate(resolve))
     this.#app?.close()
     if (this.#receiveTimer !== null) clearInterval(this.#receiveTimer)
   }
 
-  /** Resolves when nothing is in flight, and at `until` at the latest. */
+  /** Resolves when no request is in flight, or at `until`. */
   async #idleBy(until: number): Promise<void> {
     if (this.#inFlightCount === 0) return
     const idle = Promise.withResolvers<void>()
@@ -274,7 +290,10 @@ export class HttpServer {
     clearTimeout(timeout)
   }
 
-  /** A connection above the ceiling is closed at once. It has been counted, and its end is counted, too. */
+  /**
+   * Counts an opened or closed connection. A connection above the limit is closed immediately; its end is
+   * then counted like any other.
+   */
   #connected(res: HttpResponse, change: 1 | -1): void {
     this.#observer?.connected(change)
     if (change === 1) this.#connectedAt = performance.now()
@@ -284,7 +303,10 @@ export class HttpServer {
     res.close()
   }
 
-  /** A body in one piece, as nearly all are, is never looked at here. */
+  /**
+   * Periodically checks for bodies that do not arrive in time. A body in one piece, as nearly all are, is
+   * never checked.
+   */
   #watchReceiving(ms: number): void {
     const since = new Map<Receiving, { readonly at: number; readonly steps: number }>()
     const look = (): void => {
@@ -303,8 +325,8 @@ export class HttpServer {
   }
 
   /**
-   * Lets the library find a route without parameters, which it does by exact comparison as our router would. Reading method
-   * and path from it and looking them up costs a twentieth of a decision.
+   * Registers a route without parameters with the library, which compares paths exactly, like the router.
+   * Reading method and path from the library and looking them up would take 5% of the time of a decision.
    */
   #mount(app: TemplatedApp, route: Route): void {
     if (route.paramNames.length > 0 || PATTERN.test(route.path)) return
@@ -316,7 +338,7 @@ export class HttpServer {
     app[mount](route.path, (res, req) => this.#accept(res, req, match, keepsOthers))
   }
 
-  /** `keepsOthers`: whether a header without a field in `HeaderList` may be asked for. */
+  /** `keepsOthers`: whether the request needs headers that have no field in `HeaderList`. */
   #accept(res: HttpResponse, req: HttpRequest, match: RouteMatch | null, keepsOthers: boolean): void {
     const conversation = this.#idle ?? new Conversation(this.#host)
     this.#idle = null
@@ -339,20 +361,21 @@ export class HttpServer {
     try {
       this.#onFault(error, loggedId(requestId))
     } catch {
-      // Rethrown, it would end the process from inside the library; there is no one else to report it to.
+      // Rethrowing would end the process from inside the library, and there is no other receiver of the
+      // error.
     }
   }
 }
 
 function readHead(req: HttpRequest, head: WireHead): void {
-  // The case of a method matters: `post` is not POST.
+  // Methods are case-sensitive: `post` is not POST.
   head.method = req.getCaseSensitiveMethod()
   head.isHead = head.method === 'HEAD'
   head.path = req.getUrl()
   head.query = queryOf(req)
 }
 
-/** Fills the head of a request whose route is known. The query is read only if the route has one. */
+/** Fills the head of a request with a known route. The query is read only if the route has one. */
 function knownHead(req: HttpRequest, head: WireHead, { method, path, query }: Route): void {
   head.method = method
   head.isHead = false
@@ -360,7 +383,7 @@ function knownHead(req: HttpRequest, head: WireHead, { method, path, query }: Ro
   head.query = query === null ? '' : queryOf(req)
 }
 
-/** Where a request has no query the library returns `undefined`, whatever its types say. */
+/** The library returns `undefined` for a request without a query, contrary to its types. */
 function queryOf(req: HttpRequest): string {
   return (req.getQuery() as string | undefined) ?? ''
 }

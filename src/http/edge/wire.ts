@@ -1,44 +1,50 @@
-/** The HTTP library as conversations use it: the part of its response object that they need, and the head of a request. */
+/**
+ * Interface of the HTTP library for conversations: the used part of its response object, and the head of a
+ * request.
+ */
 import { HeaderList } from '#http/message/header-list.ts'
 import type { RequestHead } from '#http/routing/dispatch.ts'
 
-/** The part of the library's response object that is used here. */
+/** The used part of the library's response object. */
 export interface Wire {
   onAborted(listener: () => void): unknown
   /** The library frees the piece when the listener returns. */
   onData(listener: (piece: ArrayBuffer, isLast: boolean) => void): unknown
-  /** No more pieces come until `resume`. */
+  /** Stops the delivery of pieces until `resume`. */
   pause(): unknown
   resume(): unknown
   /**
-   * Writes a piece of an answer without a length. False: the socket is full, and `onWritable` tells when it is not any
-   * more.
+   * Writes a piece of a response without a length. Returns false if the socket is full; `onWritable` reports
+   * when it accepts bytes again.
    */
   write(piece: Uint8Array): boolean
-  /** Ends the connection as it is. */
+  /** Closes the connection immediately. */
   close(): unknown
   cork(write: () => void): unknown
   writeStatus(status: string | ArrayBuffer): unknown
   writeHeader(name: string | Uint8Array, value: string | Uint8Array): unknown
   end(body: string | Uint8Array | ArrayBuffer, closesConnection: boolean): unknown
   endWithoutBody(): unknown
-  /** Sends as much as the socket takes. `onWritable` asks for the rest, from an offset. */
+  /** Sends as many bytes as the socket accepts. `onWritable` requests the rest, with its offset. */
   tryEnd(body: Uint8Array, bytesTotal: number): [isFlushed: boolean, isDone: boolean]
   getWriteOffset(): number
   onWritable(listener: (offset: number) => boolean): unknown
 }
 
-/** A request's head as it came off the wire; filled anew for each request of a conversation. */
+/** Head of a request as received. Reused for each request of a conversation. */
 export class WireHead implements RequestHead {
   method = ''
-  /** Whether the method is HEAD. A field of its own, since comparing texts is a call. */
+  /** Whether the method is HEAD. Cached, because comparing strings is a function call. */
   isHead = false
   path = ''
   query = ''
   readonly headers = new HeaderList()
 }
 
-/** Whether the library has freed the wire. It does so before it reports the abort, and every use throws then. */
+/**
+ * Whether the library has freed the wire. It does so before it reports the abort, and every use throws after
+ * that.
+ */
 export function isWireGone(wire: Wire): boolean {
   try {
     wire.getWriteOffset()
@@ -48,7 +54,10 @@ export function isWireGone(wire: Wire): boolean {
   }
 }
 
-/** Writes a piece of an answer, in one packet with what was written before. False: the socket is full. */
+/**
+ * Writes a piece of a response, in one packet with the bytes written before. Returns false if the socket is
+ * full.
+ */
 export function writePiece(wire: Wire, piece: Uint8Array): boolean {
   let isTaken = true
   wire.cork(() => {

@@ -1,22 +1,25 @@
-/** A stock of memory for bodies, which is used again. */
+/** Pool of reusable memory for bodies. */
 
-// Imported, since the global of that name is looked up anew at each use, and every request would pay for that.
+// Imported because V8 looks up a global at each use, which would cost time in every request.
 import { Buffer } from 'node:buffer'
 
-/** Bytes kept for the next bodies. Buffers beyond that are left to the garbage collector. */
+/**
+ * Maximum number of bytes that are kept for later bodies. Further buffers are left to the garbage collector.
+ */
 const KEPT_BYTES_MAX = 32 * 1_024 * 1_024
 
 /**
- * Buffers for the bodies of requests and answers, used again. A fresh megabyte for every large bulk is memory that the garbage collector is called for, and
- * it looks at the whole heap then.
+ * Reusable buffers for the bodies of requests and responses. Allocating a megabyte for every large bulk would
+ * trigger the garbage collector, which then examines the whole heap.
  */
 export class BodyBuffers {
   readonly #kept: Buffer[] = []
   #keptBytes = 0
 
   /**
-   * A buffer of at least `bytes` bytes with any content; one of at least `wished` bytes if such a buffer is kept, which costs
-   * nothing. Of several the one given back last, since most of it is still in the caches. O(kept buffers).
+   * Returns a buffer of at least `bytes` bytes with arbitrary content. If a kept buffer has at least `wished`
+   * bytes, it is preferred. The buffer that was returned last is used first, because most of it is still in
+   * the CPU caches. O(kept buffers).
    */
   take(bytes: number, wished = bytes): Buffer {
     let place = this.#kept.findLastIndex(({ length }) => length >= wished)
@@ -27,7 +30,7 @@ export class BodyBuffers {
     return buffer!
   }
 
-  /** The buffer is not read any more. */
+  /** Returns a buffer to the pool. The caller must not use it afterwards. */
   giveBack(buffer: Buffer): void {
     if (buffer.length === 0 || this.#keptBytes + buffer.length > KEPT_BYTES_MAX) return
     this.#kept.push(buffer)

@@ -1,37 +1,40 @@
 /**
- * The headers that routes read and answer with, each described once; a route names those it has. Enforcement is the
- * handler's, except for required ones, which `dispatch.ts` insists on with `STRICT_HEADERS`.
+ * Headers of requests and responses, each described once; a route lists the ones that it uses. Handlers
+ * validate their headers. Only required headers are checked in `dispatch.ts`, with `STRICT_HEADERS`.
  */
 import { type TSchema, Type } from 'typebox'
 
-/** A header of an answer. */
+/** A response header. */
 export interface HeaderField {
-  /** As it is written in documents; headers are found in any case. */
+  /** Name as it appears in documents. Headers are matched without regard to case. */
   readonly name: string
   readonly description: string
   readonly schema: TSchema
-  /** Not every answer that is described with it has it. */
+  /** Whether some responses that are documented with this header do not have it. */
   readonly isOccasional?: boolean
 }
 
 export interface RequestHeaderField extends HeaderField {
   /**
-   * Without it a request is refused: always, or with `STRICT_HEADERS` only (native.md 0.1). Described as
-   * required where it is.
+   * Whether a request without it is rejected: always, or only with `STRICT_HEADERS` (native.md 0.1). The
+   * OpenAPI document marks it as required in these cases.
    */
   readonly required?: 'always' | 'strictly'
-  /** Whether a request with two different values of it is refused. For headers without a field in `HeaderList`, which has its own. */
+  /**
+   * Whether a request with two different values is rejected. Only for headers without a field in
+   * `HeaderList`, which checks its own headers.
+   */
   readonly isSingle?: true
 }
 
-/** Every request may have one. An empty one is not looked for by anybody, and is not refused. */
+/** Optional for every request. An empty value is ignored and not rejected. */
 export const REQUEST_ID: RequestHeaderField = {
   name: 'X-Request-ID',
   description: 'A name for this request, given back in the answer; one is made up when there is none.',
   schema: Type.String(),
 }
 
-/** Decisions must have one (native.md 0.1). */
+/** Required for decisions (native.md 0.1). */
 export const REQUIRED_REQUEST_ID: RequestHeaderField = {
   ...REQUEST_ID,
   description: `${REQUEST_ID.description} Without \`STRICT_HEADERS\` a request that lacks it is served all the same.`,
@@ -66,12 +69,15 @@ export const CLIENT_VERSION: RequestHeaderField = {
   schema: Type.String(),
 }
 
-/** A name in a header. The library removes bytes outside ASCII at both ends, like spaces (docs/http-behavior.md). */
+/**
+ * A name in a header. The library removes bytes outside ASCII at both ends, like spaces
+ * (docs/http-behavior.md).
+ */
 const NameInHeader = Type.String({ pattern: '^[!-~](.*[!-~])?$' })
 const ENDS =
   'Only with ASCII at both ends: other characters there are cut off, which leaves another key. Sent twice with different values: 400.'
 
-/** What `auth_request` of nginx is told to send (conditions.md 10.5). */
+/** A header that nginx's `auth_request` is configured to send (conditions.md 10.5). */
 function askedByHeader(name: string, description: string): RequestHeaderField {
   return {
     name,
@@ -124,7 +130,7 @@ export const IF_MATCH: RequestHeaderField = {
   schema: Type.String({ pattern: '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$' }),
 }
 
-/** Of the one grant that a request is about. */
+/** `If-Match` with the tag of the single grant that the request changes. */
 export const GRANT_IF_MATCH: RequestHeaderField = {
   name: IF_MATCH.name,
   description:
@@ -155,7 +161,7 @@ export const REVISION: HeaderField = {
   schema: Revisions,
 }
 
-/** Every decision reads it. */
+/** Read for every decision. */
 export const MIN_REVISION: RequestHeaderField = {
   name: 'X-Min-Revision',
   description:
@@ -172,7 +178,7 @@ export const CACHE_CONTROL: HeaderField = {
   schema: Type.String(),
 }
 
-/** Of an answer that has a tag, or would have one. */
+/** For responses that have a tag, or could have one. */
 export const UNTRANSFORMED = { [CACHE_CONTROL.name]: 'no-transform' }
 
 export const ETAG: HeaderField = {

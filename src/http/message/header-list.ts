@@ -1,15 +1,15 @@
 /**
- * The headers of one request at a time: a read-only map that is made for being filled once and asked a few times, which stands
- * in the way of every decision. Those that requests are looked at for, whatever their route, have fields of their own; the
- * others, if they are kept, are a list: comparing ten short texts is cheaper than hashing all of them into a `Map`. Not for
- * long lists: `get` is O(headers).
+ * Headers of one request: a read-only map that is filled once and read a few times. It is used for every
+ * decision, so it is optimized for speed. Headers that are read for every route have their own fields. Other
+ * headers, if they are kept, are in a list, because comparing ten short strings is cheaper than hashing all
+ * of them into a `Map`. `get` is O(headers), so the list is not suitable for many headers.
  *
- * Names are lower case, as the HTTP library delivers them. Of a repeated header the first counts. Those with fields
- * come first, then the others in the order they came. Where others are not kept (`clear`), asking for one, for `size`
- * or for all is a defect of ours: `InvariantError`.
+ * Names are lower case, as the HTTP library delivers them. If a header is repeated, the first value counts.
+ * Iteration yields headers with fields first, then the others in the order of their arrival. If others are
+ * not kept (`clear`), reading one of them, `size` or all headers throws `InvariantError`.
  *
- * A proxy in front of the service might use the last value of a repeated header instead of the first. `contradiction` finds the
- * headers for which that would make a difference.
+ * A proxy in front of the service might use the last value of a repeated header instead of the first.
+ * `contradiction` finds the headers for which that would make a difference.
  */
 import { assert } from '#model/assert.ts'
 import { MIN_REVISION, REQUEST_ID } from './header-fields.ts'
@@ -23,18 +23,18 @@ export class HeaderList implements ReadonlyMap<string, string> {
   #minRevision: string | undefined
   #requestId: string | undefined
   #transferEncoding: string | undefined
-  /** Whether one of the headers that say where the body ends came twice. */
+  /** Whether one of the headers that determine the length of the body is repeated. */
   #isFramingRepeated = false
   /** First of the headers with fields that occurs twice with different values and can have one value only. */
   #contradiction: string | null = null
-  /** Name, value, name, value. After `#othersLength` are leftovers of earlier requests. */
+  /** Alternating names and values. Entries after `#othersLength` belong to earlier requests. */
   readonly #others: string[] = []
   #othersLength = 0
   #keepsOthers = true
 
   /**
-   * Empties the list for the headers of another request. `keepsOthers`: whether the request may ask for a header that has
-   * no field. Each text that is kept costs the garbage collector, too.
+   * Empties the list for another request. `keepsOthers`: whether the request can read headers that have no
+   * field. Each kept string adds work for the garbage collector.
    */
   clear(keepsOthers: boolean): void {
     this.#authorization = undefined
@@ -51,9 +51,9 @@ export class HeaderList implements ReadonlyMap<string, string> {
     this.#keepsOthers = keepsOthers
   }
 
-  /** Takes the next header of the request. */
+  /** Adds the next header of the request. */
   add(name: string, value: string): void {
-    // By length first: texts of one length are compared by a call, others without.
+    // Compares the length first: only strings of equal length are compared by a function call.
     switch (name.length) {
       case CONNECTION.length:
         if (name !== CONNECTION) break
@@ -89,7 +89,10 @@ export class HeaderList implements ReadonlyMap<string, string> {
     if (this.#keepsOthers) this.#addOther(name, value)
   }
 
-  /** Returns the value of a header that can have one value only, and records a second value that differs from the first. */
+  /**
+   * Returns the value of a header that can have one value only, and records a second value that differs from
+   * the first.
+   */
   #only(name: string, first: string | undefined, value: string): string {
     if (first === undefined) return value
     if (first !== value) this.#contradiction ??= name
@@ -104,9 +107,9 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 
   /**
-   * What is wrong with the headers that say where the body ends; null: nothing. The library ignores a length it cannot
-   * read, and takes any coding for chunks. It would take the bytes after that for the next request, where a proxy may have
-   * seen one body.
+   * Error in the headers that determine the length of the body; null if there is none. The library ignores a
+   * length that it cannot parse and treats any transfer coding as chunked. It would then process the
+   * remaining bytes as the next request, although a proxy might have seen a single body (request smuggling).
    */
   get framingFault(): string | null {
     if (this.#isFramingRepeated) return 'Content-Length and Transfer-Encoding must be sent once'
@@ -117,8 +120,8 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 
   /**
-   * Name of a header that occurs twice with different values and must not: credentials, the form of the body, the revision to wait
-   * for, and the `others` that the route names. Null: none. O(others × headers).
+   * Name of a header that occurs twice with different values and must not: credentials, the form of the body,
+   * the revision to wait for, and the `others` that the route names. Null: none. O(others × headers).
    */
   contradiction(others: readonly string[]): string | null {
     if (this.#contradiction !== null) return this.#contradiction
@@ -135,7 +138,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
     return false
   }
 
-  /** Whether the body, if the request has one, ends where its own chunks say so. */
+  /** Whether the body uses chunked transfer coding. */
   get comesInChunks(): boolean {
     return this.#transferEncoding !== undefined
   }
@@ -165,18 +168,18 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 
   /**
-   * Whether the library ends the connection after the answer, as the caller asks for. It takes any value of that length for
-   * the request to do so.
+   * Whether the client asks to end the connection after the response. The library treats any `Connection`
+   * value with the length of `close` as this request.
    */
   get endsConnection(): boolean {
     return this.#connection !== undefined && this.#connection.length === CLOSE.length
   }
 
-  /** Whether the announced length of the body is more than that. */
+  /** Whether the announced length of the body is greater than `bytes`. */
   announcesMoreThan(bytes: number): boolean {
     const length = this.#contentLength
     if (length === undefined) return false
-    // Reading a text as a number is a call. Most have few digits, which are read here.
+    // Parses digits directly, because `Number` is a function call and most lengths have few digits.
     let number = 0
     for (let at = 0; at < length.length; at++) {
       const digit = length.charCodeAt(at) - CODE_ZERO
@@ -187,8 +190,8 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 
   /**
-   * Whether a body follows whose length is not known to be 0. A body of no bytes must not be waited for: where the head
-   * came in several packets the library does not report its end.
+   * Whether a body follows whose length is not known to be 0. The server must not wait for an empty body: if
+   * the head arrives in several packets, the library does not report the end of the body.
    */
   get announcesBody(): boolean {
     const length = this.#contentLength
@@ -273,7 +276,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 }
 
-// As the HTTP library delivers them.
+// Names as the HTTP library delivers them.
 const AUTHORIZATION = 'authorization'
 const CONNECTION = 'connection'
 const CLOSE = 'close'
@@ -283,7 +286,7 @@ const CONTENT_ENCODING = 'content-encoding'
 const CONTENT_LENGTH = 'content-length'
 const CONTENT_TYPE = 'content-type'
 const TRANSFER_ENCODING = 'transfer-encoding'
-/** All of them. A header that is not here is not in the map. */
+/** Names of all headers that have fields. A header that is missing here is missing in the map. */
 const WITH_FIELDS = [
   AUTHORIZATION,
   CONNECTION,

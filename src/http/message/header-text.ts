@@ -1,9 +1,12 @@
 /**
- * Which texts may stand in a response header. Everything we put there and did not write ourselves passes this test,
- * so that no caller can end a header early and begin one of their own.
+ * Validation of text for response headers. All text in a header that does not come from this code base must
+ * pass this test, so that no client can inject a header.
  */
 
-/** Whether the text is printable ASCII only: no control characters (line ends, tabs), nothing above the tilde. */
+/**
+ * Whether the text consists of printable ASCII characters: no control characters such as line breaks and
+ * tabs, and no character above the tilde.
+ */
 export function isPrintableAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)

@@ -1,27 +1,28 @@
 /**
- * The name a request goes by in answers and logs: the caller's `X-Request-ID`, exactly as the HTTP library hands it on,
+ * ID of a request in responses and logs: the client's `X-Request-ID` exactly as the HTTP library delivers it,
  * or a new one. The library removes bytes outside ASCII at both ends, like spaces (docs/http-behavior.md).
  *
- * Absent, empty and unprintable ids are replaced, never refused (native.md 0.1; D-43). The one request
- * that never gets here is one the HTTP library refuses by itself: its answer carries no id. Whether the header
- * is *required* (`STRICT_HEADERS`) is a rule about admission and belongs into `dispatch.ts`.
+ * Absent, empty and unprintable IDs are replaced, never rejected (native.md 0.1; D-43). Requests that the
+ * HTTP library rejects do not reach this code, so their responses have no ID. Whether the header is
+ * *required* (`STRICT_HEADERS`) is checked in `dispatch.ts`.
  *
- * A new id is a UUID of version 4, random except that its last 8 bits count: unique, and cheap enough for the path of
- * every decision. The next one can be guessed; a request id is no secret.
+ * A new ID is a UUID of version 4. It is random except for its last 8 bits, which are a counter. It is unique
+ * and cheap enough for every decision. The next ID can be guessed, which is acceptable because request IDs
+ * are not secret.
  */
 import { randomUUID } from 'node:crypto'
 import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import { isPrintableAscii } from './header-text.ts'
 
-/** The length of a UUID without its last two hexadecimal digits. */
+/** Length of a UUID without its last two hexadecimal digits. */
 const RANDOM_LENGTH = 34
-/** How many ids differ in these two digits only. */
+/** Number of IDs that differ only in these two digits. */
 const BLOCK_IDS = 256
 const DIGITS = '0123456789abcdef'
 
 /**
- * The id as logs have it. A bulk logs it with each of its checks, so an id as long as a head may be would fill the log by
- * itself.
+ * The ID for logs, truncated. A bulk logs the ID with each of its checks, so an ID of the maximum length of a
+ * head would fill the log.
  */
 export function loggedId(requestId: string): string {
   return requestId.length > KEPT_REQUEST_ID_LENGTH_MAX
@@ -29,9 +30,10 @@ export function loggedId(requestId: string): string {
     : requestId
 }
 
-/** Ids that differ in their last two digits. */
+/** IDs that differ only in their last two digits. */
 class IdBlock {
-  // A buffer and not a view of one, of which the library asks for buffer and offset as well.
+  // An `ArrayBuffer` instead of a view, because for a view the library also has to look up the buffer and the
+  // offset.
   readonly #prefixed: ArrayBuffer
   readonly #bytes: Uint8Array
   readonly #random: string
@@ -68,13 +70,13 @@ class IdBlock {
   }
 }
 
-/** The ids of one server: the next is taken from a block. */
+/** Generates the IDs of one server, in blocks. */
 export class RequestIds {
   readonly #prefix: string
   block: IdBlock
   count = 0
 
-  /** `prefix` is the ASCII text that mostly comes before the ids. */
+  /** `prefix`: ASCII text that usually precedes the IDs in responses. */
   constructor(prefix: string) {
     this.#prefix = prefix
     this.block = new IdBlock(prefix)
@@ -89,12 +91,12 @@ export class RequestIds {
 }
 
 /**
- * The id of one request after the other. An id that is made becomes a text only where somebody asks for it, which few
- * requests do.
+ * ID of the current request of a conversation. A generated ID is converted to a string only when it is read,
+ * which few requests do.
  */
 export class RequestId {
   readonly #ids: RequestIds
-  /** The caller's id; null: there is none that can be sent back. */
+  /** ID that the client sent; null if there is none that can be returned. */
   #sent: string | null = null
   #block: IdBlock
   #count = 0
@@ -104,9 +106,9 @@ export class RequestId {
     this.#block = ids.block
   }
 
-  /** Begins the id of another request. `sent` is the id that its caller sent. */
+  /** Starts with another request. `sent`: ID that its client sent. */
   begin(sent: string | undefined): void {
-    // Without a value nothing was named; a value that could not stand in a header must not be echoed into one.
+    // An empty value is not an ID. A value that is not valid in a header must not be returned in one.
     this.#sent = sent === undefined || sent === '' || !isPrintableAscii(sent) ? null : sent
     if (this.#sent === null) this.#make()
   }
@@ -115,13 +117,14 @@ export class RequestId {
     return this.#sent ?? this.#block.text(this.#count)
   }
 
-  /** In the form in which it is written into an answer. The bytes are valid until another id is. */
+  /** The ID as it is written to a response. The bytes are valid until another ID is written. */
   get written(): string | Uint8Array {
     return this.#sent ?? this.#block.bytes(this.#count)
   }
 
   /**
-   * With the prefix of its server, in bytes that are valid until another id is written; null where the caller sent the id.
+   * The ID with the prefix of its server. The bytes are valid until another ID is written. Null if the client
+   * sent the ID.
    */
   get prefixed(): ArrayBuffer | null {
     return this.#sent === null ? this.#block.prefixed(this.#count) : null

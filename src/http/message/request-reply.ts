@@ -1,6 +1,6 @@
 /**
- * One request and its answer as plain values: what a route sees. Only `server.ts` knows the HTTP library;
- * everything here survives the request, may be kept, and can be made by hand in a test.
+ * A request and its response as plain values, as routes see them. Only `server.ts` depends on the HTTP
+ * library. The values here outlive the request, and tests can create them.
  */
 import type { Caller } from '#decisions/decision-pool.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
@@ -8,41 +8,44 @@ import type { Principal } from '#model/principal.ts'
 import type { HeaderList } from './header-list.ts'
 
 export interface HttpRequest {
-  /** Upper case. */
+  /** Method in upper case. */
   readonly method: string
-  /** As sent, undecoded, without the query. */
+  /** Path as sent, not decoded, without the query. */
   readonly path: string
-  /** As sent, undecoded, without the question mark. */
+  /** Query as sent, not decoded, without the question mark. */
   readonly query: string
-  /** Lower-case name → value; of a repeated header the first. */
+  /** Headers by lower-case name. If a header is repeated, the first value counts. */
   readonly headers: HeaderList
-  /** The whole body; empty when there is none. */
+  /** Complete body; empty if there is none. */
   readonly body: Uint8Array
 }
 
-/** The names of a request. Ask for them only where they are sent or logged: most are made when they are asked for. */
+/**
+ * Identifiers of a request. Read them only to send or log them, because most are generated when they are
+ * read.
+ */
 export interface RequestNames {
-  /** The id in answers and logs. */
+  /** ID in responses and logs. */
   readonly requestId: string
-  /** The `traceparent` for work on behalf of the request; null: it is not traced. */
+  /** `traceparent` for work that is done for the request; null if it is not traced. */
   readonly traceparent: string | null
 }
 
-/** What a route's handler gets: every part decoded and validated by the route's own schemas. */
+/** Input of a route's handler. All parts are decoded and validated with the schemas of the route. */
 export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly principal: Principal | null
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** For a route that ignores headers, only those with a field in `HeaderList`. */
+  /** Request headers. If the route ignores headers, only those with a field in `HeaderList`. */
   readonly headers: ReadonlyMap<string, string>
-  /** Valid until the call is answered. Copy what is to live longer. */
+  /** Valid until the response is sent. Copy values that must live longer. */
   readonly names: RequestNames
-  /** Who waits for the answer. */
+  /** The client that waits for the response. */
   readonly caller: Caller
 }
 
-/** JSON text made elsewhere, e.g. by the thread that holds the data. */
+/** JSON text that was created elsewhere, for example by the thread that owns the data. */
 export class RawJson {
   readonly text: string
 
@@ -51,7 +54,7 @@ export class RawJson {
   }
 }
 
-/** Bytes to be sent as they are; the reply's headers say what they are. */
+/** Bytes that are sent unchanged. The headers of the reply state their type. */
 export class RawBytes {
   readonly bytes: Uint8Array
 
@@ -60,7 +63,7 @@ export class RawBytes {
   }
 }
 
-/** JSON in memory that is lent for this one answer. */
+/** JSON in memory that is lent for a single response. */
 export class LentJson {
   readonly bytes: Uint8Array
   readonly #giveBack: (bytes: Uint8Array) => void
@@ -70,13 +73,19 @@ export class LentJson {
     this.#giveBack = giveBack
   }
 
-  /** The bytes are not read any more. Called once, or never: then the garbage collector takes them. */
+  /**
+   * Returns the memory to its owner. Called at most once. If it is never called, the garbage collector frees
+   * the memory.
+   */
   giveBack(): void {
     this.#giveBack(this.bytes)
   }
 }
 
-/** Bytes that are made while they are sent, as fast as the caller takes them; the reply's headers say what they are. */
+/**
+ * Bytes that are generated while they are sent, as fast as the client reads them. The headers of the reply
+ * state their type.
+ */
 export class RawPieces {
   readonly source: PieceSource
 
@@ -85,9 +94,9 @@ export class RawPieces {
   }
 
   /**
-   * Begins the answer with its first piece, before the head is written. An error by then is answered like any other. Later
-   * the head has said that the answer comes in chunks, so a connection that ends before the last chunk is not taken for a
-   * whole answer.
+   * Obtains the first piece before the head is written, so that an error until then becomes an ordinary error
+   * response. After that, the head has announced a chunked body. If the connection ends before the last
+   * chunk, the client notices that the response is incomplete.
    */
   static async begun(source: PieceSource): Promise<RawPieces> {
     let first: Promise<Uint8Array | null> | null = source.next()
@@ -103,10 +112,16 @@ export class RawPieces {
 
 export interface Reply {
   readonly status: number
-  /** Answered as JSON; `undefined` sends no body; `RawJson`, `RawBytes`, `LentJson`, `RawPieces` and `LiveBytes` are sent as they are. */
+  /**
+   * Sent as JSON. `undefined` sends no body. `RawJson`, `RawBytes`, `LentJson`, `RawPieces` and `LiveBytes`
+   * are sent unchanged.
+   */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The form of an error answer, by path (native.md 0.19); `opa` is that of the second listener. */
+/**
+ * Format of an error response, which depends on the path (native.md 0.19). `opa` is the format of the second
+ * listener.
+ */
 export type ErrorFamily = 'native' | 'access' | 'management' | 'opa'

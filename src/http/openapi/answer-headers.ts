@@ -1,4 +1,4 @@
-/** The headers of answers. Each is a shared component. */
+/** Response headers in the OpenAPI document. Each is a shared component. */
 import type { HeaderField } from '#http/message/header-fields.ts'
 import type { Json, SchemaComponents } from './schema-components.ts'
 
@@ -15,7 +15,7 @@ export class HeaderComponents {
     return Object.fromEntries(headers.map(header => [header.name, this.#refer(header)]))
   }
 
-  /** All headers that were referred to so far, by name. */
+  /** All headers that were referenced so far, by name. */
   all(): Json {
     return Object.fromEntries(this.#components)
   }

@@ -1,6 +1,7 @@
 /**
- * The OpenAPI 3.1 document of a route table. Everything in it comes from the routes and from the schemas that validate
- * requests: what is not enforced or answered is not described, and a new route is described by being one, unless it says otherwise.
+ * OpenAPI 3.1 document of a route table. All of it is derived from the routes and from the schemas that
+ * validate requests, so it describes only what is enforced or returned. New routes are included automatically
+ * unless they opt out.
  */
 import type { Route } from '#http/routing/route.ts'
 import type { Resumable } from '#model/resumable.ts'
@@ -33,14 +34,17 @@ const SECURITY_SCHEMES = {
   organizationKey: bearer('An API key of the organization: manages everything, never decides.'),
 }
 
-/** What of the settings shows in the description. */
+/** Settings that appear in the description. */
 export interface DescribedSettings {
-  /** Where callers reach the service; null: where they found this document. */
+  /** Public base URL of the service. Null: clients use the host from which they loaded this document. */
   readonly publicUrl: string | null
   readonly hasStrictHeaders: boolean
 }
 
-/** A step a route, each of less than a millisecond: all of them take longer than a decision may wait. */
+/**
+ * Creates the document. Yields after each route, which takes less than a millisecond: creating all of it at
+ * once would delay decisions for too long.
+ */
 export function* createDocument(
   table: readonly Route[],
   { publicUrl, hasStrictHeaders }: DescribedSettings,
@@ -80,7 +84,7 @@ export function* createDocument(
   }
 }
 
-/** `otherPaths`: by the path for which each stands. */
+/** `otherPaths`: alternative path by the path that it stands for. */
 function* pathsOf(
   routes: readonly Route[],
   otherPaths: ReadonlyMap<string, string>,

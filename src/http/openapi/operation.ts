@@ -1,4 +1,4 @@
-/** One route as an OpenAPI operation. */
+/** Converts a route to an OpenAPI operation. */
 import { ANSWERED_REQUEST_ID } from '#http/message/header-fields.ts'
 import type { RouteAccess } from '#http/routing/route-access.ts'
 import type { Response, Route } from '#http/routing/route.ts'
@@ -19,7 +19,7 @@ const ENVIRONMENT = { environmentKey: [] }
 const PROJECT = { projectKey: [] }
 const ORGANIZATION = { organizationKey: [] }
 
-/** Which credentials a route takes, one of them; the empty one: none. */
+/** Credentials that a route accepts, as alternatives. An empty object means none. */
 const SECURITY: Readonly<Record<RouteAccess, readonly Json[]>> = {
   public: [],
   'optional-key': [{}, ENVIRONMENT, PROJECT, ORGANIZATION],
@@ -59,7 +59,7 @@ export function operationOf(route: Route, components: Components): Json {
         },
       },
     }),
-    // A deny may have a status that refusals have, too: its description is of both.
+    // A deny can have the same status as an error. Its description then covers both.
     responses: { ...components.refusals.of(route), ...successes(route, components) },
   }
 }

@@ -1,4 +1,7 @@
-/** The parameters of an operation: of its path, its query and its headers. The first of a name is a shared component. */
+/**
+ * Parameters of operations: path, query and headers. The first parameter of a name becomes a shared
+ * component.
+ */
 import type { TObject, TSchema } from 'typebox'
 import { MIN_REVISION, REQUEST_ID } from '#http/message/header-fields.ts'
 import type { Route } from '#http/routing/route.ts'
@@ -9,20 +12,23 @@ export class ParameterComponents {
   readonly #hasStrictHeaders: boolean
   readonly #components = new Map<string, Json>()
 
-  /** `hasStrictHeaders`: whether a request that lacks a required header is refused. */
+  /** `hasStrictHeaders`: whether requests without a required header are rejected. */
   constructor(schemas: SchemaComponents, hasStrictHeaders: boolean) {
     this.#schemas = schemas
     this.#hasStrictHeaders = hasStrictHeaders
   }
 
-  /** References to the route's parameters. A parameter that differs from the component of its name is written out. */
+  /**
+   * References to the parameters of a route. A parameter that differs from the component of its name is
+   * included inline.
+   */
   of(route: Route): Json[] {
     return [...this.#ofPath(route), ...this.#ofQuery(route), ...this.#ofHeaders(route)].map(parameter =>
       this.#share(parameter),
     )
   }
 
-  /** All parameters that were referred to so far, by name. */
+  /** All parameters that were referenced so far, by name. */
   all(): Json {
     return Object.fromEntries(this.#components)
   }
@@ -62,7 +68,7 @@ export class ParameterComponents {
 
   #share(parameter: Json): Json {
     const { name, in: place, required = false } = parameter
-    // Behind its place, so that no parameter has the name of a schema.
+    // The prefix prevents a parameter from having the name of a schema.
     const isRequiredHeader = place === 'header' && required === true
     const key = `${String(place)}.${String(name)}${isRequiredHeader ? '.required' : ''}`
     const shared = this.#components.get(key) ?? parameter

@@ -1,6 +1,6 @@
 /**
- * The forms of schemas from which generators of clients make types: of two ways to write the same values, the one that all of
- * them know. Each function leaves a schema of another form as it is.
+ * Rewrites schemas to forms that client generators can convert to types. If the same values can be described
+ * in two ways, the form that all generators support is used. Each function returns other schemas unchanged.
  */
 import { assert } from '#model/assert.ts'
 
@@ -8,7 +8,7 @@ export type Json = Readonly<Record<string, unknown>>
 
 const NULL = 'null'
 
-/** A choice between texts is one enumeration. */
+/** Converts a union of constant strings to one enumeration. */
 export function withEnumeration(schema: Json): Json {
   const { anyOf, ...rest } = schema
   if (!isSchemas(anyOf) || anyOf.length < 2) return schema
@@ -17,20 +17,23 @@ export function withEnumeration(schema: Json): Json {
   return { type: 'string', enum: values, ...rest }
 }
 
-/** One text that is the only one there may be is an enumeration, too. Of numbers and booleans the kind alone is told. */
+/**
+ * Converts a constant string to an enumeration with one value. For numbers and booleans, only the type
+ * remains.
+ */
 export function withoutConstant(schema: Json): Json {
   if (!('const' in schema)) return schema
   const { const: value, ...rest } = schema
   return typeof value === 'string' ? { ...rest, type: 'string', enum: [value] } : rest
 }
 
-/** The text of an enumeration of one. */
+/** The string of an enumeration with one value. */
 function constantOf(schema: Json): unknown {
   const { enum: values } = schema
   return Array.isArray(values) && values.length === 1 ? values[0] : undefined
 }
 
-/** An enumeration says of which type its values are. */
+/** Adds the type to an enumeration of strings. */
 export function withType(schema: Json): Json {
   const values = schema['enum']
   if (!Array.isArray(values) || !values.every(value => typeof value === 'string')) return schema
@@ -38,8 +41,9 @@ export function withType(schema: Json): Json {
 }
 
 /**
- * What may be null has `null` among its types. A reference to what is no object is written out for that; beside a reference to an
- * object null stands as an alternative. `resolve` looks a reference up.
+ * Rewrites a nullable schema so that `null` is among its types. A reference to a schema that is not an object
+ * is replaced by the schema. For a reference to an object, null remains an alternative. `resolve` looks up a
+ * reference.
  */
 export function withNullType(schema: Json, resolve: (reference: string) => Json): Json {
   const { anyOf, ...rest } = schema

@@ -1,6 +1,6 @@
 /**
- * The error answers of an operation. Which statuses there may be follows from the route; what they mean and what they
- * look like, from the table of errors and the family of the path (native.md 0.10, 0.13 and 0.19).
+ * Error responses of an operation. The route determines the possible statuses. The table of errors and the
+ * family of the path determine their meaning and format (native.md 0.10, 0.13 and 0.19).
  */
 import {
   ALLOW,
@@ -18,7 +18,7 @@ import { ManagementError, NativeError } from '#model/wire/problem.ts'
 import type { HeaderComponents } from './answer-headers.ts'
 import type { Json, SchemaComponents } from './schema-components.ts'
 
-/** The error statuses a route may answer, ascending. */
+/** Error statuses that a route can return, in ascending order. */
 export function refusalStatuses(route: Route): number[] {
   const { family, access, body, bodyInPieces, query, paramNames, method, isRead, refusals } = route
   const isManagement = family === 'management'
@@ -31,7 +31,7 @@ export function refusalStatuses(route: Route): number[] {
     [404, hasPlace],
     [405, true],
     [408, body !== null || bodyInPieces !== null],
-    // What is done in an environment; routes about the organization say it themselves.
+    // Applies to operations in an environment. Routes about the organization list it themselves.
     [409, isManagement && method === 'POST' && !isRead && access === 'any-key'],
     [413, body !== null],
     [422, isManagement && (hasPlace || query !== null || body !== null)],
@@ -44,7 +44,10 @@ export function refusalStatuses(route: Route): number[] {
   return [...new Set(all)].toSorted((left, right) => left - right)
 }
 
-/** What the HTTP library answers to a head that it does not read to its end. */
+/**
+ * Status that the HTTP library returns for a head that is too long. The library does not read such a head
+ * completely.
+ */
 const LONG_HEAD = 431
 const LONG_HEAD_ANSWER = {
   description:
@@ -70,14 +73,14 @@ export class RefusalComponents {
     this.#headers = headers
   }
 
-  /** References to a route's error answers, by status. */
+  /** References to the error responses of a route, by status. */
   of(route: Route): Json {
     return Object.fromEntries(
       refusalStatuses(route).map(status => [status, this.#refer(route.family, status)]),
     )
   }
 
-  /** All error answers that were referred to so far, by name. */
+  /** All error responses that were referenced so far, by name. */
   all(): Json {
     return Object.fromEntries(this.#components)
   }

@@ -1,11 +1,12 @@
 /**
- * The schemas of an OpenAPI document, from those that check requests. Whatever has a name becomes a component on its
- * first use and is referred to from then on. So does every object with properties: it gets a name from its place, since generators
- * would make up one each, and some of theirs are taken.
+ * Schemas of an OpenAPI document, derived from the schemas that validate requests. A named schema becomes a
+ * component at its first use and is referenced after that. The same applies to every object with properties.
+ * It gets a name from its position, because client generators would otherwise invent names, which can collide
+ * with others.
  *
- * The library's schemas are JSON Schema already, except that it writes a map of anything as a pattern that matches
- * anything, an enumeration without its type, and that making a property optional copies the property's schema. What else is
- * written in another form is in `portable-forms.ts`.
+ * The schemas of the library are valid JSON Schema, but three of its forms need changes. A map with arbitrary
+ * keys is a pattern that matches anything. An enumeration has no type. The schema of an optional property is
+ * a copy. `portable-forms.ts` performs the other conversions.
  */
 import type { TSchema } from 'typebox'
 import { assert } from '#model/assert.ts'
@@ -16,7 +17,7 @@ export type { Json }
 
 /** Keywords whose value is a list of schemas. */
 const SCHEMA_LISTS = ['anyOf', 'allOf', 'oneOf', 'prefixItems']
-/** Keywords whose value is a schema, with what its place adds to a name. */
+/** Keywords whose value is a schema, with the suffix that they add to a name. */
 const SCHEMA_VALUES: Readonly<Record<string, string>> = {
   items: 'Item',
   additionalProperties: 'Value',
@@ -27,10 +28,10 @@ const REFERENCE = '#/components/schemas/'
 
 export class SchemaComponents {
   readonly #names: ReadonlyMap<object, string>
-  /** By text, where that is no other named schema's as well. */
+  /** Name by JSON text; null if several named schemas have this text. */
   readonly #namesByText = new Map<string, string | null>()
   readonly #components = new Map<string, Json | null>()
-  /** Names of objects that have none in the source, with their texts. */
+  /** Generated names of objects that have no name in the source, with their JSON texts. */
   readonly #given = new Map<string, string>()
   readonly #taken: ReadonlySet<string>
 
@@ -43,12 +44,15 @@ export class SchemaComponents {
     }
   }
 
-  /** A reference for a named schema and for an object, the schema itself otherwise. `place`: what an object is named after. */
+  /**
+   * A reference for a named schema or an object, otherwise the schema itself. `place`: name of the position,
+   * from which the name of an object is derived.
+   */
   refer(schema: TSchema, place: string): unknown {
     return this.#refer(schema, place)
   }
 
-  /** All schemas that were referred to so far, by name. */
+  /** All schemas that were referenced so far, by name. */
   all(): Json {
     return Object.fromEntries([...this.#components].toSorted(([left], [right]) => (left < right ? -1 : 1)))
   }
@@ -58,7 +62,7 @@ export class SchemaComponents {
     const name = this.#names.get(schema) ?? this.#namesByText.get(JSON.stringify(schema))
     if (!name) return this.#unnamed(schema, place)
     if (!this.#components.has(name)) {
-      // Set before its parts are described, which may refer to it.
+      // Set before the parts are converted, because they can contain references to this schema.
       this.#components.set(name, null)
       this.#components.set(name, this.#translate(schema, name))
     }
@@ -68,7 +72,7 @@ export class SchemaComponents {
   #unnamed(schema: object, place: string): unknown {
     const isObject = 'properties' in schema
     const isEnvelope = isObject && Object.hasOwn(schema.properties as object, 'page_count')
-    // What a list may be beside an array is an envelope of the same items.
+    // In a list that is either an array or an object, the object is an envelope of the same items.
     const named = isEnvelope ? `${place.replace(/(List)?Of\d+$/, '')}Envelope` : place
     if (!isObject) return this.#translate(schema, place)
     const text = JSON.stringify(schema)
@@ -106,14 +110,14 @@ export class SchemaComponents {
     )
   }
 
-  /** The one that may be null needs no number. */
+  /** The alternatives of a nullable schema need no number in their names. */
   #alternatives(parts: readonly object[], place: string): unknown[] {
     const isNullable = parts.length === 2 && Reflect.get(parts[1]!, 'type') === 'null'
     return parts.map((part, index) => this.#refer(part, isNullable ? place : `${place}Of${index + 1}`))
   }
 }
 
-/** `first_name` as `FirstName`. */
+/** Converts `first_name` to `FirstName`. */
 export function capitalized(text: string): string {
   return text.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }
@@ -124,21 +128,24 @@ function withOpenMap(schema: Json): Json {
   if (patterns.length !== 1) return schema
   const [pattern, value] = patterns[0]!
   if (pattern === ANY_KEY) return { ...rest, additionalProperties: value }
-  // Every key has to match, so that this is a map as well.
+  // Every key must match the pattern, so the schema is also a map.
   if (schema['additionalProperties'] === false && !('properties' in schema)) {
     return { ...rest, propertyNames: { type: 'string', pattern }, additionalProperties: value }
   }
   return schema
 }
 
-/** An object in a query is as many parameters as it has members, by their names: these are what begins alike. */
+/**
+ * Converts the name prefix of an object in a query to a pattern. Such an object stands for all parameters
+ * whose names begin with the prefix.
+ */
 function withPrefixedNames(schema: Json): Json {
   const { [NAME_PREFIX]: prefix, ...rest } = schema
   if (prefix === undefined) return schema
   return { ...rest, propertyNames: { type: 'string', pattern: `^${String(prefix)}.` } }
 }
 
-/** Leaves out the properties that are accepted and not described. Whatever else is sent is accepted as well. */
+/** Removes the properties that are accepted but not described. The result allows additional properties. */
 function withoutUndescribed(schema: Json): Json {
   const properties = Object.entries((schema['properties'] as Json | undefined) ?? {})
   const described = properties.filter(([, part]) => Reflect.get(part as object, UNDESCRIBED) !== true)

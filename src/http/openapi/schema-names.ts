@@ -1,6 +1,6 @@
 /**
- * The names of the wire's schemas in the OpenAPI document: those they have in the source. A schema that is
- * used more than once is exported from its file in `model/wire`, and a new file there is listed here. Do not
+ * Names of the schemas in the OpenAPI document, which are their names in the source. A schema that is used
+ * more than once must be exported from its file in `model/wire`, and a new file must be listed here. Do not
  * export an enumeration that shares a value with an exported one: in Go clients of openapi-generator, the
  * constants of both have the same name.
  */
@@ -81,7 +81,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   user,
 ]
 
-/** Every exported schema with its name. Two schemas of one name are a defect of ours. */
+/** All exported schemas with their names. Throws if two schemas have the same name. */
 export function schemaNames(): ReadonlyMap<object, string> {
   const names = new Map<object, string>()
   const taken = new Set<string>()

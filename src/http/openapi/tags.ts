@@ -1,10 +1,13 @@
-/** How the reference groups operations: by the beginning of their paths, in the order of a reader's interest. */
+/**
+ * Groups the operations of the API reference by the prefix of their paths, in the order in which readers need
+ * the groups.
+ */
 import { assert } from '#model/assert.ts'
 
 interface Tag {
   readonly name: string
   readonly description: string
-  /** If several match, the longest counts. */
+  /** Path prefixes. If several match, the longest one counts. */
   readonly paths: readonly string[]
 }
 
@@ -129,7 +132,7 @@ const TAGS: readonly Tag[] = [
   },
 ]
 
-/** The tag of a path template. Every path has one, or a line is missing here. */
+/** The tag of a path template. Throws if none matches; in that case, add a line to the table. */
 export function tagOf(path: string): string {
   let best: { readonly name: string; readonly length: number } | null = null
   for (const { name, paths } of TAGS) {
@@ -141,7 +144,7 @@ export function tagOf(path: string): string {
   return best.name
 }
 
-/** The tags in the document's order, without those that no operation has. */
+/** Tags in the order of the document, without those that no operation uses. */
 export function tagsAmong(used: ReadonlySet<string>) {
   return TAGS.filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description }))
 }

@@ -1,6 +1,7 @@
 /**
- * The console in the browser: a page and the files it loads, from the folder that the build made of `console`. Public: they hold nothing
- * of a customer's. What the page shows it asks this interface for, with the key that its user typed.
+ * Serves the web console: a page and the files that it loads, from the build output of `console`. The files
+ * are public because they contain no customer data. The page loads its data from this API, with the key that
+ * its user entered.
  */
 import { readdirSync, promises as files } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +20,7 @@ const PAGE_HEADERS = {
   'Referrer-Policy': 'no-referrer',
 }
 
-/** The name of such a file has a hash of what is in it. */
+/** The names of these files contain a hash of their content. */
 const FILE_HEADERS = {
   'Cache-Control': 'public, max-age=31536000, immutable, no-transform',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -34,7 +35,9 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 const NOT_BUILT =
   'the console is not built: run npm run build where npm ci installed the packages of development'
 
-/** `directory`: `index.html`, and in `console` the files it loads. They are read when first asked for. */
+/**
+ * `directory` contains `index.html`, and the other files in `console`. Files are read at the first request.
+ */
 export function consoleRoutes(directory: string): Route[] {
   const page = new StaticContent(
     'text/html; charset=utf-8',
@@ -61,7 +64,7 @@ export function consoleRoutes(directory: string): Route[] {
       },
       handle: call => page.reply(call),
     }),
-    // Typed with a slash at its end, the page would look for its files in another place.
+    // With a slash at the end of its path, the page would resolve relative paths incorrectly.
     defineRoute({
       method: 'GET',
       path: '/console/',

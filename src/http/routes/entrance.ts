@@ -1,4 +1,4 @@
-/** `GET /`: leads a browser to the reference, and tells programs what answers here. */
+/** `GET /`: redirects browsers to the API reference, and describes the service to other clients. */
 import { Type } from 'typebox'
 import { LOCATION, VARY } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
@@ -11,7 +11,7 @@ const Entrance = Type.Object({
   openapi: Type.String({ description: 'Where a program does.' }),
 })
 
-/** Relative to this path, so that it works behind a proxy that puts one in front. */
+/** Relative paths, so that they work behind a proxy that adds a path prefix. */
 const [DOCS, OPENAPI] = ['docs', 'openapi.json']
 
 export function entranceRoute(): Route {
@@ -36,7 +36,7 @@ export function entranceRoute(): Route {
   })
 }
 
-/** Whether an `Accept` names HTML, as that of every browser does, and of nothing else. */
+/** Whether an `Accept` header contains HTML. Browsers always send it, other clients do not. */
 function asksForHtml(accepted: string): boolean {
   return accepted.split(',').some(part => part.split(';')[0]!.trim().toLowerCase() === 'text/html')
 }

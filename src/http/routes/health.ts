@@ -1,7 +1,7 @@
 /**
- * Whether the process lives, whether it may be sent decisions, and whether it hears what other nodes change
- * (native.md A.7). The last two differ while Redis is away: every node goes on deciding then. A balancer that
- * took all nodes for not ready would make an outage of it.
+ * Health endpoints: whether the process runs, whether it can make decisions, and whether it receives changes
+ * of other nodes (native.md A.7). The last two differ if Redis fails: all nodes then continue to make
+ * decisions. If a load balancer considered them not ready, the whole service would be unavailable.
  */
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { assert } from '#model/assert.ts'
@@ -12,9 +12,9 @@ import { Health } from '#model/wire/health.ts'
 export interface HealthSource {
   /** Whether this node makes decisions. */
   isReady(): boolean
-  /** Whether this node hears what other nodes change. */
+  /** Whether this node receives changes of other nodes. */
   isFresh(): boolean
-  /** The reason why the last change could not be written; null: it could, or that is unknown. */
+  /** Reason why the last change could not be written. Null if it was written, or this is unknown. */
   writeRefusal(): string | null
 }
 
@@ -23,7 +23,7 @@ export function healthRoutes(source: HealthSource): Route[] {
   return [...probes, ...CONTAINER_PROBES.map(([path, standsFor]) => aliasOf(probes, path, standsFor))]
 }
 
-/** Probes of the commercial service's container, each with the one here that means the same. */
+/** Probes of the commercial service's container, with the equivalent probes of this service. */
 const CONTAINER_PROBES = [
   ['/healthchecks/opa/healthy', '/healthy'],
   ['/healthchecks/opa/ready', '/ready'],

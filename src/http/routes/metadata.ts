@@ -1,4 +1,4 @@
-/** The AuthZEN metadata document (authzen.md 7). */
+/** AuthZEN metadata document (authzen.md 7). */
 import { CACHE_CONTROL } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -7,8 +7,9 @@ import { Metadata } from '#model/wire/access.ts'
 const WELL_KNOWN = '/.well-known/authzen-configuration'
 
 /**
- * `publicUrl` is given back byte for byte; null: taken from the request, which a proxy or a caller can make say anything,
- * so only a fallback. A base with a path is discovered with that path behind the well-known part.
+ * `publicUrl` is returned unchanged. Null: the URL is derived from the request, which proxies and clients can
+ * manipulate, so use this only as a fallback. If the base URL has a path, the document is also available with
+ * this path after the well-known prefix.
  */
 export function metadataRoutes(publicUrl: string | null): Route[] {
   const basePath = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')

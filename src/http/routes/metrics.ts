@@ -1,4 +1,4 @@
-/** The metrics of the process, for Prometheus. */
+/** Metrics of the process for Prometheus. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
 import type { NodeSource } from '#decisions/node-question.ts'
@@ -9,7 +9,7 @@ import { AuthzError } from '#model/errors.ts'
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** `token` is what a scraper must send as its bearer token; null: anybody may scrape. */
+/** `token`: bearer token that a scraper must send. Null: scraping needs no token. */
 export function metricsRoute(source: NodeSource, token: string | null): Route {
   return defineRoute({
     method: 'GET',
@@ -35,7 +35,7 @@ export function metricsRoute(source: NodeSource, token: string | null): Route {
   })
 }
 
-/** Compares in a time that does not depend on where the two differ. */
+/** Compares in constant time. */
 function isSame(token: string, sent: string | null): boolean {
   return sent !== null && timingSafeEqual(digest(token), digest(sent))
 }

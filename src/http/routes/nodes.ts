@@ -1,9 +1,9 @@
 /**
- * The nodes of this deployment, and what the one that answers did in the last minutes: for pages that operators look at.
+ * The nodes of this deployment, and the recent activity of the responding node, for pages that operators use.
  *
- * The list is for any key. It tells of processes and of the environment of the key, and of no other. What a node did is of all
- * environments together, and told to those who may know that: `METRICS_TOKEN` takes it from the keys of projects and environments, as it
- * takes `/metrics` from everybody.
+ * The list is available to any key. It contains only data about processes and about the environment of the
+ * key. The activity covers all environments. If `METRICS_TOKEN` is set, `/metrics` requires it, and the
+ * activity is not available to keys of projects and environments.
  */
 import { RawJson } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
@@ -14,7 +14,7 @@ import { NodeList, RecentFigures } from '#model/wire/node.ts'
 
 const NODES = '/v2/nodes'
 
-/** `hasMetricsToken`: metrics are not for everybody. */
+/** `hasMetricsToken`: whether metrics require a token. */
 export function nodeRoutes(
   source: NodeSource,
   { hasMetricsToken }: { readonly hasMetricsToken: boolean },

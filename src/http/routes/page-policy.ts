@@ -1,11 +1,14 @@
-/** What pages of the service may load and do, as their `Content-Security-Policy` says it. */
+/** Content security policies (`Content-Security-Policy`) of the pages of the service. */
 
-/** Nothing but what comes from here: no script and no style inside of the page, none of another host, and no frame around it. */
+/**
+ * Allows only files of the service: no inline scripts or styles, no content of other hosts, and no embedding
+ * in frames.
+ */
 export const OWN_FILES_ONLY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  // Style sheets have icons in them.
+  // Style sheets contain icons as data URLs.
   "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",
@@ -13,5 +16,7 @@ export const OWN_FILES_ONLY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Besides, no text becomes markup: what the name of a user or a tenant holds cannot act. */
+/**
+ * In addition, text is never interpreted as markup, so that names of users or tenants cannot inject scripts.
+ */
 export const TEXT_STAYS_TEXT = `${OWN_FILES_ONLY}; require-trusted-types-for 'script'; trusted-types 'none'`

@@ -1,6 +1,6 @@
 /**
- * The page of the browsable reference: Swagger UI over our own description. Everything it loads comes from here, by
- * paths relative to its own, so that it works behind a proxy that puts a path in front.
+ * Page of the API reference: Swagger UI for the OpenAPI document of the service. All files are loaded from
+ * the service by relative paths, so that the page works behind a proxy that adds a path prefix.
  */
 
 export const REFERENCE_PAGE = `<!doctype html>
@@ -21,7 +21,10 @@ export const REFERENCE_PAGE = `<!doctype html>
 </html>
 `
 
-/** A file of its own: the page's policy allows no scripts inside of it. The validator would be one on another host. */
+/**
+ * Script of the page. A separate file, because the page's policy allows no inline scripts. The validator is
+ * disabled because it is a service on another host.
+ */
 export const REFERENCE_START = `SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#reference',

@@ -1,4 +1,4 @@
-/** The description of this interface, and the reference to browse it. Public: they hold nothing of a customer's. */
+/** OpenAPI document and API reference. Public, because they contain no customer data. */
 import { promises as files } from 'node:fs'
 import { type TSchema, Type } from 'typebox'
 import { CACHE_CONTROL, ETAG, IF_NONE_MATCH } from '#http/message/header-fields.ts'
@@ -17,12 +17,15 @@ interface Content {
   readonly contentType: string
   readonly schema: TSchema
   readonly headers?: Readonly<Record<string, string>>
-  /** A file of the page is nothing to call for its own sake. */
+  /** False for a file of the page, which clients do not call directly. */
   readonly isDescribed?: boolean
   load(): Promise<Uint8Array> | Uint8Array
 }
 
-/** `describe` makes the OpenAPI document. It is called when first asked for, when the table is complete. */
+/**
+ * `describe` creates the OpenAPI document. It is called at the first request, when the route table is
+ * complete.
+ */
 export function referenceRoutes(describe: () => Resumable<Json>): Route[] {
   const text = Type.String()
   return [
@@ -91,7 +94,7 @@ function contentRoute({ contentType, schema, headers, load, ...named }: Content)
   })
 }
 
-/** The event loop turns after each step: decisions come first, and whoever asks for a description waits. */
+/** Yields to the event loop after each step, so that decisions are not delayed. */
 async function inTurns<Answer>(work: Resumable<Answer>): Promise<Answer> {
   for (;;) {
     const step = work.next()

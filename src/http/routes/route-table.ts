@@ -1,4 +1,4 @@
-/** The route table: all endpoints. */
+/** Route table: all endpoints. */
 import type { AccessService } from '#decisions/access-service.ts'
 import type { DecisionService } from '#decisions/decision-service.ts'
 import type { NodeSource } from '#decisions/node-question.ts'
@@ -50,19 +50,19 @@ import { referenceRoutes } from './reference.ts'
 
 export interface RouteParts extends DecisionRouteParts {
   readonly management: ManagementGateway
-  /** For streams, whose keys are looked at again and again. */
+  /** Authenticates again during streams, to detect revoked keys. */
   readonly authenticate: Authenticate
   readonly health: HealthSource
-  /** How far this thread knows the organization's keys; null while it does not. */
+  /** Revision of the organization's keys in this thread; null if it is unknown. */
   readonly organizationRevision: () => string | null
   readonly node: NodeSource
-  /** The folder of the built console. */
+  /** Path of the directory with the built console. */
   readonly consoleDirectory: string
   readonly options: DecisionRouteParts['options'] & {
     readonly publicUrl: string | null
     readonly hasStrictHeaders: boolean
     readonly metricsToken: string | null
-    /** Ceiling of the attributes of one thing, in bytes of JSON. */
+    /** Maximum size of the attributes of one entity, in bytes of JSON. */
     readonly attributesBytesMax: number
   }
 }
@@ -80,7 +80,7 @@ export interface DecisionRouteParts {
     readonly hasBytesPath: boolean
     readonly subjectTypes: readonly string[]
     readonly bulkChecksMax: number
-    /** See `BulkReader`; absent: any number. */
+    /** See `BulkReader`. Absent: no limit. */
     readonly unlikePartsMax?: number | undefined
   }
 }
@@ -95,7 +95,7 @@ function accessReaders(options: DecisionRouteParts['options']): AccessRouteOptio
   }
 }
 
-/** The routes that are answered from an environment's index, and from nothing else. */
+/** Routes that are answered only from the index of an environment. */
 export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route[] {
   return [
     ...allowedRoutes(parts.decisions, options, parts.answers),

@@ -1,7 +1,7 @@
 /**
- * Content that is the same for everybody until the process ends. It is made or read once in a thread, at its first request,
- * and compressed off the thread, so that no decision waits. Callers may keep it but ask whether it is still current, which
- * costs them an answer without a body.
+ * Content that does not change until the process ends. Each thread loads it at the first request and
+ * compresses it asynchronously, so that decisions are not delayed. Clients can cache the content but must
+ * revalidate it, which takes a response without a body.
  */
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -11,7 +11,7 @@ import { isSameTag, strongTag } from '#model/entity-tag.ts'
 
 interface Variant {
   readonly bytes: Uint8Array
-  /** A strong tag: it names these very bytes. */
+  /** Strong tag, which identifies the exact bytes. */
   readonly etag: string
 }
 
@@ -27,7 +27,7 @@ export class StaticContent {
   readonly #headers: Readonly<Record<string, string>>
   #variants: Promise<Variants> | null = null
 
-  /** `load` is called once. If it failed, the next request calls it again. */
+  /** `load` is called once. If it fails, the next request calls it again. */
   constructor(contentType: string, load: () => Promise<Uint8Array> | Uint8Array, headers = {}) {
     this.#load = load
     this.#headers = {
@@ -39,7 +39,7 @@ export class StaticContent {
     }
   }
 
-  /** The answer to a GET: 200 with the content, or 304. */
+  /** Response to a GET: 200 with the content, or 304. */
   async reply({ headers }: Pick<Call, 'headers'>): Promise<Reply> {
     this.#variants ??= this.#makeVariants().catch((error: unknown) => {
       this.#variants = null
@@ -66,7 +66,7 @@ function variantOf(bytes: Uint8Array): Variant {
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
 }
 
-/** Whether an `Accept-Encoding` names gzip, or anything, and not with the weight 0. */
+/** Whether an `Accept-Encoding` header contains gzip or `*`, with a weight other than 0. */
 function acceptsGzip(accepted: string): boolean {
   return accepted.split(',').some(part => {
     const [name, ...parameters] = part.split(';').map(text => text.trim().toLowerCase())
@@ -75,7 +75,10 @@ function acceptsGzip(accepted: string): boolean {
   })
 }
 
-/** Whether an `If-None-Match` names this content, with or without what a proxy made of its tag. */
+/**
+ * Whether an `If-None-Match` header contains the tag of this content, including tags that a proxy has
+ * modified.
+ */
 function isCurrent(ifNoneMatch: string, etag: string): boolean {
   const tags = ifNoneMatch.split(',').map(tag => strongTag(tag.trim()))
   return tags.some(tag => tag === '*' || isSameTag(tag, etag))

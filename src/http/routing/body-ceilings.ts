@@ -1,6 +1,7 @@
 /**
- * How large the body of each route may be, by what its schema lets it hold. A body that has to be parsed stops all that its thread
- * does for some 15 ms a mebibyte, so only what lists things by the thousand may be as large as `MAX_BODY_BYTES`.
+ * Maximum body size of each route, derived from its schema. Parsing a body blocks its thread for about 15 ms
+ * per mebibyte. Therefore only routes that accept thousands of list elements allow bodies up to
+ * `MAX_BODY_BYTES`.
  */
 import type { TSchema } from 'typebox'
 import { AuthzError } from '#model/errors.ts'
@@ -12,20 +13,23 @@ import {
 } from '#model/limits.ts'
 import type { Route } from './route.ts'
 
-/** Fields that list the elements of a bulk or batch. */
+/** Fields that contain the elements of a bulk or batch. */
 const ELEMENTS = ['operations', 'idents', 'evaluations']
-/** Fields that hold things which are written together with the subject of the body. */
+/** Fields that contain entities which are written together with the subject of the body. */
 const PARTS = ['actions', 'roles', 'permissions', 'role_assignments', 'granted_to', 'mapping_rules']
-/** A field that holds a condition. */
+/** Fields that contain a condition. */
 const CONDITIONS = ['conditions']
-/** Bytes of a body for each byte that is kept of it: room for escapes and blanks. */
+/** Ratio of the size of a body to the size of its stored content. Allows for escapes and whitespace. */
 const ROOM_FACTOR = 4
-/** Bodies up to so many times the ceiling are read to their end, so that their senders get the 413. */
+/**
+ * Bodies of up to this multiple of the limit are received completely, so that their clients get the 413
+ * response.
+ */
 const DISCARD_FACTOR = 4
 
 /**
- * The same routes with their ceilings. `attributesBytesMax` is that of the settings, since a body must be able to hold as
- * much.
+ * Returns the routes with their limits. `attributesBytesMax`: value of the setting. A body must be able to
+ * contain attributes of this size.
  */
 export function withBodyCeilings(routes: readonly Route[], attributesBytesMax: number): Route[] {
   const plain = Math.max(PLAIN_BODY_BYTES_MAX, ROOM_FACTOR * attributesBytesMax)
@@ -43,8 +47,9 @@ export function withBodyCeilings(routes: readonly Route[], attributesBytesMax: n
 }
 
 /**
- * How many bytes beyond the ceiling are let pass, unkept, before the connection ends: a caller who is still sending then
- * loses the answer that says why. `bodyBytesMax` is the ceiling of all routes.
+ * Number of bytes above the limit that are received and discarded before the connection ends. A client that
+ * is still sending when the connection ends does not get the response with the reason. `bodyBytesMax`: limit
+ * for all routes.
  */
 export function discardedBytesMax(bodyBytesMax: number): number {
   return DISCARD_FACTOR * bodyBytesMax

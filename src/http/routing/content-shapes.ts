@@ -1,4 +1,4 @@
-/** The forms of the lines of an import. */
+/** Validators for the lines of an import. */
 import { CONTENT_LINES, type ContentKind } from '#model/wire/environment-content.ts'
 import { Shape } from './shape.ts'
 
@@ -9,6 +9,6 @@ export class ContentShapes {
 
   readonly isKind = (kind: unknown): kind is ContentKind => this.#shapes.has(kind as string)
 
-  /** Throws `INVALID_SHAPE`. */
+  /** Throws `INVALID_SHAPE` if the line is not valid. */
   readonly check = (kind: ContentKind, line: unknown): void => this.#shapes.get(kind)!.check(line)
 }

@@ -1,16 +1,16 @@
 /**
- * From a request's head and body to a reply, in plain values: the order in which a request is checked.
+ * Processes a request from its head and body to a reply, as plain values, and defines the order of the
+ * checks.
  *
- *   head  ─► path and method ─► credentials ─► content type ─┐   (`find`, `admit`: before any body byte is kept;
- *                                                            │    credentials that are for another path are refused, too)
+ *   head  ─► path and method ─► credentials ─► content type ─┐   (`find`, `admit`: before the body is kept;
+ *                                                            │    also rejects keys of other environments)
  *   body  ───────────────────────────────────────────────────┴─► JSON ─► shape ─► handler      (`answer`)
  *
- * A route may take a usual body as bytes (`readBytes`): the handler then gets what was read there.
- * Before the credentials, `admit` refuses a header that has two readings (`requireOneReading`).
- * What fails first is what the caller hears of (native.md D-38, authzen.md 2.3). Existence and meaning are
- * the handler's. Nothing here waits, but for a decision that asks for a state still to come
- * (`X-Min-Revision`): otherwise a reply is a promise only if the handler returns one, and every refusal is
- * thrown.
+ * A route can read common bodies directly from their bytes (`readBytes`); the handler then gets that result.
+ * Before the credentials, `admit` rejects ambiguous headers (`requireOneReading`). The first failed check
+ * determines the error (native.md D-38, authzen.md 2.3). The handler checks whether entities exist and
+ * whether the request makes sense. All checks throw synchronously. A reply is a promise only if the handler
+ * returns one, or if a decision waits for a revision (`X-Min-Revision`).
  */
 import type { Caller } from '#decisions/decision-pool.ts'
 import { JSON_TYPE } from '#http/message/answer.ts'
@@ -26,33 +26,36 @@ import { type Authenticate, environmentOf, identifyCaller, requireOwn } from './
 import type { Route } from './route.ts'
 import { type RouteMatch, Router } from './router.ts'
 
-/** A request before its body. */
+/** A request without its body. */
 export type RequestHead = Omit<HttpRequest, 'body'>
 
-/** About an admitted request: the principal, the caller who waits, and its names. */
+/** An admitted request: its principal, the client that waits, and its names. */
 export interface Admitted {
   readonly principal: Principal | null
   readonly caller: Caller & RequestNames
 }
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
-/** Ceiling of requests in one thread whose keys are unknown, but may be known in the state that they wait for. */
+/**
+ * Maximum number of requests per thread with unknown keys that wait for a revision in which their keys might
+ * be known.
+ */
 export const UNKNOWN_WAITERS_MAX = 100
 
-/** Makes a decision wait for the state that its caller asks for. */
+/** Delays decisions until the node has the revision that the client requires. */
 export interface RevisionGate {
-  /** Whether a caller of that environment has nothing to wait for. */
+  /** Whether the client of that environment need not wait. */
   isReached(text: string, environmentId: string): boolean
   /**
-   * Resolves when decisions see what the header asks for. Rejects with the refusal. `identify` returns the caller's
-   * environment by the keys that are in force by then; it throws the refusal.
+   * Resolves when decisions reflect the required revision. Rejects with the error for the client. `identify`
+   * returns the client's environment according to the keys at that time. It throws the error for the client.
    */
   reached(text: string, identify: () => string): Promise<void>
-  /** Whether the header names a state of the organization that this node has not reached yet. */
+  /** Whether the header contains a revision of the organization that this node has not reached yet. */
   isAhead(text: string): boolean
 }
 
-/** Whether a key may be used once more now. If so, the use is counted. */
+/** Whether a key is below its rate limit. If so, the request is counted. */
 export type TakeRate = (keyId: string | null) => boolean
 
 export type OnCall = (requestId: string) => void
@@ -63,9 +66,9 @@ export interface DispatchOptions {
   readonly minRevision: RevisionGate | null
   /** Null: keys have no rate limit. */
   readonly takeRate: TakeRate | null
-  /** Told the name of each request right before its handler is called; null: nobody is. */
+  /** Called with the ID of each request directly before its handler. Null: no callback. */
   readonly onCall: OnCall | null
-  /** Null: this thread reads every body. */
+  /** Null: this thread reads all bodies. */
   readonly largeBodies: LargeBodies | null
 }
 
@@ -89,14 +92,15 @@ export class Dispatcher {
     this.#largeBodies = options.largeBodies
   }
 
-  /** The route for a method and path. Throws the refusal when there is none. */
+  /** The route for a method and path. Throws the error for the client if there is none. */
   find(head: RequestHead): RouteMatch {
     return this.#router.match(head.method, head.path)
   }
 
   /**
-   * Checks what else the head can tell, and identifies the caller. Throws the refusal. Null for a route without
-   * credentials, and for a key that may become known in the state that the request waits for: `answer` checks it again.
+   * Performs the checks that need only the head, and identifies the client. Throws the error for the client.
+   * Returns null for a route without credentials, and for an unknown key if the request waits for a revision
+   * in which the key might exist: `answer` checks the key again.
    */
   admit(match: RouteMatch, head: RequestHead): Principal | null {
     requireOneReading(match.route, head)
@@ -118,14 +122,14 @@ export class Dispatcher {
   }
 
   /**
-   * Throws the refusal if the key of an admitted request is not valid any more. That does not count as another use of the
-   * key.
+   * Throws the error for the client if the key of an admitted request is no longer valid. Does not count
+   * towards the rate limit of the key.
    */
   identifyAgain({ route }: RouteMatch, { principal }: Admitted, head: RequestHead): void {
     if (principal !== null) identifyCaller(route.access, head.headers.authorization, this.#authenticate)
   }
 
-  /** Checks what the head tells once the caller is known. */
+  /** Performs the checks of the head that need the principal. */
   #checkKnown(match: RouteMatch, head: RequestHead, principal: Principal | null): void {
     const { route } = match
     if (principal !== null && this.#takeRate !== null && !this.#takeRate(principal.keyId)) {
@@ -143,8 +147,8 @@ export class Dispatcher {
   }
 
   /**
-   * Checks the rest of an admitted request and calls the handler. The body is not used after this returns. `pieces` is a
-   * body that goes on.
+   * Performs the remaining checks of an admitted request and calls the handler. The body is not used after
+   * this returns. `pieces`: the body, if it is streamed.
    */
   answer(
     match: RouteMatch,
@@ -155,7 +159,8 @@ export class Dispatcher {
   ): Reply | Promise<Reply> {
     const { route } = match
     const minRevision = this.#awaitedRevision(match, head, principal)
-    // What is read from bytes still refers to them, so not for a handler that is called after this has returned.
+    // Queries that are read from bytes refer to the bytes, so they cannot be passed to a handler that runs
+    // after this function has returned.
     const read = minRevision === null ? (route.readBytes?.(body, principal) ?? null) : null
     const value = read ?? parseBody(route, body, head.headers.contentEncoding)
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
@@ -163,18 +168,18 @@ export class Dispatcher {
     if (read === null && value !== undefined) route.body?.shape.check(value)
     const { headers } = head
     const call = { principal, params, query, body: pieces ?? value, headers, caller, names: caller }
-    // Waits after all checks, so that a wait is never in vain.
+    // Waits after all checks, so that an invalid request fails without waiting.
     return minRevision === null ? this.#handle(route, call) : this.#handleAt(minRevision, match, head, call)
   }
 
-  /** Whether another thread reads a large body of the route. */
+  /** Whether another thread reads large bodies of the route. */
   takesLarge({ route }: RouteMatch): boolean {
     return this.#largeBodies !== null && this.#largeBodies.takes(route)
   }
 
   /**
-   * As `answer`, for a large body of a route for which `takesLarge` is true. Another thread reads it, unless it is quickly
-   * read from its bytes. The body is released when it is not needed any more.
+   * Like `answer`, for a large body of a route for which `takesLarge` is true. Another thread reads the body,
+   * unless it can be read quickly from its bytes. The body is released when it is no longer needed.
    */
   answerLarge(
     match: RouteMatch,
@@ -193,12 +198,12 @@ export class Dispatcher {
         ? this.#answerElsewhere(match, admitted, head, body)
         : this.#answerLargeAt(minRevision, match, admitted, head, body)
     } finally {
-      // A handler that promises an answer has taken what it needs of the bytes.
+      // A handler that returns a promise has already copied what it needs from the bytes.
       if (!isHandedOn) body.release()
     }
   }
 
-  /** Null for a body that has to be parsed, or is not quickly read. */
+  /** Null if the body must be parsed or takes long to read. */
   #answerFromBytes(
     { route }: RouteMatch,
     { principal, caller }: Admitted,
@@ -239,7 +244,7 @@ export class Dispatcher {
     return { route: match.route, principal, caller, contentEncoding, body, identify }
   }
 
-  /** Waits after all checks, as for a smaller body. For that the body is read twice. */
+  /** Waits after all checks, as for a smaller body. For this purpose, the body is read twice. */
   async #answerLargeAt(
     minRevision: string,
     match: RouteMatch,
@@ -259,15 +264,15 @@ export class Dispatcher {
   }
 
   /**
-   * Calls the handler when the state that the request waits for is there. A function of its own: a function that makes
-   * closures allocates what they capture at each call, used or not.
+   * Calls the handler when the node has the required revision. Separate function, because a function that
+   * contains closures allocates the captured variables at each call, even if the closures are not used.
    */
   #handleAt(minRevision: string, match: RouteMatch, head: RequestHead, call: Call): Promise<Reply> {
     const reached = this.#whenReached(minRevision, match, head, call.principal)
     return reached.then(present => this.#handle(match.route, { ...call, principal: present }))
   }
 
-  /** Resolves with the caller when the state that the request waits for is there. */
+  /** Resolves with the principal when the node has the required revision. */
   async #whenReached(
     minRevision: string,
     match: RouteMatch,
@@ -277,7 +282,7 @@ export class Dispatcher {
     const { route } = match
     let present = principal
     const identify = (): string => {
-      // The state that was awaited may have made the key, or revoked it.
+      // The key might have been created or revoked during the wait.
       present = identifyCaller(route.access, head.headers.authorization, this.#authenticate)
       if (principal === null) this.#checkKnown(match, head, present)
       return environmentOf(present)
@@ -287,17 +292,23 @@ export class Dispatcher {
     return present
   }
 
-  /** The revision to wait for; null: none. Throws the refusal if the key is not valid any more in the present state. */
+  /**
+   * The revision to wait for; null if there is none. Throws the error for the client if the key is no longer
+   * valid in the current state.
+   */
   #awaitedRevision({ route }: RouteMatch, head: RequestHead, principal: Principal | null): string | null {
     const text = minRevisionOf(route, head)
     if (text === undefined || this.#minRevision === null) return null
     if (principal === null || !this.#minRevision.isReached(text, environmentOf(principal))) return text
-    // The caller was identified when the head came, and the body may have taken long.
+    // The client was identified when the head arrived. The body might have taken a long time.
     identifyCaller(route.access, head.headers.authorization, this.#authenticate)
     return null
   }
 
-  /** Callers with unknown keys have a bounded number of places, so that they cannot take those of known ones. */
+  /**
+   * Limits the number of waiting requests with unknown keys, so that they cannot use up the capacity for
+   * known clients.
+   */
   async #asUnknown(wait: () => Promise<void>): Promise<void> {
     if (this.#unknownWaiting >= UNKNOWN_WAITERS_MAX) {
       const message = `${UNKNOWN_WAITERS_MAX} requests with keys not known yet are waiting already; try again shortly`
@@ -317,13 +328,14 @@ export class Dispatcher {
   }
 }
 
-/** The value of the header for a decision. Other routes do not read it. */
+/** Value of `X-Min-Revision` for a decision. Other routes do not read it. */
 function minRevisionOf(route: Route, head: RequestHead): string | undefined {
   return route.access === 'environment' ? head.headers.minRevision : undefined
 }
 
 /**
- * A parameter before its shape is checked: null when the path has none of that name, `undefined` when it cannot be decoded.
+ * A path parameter before validation. Null if the path has no such parameter, `undefined` if it cannot be
+ * decoded.
  */
 function named({ route, rawParams }: RouteMatch, name: string): string | null | undefined {
   const index = route.paramNames.indexOf(name)
@@ -335,7 +347,10 @@ function named({ route, rawParams }: RouteMatch, name: string): string | null | 
   }
 }
 
-/** Throws `INVALID_INPUT` if the caller or the question depends on which of two values of a header counts. */
+/**
+ * Throws `INVALID_INPUT` if a repeated header with different values makes the identity of the client or the
+ * meaning of the request ambiguous.
+ */
 function requireOneReading({ singleHeaders }: Route, { headers }: RequestHead): void {
   const name = headers.contradiction(singleHeaders)
   if (name === null) return
@@ -355,7 +370,7 @@ function readParams({ route, rawParams }: RouteMatch): Readonly<Record<string, s
   return params
 }
 
-/** Whether a content type is JSON, whatever its parameters. */
+/** Whether a content type is JSON, with any parameters. */
 function isJsonType(contentType: string | undefined): boolean {
   if (contentType === undefined || contentType === JSON_TYPE) return contentType !== undefined
   const end = contentType.indexOf(';')

@@ -1,15 +1,19 @@
 /**
- * The part of a wrong value in which findings are looked for. Looking costs microseconds for every part of a value,
- * good or bad; in 16 MiB of small parts that would keep the thread, and all its callers, for many seconds. Whether a
- * part is right at all is known in a fraction of that, so of a long list only what is wrong is looked at.
+ * Limits the part of an invalid value in which findings are searched for. Searching takes microseconds per
+ * part of a value, valid or not. For 16 MiB of small parts, it would block the thread for many seconds.
+ * Checking only whether a part is valid is much faster, so only the invalid items of a long list are
+ * searched.
  */
 
-/** Array items and properties kept at most: more than a bulk at its usual ceiling has. */
+/**
+ * Maximum number of kept array items and properties. It is greater than the number in a bulk of the default
+ * maximum size.
+ */
 export const EXCERPT_PARTS_MAX = 100_000
 
 /**
- * The value with no more than its first `EXCERPT_PARTS_MAX` parts, every kept part under its own index or name.
- * Properties in `names` are always kept, so that none of them looks missing.
+ * Copies at most the first `EXCERPT_PARTS_MAX` parts of the value. Every kept part has its original index or
+ * name. Properties in `names` are always kept, so that they are not reported as missing.
  */
 export function excerptOf(value: unknown, names: ReadonlySet<string>): unknown {
   let partsLeft = EXCERPT_PARTS_MAX
@@ -35,23 +39,24 @@ export function excerptOf(value: unknown, names: ReadonlySet<string>): unknown {
   return copy(value)
 }
 
-/** Lists of at least this length are searched for their wrong items. */
+/** Minimum length of a list whose invalid items are searched for. */
 const LONG_LIST_ITEMS_MIN = 16
-/** Ceiling of the parts beside the list, which are looked at again with each of its items. */
+/** Maximum number of parts outside the list. They are checked again with each of its items. */
 const PARTS_BESIDE_MAX = 256
 
-/** A value of which one list has been cut to its wrong items. */
+/** A value in which one list is reduced to its invalid items. */
 export interface WrongItems {
   readonly value: unknown
-  /** The JSON pointer of the list; '' is the value itself. */
+  /** JSON pointer of the list; '' if it is the value itself. */
   readonly list: string
-  /** For each kept item its index among all items. */
+  /** Original index of each kept item. */
   readonly places: readonly number[]
 }
 
 /**
- * The value, with its long list cut to the first items that are wrong by themselves. Null where it has no such list, or
- * something else is wrong. The list is the value or one of its properties. O(items), each of them a call of `isRight`.
+ * The value with its long list reduced to the first `itemsMax` items that are invalid individually. Null if
+ * there is no long list, or something else is invalid. The list is the value itself or one of its properties.
+ * O(items), with one call of `isRight` each.
  */
 export function wrongItemsOf(
   value: unknown,
@@ -77,8 +82,8 @@ export function wrongItemsOf(
 }
 
 /**
- * The name of the property that is a long list, null for the value itself; undefined: there is no such list, or too much
- * beside it.
+ * Name of the property that contains the long list; null if it is the value itself. `undefined` if there is
+ * no such list, or there are too many other parts.
  */
 function longListIn(value: unknown): string | null | undefined {
   const isLong = (part: unknown) => Array.isArray(part) && part.length >= LONG_LIST_ITEMS_MIN
@@ -102,7 +107,7 @@ function hasMoreParts(value: unknown, max: number): boolean {
   return count(value)
 }
 
-/** The property names a JSON schema mentions, at any depth. */
+/** Property names in a JSON schema, at any depth. */
 export function propertyNamesIn(schema: unknown): Set<string> {
   if (typeof schema !== 'object' || schema === null) return new Set()
   const own = 'properties' in schema && typeof schema.properties === 'object' ? schema.properties : null

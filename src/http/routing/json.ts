@@ -1,9 +1,10 @@
 /**
- * From body bytes to a JSON value. Refuses what `JSON.parse` would let through: bytes that are no UTF-8 and unpaired
- * surrogates, because both turn two different texts into one when they are stored as UTF-8; numbers that would be stored as
- * null; and deep nesting, because parsing 16 MiB of brackets would take gigabytes.
+ * Parses the bytes of a body as JSON. Rejects input that `JSON.parse` would accept: invalid UTF-8 and
+ * unpaired surrogates, because different texts would be stored as the same UTF-8; numbers that would be
+ * stored as null; and deep nesting, because parsing 16 MiB of brackets would take gigabytes of memory.
  *
- * Nesting is therefore counted on the text, before the parser sees it. The parser's own message is dropped: it quotes the body.
+ * Nesting is counted in the text before it is parsed. The parser's error message is dropped because it quotes
+ * the body.
  */
 import { isUtf8 } from 'node:buffer'
 import { AuthzError } from '#model/errors.ts'
@@ -12,21 +13,27 @@ import { parsedJson, TooManyLongNumbersError } from '#model/json-numbers.ts'
 import { JSON_DEPTH_MAX, LONG_NUMBERS_MAX } from '#model/limits.ts'
 
 /**
- * How deep the body of a decision may nest. Decisions keep nothing, so this only bounds the parser's memory. Half
- * of `UNSCANNED_BYTES_MAX`, since one level takes two bytes: a shorter body cannot be deeper and is not scanned,
- * which leaves the usual decision without any cost.
+ * Maximum depth of the body of a decision. Decisions store nothing, so this only limits the memory of the
+ * parser. It is half of `UNSCANNED_BYTES_MAX`, because one level takes two bytes: a shorter body cannot be
+ * deeper and need not be scanned, so typical decisions have no extra cost.
  */
 export const DECISION_DEPTH_MAX = 2_048
 const UNSCANNED_BYTES_MAX = 2 * DECISION_DEPTH_MAX
 
-/** The same bytes behind a byte order mark, which some editors and shells put before UTF-8 and RFC 8259 lets a reader skip. */
+/**
+ * The bytes without a byte order mark. Some editors and shells write it, and RFC 8259 allows readers to
+ * ignore it.
+ */
 export function withoutByteOrderMark(bytes: Buffer): Buffer {
   return bytes.length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
     ? bytes.subarray(3)
     : bytes
 }
 
-/** The JSON value of a body without its byte order mark. Throws `MALFORMED_REQUEST`, or `INVALID_SHAPE` when it nests too deeply. */
+/**
+ * The JSON value of a body without its byte order mark. Throws `MALFORMED_REQUEST`, or `INVALID_SHAPE` if it
+ * is nested too deeply.
+ */
 export function parseJson(
   bytes: Buffer,
   depthMax: typeof JSON_DEPTH_MAX | typeof DECISION_DEPTH_MAX,
@@ -47,7 +54,7 @@ export function parseJson(
     throw malformed(text === '' ? 'a JSON body is required' : 'the body must be valid JSON')
   }
   if (hasUnpairedSurrogate(text)) throw malformed('the body must not contain unpaired surrogates')
-  // Decisions keep nothing, so their numbers need no check.
+  // Decisions store nothing, so their numbers need no check.
   if (depthMax === JSON_DEPTH_MAX && hasNumberTooLarge(value, text)) {
     throw invalid('must not contain numbers beyond 1.8e308', 'finite_number')
   }
@@ -58,7 +65,7 @@ function invalid(msg: string, type: string): AuthzError {
   return new AuthzError('INVALID_SHAPE', `body: ${msg}`, { detail: [{ loc: ['body'], msg, type }] })
 }
 
-/** The error for a body that is no JSON at all. */
+/** Error for a body that is not valid JSON. */
 export function malformed(message: string): AuthzError {
   return new AuthzError('MALFORMED_REQUEST', message, {
     detail: [{ loc: ['body'], msg: message, type: 'json_invalid' }],

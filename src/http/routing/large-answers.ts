@@ -1,28 +1,29 @@
 /**
- * Answers that may be large: they go out as fast as their callers read them. The bytes kept until then are bounded, for all callers
- * of a thread and for those of one environment: a caller that reads slowly keeps large answers from its own environment only.
+ * Sends large responses as fast as their clients read them. The number of buffered bytes is limited per
+ * thread and per environment. A slow client can therefore block only large responses that belong to its
+ * environment.
  */
 import { RawBytes, RawPieces, type Reply } from '#http/message/request-reply.ts'
 import { ContentStream } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
 
-/** Answers of at least this size are sent in pieces. Shorter ones are left to the library's buffer. */
+/** Minimum size of responses that are sent in pieces. Shorter ones are left to the buffer of the library. */
 const LARGE_BYTES_MIN = 1_024 * 1_024
-/** Bytes given to a socket at a time. */
+/** Number of bytes that are passed to a socket at a time. */
 const PIECE_BYTES = 65_536
-/** The part of all kept bytes that one environment may have. */
+/** Fraction of all buffered bytes that one environment can occupy. */
 const SHARE = 1 / 2
 
-/** A thread keeps at most as many bytes as this number of the longest lists. */
+/** Limit of the buffered bytes of a thread, as a multiple of the maximum list size. */
 const LONGEST_ANSWERS = 4
 
-/** Makes replies of JSON that comes in parts. */
+/** Creates replies from JSON in several parts. */
 export interface AnswersOfParts {
-  /** Throws `OVERLOADED` when too much is kept for others already. */
+  /** Throws `OVERLOADED` if the buffered bytes have reached their limit. */
   reply(environmentId: string, json: readonly Uint8Array[]): Reply | Promise<Reply>
 }
 
-/** The reply with a list that is there, or will be. */
+/** Reply with a list that is known, or promised. */
 export function listReply(
   answers: AnswersOfParts,
   environmentId: string,
@@ -37,7 +38,7 @@ export class LargeAnswers implements AnswersOfParts {
   readonly #bytesOf = new Map<string, number>()
   #bytes = 0
 
-  /** `listedBytesMax` is the ceiling of one list, in bytes. */
+  /** `listedBytesMax`: maximum size of one list, in bytes. */
   constructor(listedBytesMax: number) {
     this.#bytesMax = LONGEST_ANSWERS * listedBytesMax
   }

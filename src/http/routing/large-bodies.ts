@@ -1,6 +1,7 @@
 /**
- * Bodies that are read on another thread: parsing a mebibyte takes 10 ms at best, and 100 ms in a shape that a caller may choose. A
- * body that can be read from its bytes is short work and read in this thread all the same (`BYTES_HERE_MAX`).
+ * Reads large bodies on another thread: parsing a mebibyte takes 10 ms at best, and 100 ms in a form that
+ * clients can choose. If a body can be read directly from its bytes, which is fast, this thread reads it
+ * (`BYTES_HERE_MAX`).
  */
 import type { BodyOutcome, BodyReader, SharedBody } from '#decisions/body-reading.ts'
 import type { Caller } from '#decisions/decision-pool.ts'
@@ -10,32 +11,38 @@ import type { Principal } from '#model/principal.ts'
 import type { LargeAnswers } from './large-answers.ts'
 import type { Route } from './route.ts'
 
-/** The longest body that this thread reads from its bytes: 10,000 usual checks have half of it, and take a millisecond. */
+/**
+ * Maximum size of a body that this thread reads directly from its bytes. A body with 10,000 typical checks
+ * has half this size and takes a millisecond.
+ */
 export const BYTES_HERE_MAX = 2 * 1_024 * 1_024
 /**
- * Members and elements of unusual questions that are read in this thread, at some 30 ns each. A body with more of them is
- * read elsewhere, from its beginning.
+ * Maximum number of members and elements in unusual queries that this thread reads, at about 30 ns each. If a
+ * body has more, another thread reads it from its beginning.
  */
 export const UNLIKE_PARTS_MAX = 32_768
 
-/** A large body that came whole, in memory of its own. */
+/** A large body that has arrived completely, in memory that it owns. */
 export interface WholeBody extends SharedBody {
-  /** The body for a reader in this thread, until it is released. Throws what making memory for it throws. */
+  /** The body for readers in this thread, until it is released. Throws errors of the memory allocation. */
   readonly view: DataView
-  /** The body for a reader in another thread, until it is released. Throws `OVERLOADED` when there is no room for it. */
+  /**
+   * The body for readers in another thread, until it is released. Throws `OVERLOADED` if there is no memory
+   * for it.
+   */
   readonly segments: readonly SharedArrayBuffer[]
-  /** The body is not read any more: its memory is free for the next one. Safe to repeat. */
+  /** Releases the memory of the body. Safe to repeat. */
   release(): void
 }
 
-/** An admitted request, with its body. */
+/** An admitted request with its body. */
 export interface LargeRequest {
   readonly route: Route
   readonly principal: Principal | null
   readonly caller: Caller & RequestNames
   readonly contentEncoding: string | undefined
   readonly body: WholeBody
-  /** Throws the refusal if the key is not valid any more. */
+  /** Throws the error for the client if the key is no longer valid. */
   readonly identify: () => void
 }
 
@@ -43,21 +50,25 @@ export class LargeBodies {
   readonly #reader: BodyReader
   readonly #answers: LargeAnswers
 
-  /** `answers` holds the longest answers until they are out. */
+  /** `answers` holds the longest responses until they are sent. */
   constructor(reader: BodyReader, answers: LargeAnswers) {
     this.#reader = reader
     this.#answers = answers
   }
 
-  /** Whether another thread answers requests of the route: those of decisions whose question is all in the body. */
+  /**
+   * Whether another thread processes requests of the route. These are decisions whose checks are entirely in
+   * the body.
+   */
   takes({ family, access, body, paramNames, query }: Route): boolean {
     const isDecision = (family === 'native' || family === 'access') && access === 'environment'
     return isDecision && body !== null && paramNames.length === 0 && query === null
   }
 
   /**
-   * Reads, checks and answers. Null: no thread could be started, and the body is to be read here. Rejects with what reading
-   * it here would throw, and with `OVERLOADED` when too many wait already.
+   * Reads, validates and processes the request. Null: no thread could be started, and this thread must read
+   * the body. Rejects with the same errors as reading in this thread, and with `OVERLOADED` if too many
+   * requests wait.
    */
   async answer(request: LargeRequest): Promise<Reply | null> {
     const outcome = await this.#read(request, false)
@@ -69,7 +80,7 @@ export class LargeBodies {
     return { status, body: new RawBytes(bytes) }
   }
 
-  /** Only reads and checks. Rejects as `answer`. False: no thread could be started. */
+  /** Only reads and validates. Rejects like `answer`. Returns false if no thread could be started. */
   async check(request: LargeRequest): Promise<boolean> {
     return (await this.#read(request, true)) !== null
   }

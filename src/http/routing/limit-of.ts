@@ -1,7 +1,7 @@
-/** Which ceiling a refusal is about, for the counters of refusals. */
+/** Finds the limit that caused an error, for metrics. */
 import { AuthzError, type ErrorDetail, type LimitName } from '#model/errors.ts'
 
-/** Null: the refusal is about something else. */
+/** Null if the error has another cause. */
 export function limitOf(error: unknown): LimitName | null {
   if (!(error instanceof AuthzError)) return null
   if (error.limit !== null || error.detail.length === 0) return error.limit
@@ -12,7 +12,7 @@ export function limitOf(error: unknown): LimitName | null {
   return null
 }
 
-/** Ceilings that are part of a schema: only the finding names them. */
+/** For limits that are part of a schema. Only the finding identifies them. */
 function limitOfFinding({ loc, type }: ErrorDetail): LimitName | null {
   if (type === 'depth') return 'depth'
   if (type === 'maxItems') return 'batch'

@@ -1,16 +1,17 @@
 /**
- * What a request path says before any route is known: the form its errors take, and what its parts mean.
+ * Properties of a request path that do not depend on a route: the format of its errors, and the decoding of
+ * its segments.
  *
- * A part is percent-decoded exactly once, after the path was cut at its slashes, so `%2F` becomes a slash inside a
- * key and never a border between parts. Decoding is injective: bytes that are no UTF-8 are refused instead of being
- * replaced, because two different paths must never name the same key.
+ * A segment is percent-decoded exactly once, after the path was split at its slashes. So `%2F` becomes a
+ * slash inside a key and never separates segments. Decoding is injective: invalid UTF-8 is rejected instead
+ * of being replaced, because two different paths must never refer to the same key.
  */
 import type { ErrorFamily } from '#http/message/request-reply.ts'
 import { AuthzError } from '#model/errors.ts'
 
 const REPLACEMENT_CHARACTER = '\uFFFD'
 
-/** The form of error answers under this path, also where no route exists (native.md 0.19). */
+/** Format of error responses for this path, even if no route exists (native.md 0.19). */
 export function familyOfPath(path: string): ErrorFamily {
   if (isUnder(path, '/v2') || isUnder(path, '/v1') || isUnder(path, '/facts')) return 'management'
   if (isUnder(path, '/access/v1') || isUnder(path, '/.well-known/authzen-configuration')) return 'access'
@@ -21,16 +22,16 @@ function isUnder(path: string, prefix: string): boolean {
   return path.startsWith(prefix) && (path.length === prefix.length || path.charCodeAt(prefix.length) === 0x2f)
 }
 
-/** The meaning of one raw path part. Throws `INVALID_SHAPE`, naming the parameter, when it has none. */
+/** Decodes one raw segment. Throws `INVALID_SHAPE` with the name of the parameter if it cannot be decoded. */
 export function decodePathPart(raw: string, name: string): string {
-  // The HTTP library has already replaced raw bytes that are no UTF-8. A caller who means this very character
-  // can still write it as %EF%BF%BD.
+  // The HTTP library has already replaced raw bytes that are not valid UTF-8. A client can still send this
+  // character as %EF%BF%BD.
   if (!raw.includes(REPLACEMENT_CHARACTER)) {
     if (!raw.includes('%')) return raw
     try {
       return decodeURIComponent(raw)
     } catch {
-      // Falls through: a malformed escape, or escapes that are no UTF-8.
+      // Falls through: a malformed escape, or escapes that are not valid UTF-8.
     }
   }
   const msg = 'must be percent-encoded UTF-8'

@@ -1,9 +1,10 @@
 /**
- * The one place where an error code meets a status, and the form an error takes on the wire, by path family
- * (native.md A.1, B.1, 0.10, 0.13 and 0.19).
+ * Maps error codes to statuses and to the error formats of the path families (native.md A.1, B.1, 0.10, 0.13
+ * and 0.19).
  *
- * The table is complete because the compiler says so. Codes that stand for trouble of ours have a text of their own
- * here: what the error itself says may name hosts, directories or store keys and goes to the log only.
+ * The compiler verifies that the table is complete. Codes of internal failures have a public message here,
+ * because the message of the error could contain hosts, directories or store keys. That message is only
+ * logged.
  */
 import { randomUUID } from 'node:crypto'
 import { type Answer, JSON_TYPE } from '#http/message/answer.ts'
@@ -13,15 +14,15 @@ import { AuthzError, type ErrorCode, type ErrorDetail, errorToData } from '#mode
 import type { ManagementError, ManagementErrorCode, NativeError } from '#model/wire/problem.ts'
 import { MethodNotAllowedError } from './router.ts'
 
-/** How one error code is written on the wire. */
+/** Representation of one error code on the wire. */
 interface ProblemSpec {
   readonly status: number
-  /** Where the management interface differs: shape errors are 422 there. */
+  /** Status in the management API if it differs: invalid input is 422 there. */
   readonly managementStatus?: number
-  /** `error_code` of the management interface. */
+  /** `error_code` of the management API. */
   readonly errorCode: ManagementErrorCode
   readonly title: string
-  /** Sent in place of the error's own message, unless the error brings a text for the caller (`told`). */
+  /** Sent instead of the error's message, unless the error has its own message for the client (`told`). */
   readonly publicMessage?: string
 }
 
@@ -92,7 +93,7 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
     title: 'Unexpected error',
     publicMessage: 'the service failed to answer this request',
   },
-  // Not 409: that means "already exists" here, and a client must know that it should try again.
+  // Not 409, which means "already exists" here. Clients must know that they should retry.
   REVISION_CONFLICT: {
     status: 503,
     errorCode: 'CONCURRENT_OPERATION_DISALLOWED',
@@ -124,10 +125,13 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
   },
 }
 
-/** Seconds after which a 429 or a 503 is worth another try. */
+/** Value of `Retry-After` for 429 and 503. */
 const RETRY_AFTER_SECONDS = '1'
 
-/** The answer to a request that failed. Anything but an `AuthzError` is answered as `INTERNAL`, without its text. */
+/**
+ * The response to a failed request. Any error other than an `AuthzError` is answered as `INTERNAL`, without
+ * its message.
+ */
 export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
   const { code, message, detail, told } = errorToData(error)
   const spec = PROBLEMS[code]
@@ -149,7 +153,7 @@ function statusOf({ status, managementStatus }: ProblemSpec, family: ErrorFamily
   return family === 'management' ? (managementStatus ?? status) : status
 }
 
-/** The reasons for which a status comes in a family's form, for documents. */
+/** Titles and error codes that use a status in a family, for the OpenAPI document. */
 export function reasonsOf(status: number, family: ErrorFamily): Pick<ProblemSpec, 'title' | 'errorCode'>[] {
   return Object.values(PROBLEMS).filter(spec => statusOf(spec, family) === status)
 }
@@ -169,11 +173,11 @@ function bodyText(family: ErrorFamily, { status, spec, message, detail }: Proble
     id: randomUUID(),
     title: spec.title,
     error_code: spec.errorCode,
-    // Clients look at the beginning of the text to tell what is missing from what failed.
+    // Clients examine the beginning of the message to distinguish a missing entity from other failures.
     message: spec === PROBLEMS.NOT_FOUND ? `${spec.title}: ${message}` : message,
     support_link: null,
     additional_info: null,
-    // An error may not name the place where it was found; clients rely on the list all the same.
+    // The error might not contain its location, but clients expect the list.
     ...((status === 422 || detail.length > 0) && { detail: findings(detail, message) }),
   }
   return JSON.stringify(error)
@@ -184,7 +188,7 @@ function findings(detail: readonly ErrorDetail[], message: string): ManagementEr
   return detail.map(({ loc, msg, type }) => ({ loc: [...loc], msg, type }))
 }
 
-/** The codes of an Open Policy Agent's REST interface, which its clients branch on. */
+/** Error codes of the REST API of the Open Policy Agent. Its clients evaluate them. */
 function opaCode(status: number): string {
   if (status === 401 || status === 403) return 'unauthorized'
   if (status === 404) return 'resource_not_found'
@@ -192,7 +196,7 @@ function opaCode(status: number): string {
   return status < 500 ? 'invalid_parameter' : 'internal_error'
 }
 
-/** The tag of what is there, where the request expected another. */
+/** The tag of the current state, if the request expected another one. */
 function tagIn(error: unknown): Readonly<Record<string, string>> {
   return error instanceof AuthzError && error.tag !== null ? { ETag: error.tag } : {}
 }

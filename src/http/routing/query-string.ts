@@ -1,13 +1,14 @@
 /**
- * The query of a URL as typed values. Everything in a query arrives as text; the schema of a route says which
- * parameters are numbers, booleans or lists, and the text is converted strictly before the schema is checked:
- * `true` and `false`, decimal digits, nothing else.
+ * Parses the query of a URL into typed values. All values in a query are text. The schema of a route defines
+ * which parameters are numbers, booleans or lists, and the text is converted strictly before it is validated:
+ * only `true`, `false` and decimal digits are accepted.
  *
- * A list is a parameter that is repeated; repeating any other is refused, because picking one would be a guess.
- * An object stands for all parameters whose names begin with its prefix; their names in it are without the prefix.
+ * A list is a repeated parameter. Repeating any other parameter is an error, because choosing one value would
+ * be a guess. An object consists of all parameters whose names begin with its prefix; its members have these
+ * names without the prefix.
  *
- * Parameters the schema does not name are ignored (native.md B.1), but for those of a list of management: a
- * filter that is not known would widen the answer. There they are refused, unless they are among the
+ * Unknown parameters are ignored (native.md B.1), except in lists of the management API: ignoring an unknown
+ * filter would return more than the client requested. These lists reject unknown parameters, apart from the
  * tolerated ones.
  */
 import type { TObject } from 'typebox'
@@ -16,7 +17,7 @@ import { NAME_PREFIX } from '#model/wire/building-blocks.ts'
 import { DETAILS_MAX, Shape, shapeError } from './shape.ts'
 import { TOLERATED_PARAMETERS } from './tolerated-parameters.ts'
 
-/** The value of a text, or `undefined` when the text is none of that kind. */
+/** Converts a text to a value; `undefined` if the text is not valid. */
 type Convert = (text: string) => string | number | boolean | undefined
 
 interface Parameter {
@@ -26,7 +27,10 @@ interface Parameter {
   readonly isList: boolean
 }
 
-/** Up to more digits than a number holds exactly. The schema of the parameter refuses a number that is too large. */
+/**
+ * Allows more digits than a number can represent exactly. The schema of the parameter rejects numbers that
+ * are too large.
+ */
 const INTEGER = /^-?\d{1,40}$/
 const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/
 const BOOLEANS = new Map([
@@ -34,7 +38,7 @@ const BOOLEANS = new Map([
   ['false', false],
 ])
 
-/** All parameters with names that begin alike. */
+/** All parameters whose names have the same prefix. */
 interface PrefixedParameters {
   readonly name: string
   readonly prefix: string
@@ -60,7 +64,7 @@ export class QueryShape {
     this.#refusesUnknown = refusesUnknown
   }
 
-  /** The parameters of an undecoded query (without its question mark). Throws `INVALID_SHAPE`. */
+  /** Parses an encoded query without its question mark. Throws `INVALID_SHAPE`. */
   read(query: string): Record<string, unknown> {
     const sent = parametersOf(query)
     const illegible = illegibleIn(query)
@@ -92,7 +96,7 @@ export class QueryShape {
     return values
   }
 
-  /** Reads a parameter that has no schema of its own, or says what is wrong with it. */
+  /** Reads a parameter that has no schema, or returns the error in it. */
   #readOther(
     name: string,
     {
@@ -117,13 +121,13 @@ export class QueryShape {
     const [text, ...others] = texts
     if (others.length > 0) return [{ loc, msg: 'must be given once', type: 'type' }]
     const known = (values[prefixed.name] ??= {}) as object
-    // Own by definition: a name may be that of an accessor.
+    // Defined as an own property, because the name could be that of an accessor such as `__proto__`.
     Object.defineProperty(known, name.slice(prefixed.prefix.length), { value: text, enumerable: true })
     return []
   }
 }
 
-/** The parameters with something that cannot be decoded. `URLSearchParams` would find another text in its place. */
+/** Names of the parameters that cannot be decoded. `URLSearchParams` would replace the invalid parts. */
 function illegibleIn(query: string): ReadonlySet<string> {
   const names = new Set<string>()
   for (const pair of query.split('&')) {
@@ -133,13 +137,15 @@ function illegibleIn(query: string): ReadonlySet<string> {
   return names
 }
 
-/** Parses with `&` in front, since a question mark at the beginning of the text would count as the one before a query. */
+/**
+ * Parses the text with a leading `&`, because `URLSearchParams` would strip a question mark at the beginning.
+ */
 function parametersOf(text: string): URLSearchParams {
   return new URLSearchParams(`&${text}`)
 }
 
 function isLegible(text: string): boolean {
-  // As the HTTP library delivers bytes that are no UTF-8.
+  // Character with which the HTTP library replaces invalid UTF-8.
   if (text.includes('\uFFFD')) return false
   try {
     decodeURIComponent(text)
@@ -149,7 +155,7 @@ function isLegible(text: string): boolean {
   }
 }
 
-/** Puts the parameter's value among the others, or says what is wrong with its texts. */
+/** Adds the value of the parameter to `values`, or returns the error in its texts. */
 function readParameter(
   parameter: Parameter,
   texts: string[],
@@ -173,7 +179,7 @@ function parameterOf(name: string, schema: unknown): Parameter {
   return { name, isList, ...conversionTo(isList ? typeOf((schema as { items?: unknown }).items) : type) }
 }
 
-/** The JSON Schema type. A schema without one (a union of texts, for example) counts as text. */
+/** JSON Schema type. A schema without one, such as a union of strings, counts as text. */
 function typeOf(schema: unknown): unknown {
   return (schema as { type?: unknown } | undefined)?.type
 }

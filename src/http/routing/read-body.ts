@@ -1,4 +1,4 @@
-/** From the bytes of a body to the value that the handler of its route gets. */
+/** Converts the bytes of a body to the value that the handler of its route gets. */
 import { bytesOf } from '#http/message/byte-views.ts'
 import { AuthzError } from '#model/errors.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
@@ -7,8 +7,8 @@ import type { Principal } from '#model/principal.ts'
 import type { Route } from './route.ts'
 
 /**
- * The body as JSON, not yet checked; `undefined` when the route takes none, or may do without and got none. Throws the refusal.
- * `contentEncoding`: that of the request.
+ * The body as JSON, not validated. `undefined` if the route has no body, or its optional body is absent.
+ * Throws the error for the client. `contentEncoding`: header of the request.
  */
 export function parseBody(route: Route, body: DataView, contentEncoding: string | undefined): unknown {
   if (route.body === null) return undefined
@@ -27,7 +27,10 @@ export function parseBody(route: Route, body: DataView, contentEncoding: string 
   }
 }
 
-/** The same, from its bytes where it is of the usual kind, and checked. For routes that take nothing else from a request. */
+/**
+ * Reads a common body directly from its bytes, otherwise parses and validates it. For routes that use no
+ * other part of a request.
+ */
 export function readBody(
   route: Route,
   body: DataView,

@@ -1,10 +1,11 @@
 /**
- * May who is calling use this route at all? The first check after the path (native.md D-38). Which caller a
- * key stands for is found by `threads/channel/api-key-authentication.ts`, behind `Authenticate`.
+ * Checks whether a client can use a route. This is the first check after the path (native.md D-38).
+ * `threads/channel/api-key-authentication.ts` maps keys to principals, through `Authenticate`.
  *
- * Missing, malformed and unknown credentials are one and the same answer, 401: a caller learns nothing about which
- * keys exist. A path that names another project or environment than the key's own is refused here, too, whatever else is
- * wrong with the request; whether what it names exists is found out where it is looked up. Tokens never enter a message.
+ * Missing, malformed and unknown credentials cause the same response, 401, so clients cannot find out which
+ * keys exist. A path with another project or environment than that of the key is also rejected here, before
+ * other errors in the request. Whether the entities in the path exist is checked later. Tokens never appear
+ * in messages.
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -12,23 +13,24 @@ import { idFrom } from '#model/instance-reference.ts'
 import type { Principal } from '#model/principal.ts'
 
 /**
- * Who may call a route:
- * - `public`: anybody; credentials are not even looked at.
- * - `optional-key`: anybody, but credentials that are sent must be valid (native.md 0.14).
- * - `any-key`: any valid key.
- * - `organization`: a key of the organization; `project`: one of those, or a project's key (native.md B.13).
- *   Others get 403.
- * - `environment`: an environment key; an organization key is refused with 403 (native.md D-31, D-44).
+ * Clients that can call a route:
+ * - `public`: all clients. Credentials are not read.
+ * - `optional-key`: all clients, but credentials must be valid if they are sent (native.md 0.14).
+ * - `any-key`: clients with any valid key.
+ * - `organization`: clients with an organization key. Others get 403.
+ * - `project`: clients with an organization key or a project key (native.md B.13). Others get 403.
+ * - `environment`: clients with an environment key. An organization key is rejected with 403 (native.md D-31,
+ *   D-44).
  */
 export type RouteAccess = 'public' | 'optional-key' | 'any-key' | 'organization' | 'project' | 'environment'
 
 /**
- * Whom an `Authorization` header names; `null` when it is nobody. Called once per request that brings one, and again after a
- * wait for a revision. `bearer-token.ts` reads the header.
+ * The principal of an `Authorization` header; null if it is not valid. Called once per request with this
+ * header, and again after a wait for a revision. `bearer-token.ts` parses the header.
  */
 export type Authenticate = (authorization: string) => Principal | null
 
-/** The caller, as far as the route needs one. Throws `UNAUTHENTICATED` or `FORBIDDEN`. */
+/** The principal, if the route needs one. Throws `UNAUTHENTICATED` or `FORBIDDEN`. */
 export function identifyCaller(
   access: RouteAccess,
   authorization: string | undefined,
@@ -59,22 +61,22 @@ function requireKind(access: RouteAccess, kind: Principal['kind']): void {
   }
 }
 
-/** The environment of the caller of a route that takes environment keys only. */
+/** Environment of the client, for routes that require environment keys. */
 export function environmentOf(principal: Principal | null): string {
   assert(principal?.kind === 'environment', 'only environment keys reach a decision')
   return principal.environmentId
 }
 
 /**
- * Project and environment of a path, by key or id; null where the path names none, `undefined` where the name cannot be
- * read.
+ * Project and environment in a path, by key or ID. Null if the path does not contain it, `undefined` if it
+ * cannot be decoded.
  */
 export interface PathScope {
   readonly project: string | null | undefined
   readonly environment: string | null | undefined
 }
 
-/** Throws `FORBIDDEN` when a path names what does not belong to the caller. */
+/** Throws `FORBIDDEN` if the project or environment in the path does not match that of the key. */
 export function requireOwn(principal: Principal, path: PathScope): void {
   if (principal.kind === 'organization') return
   if (!isNamed(path.project, principal.projectKey, principal.projectId)) {

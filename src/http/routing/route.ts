@@ -1,9 +1,10 @@
 /**
- * A route is a value: method, path, who may call it, schemas, handler. Everything else is derived from it: the static
- * types the handler sees, the validators (made here; each is compiled when it is first used), the router, the OpenAPI document.
+ * A route as a value: method, path, access, schemas and handler. Everything else is derived from it: the
+ * static types of the handler's input, the validators (created here, compiled at first use), the router and
+ * the OpenAPI document.
  *
- * A route knows nothing of sockets, and its handler is only ever called with parts that passed the route's schemas.
- * `{name}` in a path stands for exactly one non-empty part.
+ * A route does not depend on sockets. Its handler is called only with parts that passed the schemas of the
+ * route. `{name}` in a path matches exactly one nonempty segment.
  */
 import type { Static, TObject, TSchema } from 'typebox'
 import type { HeaderField, RequestHeaderField } from '#http/message/header-fields.ts'
@@ -21,18 +22,18 @@ export interface Response {
   readonly schema?: TSchema
   /** Default: JSON. */
   readonly contentType?: string
-  /** Besides `X-Request-ID`, which every answer has. */
+  /** Headers in addition to `X-Request-ID`, which every response has. */
   readonly headers?: readonly HeaderField[]
 }
 
-/** What a route may answer besides errors, by status; for the OpenAPI document, not enforced. */
+/** Successful responses of a route by status. Used for the OpenAPI document, not enforced. */
 export type Responses = Readonly<Record<number, Response>>
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParamNames<Rest>
   : never
 
-/** Without a schema, the parameters are the texts in the path. */
+/** Without a schema, the parameters are the strings in the path. */
 type ParamsOf<Path extends string, Params> = Params extends TSchema
   ? Static<Params>
   : Readonly<Record<ParamNames<Path>, string>>
@@ -43,18 +44,18 @@ type BodyOf<Body, OptionalBody> = Body extends TSchema
     ? Static<OptionalBody> | undefined
     : undefined
 
-/** A body in pieces: what they are, and the form of what they hold. */
+/** A streamed body: its content type, and the schema of its lines. */
 export interface BodyInPieces {
   readonly contentType: string
   readonly description: string
-  /** Of one line. */
+  /** Schema of one line. */
   readonly schema: TSchema
 }
 
-/** What a route's author writes. */
+/** Definition of a route, as written in the source. */
 export interface RouteDefinition<Path extends string, Params, Query, Body, OptionalBody, FromBytes = never> {
   readonly method: Method
-  /** As clients see it: `/v2/schema/{proj_id}/{env_id}/groups/{group}`. */
+  /** Template of the path: `/v2/schema/{proj_id}/{env_id}/groups/{group}`. */
   readonly path: Path
   readonly operationId: string
   readonly summary: string
@@ -62,54 +63,55 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
   readonly access: RouteAccess
   readonly params?: Params
   readonly query?: Query
-  /** A JSON body is required. Exclusive with `optionalBody`; with neither, a body is ignored. */
+  /** Schema of a required JSON body. Exclusive with `optionalBody`. Without both, a body is ignored. */
   readonly body?: Body
-  /** An empty body is fine and arrives as `undefined`. */
+  /** Schema of an optional body. An empty body is passed as `undefined`. */
   readonly optionalBody?: OptionalBody
   /**
-   * Reads the body as bytes, before it is parsed. Returns what the handler gets in place of the body; `null` to have the
-   * body parsed and checked as usual. It accepts nothing that the parser or the schema refuses, and refuses nothing itself.
+   * Reads the body directly from its bytes. Returns the value that the handler gets instead of the body; null
+   * if the body must be parsed and validated. Must not accept a body that the parser or the schema would
+   * reject, and must not throw.
    */
   readonly readBytes?: ((body: DataView, principal: Principal | null) => FromBytes | null) | undefined
-  /** Turns the form of a body that older clients send into the described one, before its shape is checked. */
+  /** Converts the body format of older clients to the documented format, before it is validated. */
   readonly presentForm?: (body: unknown) => unknown
   /**
-   * Takes a body of any length in pieces: the handler gets a `PieceSource` in place of a body. Exclusive with the other bodies.
-   * The content type is for the description; it is not checked.
+   * Streams a body of any length: the handler gets a `PieceSource`. Exclusive with the other bodies. The
+   * content type is documentation and is not checked.
    */
   readonly bodyInPieces?: BodyInPieces | undefined
-  /** Refuse any content type but `application/json`, a missing one included (authzen.md 2). */
+  /** Rejects requests whose content type is missing or is not `application/json` (authzen.md 2). */
   readonly requireJsonContentType?: boolean
-  /** The headers it reads, besides those every route has. */
+  /** Headers that the route reads, in addition to those of every route. */
   readonly headers?: readonly RequestHeaderField[]
   /**
-   * The handler asks for no header but those with a field in `HeaderList`, so the others need not be kept. Asking for
-   * another one is an `InvariantError`. Default: false. For a path with parameters all are kept.
+   * The handler reads only headers with a field in `HeaderList`, so others need not be kept. Reading another
+   * one throws `InvariantError`. Default: false. For a path with parameters, all headers are kept.
    */
   readonly ignoresHeaders?: boolean
-  /** Asked every few seconds by what watches the service, which a trace would drown in. Default: false. */
+  /** The endpoint is polled by monitoring, so its requests are not traced. Default: false. */
   readonly isProbe?: boolean
-  /** Whether the description tells of it. Default: true. */
+  /** Whether the OpenAPI document contains the route. Default: true. */
   readonly isDescribed?: boolean
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
-  /** It changes nothing. Default: that is what the method says. */
+  /** The route changes nothing. Default: the method determines this. */
   readonly isRead?: boolean
   readonly responses: Responses
-  /** Error statuses it answers besides those that follow from the rest of the definition. */
+  /** Error statuses in addition to those that follow from the rest of the definition. */
   readonly refusals?: readonly number[]
   handle(
     call: Call<ParamsOf<Path, Params>, QueryOf<Query>, BodyOf<Body, OptionalBody> | FromBytes>,
   ): Reply | Promise<Reply>
 }
 
-/** A defined route, with the types of its parts erased: what the route table holds. */
+/** A defined route without the static types of its parts, as stored in the route table. */
 export interface Route {
   readonly method: Method
   readonly path: string
-  /** The path of the route to which this one is another way; null: it is one of its own. */
+  /** Path of the route of which this one is an alias; null if it is not an alias. */
   readonly standsFor: string | null
-  /** The names in the path, in order. */
+  /** Names of the path parameters, in order. */
   readonly paramNames: readonly string[]
   readonly operationId: string
   readonly summary: string
@@ -118,7 +120,7 @@ export interface Route {
   readonly params: Shape | null
   readonly query: QueryShape | null
   readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
-  /** Applies besides the server's own ceiling; see `withBodyCeilings`. */
+  /** Limit in addition to that of the server; see `withBodyCeilings`. */
   readonly bodyBytesMax: number
   readonly readBytes: ((body: DataView, principal: Principal | null) => unknown) | null
   readonly presentForm: ((body: unknown) => unknown) | null
@@ -126,9 +128,9 @@ export interface Route {
   readonly requireJsonContentType: boolean
   readonly headers: readonly RequestHeaderField[]
   readonly ignoresHeaders: boolean
-  /** Lower-case names of the required headers; enforced with `STRICT_HEADERS` only. */
+  /** Lower-case names of the required headers. Enforced only with `STRICT_HEADERS`. */
   readonly strictHeaders: readonly string[]
-  /** Lower-case names of the headers that must not occur twice with different values. */
+  /** Lower-case names of headers that must not be repeated with different values. */
   readonly singleHeaders: readonly string[]
   readonly isProbe: boolean
   readonly isDescribed: boolean
@@ -140,7 +142,7 @@ export interface Route {
   handle(call: Call): Reply | Promise<Reply>
 }
 
-/** Makes what checks the parts of a call. A definition that contradicts itself is a defect of ours and ends the start. */
+/** Creates a route with its validators. Throws if the definition is contradictory, which ends the startup. */
 export function defineRoute<
   const Path extends string,
   Params extends TObject | undefined = undefined,
@@ -198,17 +200,17 @@ export function defineRoute<
     isRead: definition.isRead ?? definition.method === 'GET',
     responses: definition.responses,
     refusals: definition.refusals ?? [],
-    // The shapes above are what makes the parts of a call have the types the handler names.
+    // The validators above guarantee the types that the handler declares.
     handle: definition.handle as Route['handle'],
   }
 }
 
-/** Whether a query is that of a list of management: of what comes in pages. */
+/** Whether the query belongs to a paginated list of the management API. */
 function isOfList(family: ErrorFamily, { properties }: TObject): boolean {
   return family === 'management' && 'page' in properties
 }
 
-/** The parameter a part of a path template stands for, `null` when it stands for itself. */
+/** Name of the parameter for which a segment of a path template stands; null for a fixed segment. */
 export function paramNameOf(part: string): string | null {
   return part.startsWith('{') && part.endsWith('}') ? part.slice(1, -1) : null
 }

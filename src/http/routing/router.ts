@@ -1,25 +1,26 @@
 /**
- * Finds the route for a method and a path. Fixed parts go before parameters, and a path that no fixed part leads
- * to the end of is tried with the parameters, so that `/users/bulk` and `/users/{user_id}` can stand side by side: the
- * most specific route *that has the method* wins, as in the service whose paths these are.
+ * Finds the route for a method and a path. Fixed segments take precedence over parameters. If a path with
+ * fixed segments does not lead to a route, the parameters are tried, so `/users/bulk` and `/users/{user_id}`
+ * can coexist. The most specific route *that has the method* is selected, as in the service whose API this
+ * is.
  *
- * HEAD is answered by whatever answers GET; that no body goes out is up to who writes the answer.
+ * HEAD is routed like GET. The response writer omits the body.
  *
- * Paths are compared as sent: no case folding, no trailing slashes, no decoding of fixed parts.
- * Matching is O(parts). Routes without parameters, hence every decision, never come here when they match: `server.ts` lets
- * the HTTP library find those.
+ * Paths are compared as sent: no case folding, no trailing slashes, no decoding of fixed segments. Matching
+ * is O(segments). `server.ts` lets the HTTP library match routes without parameters, including all decisions,
+ * so they reach this code only if they do not match.
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { paramNameOf, type Route } from './route.ts'
 
-/** A route and the raw, undecoded path parts at its parameters, in order. */
+/** A route and the raw, encoded values of its path parameters, in order. */
 export interface RouteMatch {
   readonly route: Route
   readonly rawParams: readonly string[]
 }
 
-/** A known path, but none of its routes has the method; `allow` lists those that would do. */
+/** The path is known, but none of its routes has the method. `allow` lists the methods that exist. */
 export class MethodNotAllowedError extends AuthzError {
   readonly allow: string
 
@@ -43,7 +44,7 @@ export class Router {
     for (const route of routes) this.#add(route)
   }
 
-  /** Throws `METHOD_NOT_ALLOWED` or `UNKNOWN_PATH` when there is no such route. */
+  /** Throws `METHOD_NOT_ALLOWED` or `UNKNOWN_PATH` if there is no such route. */
   match(method: string, path: string): RouteMatch {
     const methods = new Set<string>()
     const wanted = { parts: partsOf(path), method: method === 'HEAD' ? 'GET' : method, methods }
@@ -73,11 +74,11 @@ export class Router {
 interface Wanted {
   readonly parts: readonly string[]
   readonly method: string
-  /** Collects the methods of every route that has this path. */
+  /** Collects the methods of all routes that match the path. */
   readonly methods: Set<string>
 }
 
-/** Recursion no deeper than the longest template of ours: below it there are no nodes, however long the path. */
+/** The depth of the recursion is limited by the longest route template, even if the path is longer. */
 function find(node: Node, wanted: Wanted, depth: number, rawParams: readonly string[]): RouteMatch | null {
   if (depth === wanted.parts.length) {
     const route = node.routes.get(wanted.method)
@@ -92,7 +93,7 @@ function find(node: Node, wanted: Wanted, depth: number, rawParams: readonly str
   return find(node.parameter, wanted, depth + 1, [...rawParams, part])
 }
 
-/** The parts between the slashes; the empty one before the first slash is no part. */
+/** Segments of the path. The empty string before the first slash is not a segment. */
 function partsOf(path: string): string[] {
   return path.split('/').slice(1)
 }

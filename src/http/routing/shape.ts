@@ -1,11 +1,11 @@
 /**
- * A schema, compiled once if at all, and its findings in the words of the specification: where, what, and of
- * which type (native.md B.1, status 422).
+ * Validates values with a schema and reports findings in the format of the specification: location, message
+ * and type (native.md B.1, status 422).
  *
- * Validation is open: fields a schema does not name are ignored (native.md A.1, D-24), and the value is
- * passed on as it came, neither converted nor completed. Findings name places, keys and limits, never the
- * values that were sent. The library reports a union once per branch; callers get one finding per place
- * instead.
+ * Validation is open: fields that the schema does not contain are ignored (native.md A.1, D-24), and the
+ * value is passed on unchanged, without conversions or defaults. Findings contain locations, keys and limits,
+ * but never values from the request. The library reports each branch of a union separately; this module
+ * merges them to one finding per location.
  */
 import type { TSchema } from 'typebox'
 import type { TLocalizedValidationError as Finding } from 'typebox/error'
@@ -14,10 +14,13 @@ import { AuthzError, type ErrorDetail } from '#model/errors.ts'
 import { MOMENT_FORM, NULL_HINT } from '#model/wire/building-blocks.ts'
 import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn, type WrongItems, wrongItemsOf } from './excerpt.ts'
 
-/** The part of a request a schema is about; the first element of every `loc`. */
+/** Part of a request that a schema validates; the first element of every `loc`. */
 export type ShapePlace = 'body' | 'query' | 'path'
 
-/** Findings reported at most; the library itself stops at eight, but one may name many missing properties. */
+/**
+ * Maximum number of reported findings. The library itself stops at eight, but each can contain many missing
+ * properties.
+ */
 export const DETAILS_MAX = 16
 
 export class Shape {
@@ -32,12 +35,15 @@ export class Shape {
     this.#names = propertyNamesIn(schema)
   }
 
-  /** Compiled when the first value comes: a thread has 231 shapes, which take 40 ms together, and most never see one. */
+  /**
+   * Compiled at first use: a thread has 231 schemas, which take 40 ms together, and most of them are never
+   * used.
+   */
   get #validator(): Validator {
     return (this.#compiled ??= Compile(this.schema))
   }
 
-  /** Throws `INVALID_SHAPE` with one detail per finding unless the value has this shape. */
+  /** Throws `INVALID_SHAPE` with one detail per finding if the value does not match the schema. */
   check(value: unknown): void {
     const validator = this.#validator
     if (validator.Check(value)) return
@@ -56,19 +62,22 @@ export class Shape {
   }
 }
 
-/** The error for shape findings; its message lists them all, each with its place. */
+/** Error for findings. Its message contains all of them with their locations. */
 export function shapeError(detail: readonly ErrorDetail[]): AuthzError {
   const message = detail.map(entry => `${placeName(entry.loc)}: ${entry.msg}`).join('; ')
   return new AuthzError('INVALID_SHAPE', message, { detail })
 }
 
-/** `user.key`, `roles[0].key`, `query.page`: the body goes without saying, unless the body itself is meant. */
+/**
+ * Location as text: `user.key`, `roles[0].key`, `query.page`. The prefix `body` is omitted, unless the body
+ * itself is meant.
+ */
 function placeName(loc: ErrorDetail['loc']): string {
   const way = loc[0] === 'body' && loc.length > 1 ? loc.slice(1) : loc
   return way.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('')
 }
 
-/** The finding at the place that an item has among all. */
+/** Replaces the index of an item in the reduced list by its original index. */
 function inAll(finding: Finding, { list, places }: WrongItems): Finding {
   const inList = `${list}/`
   const { instancePath } = finding
@@ -77,7 +86,7 @@ function inAll(finding: Finding, { list, places }: WrongItems): Finding {
   return { ...finding, instancePath: inList + [places[Number(item)], ...further].join('/') }
 }
 
-/** What one finding means: itself, or one entry for each property that is missing. */
+/** Converts a finding to details: one, or one for each missing property. */
 function describe(finding: Finding, place: ShapePlace, value: unknown, schema: TSchema): ErrorDetail[] {
   const loc = [place, ...pointerToWay(finding.instancePath, value)]
   if (finding.keyword === 'required') {
@@ -92,7 +101,7 @@ function describe(finding: Finding, place: ShapePlace, value: unknown, schema: T
   return [{ loc, msg, type: finding.keyword }]
 }
 
-/** What the schema says to send in place of null, if that is what was found. */
+/** Hint of the schema about the value to send instead of null, if the value is null. */
 function nullHint({ instancePath, schemaPath }: Finding, value: unknown, schema: TSchema): string | null {
   if (at(value, instancePath) !== null) return null
   const refused = at(schema, schemaPath.replace(/^#/, '')) as { readonly [NULL_HINT]?: string } | undefined
@@ -117,7 +126,7 @@ function alternatives(values: readonly unknown[]): string {
   return values.map(value => JSON.stringify(value)).join(' or ')
 }
 
-/** Unescapes a JSON pointer; whether a step is an index or a name, only the value itself can tell. */
+/** Parses a JSON pointer. The value determines whether a step is an index or a name. */
 function pointerToWay(pointer: string, value: unknown): (string | number)[] {
   let current = value
   return pointer
@@ -132,9 +141,10 @@ function pointerToWay(pointer: string, value: unknown): (string | number)[] {
 }
 
 /**
- * One finding per place for every union. Where the value fits no branch by its kind, the kinds are listed ("must be
- * string or null"); where it fits one and fails further in, only the deeper findings remain.
- * Inner unions are reported before outer ones, so merging in order merges from the inside out.
+ * Merges the findings of each union to one per location. If the value has the type of no branch, the types
+ * are listed ("must be string or null"). If it has the type of one branch and fails deeper inside, only the
+ * deeper findings are kept. Inner unions are reported before outer ones, so merging in order works from the
+ * inside out.
  */
 function mergeUnions(findings: readonly Finding[]): Finding[] {
   let merged: Finding[] = []

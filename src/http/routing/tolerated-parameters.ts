@@ -1,10 +1,11 @@
 /**
- * What published clients send to lists of management although it means nothing there: each name with who sends it, and why an answer
- * that ignores it is none the wider. Any other name that a list does not know is refused (`query-string.ts`).
+ * Parameters that published clients send to lists of the management API although they have no effect there,
+ * each with the client that sends it. Ignoring them does not return more results. All other unknown
+ * parameters are rejected (`query-string.ts`).
  */
 export const TOLERATED_PARAMETERS: ReadonlyMap<string, string> = new Map([
-  // Changes the form of some lists and the content of none.
+  // Changes the format of some lists, but not their content.
   ['include_total_count', 'clients generated from the published interface'],
-  // Goes with the attributes of users, and can name nothing but the resource that carries those.
+  // Sent for attributes of users. It can only refer to the resource that has these attributes.
   ['resource_id', 'permit-golang'],
 ])

@@ -1,4 +1,4 @@
-/** AuthZEN searches: which subjects, which resources, which actions (authzen.md 5). */
+/** AuthZEN searches for subjects, resources and actions (authzen.md 5). */
 import type { SearchService } from '#decisions/search-service.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
@@ -85,7 +85,7 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
   ]
 }
 
-/** The members of an entity or an action that count. Unknown members are ignored, and null counts as absent. */
+/** Significant members of an entity or an action. Unknown members are ignored, and null means absent. */
 function known(of: {
   readonly type?: string
   readonly id?: string | null
@@ -95,7 +95,10 @@ function known(of: {
   return [of.type, of.id, of.name, of.properties]
 }
 
-/** Without a token the beginning; with one the position it names, in pages of the size with which the walk began. */
+/**
+ * Position of the requested page. Without a token, it is the first page. With a token, it is the position in
+ * the token; the page size is that of the first page.
+ */
 function positionOf(
   { tokens, searchPageSize, searchPageSizeMax }: SearchOptions,
   bound: readonly unknown[],
@@ -116,7 +119,7 @@ function positionOf(
   return position
 }
 
-/** One value that may be given by two names: by either, or by both alike. */
+/** A value that can be given under two names. Throws if both are given and differ. */
 function oneOf<Value>(
   name: string,
   value: Value | null,
@@ -130,13 +133,13 @@ function oneOf<Value>(
 }
 
 interface Search {
-  /** The parts of the request to which the token for the next page is bound. */
+  /** Parts of the request to which the token for the next page is bound. */
   readonly bound: readonly unknown[]
   readonly position: PagePosition
   readonly found: KeyPage | Promise<KeyPage>
 }
 
-/** The page that was found, with a token for the next one. */
+/** The found page, with a token for the next one. */
 function answer(
   options: SearchOptions,
   { bound, position, found }: Search,

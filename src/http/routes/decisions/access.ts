@@ -1,4 +1,4 @@
-/** AuthZEN evaluations: single and in batches (authzen.md 3 and 4). */
+/** AuthZEN evaluations, single and in batches (authzen.md 3 and 4). */
 import type { AccessService } from '#decisions/access-service.ts'
 import type { BatchReader } from '#http/bytes/batch-reader.ts'
 import type { SingleReader } from '#http/bytes/single-reader.ts'
@@ -19,7 +19,10 @@ import {
 import { evaluationsAnswer, replyWith } from './bulk-answer.ts'
 import { standingAnswer } from './standing-answer.ts'
 
-/** Reads one evaluation. Strictly, a resource without an id is refused (native.md 0.15). */
+/**
+ * Returns a validator for one evaluation. If `isStrict`, a resource without an ID is rejected (native.md
+ * 0.15).
+ */
 export function evaluationReader(isStrict: boolean): (value: unknown) => EvaluationRequest {
   const shape = new Shape(isStrict ? StrictEvaluationRequest : EvaluationRequest, 'body')
   return value => {
@@ -30,11 +33,11 @@ export function evaluationReader(isStrict: boolean): (value: unknown) => Evaluat
 
 export interface AccessRouteOptions {
   readonly isStrict: boolean
-  /** Read bodies of the usual kind from their bytes; null: all are parsed. */
+  /** Readers that read common bodies directly from their bytes. Null: all bodies are parsed. */
   readonly bytes: { readonly singles: SingleReader; readonly batches: BatchReader } | null
 }
 
-/** A denial and a permission. */
+/** Responses to a deny and to an allow. */
 const ANSWERS = [false, true].map(decision => new StandingReply(200, { decision }))
 
 export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessRouteOptions): Route[] {

@@ -1,4 +1,7 @@
-/** `/allowed_url` (conditions.md 10.3): may this user send this request? What it stands for is said by mapping rules. */
+/**
+ * `/allowed_url` (conditions.md 10.3): checks whether a user can send an HTTP request. Mapping rules define
+ * the action and the resource of the request.
+ */
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { questionOfUrl } from '#decisions/url-query.ts'
 import { StandingReply } from '#http/message/answer.ts'

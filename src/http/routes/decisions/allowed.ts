@@ -28,11 +28,11 @@ import { presentForm, presentForms } from './older-questions.ts'
 import { standingAnswer } from './standing-answer.ts'
 
 export interface AllowedOptions {
-  /** Whether answers explain themselves. That takes time, so it is off by default. */
+  /** Whether responses contain the reasons of decisions. Off by default because it takes time. */
   readonly hasDebug: boolean
   /**
-   * Whether bodies of the usual kind are read from their bytes. With debug they are not, since the answer repeats the
-   * question.
+   * Whether common bodies are read directly from their bytes. Not with debug, because the response repeats
+   * the query.
    */
   readonly hasBytesPath: boolean
   readonly bulkChecksMax: number
@@ -40,10 +40,10 @@ export interface AllowedOptions {
   readonly unlikePartsMax?: number | undefined
 }
 
-/** Explained decisions of a bulk that are written without a stop. */
+/** Number of explained decisions of a bulk that are written without yielding to the event loop. */
 const WRITTEN_AT_ONCE = 64
 
-/** A deny and an allow. */
+/** Responses to a deny and to an allow. */
 const ANSWERS = [false, true].map(allow => new StandingReply(200, { allow, result: allow }))
 const ANSWERS_OR_403 = [new StandingReply(403, { allow: false, result: false }), ANSWERS[1]!]
 
@@ -129,15 +129,15 @@ export function allowedRoutes(
   ]
 }
 
-/** What answers a question that is not read from bytes. */
+/** Evaluates a check that is not read from bytes. */
 export interface Decider {
   readonly decisions: DecisionService
   readonly hasDebug: boolean
-  /** Of the answer to a question that is denied; absent: 200. */
+  /** Status of the response to a deny. Default: 200. */
   readonly deniedStatus?: 403
 }
 
-/** The answer of `/allowed`, with its reasons where answers explain themselves. */
+/** Response of `/allowed`, with the reasons of the decision if debug is on. */
 export function decided(
   { decisions, hasDebug, deniedStatus }: Decider,
   environmentId: string,
@@ -167,7 +167,7 @@ function told(
   return explained instanceof Promise ? explained.then(reply) : reply(explained)
 }
 
-/** A decision with its reasons as JSON, without the last brace. */
+/** JSON of a decision with its reasons, without the closing brace. */
 function resultOf(question: AllowedQuery, one: ToldDecision): string {
   const { allow } = one
   return `{"allow":${allow},"result":${allow},"debug":${debugText(question, queryOf(question, null), one)}`
@@ -192,7 +192,8 @@ async function explainedBulk(
   const explained = await decisions.explainAll(environmentId, queries, caller)
   const parts: Uint8Array[] = [Buffer.from('{"allow":[')]
   for (const [index, one] of explained.entries()) {
-    // Some at a time, as they were explained: writing all of them at once would keep the thread.
+    // Writes in chunks, as the decisions were explained in chunks, because writing all at once would block
+    // the thread.
     if (index % WRITTEN_AT_ONCE === WRITTEN_AT_ONCE - 1) await new Promise(resolve => setImmediate(resolve))
     parts.push(Buffer.from(`${index === 0 ? '' : ','}${withQuestion(questions[index]!, one)}`))
   }

@@ -1,31 +1,32 @@
 /**
- * The answer to a bulk decision, written without making a value or a text of it: byte for byte what `JSON.stringify` would. As a
- * text an answer of 10,000 was a large object of V8's, for which the system gave memory each time, and was copied twice.
+ * Writes the response to a bulk check directly as bytes, without building a value or a string. The bytes are
+ * identical to the output of `JSON.stringify`. A string of 10,000 decisions would be a large object of V8:
+ * the operating system would allocate memory for it each time. It would also be copied twice.
  */
 import { BodyBuffers } from '#http/message/body-buffers.ts'
 import { LentJson, type Reply } from '#http/message/request-reply.ts'
 
-/** Verdicts in order: true or 1 allows. */
+/** Decisions in order: true or 1 allows. */
 type Verdicts = ArrayLike<boolean | number>
 
 const ROW = 8
-/** One buffer serves all bulks of up to some hundred. */
+/** Minimum size of a buffer. It fits bulks of up to several hundred checks. */
 const BUFFER_BYTES_MIN = 16 * 1_024
 
-/** The answer of `/allowed/bulk`: `{"allow":[{"allow":true,"result":true},…]}`. */
+/** Response of `/allowed/bulk`: `{"allow":[{"allow":true,"result":true},…]}`. */
 export const bulkAnswer = answerWith('{"allow":[', allow => `{"allow":${allow},"result":${allow}}`)
 
-/** The same in the envelope of an Open Policy Agent. */
+/** The same response in the envelope of the Open Policy Agent. */
 export const opaBulkAnswer = answerWith(
   '{"result":{"allow":[',
   allow => `{"allow":${allow},"result":${allow}}`,
   ']}}',
 )
 
-/** The answer to a batch of evaluations: `{"evaluations":[{"decision":true},…]}`. */
+/** Response to a batch of evaluations: `{"evaluations":[{"decision":true},…]}`. */
 export const evaluationsAnswer = answerWith('{"evaluations":[', decision => `{"decision":${decision}}`)
 
-/** The reply for verdicts that are known, or promised. */
+/** The reply for decisions that are known, or promised. */
 export function replyWith(
   verdicts: Verdicts | Promise<Verdicts>,
   write: (verdicts: Verdicts) => LentJson,
@@ -34,7 +35,7 @@ export function replyWith(
   return { status: 200, body: write(verdicts) }
 }
 
-/** Writes answers of one form. O(decisions). */
+/** Returns a writer of responses with one format. O(decisions). */
 function answerWith(
   head: string,
   result: (decision: boolean) => string,
@@ -44,7 +45,7 @@ function answerWith(
   const endBytes = Buffer.from(end)
   const results = [Buffer.from(`,${result(false)}`), Buffer.from(`,${result(true)}`)] as const
   const resultBytesMax = Math.max(...results.map(({ length }) => length))
-  // Eight results in a row, by their bits, the first one lowest.
+  // JSON of all combinations of eight results, indexed by their bits. The lowest bit is the first result.
   const rows = Array.from({ length: 1 << ROW }, (_, bits) =>
     Buffer.concat(Array.from({ length: ROW }, (_unused, place) => results[(bits >> place) & 1]!)),
   )
@@ -53,7 +54,7 @@ function answerWith(
   return decisions => {
     const bytesMax = headBytes.length + decisions.length * resultBytesMax + endBytes.length
     const bytes = buffers.take(Math.max(bytesMax, BUFFER_BYTES_MIN))
-    // A comma comes before each result. The comma of the first one is overwritten by the end of the head.
+    // A comma precedes each result. The end of the head overwrites the comma of the first one.
     let at = decisions.length === 0 ? headBytes.length : headBytes.length - 1
     let index = 0
     for (; index + ROW <= decisions.length; index += ROW) {

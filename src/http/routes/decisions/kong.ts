@@ -1,7 +1,8 @@
 /**
- * `/kong` (conditions.md 10.6): decisions for the Open Policy Agent plugin of the Kong gateway. The plugin sends no
- * credentials. So there is a listener of its own (`KONG_PORT`), for networks where the gateway alone reaches it; what is asked there
- * is about one environment. On the main port the path takes a key, as all others do.
+ * `/kong` (conditions.md 10.6): decisions for the Open Policy Agent plugin of the Kong gateway. The plugin
+ * sends no credentials. Therefore it has a separate listener (`KONG_PORT`), for networks in which only the
+ * gateway can reach it. Checks on this listener are about one fixed environment. On the main port, the path
+ * requires a key, like all others.
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { questionAtGateway } from '#decisions/kong-query.ts'
@@ -36,7 +37,10 @@ export function kongRoute(decisions: DecisionService): Route {
   })
 }
 
-/** The same for callers without credentials. `caller` stands for them; null while the environment that they ask is not known. */
+/**
+ * Routes for clients without credentials. `caller` returns the principal on whose behalf they are evaluated,
+ * or null while its environment is unknown.
+ */
 export function kongRoutesFor(decisions: DecisionService, caller: () => Principal | null): Route[] {
   const route = kongRoute(decisions)
   return [

@@ -1,6 +1,7 @@
 /**
- * `/nginx_allowed` (conditions.md 10.5): a question in headers, for nginx's `auth_request`, which lets a request through on
- * 2xx and refuses it on 401 and 403. So a deny is 403 here. Any other status stops the request as well, with a 500 of nginx.
+ * `/nginx_allowed` (conditions.md 10.5): a check in headers, for nginx's `auth_request`. nginx allows a
+ * request on 2xx and rejects it on 401 and 403, so a deny is 403 here. With any other status, nginx rejects
+ * the request with 500.
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
 import {
@@ -44,7 +45,10 @@ export function nginxRoutes(decisions: DecisionService, hasDebug: boolean): Rout
   )
 }
 
-/** Throws `MALFORMED_REQUEST` where a header is missing or empty: an empty name must not turn into another question. */
+/**
+ * The check in the headers. Throws `MALFORMED_REQUEST` if a required header is missing or a header is empty:
+ * an empty name must not change the meaning of the check.
+ */
 function questionIn(headers: ReadonlyMap<string, string>): AllowedQuery {
   const read = ({ name, required }: RequestHeaderField): string | undefined => {
     const value = headers.get(name.toLowerCase())

@@ -1,10 +1,14 @@
 /**
- * The older form of a native check, which clients of the first decision points send: the user is a text, and the instance is `resource.id`.
- * In the present form `resource.id` is an unknown member, which has no effect.
+ * Converts the older format of a native check, which clients of the first decision points send. In it, the
+ * user is a string, and the instance is `resource.id`. In the current format, `resource.id` is an unknown
+ * member and has no effect.
  */
 type Members = Readonly<Record<string, unknown>>
 
-/** The check in the present form, before its shape is checked. One that names its instance twice, differently, stays as it is: 400. */
+/**
+ * Converts a check to the current format, before it is validated. A check that names its instance twice with
+ * different values stays unchanged and is rejected with 400.
+ */
 export function presentForm(question: unknown): unknown {
   if (!isMembers(question) || typeof question['user'] !== 'string') return question
   const { user, resource, ...rest } = question
@@ -14,7 +18,7 @@ export function presentForm(question: unknown): unknown {
   return { ...rest, user: { key: user }, resource: { ...others, key: key ?? id } }
 }
 
-/** The same for a bulk. */
+/** Converts the checks of a bulk. */
 export function presentForms(questions: unknown): unknown {
   return Array.isArray(questions) ? questions.map(presentForm) : questions
 }

@@ -1,10 +1,10 @@
 /**
- * What the second listener answers (native.md A.7): the decisions of `/allowed`, `/allowed/bulk` and
- * `/allowed/all-tenants` and the list of `/user-permissions`, under the paths and in the form in which an
- * Open Policy Agent with the original's policy gives them. Clients that ask their policy engine directly come
- * here.
+ * Endpoints of the second listener (native.md A.7): the decisions of `/allowed`, `/allowed/bulk` and
+ * `/allowed/all-tenants`, and the list of `/user-permissions`. Paths and formats are those of an Open Policy
+ * Agent with the policy of the original service. For clients that call their policy engine directly.
  *
- * Not on the main port, and no header is required with `STRICT_HEADERS`: the protocol knows none.
+ * Not available on the main port. `STRICT_HEADERS` has no effect here because the protocol defines no
+ * headers.
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { queryOf } from '#decisions/native-query.ts'
@@ -21,7 +21,7 @@ import { opaBulkAnswer, replyWith } from './bulk-answer.ts'
 
 const answer = (allow: boolean): Reply => ({ status: 200, body: { result: { allow } } })
 
-/** What stands around a list, that its answer need not be made a second time. */
+/** Bytes around a list, so that the bytes of its ordinary response can be reused. */
 const RESULT = [Buffer.from('{"result":'), Buffer.from('}')] as const
 const PACKAGE = [Buffer.from('{"result":{"permissions":'), Buffer.from('}}')] as const
 

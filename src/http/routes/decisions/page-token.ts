@@ -1,11 +1,12 @@
 /**
- * Page tokens: where a search goes on, bound to the request it belongs to. No state is kept; any node that has the
- * store's token secret reads them, before and after restarts.
+ * Page tokens of searches: the position of the next page, bound to the request to which it belongs. Tokens
+ * need no server state. Every node that has the token secret of the store can read them, before and after
+ * restarts.
  *
  *     base64url( MAC 16 │ digest of the request 16 │ JSON [limit, after] )
  *
- * The MAC (HMAC-SHA256, cut) covers the rest. A token says nothing its reader does not know: `after` is the last key of
- * the page it came with.
+ * The MAC (truncated HMAC-SHA256) covers the rest. A token reveals nothing new to its client: `after` is the
+ * last key of the page with which it was returned.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { AuthzError } from '#model/errors.ts'
@@ -14,9 +15,9 @@ const MAC_BYTES = 16
 const DIGEST_BYTES = 16
 
 export interface PagePosition {
-  /** Page size of the walk. */
+  /** Page size, which is the same for all pages of a search. */
   readonly limit: number
-  /** The last key that was given; null: none yet. */
+  /** Last key of the previous page; null for the first page. */
   readonly after: string | null
 }
 
@@ -27,7 +28,7 @@ export class PageTokens {
     this.#secret = secret
   }
 
-  /** The token for a request, named by everything its answer depends on but the page. */
+  /** Creates a token. `request`: all parts of the request that determine the results, except the page. */
   issue(request: readonly unknown[], position: PagePosition): string {
     const body = Buffer.concat([
       digestOf(request),
@@ -36,7 +37,7 @@ export class PageTokens {
     return Buffer.concat([this.#mac(body), body]).toString('base64url')
   }
 
-  /** Throws `INVALID_INPUT` for anything but a token issued for this very request. */
+  /** Throws `INVALID_INPUT` unless the token was issued for this request. */
   read(request: readonly unknown[], token: string): PagePosition {
     const bytes = Buffer.from(token, 'base64url')
     const body = bytes.subarray(MAC_BYTES)
@@ -64,7 +65,7 @@ function digestOf(request: readonly unknown[]): Buffer {
   return createHash('sha256').update(JSON.stringify(request, sortMembers)).digest().subarray(0, DIGEST_BYTES)
 }
 
-/** Member order carries no meaning, so it must not make a request another one. */
+/** Sorts the members of objects, so that their order does not make requests different. */
 function sortMembers(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const sorted = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1))

@@ -55,7 +55,7 @@ export function permissionRoutes(permissions: PermissionService, answers: Answer
   ]
 }
 
-/** Both or neither. */
+/** Page of the request. `page` and `per_page` must be given together. */
 function pageOf({ page, per_page: size }: UserPermissionsPage): { number: number; size: number } | null {
   if (page === undefined && size === undefined) return null
   if (page !== undefined && size !== undefined) return { number: page, size }

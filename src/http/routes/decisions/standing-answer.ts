@@ -1,8 +1,8 @@
-/** The answer to a single decision, of which there are two: made once, and given again and again. */
+/** Response to a single decision. There are two possible responses, which are created once and reused. */
 import type { StandingReply } from '#http/message/answer.ts'
 import type { Reply } from '#http/message/request-reply.ts'
 
-/** `answers`: to a deny and to an allow. For a decision that is known, or promised. */
+/** `answers`: responses to a deny and to an allow. The decision is known, or promised. */
 export function standingAnswer(
   answers: readonly StandingReply[],
   decided: boolean | Promise<boolean>,

@@ -1,5 +1,5 @@
 /**
- * What the caller's own key is for (native.md B.2), the first call of every SDK; and the management of keys
+ * Scope of the client's key (native.md B.2), which is the first call of every SDK, and management of keys
  * (native.md B.13).
  */
 import { REVISION } from '#http/message/header-fields.ts'
@@ -20,7 +20,7 @@ import type { ManageOrganization } from './managed.ts'
 const API_KEYS = '/v2/api-key'
 const API_KEY = `${API_KEYS}/{api_key_id}`
 
-/** `revision`: of the organization as this thread knows its keys; null while it does not. */
+/** `revision`: revision of the organization's keys in this thread; null if it is unknown. */
 export function apiKeyScopeRoute(revision: () => string | null): Route {
   const description = 'The scope; an organization key has no project.'
   return defineRoute({
@@ -41,7 +41,8 @@ export function apiKeyScopeRoute(revision: () => string | null): Route {
           project_id: principal.kind === 'organization' ? null : principal.projectId,
           environment_id: principal.kind === 'environment' ? principal.environmentId : null,
         },
-        // A starting service knows its keys and answers clients that begin with this call, but not yet how new they are.
+        // During startup, the keys can be known before their revision is. Clients that begin with this call
+        // already get a response.
         ...(known !== null && { headers: { 'x-revision': known } }),
       }
     },

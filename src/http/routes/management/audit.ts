@@ -1,4 +1,4 @@
-/** The audit log: what was changed through the management interface, by which key, when. */
+/** Audit log: changes through the management API, with their keys and times. */
 import type { Route } from '#http/routing/route.ts'
 import { AuditEntryEnvelope, AuditPath, AuditQuery, OrganizationAuditQuery } from '#model/wire/audit.ts'
 import { managed, type ManagementGateway, type ManageOrganization } from './managed.ts'

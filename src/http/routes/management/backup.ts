@@ -1,4 +1,4 @@
-/** A copy of the whole embedded store while it is in use, for who holds a key of the organization. */
+/** Online backup of the whole embedded store. Requires an organization key. */
 import { Type } from 'typebox'
 import { REVISION } from '#http/message/header-fields.ts'
 import { RawPieces } from '#http/message/request-reply.ts'

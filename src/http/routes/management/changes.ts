@@ -1,4 +1,4 @@
-/** The changes of an environment, as they come (Server-Sent Events). */
+/** Change stream of an environment (Server-Sent Events). */
 import { CACHE_CONTROL, LAST_EVENT_ID, REVISION, UNBUFFERED } from '#http/message/header-fields.ts'
 import type { Call } from '#http/message/request-reply.ts'
 import type { Authenticate } from '#http/routing/route-access.ts'
@@ -52,7 +52,7 @@ export function changesRoute(gateway: ManagementGateway, authenticate: Authentic
         headers: {
           'content-type': EVENTS_TYPE,
           'cache-control': 'no-store, no-transform',
-          // What a proxy would else keep until it is worth sending.
+          // Prevents proxies from buffering the stream.
           'x-accel-buffering': 'no',
           'x-revision': revision,
         },
@@ -61,7 +61,7 @@ export function changesRoute(gateway: ManagementGateway, authenticate: Authentic
   })
 }
 
-/** A client sends an empty header where it has heard no id yet. */
+/** Clients send an empty header if they have not received an ID yet. */
 function sinceOf(header: string | undefined, query: string | undefined) {
   if (header) return parsePosition(header, ['header', LAST_EVENT_ID.name])
   return query === undefined ? null : parsePosition(query, ['query', 'since'])

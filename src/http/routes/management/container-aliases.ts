@@ -1,6 +1,7 @@
 /**
- * Paths that scripts and charts of the commercial service's container call, to make it fetch data or policies. Facts and policies are
- * in force when the response to their change arrives, so there is nothing to fetch: the calls are answered immediately.
+ * Paths that scripts and charts of the commercial service's container call to make it fetch data or policies.
+ * Facts and policies take effect before the response to their change is sent, so there is nothing to fetch
+ * and the calls return immediately.
  */
 import { Type } from 'typebox'
 import { StandingReply } from '#http/message/answer.ts'
@@ -59,7 +60,7 @@ function refreshRoute(gateway: ManagementGateway): Route {
     query: Type.Object({}),
     responses: RESPONSES,
     handle: async call => {
-      // The read finds out whether the environment exists.
+      // The read checks that the environment exists.
       await listing.handle({ ...call, query: { per_page: 1 } })
       return UP_TO_DATE
     },

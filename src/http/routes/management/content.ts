@@ -1,4 +1,7 @@
-/** Everything in an environment, out and in, as lines of JSON; and its model alone, as a model file. */
+/**
+ * Export and import of the whole content of an environment as lines of JSON, and export of its model as a
+ * model file.
+ */
 import { REVISION } from '#http/message/header-fields.ts'
 import { type Call, RawPieces, type Reply } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
@@ -15,7 +18,7 @@ import {
 import type { EnvironmentPath } from '#model/wire/environment.ts'
 import { type ManagementGateway, plainNames, rawJson, SCHEMA_BASE } from './managed.ts'
 
-/** RFC 9512. */
+/** Media type of YAML (RFC 9512). */
 const MODEL_TYPE = 'application/yaml'
 const ENVIRONMENT = '/v2/projects/{proj_id}/envs/{env_id}'
 
@@ -108,7 +111,7 @@ async function exported(
   }
 }
 
-/** A request without a body. */
+/** A body without content. */
 const NOTHING: PieceSource = { next: () => Promise.resolve(null), cancel: () => {} }
 
 function contentRequest(

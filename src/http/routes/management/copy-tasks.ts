@@ -1,6 +1,6 @@
 /**
- * Copies of environments for clients that submit them as a task and ask for its result. The copy is made before the response, so
- * its task is done. The id of the task is that of the environment which the copy was made into.
+ * Copies of environments for clients that submit a task and request its result. The copy is complete before
+ * the response is sent, so its task is always done. The ID of the task is the ID of the new environment.
  */
 import { RawBytes, RawJson, type Reply } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
@@ -18,7 +18,7 @@ import {
 
 const TASKS = '/v2/projects/{proj_id}/envs/{env_id}/copy/async'
 
-/** `environments`: the routes of environments, two of which do the work. */
+/** `environments`: the routes of environments. Two of them do the work. */
 export function copyTaskRoutes(environments: readonly Route[]): Route[] {
   const [copy, get] = ['copyEnvironment', 'getEnvironment'].map(name => {
     const route = environments.find(({ operationId }) => operationId === name)
@@ -66,7 +66,8 @@ export function copyTaskRoutes(environments: readonly Route[]): Route[] {
 function taskOf({ body, headers }: Reply, status: number): Reply {
   assert(body instanceof RawJson || body instanceof RawBytes, 'an environment is answered with JSON')
   const text = body instanceof RawJson ? body.text : Buffer.from(body.bytes).toString()
-  // The copy shows no e-mail, and the read does: a task has one result.
+  // The copy does not return the email configuration, but the read does. Both must return the same result of
+  // the task.
   const { email_configuration: _email, ...result } = parsedJson(text) as Partial<EnvironmentWithEmail> &
     Environment
   return {

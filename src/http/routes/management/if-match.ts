@@ -1,16 +1,19 @@
-/** `If-Match` and `If-None-Match`: for what a change is meant (RFC 9110, section 13.1). */
+/** Preconditions `If-Match` and `If-None-Match` of changes (RFC 9110, section 13.1). */
 import { GRANT_IF_NONE_MATCH, IF_MATCH } from '#http/message/header-fields.ts'
 import type { GrantCondition, WantedTags } from '#management/commands/wanted-tags.ts'
 import { AuthzError } from '#model/errors.ts'
 
 const NAME = IF_MATCH.name.toLowerCase()
 const NEW_NAME = GRANT_IF_NONE_MATCH.name.toLowerCase()
-/** An element of the list with what is before the next one: a tag, weak or strong, or nothing. Blanks can be read in one way only. */
+/**
+ * An element of the list, up to the next one: a weak or strong tag, or nothing. The pattern matches blanks in
+ * one way only, so it cannot backtrack.
+ */
 const ELEMENT = /[ \t]*(?:(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
 /**
- * The tags that will do; null: the caller says nothing of them. Weak tags count as strong ones: our tags name the content, and
- * proxies weaken them. Throws `MALFORMED_REQUEST` for what is no list of tags.
+ * The tags in `If-Match`; null if the header is absent. Weak tags count as strong ones: our tags identify the
+ * content, and proxies weaken them. Throws `MALFORMED_REQUEST` if the header is not a list of tags.
  */
 export function wantedTags(headers: ReadonlyMap<string, string>): WantedTags | null {
   const text = headers.get(NAME)
@@ -25,7 +28,10 @@ export function wantedTags(headers: ReadonlyMap<string, string>): WantedTags | n
   return tags.length === 0 ? malformed() : tags
 }
 
-/** What must be so for the grant that a request is about; null: the caller says nothing of it. What is removed cannot be new. */
+/**
+ * Precondition for the grant that the request is about; null if there is none. `If-None-Match` does not apply
+ * to removals.
+ */
 export function wantedGrant(
   headers: ReadonlyMap<string, string>,
   grant: 'made' | 'removed',

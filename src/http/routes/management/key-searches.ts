@@ -1,4 +1,4 @@
-/** What has a text as a part, searched in steps. */
+/** Substring search of keys, names and email addresses. Each request performs a bounded step. */
 import type { Route } from '#http/routing/route.ts'
 import { KeySearch, KeySearchPath, KeySearchQuery } from '#model/wire/key-search.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'

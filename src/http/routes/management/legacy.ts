@@ -1,5 +1,5 @@
 /**
- * Lists over all environments of a key (native.md B.14): bare arrays, in pages, environment after
+ * Lists over all environments that a key can access (native.md B.14): plain arrays in pages, sorted by
  * environment.
  */
 import { type TSchema, Type } from 'typebox'

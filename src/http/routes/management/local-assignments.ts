@@ -1,4 +1,7 @@
-/** `GET /local/role_assignments` (conditions.md 10.7): role assignments in the few words of a decision point. */
+/**
+ * `GET /local/role_assignments` (conditions.md 10.7): role assignments in the short format of a decision
+ * point.
+ */
 import { RawBytes, RawJson, type Reply } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { assert } from '#model/assert.ts'
@@ -12,7 +15,7 @@ import {
 import { FACTS_BASE, managed, type ManagementGateway } from './managed.ts'
 import { inOwnEnvironment } from './own-environment.ts'
 
-/** Behind these there are no assignments: there are never so many. */
+/** Page number after which a list is always empty, because there are never that many assignments. */
 const PAGES_MAX = 1_000_000_000
 
 export function localAssignmentsRoute(gateway: ManagementGateway): Route {
@@ -49,7 +52,7 @@ export function localAssignmentsRoute(gateway: ManagementGateway): Route {
   })
 }
 
-/** What the list answered: an array, since nobody asked for a total. */
+/** Assignments in the response of the list. It is an array because no total is requested. */
 function assignmentsIn({ body }: Reply): RoleAssignment[] {
   assert(body instanceof RawJson || body instanceof RawBytes, 'a list is answered with JSON')
   return JSON.parse(

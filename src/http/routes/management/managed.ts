@@ -1,6 +1,6 @@
 /**
- * Management routes in short: each names an operation and carries the schemas its input comes from. The compiler checks
- * that what the schemas let through is what the operation takes.
+ * Short definitions of management routes: each names an operation and the schemas of its input. The compiler
+ * checks that input which passes the schemas fits the operation.
  */
 import type { Static, TObject, TSchema } from 'typebox'
 import {
@@ -35,25 +35,25 @@ import { inexactIntegerIn } from '#model/json-numbers.ts'
 import { wantedGrant, wantedTags } from './if-match.ts'
 
 export interface ManagementReply {
-  /** The answer as JSON; null: there is none. */
+  /** Response as JSON; null if there is none. */
   readonly json: string | Uint8Array | null
-  /** Whether the answer is about a thing that did not exist before, where the status tells callers so. */
+  /** Whether the subject of the response was created, if the operation reports this in the status. */
   readonly isCreated: boolean
-  /** What the caller should know of what was done. */
+  /** Warning for the client about the change. */
   readonly warning: string | null
-  /** The state that the answer is from, or several, separated by commas. */
+  /** Revision of the state that the response reflects, or several, separated by commas. */
   readonly revision: string
-  /** The answer, if it comes in pieces. */
+  /** The response, if it is sent in pieces. */
   readonly pieces?: PieceSource
-  /** The answer, if it goes on; `isAdmitted` says whether the key of its reader is still good. */
+  /** The response, if it is a live stream. `isAdmitted` checks whether the client's key is still valid. */
   readonly stream?: (isAdmitted: () => boolean) => LiveBytes
 }
 
-/** Carries a request to the main thread, which writes. */
+/** Forwards requests to the main thread, which performs the writes. */
 export interface ManagementGateway {
   /**
-   * Resolves when the change, if any, is in force. Rejects with the operation's `AuthzError`. When the caller leaves, work
-   * that has not begun is dropped, and long work ends at its next stop.
+   * Resolves when the change, if any, has taken effect. Rejects with the operation's `AuthzError`. If the
+   * client disconnects, work that has not begun is dropped, and long work stops at its next checkpoint.
    */
   execute(request: ManagementRequest, by: AskedBy): Promise<ManagementReply>
 }
@@ -86,47 +86,49 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly body?: Body
   readonly optionalBody?: OptionalBody
   /**
-   * The operation that reads the thing at this path, or what it is a part of, by these parameters alone. Its answers have the tag of
-   * what they show, and so have those of changes, whose bodies are the same; changes take `If-Match`. Absent: the path names no
-   * thing, or nobody changes it there.
+   * Operation that reads the entity at this path, or the entity that contains it, by the path parameters
+   * alone. Its responses have the tag of the entity, and so have the responses to changes, whose bodies are
+   * the same. Changes accept `If-Match`. Absent: the path does not identify an entity, or the entity cannot
+   * be changed there.
    */
   readonly thing?: ThingOperation<Params>
-  /** The answer shows a part of the thing, and has no tag. */
+  /** The response contains only a part of the entity, so it has no tag. */
   readonly answersPart?: true
   /**
-   * What it does with the one grant that it names: both take `If-Match` with the tag of that, and who makes one or changes its end may say
-   * `If-None-Match`. Absent: it is about no grant, or about several.
+   * How the operation changes the single grant that it identifies. It accepts `If-Match` with the tag of the
+   * grant. If it creates a grant or changes an expiration time, it also accepts `If-None-Match`. Absent: the
+   * operation is about no grant, or about several.
    */
   readonly grant?: 'made' | 'removed'
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
   readonly refusals?: readonly number[]
-  /** It changes nothing. Absent: that is what the method says. */
+  /** The operation changes nothing. Absent: the method determines this. */
   readonly isRead?: true
-  /** The answer on success, with 200; absent: 204 without a body. */
+  /** Schema of a successful response, with 200. Absent: 204 without a body. */
   readonly answer?: TSchema
-  /** The answer may have 201 in place of 200: the operation answers `Created`. */
+  /** The response can have the status 201 instead of 200: the operation returns `Created`. */
   readonly mayCreate?: boolean
-  /** The answer may be left out, with 204 in place of 200. */
+  /** The response can be empty, with 204 instead of 200. */
   readonly mayBeEmpty?: boolean
-  /** The answer always has 201 in place of 200: the operation answers `Created`. */
+  /** The response always has the status 201 instead of 200: the operation returns `Created`. */
   readonly alwaysCreates?: boolean
-  /** The answer may have a `Warning`: the operation answers `Warned`. */
+  /** The response can have a `Warning`: the operation returns `Warned`. */
   readonly mayWarn?: boolean
-  /** What the query of a caller of such headers means; absent: what it says. */
+  /** Adapts the query to the client, which is identified by headers. Absent: the query is used unchanged. */
   readonly forCaller?: ForCaller<Query>
-  /** Completes the answer in this thread. */
+  /** Completes the response in this thread. */
   readonly complete?: (json: string, call: Call) => Promise<string>
 }
 
-/** The operations that read something by these parameters alone. */
+/** Operations that read something by these parameters alone. */
 type ThingOperation<Params> = {
   [Name in ReadOperationName]: Input<Params, undefined, undefined, undefined> extends OperationInput<Name>
     ? Name
     : never
 }[ReadOperationName]
 
-/** How a query depends on who asks. */
+/** How a query depends on the client. */
 interface ForCaller<Query> {
   readonly header: RequestHeaderField
   queryOf(
@@ -135,15 +137,15 @@ interface ForCaller<Query> {
   ): Query extends TObject ? Static<Query> : never
 }
 
-/** Whether the parts that the schemas let through are what an operation takes. */
+/** Type check: whether the input that the schemas accept fits an operation. */
 type Fits<Given, Taken> = Given extends Taken
   ? unknown
   : { readonly operation: 'the schemas do not fit the input of this operation' }
 
-/** Headers that routes read, and the check of them. */
+/** Headers that routes read, and their validation. */
 export interface CheckedHeaders {
   readonly fields: readonly RequestHeaderField[]
-  /** Throws when one is not as it must be. */
+  /** Throws if a header is not valid. */
   check(headers: ReadonlyMap<string, string>): void
 }
 
@@ -198,15 +200,15 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
   }
 }
 
-/** Whether the parameters in the path are all that a call asks with. */
+/** Whether the call has no query parameters. */
 function isBare({ query }: Call): boolean {
   return Object.keys(query as object).length === 0
 }
 
-/** Makes routes of one gateway. */
+/** Factory of the routes of one gateway. */
 export type Manage = ReturnType<typeof managed>
 
-/** Routes about the organization itself; `access` says whose keys may call one. */
+/** Creates routes about the organization itself. `access`: the kinds of keys that can call a route. */
 export function managedByOrganization(gateway: ManagementGateway) {
   return <
     Name extends OrganizationOperationName,
@@ -234,14 +236,14 @@ export function managedByOrganization(gateway: ManagementGateway) {
     )
 }
 
-/** Makes routes about the organization of one gateway. */
+/** Factory of the routes about the organization of one gateway. */
 export type ManageOrganization = ReturnType<typeof managedByOrganization>
 
-/** What the routes of one kind have in common. */
+/** Common properties of routes of one kind. */
 interface RouteKind {
   readonly access: RouteAccess
   readonly headers: readonly RequestHeaderField[]
-  /** The headers of every success. */
+  /** Headers of every successful response. */
   readonly answered: readonly HeaderField[]
 }
 
@@ -276,7 +278,7 @@ function routeOf(
   return defineRoute({ ...route, ...common } as Parameters<typeof defineRoute>[0])
 }
 
-/** The names as plain values, which can be sent to another thread. */
+/** The names as plain values, which can be posted to another thread. */
 export function plainNames({ requestId, traceparent }: RequestNames): RequestNames {
   return { requestId, traceparent }
 }
@@ -305,7 +307,7 @@ async function forward(
   return gateway.execute(request, { caller: call.caller, isRead })
 }
 
-/** Whether the body of a request is stored, or a part of it. */
+/** Whether the body of a request, or a part of it, is stored. */
 function mayWrite({
   method,
   isRead,
@@ -318,7 +320,7 @@ function mayWrite({
   return method !== 'GET' && !isRead && (body !== undefined || optionalBody !== undefined)
 }
 
-/** The reply with a warning if the body has an integer that conditions cannot compare. O(body). */
+/** Adds a warning to the reply if the body contains an integer that conditions cannot compare. O(body). */
 function warned(reply: ManagementReply, body: unknown): ManagementReply {
   const integer = reply.warning === null ? inexactIntegerIn(body) : null
   if (integer === null) return reply
@@ -326,12 +328,15 @@ function warned(reply: ManagementReply, body: unknown): ManagementReply {
   return { ...reply, warning }
 }
 
-/** `thing`: the body, if there is one, shows a thing; `isTagged`: as those see it who may go on to change it. */
+/**
+ * `thing`: set if the body represents an entity. `isTagged`: whether the response has the tag for later
+ * changes.
+ */
 function replyOf(
   { json, isCreated, warning, revision }: ManagementReply,
   thing: { readonly isTagged: boolean } | null,
 ): Reply {
-  // 299: a warning that stays, of whoever answers.
+  // 299 is a persistent warning; `-` stands for an unspecified agent.
   const headers = {
     'x-revision': revision,
     ...(thing && json !== null && { ...UNTRANSFORMED, ...(thing.isTagged && { ETag: tagOf(json) }) }),
@@ -345,7 +350,7 @@ function rawText(json: string | Uint8Array): string {
   return typeof json === 'string' ? json : Buffer.from(json).toString()
 }
 
-/** JSON that came from the main thread. */
+/** JSON that the main thread has created. */
 export function rawJson(json: string | Uint8Array): RawJson | RawBytes {
   return typeof json === 'string' ? new RawJson(json) : new RawBytes(json)
 }

@@ -1,4 +1,4 @@
-/** The organization and its members, for clients that begin by asking for them. */
+/** The organization and its members, for clients that first request them. */
 import type { Route } from '#http/routing/route.ts'
 import {
   MemberList,

@@ -1,7 +1,4 @@
-/**
- * Projects and their environments (native.md B.13): for keys of the organization, and of the project in
- * question.
- */
+/** Projects and their environments (native.md B.13), for keys of the organization and of the project. */
 import type { Route } from '#http/routing/route.ts'
 import {
   Environment,

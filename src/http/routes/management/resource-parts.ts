@@ -278,7 +278,9 @@ function relationRoutes(gateway: ManagementGateway): Route[] {
   ]
 }
 
-/** These clients read a bare array, all others the envelope of the published interface (native.md 0.9). */
+/**
+ * These clients expect a plain array. Other clients get the envelope of the published API (native.md 0.9).
+ */
 const READERS_OF_ARRAYS = /^(node|java):/
 
 function relationsQueryOf(query: RelationsQuery, headers: ReadonlyMap<string, string>): RelationsQuery {

@@ -1,4 +1,4 @@
-/** Resources as wholes (native.md B.4); their parts and roles have files of their own. */
+/** Resource types (native.md B.4). Their parts and roles are in separate files. */
 import type { Route } from '#http/routing/route.ts'
 import {
   Resource,

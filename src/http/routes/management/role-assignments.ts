@@ -1,4 +1,4 @@
-/** Role assignments (native.md B.8). `/detailed` and `/bulk` are paths of their own. */
+/** Role assignments (native.md B.8). `/detailed` and `/bulk` are separate paths. */
 import type { Route } from '#http/routing/route.ts'
 import {
   AssignmentsCreated,

@@ -141,7 +141,7 @@ function derivationRoutes(gateway: ManagementGateway): Route[] {
       body: DerivationCreate,
     }),
     setConditions,
-    // The Java client sends it so.
+    // The Java client uses this method.
     { ...setConditions, method: 'POST', isDescribed: false },
   ]
 }
@@ -217,7 +217,7 @@ function tenantRoleRoutes(gateway: ManagementGateway): Route[] {
   ]
 }
 
-/** A role's parents are the roles it `extends`. */
+/** The parents of a role are the roles that it `extends`. */
 function inheritanceRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
   const ofTenant = {

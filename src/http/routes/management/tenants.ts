@@ -1,4 +1,4 @@
-/** Tenants and who has roles in them (native.md B.6, B.11). */
+/** Tenants and the users that have roles in them (native.md B.6, B.11). */
 import type { Route } from '#http/routing/route.ts'
 import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 import {

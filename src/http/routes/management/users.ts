@@ -1,4 +1,4 @@
-/** Users and the roles they hold (native.md B.7, B.11). */
+/** Users and their roles (native.md B.7, B.11). */
 import type { Route } from '#http/routing/route.ts'
 import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 import {

@@ -1,12 +1,13 @@
 /**
- * Headers of facts written through a decision point (native.md A.8). They say how long to wait for the change
- * to be in force; here it is before the answer leaves, so they are checked and have no effect.
+ * Headers of facts that are written through a decision point (native.md A.8). They limit the wait until a
+ * change takes effect. In this service, it takes effect before the response is sent, so the headers are
+ * validated but have no effect.
  */
 import { TIMEOUT_POLICY, WAIT_TIMEOUT } from '#http/message/header-fields.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { CheckedHeaders } from './managed.ts'
 
-/** Throws `INVALID_INPUT` for a value that means nothing. An empty or negative timeout means no limit. */
+/** Throws `INVALID_INPUT` for invalid values. An empty or negative timeout means no limit. */
 function checkWaitHeaders(headers: ReadonlyMap<string, string>): void {
   const timeout = headers.get('x-wait-timeout')?.trim() ?? ''
   if (timeout !== '' && !Number.isFinite(Number(timeout))) {
