@@ -1,4 +1,4 @@
-/** The service as the commands see it: requests in its own words, wherever it runs. */
+/** Interface of the service for commands: requests and responses, independent of where the service runs. */
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import { parsedJson } from '#model/json-numbers.ts'
@@ -6,9 +6,9 @@ import { ApiError, RefusedError } from './exit-codes.ts'
 
 export interface ApiAnswer {
   readonly status: number
-  /** The JSON that came; the text where it was none; undefined without a body. */
+  /** Parsed JSON of the response, or its text if it is not JSON. Undefined without a body. */
   readonly body: unknown
-  /** What was done may mean more than the caller thinks, in words. */
+  /** Text of the `Warning` header; null if there is none. */
   readonly warning: string | null
 }
 
@@ -16,10 +16,13 @@ export interface Api {
   send(method: string, path: string, body?: unknown): Promise<ApiAnswer>
 }
 
-/** The answer to a change. No caller here needs its content. */
+/** Schema of the response to a change. The commands do not use its content. */
 export const Done = Type.Union([Type.Object({}), Type.Array(Type.Unknown()), Type.Undefined()])
 
-/** Makes a change. Returns the service's warning, if any. Throws `ApiError` with the service's message when it is refused. */
+/**
+ * Sends a change. Returns the warning of the service, if any. Throws `ApiError` with the message of the
+ * service if it rejects the change.
+ */
 export async function request(
   api: Api,
   method: string,
@@ -31,7 +34,10 @@ export async function request(
   return answer.warning
 }
 
-/** Asks for an answer of this form. Throws `ApiError` with the service's message when there is none. */
+/**
+ * Sends a request whose response must match the schema. Throws `ApiError` with the message of the service
+ * otherwise.
+ */
 export async function ask<Schema extends TSchema>(
   api: Api,
   schema: Schema,
@@ -42,7 +48,10 @@ export async function ask<Schema extends TSchema>(
   return resultOf(schema, await api.send(method, path, body), `${method} ${path}`)
 }
 
-/** The value of a successful answer. Throws `ApiError` for another answer; `asked` names the request in messages. */
+/**
+ * Body of a successful response. Throws `ApiError` for any other response; `asked` identifies the request in
+ * messages.
+ */
 export function resultOf<Schema extends TSchema>(
   schema: Schema,
   answer: ApiAnswer,
@@ -51,12 +60,12 @@ export function resultOf<Schema extends TSchema>(
   if (answer.status === 401) throw keyRefused(answer)
   if (answer.status >= 400 && answer.status < 500) throw new RefusedError(`${asked}: ${messageOf(answer)}`)
   if (answer.status >= 300) throw new ApiError(`${asked}: ${messageOf(answer)}`)
-  // A proxy, a login page or another program at that address must not be taken for a service that says yes or no.
+  // A response of a proxy, a login page or another program must not count as a decision of the service.
   if (!Check(schema, answer.body)) throw foreignAnswer(asked)
   return answer.body
 }
 
-/** The service knows no such key. */
+/** Error for a key that the service does not accept. */
 export function keyRefused(answer: ApiAnswer): ApiError {
   return new ApiError(
     `${messageOf(answer)}; the key is that of --key, else of VERDICT_KEY or VERDICT_KEY_FILE`,
@@ -69,10 +78,10 @@ export function foreignAnswer(asked: string): ApiError {
   )
 }
 
-/** What a service says as text: one line, and no page for people. */
+/** Error messages in text form: a single line that is not HTML. */
 const SENTENCE = /^(?!\s*<)[^\n]{1,500}\n?$/
 
-/** The message of an error answer, whichever of the service's forms it has. */
+/** Message of an error response, in any of the formats of the service. */
 export function messageOf({ status, body }: ApiAnswer): string {
   if (typeof body === 'string' && SENTENCE.test(body)) return body.trim()
   if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message)
@@ -81,7 +90,7 @@ export function messageOf({ status, body }: ApiAnswer): string {
     : `status ${status}`
 }
 
-/** The body as JSON if it is JSON, else as text. */
+/** The body as JSON if it is valid JSON, otherwise as text. */
 export function bodyOf(text: string): unknown {
   if (text === '') return undefined
   try {
@@ -91,7 +100,9 @@ export function bodyOf(text: string): unknown {
   }
 }
 
-/** The text of a header `Warning`: a code, who warns, and the text in quotes. */
+/**
+ * Text of a `Warning` header, which consists of a code, an agent and a quoted text. Null if there is none.
+ */
 export function warningOf(header: string | null | undefined): string | null {
   const text = bodyOf(/^\d+ \S+ (".*")$/.exec(header ?? '')?.[1] ?? '')
   return typeof text === 'string' ? text : null

@@ -1,23 +1,25 @@
-/** Reads a backup (`model/backup.ts`) and checks it, file by file. */
+/** Reads a backup (`model/backup.ts`) and verifies each of its files. */
 import { createHash } from 'node:crypto'
 import { Check } from 'typebox/schema'
 import { BACKUP_FORMAT, BACKUP_MANIFEST_BYTES_MAX, BackupManifest } from '#model/backup.ts'
 import { EncodingError, utf8Text } from '#model/utf8-text.ts'
 import { UsageError } from './exit-codes.ts'
 
-/** Takes the bytes of one file after the other. */
+/** Receives the files of a backup one after another. */
 export interface BackupSink {
-  /** Begins a file. */
+  /** Starts a file. */
   begin(path: string): Promise<void>
   write(bytes: Uint8Array): Promise<void>
-  /** Ends the file, which was as its digest says. */
+  /** Ends the current file after its digest was verified. */
   end(): Promise<void>
 }
 
 const NOWHERE: BackupSink = { begin: async () => {}, write: async () => {}, end: async () => {} }
 const LINE_FEED = 10
 
-/** Returns the manifest of a backup that is whole. Throws `UsageError` for one that is not, or is none. */
+/**
+ * Returns the manifest if the backup is complete. Throws `UsageError` if it is incomplete or not a backup.
+ */
 export async function readBackup(
   pieces: AsyncIterable<Uint8Array>,
   sink: BackupSink = NOWHERE,
@@ -49,7 +51,7 @@ function manifestIn(line: Uint8Array | null): BackupManifest {
     manifest = JSON.parse(line === null ? '' : utf8Text(line))
   } catch (error) {
     if (error instanceof EncodingError) throw new UsageError(`the backup:${error.message}`)
-    // Other faults are refused below.
+    // Other errors are reported below.
   }
   if (!Check(BackupManifest, manifest)) throw new UsageError('this is no backup of Verdict')
   if (manifest.format !== BACKUP_FORMAT) {
@@ -61,7 +63,7 @@ function manifestIn(line: Uint8Array | null): BackupManifest {
   return manifest
 }
 
-/** The bytes of pieces of any size. */
+/** Reads bytes from pieces of any size. */
 class Bytes {
   readonly #pieces: AsyncIterator<Uint8Array>
   #rest: Uint8Array = new Uint8Array(0)
@@ -70,7 +72,7 @@ class Bytes {
     this.#pieces = pieces[Symbol.asyncIterator]()
   }
 
-  /** At most so many of them; null at the end. */
+  /** Returns at most `max` of the next bytes; null at the end. */
   async next(max: number): Promise<Uint8Array | null> {
     while (this.#rest.length === 0) {
       const step = await this.#pieces.next()
@@ -82,7 +84,10 @@ class Bytes {
     return taken
   }
 
-  /** Up to the first line feed; null where there is none within what a manifest may take. */
+  /**
+   * Returns the bytes up to the first line feed. Null if there is none within the maximum length of a
+   * manifest.
+   */
   async line(): Promise<Uint8Array | null> {
     const parts: Uint8Array[] = []
     let length = 0

@@ -1,4 +1,4 @@
-/** Grants a role, or takes it back, and says what is unknown. */
+/** Creates or revokes the grant of a role, and reports unknown names. */
 import { Check } from 'typebox/schema'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import { GroupRead, GroupRecord } from '#model/wire/group.ts'
@@ -10,8 +10,8 @@ import type { Grant } from './grants.ts'
 import { unknownInGrant } from './unknown-names.ts'
 
 /**
- * Grants or takes back. Returns whether that changed anything. `end`: what the body says of it. Throws `RefusedError`, which names
- * what is unknown with the nearest that there is.
+ * Creates or revokes a grant. Returns whether this changed anything. `end`: expiration time for the body of
+ * the request. Throws `RefusedError` with the unknown names and similar existing names.
  */
 export async function changeGrant(
   api: Api,
@@ -28,14 +28,14 @@ export async function changeGrant(
     await refuseUnknown(api, place, grant, isNew)
     if (!isNew) return false
   }
-  // What is granted already, with that end.
+  // The grant already exists with this expiration time.
   if (answer.status === 409 && Check(ManagementError, answer.body)) return false
   const granted = grant.isGroup ? GroupRead : RoleAssignment
   resultOf(isNew ? granted : Done, answer, `${change.method} ${path}`)
   return true
 }
 
-/** Throws `RefusedError` if anything is unknown that is named. */
+/** Throws `RefusedError` if any of the names is unknown. */
 async function refuseUnknown(api: Api, place: string, grant: Grant, isNew: boolean): Promise<void> {
   const sentences = await unknownInGrant(api, place, grant)
   if (sentences.length === 0) return
@@ -49,7 +49,10 @@ function userRequest(place: string, { holder, role, instance, tenant }: Grant) {
   return { path: `/v2/facts/${place}/role_assignments`, body: { user: holder, role, ...where } }
 }
 
-/** A grant to a group makes an instance that is not there, in the tenant of the group. A slip must not. */
+/**
+ * Builds the request for a grant to a group. The service would create a missing instance in the tenant of the
+ * group. A typo must not cause this, so the existence of the instance is checked first.
+ */
 async function groupRequest(api: Api, place: string, grant: Grant, isNew: boolean) {
   const { holder, role, instance, tenant } = grant
   const { type: resource, key: resource_instance } = instance!

@@ -1,6 +1,6 @@
 /**
- * The command line as a function: from arguments to output and an exit code (`exit-codes.ts`). Each command is a file in
- * `commands`; what they share are the options here.
+ * The command line as a function from arguments to output and an exit code (`exit-codes.ts`). Each command is
+ * a file in `commands`; this file defines the common options.
  */
 import yargs, { type Argv } from 'yargs'
 import { VERSION } from '#model/version.ts'
@@ -25,13 +25,13 @@ Exit codes: 0 done, or the answer is yes; 1 the answer is no: denied, a test fai
 out; 2 the command or a file is wrong; 3 the service could not be reached, refused, or did not answer as one;
 4 a defect of Verdict.`
 
-/** Columns of help on a wider terminal. */
+/** Maximum width of the help text, in columns. */
 const HELP_WIDTH_MAX = 110
 
 export async function runCommandLine(args: readonly string[], streams: Streams): Promise<ExitCode> {
   let session: Session | null = null
   const run: Run = action => async options => {
-    // Not needed by help.
+    // Loaded here because help does not need it.
     const { Session } = await import('./session.ts')
     const opened = await Session.open(streams, options)
     session = opened
@@ -42,7 +42,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
     const words = args[0] === COMPLETION_FLAG ? args.slice(1) : null
     const parsed = words === null ? args : completionArguments(words)
     const parser = await parserOf(parsed, run)
-    // Without the callback help would be printed past the given streams.
+    // Without the callback, the parser would print help directly instead of to the given streams.
     await parser.parseAsync([...parsed], {}, (_error: unknown, _options: unknown, text: string) => {
       const lines = words === null ? [text] : completionLines(text, words)
       for (const line of lines) if (line !== '') print(line)
@@ -60,7 +60,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
   }
 }
 
-/** The parser of all commands, with what these arguments may need of them. */
+/** The parser of the commands that these arguments can refer to. */
 async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonOptions>> {
   let parser: Argv<CommonOptions> = yargs([...args])
     .scriptName('verdict')
@@ -83,14 +83,16 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
     })
     .option('output', { alias: 'o', choices: ['auto', 'table', 'json'], describe: 'form of results' })
     .strict()
-    // Not in that of the terminal: the messages are read by `usage-hints.ts`, and all others are English.
+    // Not the language of the terminal: `usage-hints.ts` parses the messages, and all other texts are
+    // English.
     .locale('en')
-    // Without groups: of --for -8h the parser would make the options 8 and h, which is help, and exits as a grant does.
+    // Without groups of short options: the parser would interpret --for -8h as the options 8 and h. The
+    // latter is help, which exits with the same code as a successful grant.
     .parserConfiguration({ 'dot-notation': false, 'short-option-groups': false })
     .check(options => {
-      // No option may be given several times; only the list of files may.
+      // Options must not be repeated; only the list of files can have several values.
       const repeated = Object.keys(options).find(
-        // An alias of the option is in the list as well.
+        // The list also contains the aliases of the option.
         name => name.length > 1 && name !== 'files' && Array.isArray(options[name]),
       )
       if (repeated !== undefined)
@@ -101,7 +103,8 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
     .version(VERSION)
     .help()
     .alias('h', 'help')
-    // To break lines takes a quarter of the time in which help is there. It is made before each command, in case it is needed.
+    // Line breaking takes a quarter of the time of help. The parser prepares help for each command, even if
+    // it is not shown.
     .wrap(args.length > 1 && isAskedForHelp(args) ? HELP_WIDTH_MAX : null)
     .epilogue(EPILOGUE)
     .exitProcess(false)
@@ -110,7 +113,7 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
     })
   for (const listing of COMMANDS) {
     const [name = ''] = listing.usage.split(' ', 1)
-    // The words may be values of options: then one more command is loaded than is called.
+    // The word could be the value of an option. In that case, one more command is loaded than necessary.
     parser = args.includes(name)
       ? (await listing.load())(listing, parser, run)
       : parser.command(listing.usage, listing.description)
@@ -118,7 +121,7 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
   return parser
 }
 
-/** What the parser says of the command. */
+/** Error message of the parser. */
 class ParserError extends UsageError {}
 
 async function messageOf(error: Error, args: readonly string[], run: Run): Promise<string> {
@@ -145,10 +148,10 @@ function exitCodeOf(session: Session | null): ExitCode {
   return session?.exitCode ?? EXIT.yes
 }
 
-/** Whether the error is no defect of ours. */
+/** Whether the error is not a defect of Verdict. */
 function isExpected(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   const kinds = [ApiError, UsageError, ModelFileError]
-  // An error of a system call, for a file that does not exist or a full disk, names the call.
+  // Errors of system calls, for example for missing files or a full disk, contain the name of the call.
   return kinds.some(kind => error instanceof kind) || ('syscall' in error && 'code' in error)
 }

@@ -1,8 +1,8 @@
-/** A command is a function that adds itself to the parser. */
+/** Types of commands. A command is a function that adds itself to the parser. */
 import type { Argv } from 'yargs'
 import type { CommonOptions, Session } from './session.ts'
 
-/** Adds a command to the parser under what help says of it; `run` gives the command its session. */
+/** Adds a command to the parser with its usage and description. `run` opens the session of the command. */
 export type Command = (listing: CommandListing, parser: Argv<CommonOptions>, run: Run) => Argv<CommonOptions>
 
 export type Run = <Options extends CommonOptions>(
@@ -10,7 +10,7 @@ export type Run = <Options extends CommonOptions>(
 ) => (options: Options) => Promise<void>
 
 export interface CommandListing {
-  /** Its name and its arguments, as the parser takes them. */
+  /** Name and arguments in the syntax of the parser. */
   readonly usage: string
   readonly description: string
   readonly load: () => Promise<Command>

@@ -1,6 +1,7 @@
 /**
- * The commands, as help lists them. What a command does is loaded when it is called: most of what `apply` and `test` need, which run a
- * service of their own, would keep `check` waiting longer than its question takes.
+ * List of the commands in the order of the help text. The implementation of a command is loaded when it is
+ * called: `apply` and `test` run an in-process service, and loading it would take longer than the request of
+ * `check`.
  */
 import type { CommandListing } from './command.ts'
 

@@ -1,27 +1,34 @@
 /**
- * What may stand next in a command that is not finished, for the shells (`shell-scripts.ts`). The parser knows commands and options;
- * what it would offer besides is left out here, so that where a file belongs the shell offers files.
+ * Completions of an unfinished command, for the scripts of the shells (`shell-scripts.ts`). The parser
+ * provides commands and options. Its other suggestions are removed, so that the shell offers files where a
+ * file is expected.
  */
 import { COMMANDS } from './commands.ts'
 
-/** The first argument with which a shell asks, and the parser's own word for that. */
+/** The first argument in requests of a shell, and the corresponding flag of the parser. */
 export const COMPLETION_FLAG = '--complete-words'
 const PARSER_FLAG = '--get-yargs-completions'
 
 const DESCRIPTIONS = new Map(COMMANDS.map(({ usage, description }) => [nameOf(usage), description]))
 
-/** Arguments with which the parser says what may follow on these words: those behind the name of the program, the unfinished one last. */
+/**
+ * Arguments that make the parser print completions of these words. The words are those after the program
+ * name; the last one is unfinished.
+ */
 export function completionArguments(words: readonly string[]): string[] {
-  // Of `--output=t`, bash makes three words.
+  // bash splits `--output=t` into three words.
   return [PARSER_FLAG, 'verdict', ...words.filter(word => word !== '=')]
 }
 
-/** What the parser says, as lines of a name, and for commands a tab and what they do. */
+/**
+ * Converts the output of the parser to lines. Each line is a name; for a command, a tab and its description
+ * follow.
+ */
 export function completionLines(said: string, words: readonly string[]): string[] {
   const current = words.at(-1) ?? ''
   const isCommandGiven = words.slice(0, -1).some(word => DESCRIPTIONS.has(word))
   return said.split('\n').flatMap(offered => {
-    // For some shells, which it takes from its own environment, it adds descriptions.
+    // For some shells, which the parser detects by environment variables, it appends descriptions.
     const name = offered.replace(/(\t|(?<!\\):).*$/, '')
     if (name === '' || !name.startsWith(current) || name.startsWith('-') !== current.startsWith('-'))
       return []

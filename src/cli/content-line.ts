@@ -1,18 +1,18 @@
-/** Reads lines of an export and checks their form. */
+/** Parses and validates lines of an export. */
 import { Compile } from 'typebox/schema'
 import { parsedJson } from '#model/json-numbers.ts'
 import { CONTENT_LINES, type ContentKind, type ContentLine } from '#model/wire/environment-content.ts'
 
-/** The line is not one of an export; the message says why. */
+/** Thrown if a line is not a valid line of an export. The message contains the reason. */
 export class ContentLineError extends Error {
   override readonly name = 'ContentLineError'
 }
 
 const KINDS = Object.keys(CONTENT_LINES) as ContentKind[]
-/** Compiled when the first line of a kind comes: files have millions of lines, of few kinds. */
+/** Compiled at the first line of a kind: files can have millions of lines, but few kinds. */
 const VALIDATORS = new Map<ContentKind, ReturnType<typeof Compile>>()
 
-/** Throws `ContentLineError`. */
+/** Parses a line. Throws `ContentLineError`. */
 export function contentLineOf(text: string): ContentLine {
   const value = parsed(text)
   const kind = KINDS.find(each => each === value?.kind)
@@ -20,7 +20,7 @@ export function contentLineOf(text: string): ContentLine {
   const validator = VALIDATORS.get(kind) ?? Compile(CONTENT_LINES[kind])
   VALIDATORS.set(kind, validator)
   if (validator.Check(value)) return value as ContentLine
-  // Many programs write null for what they leave out, and the requests behind the lines take it so.
+  // Many programs write null for absent fields. The API treats null the same way.
   const said = Object.fromEntries(Object.entries(value!).filter(([, field]) => field !== null))
   if (validator.Check(said)) return said as ContentLine
   const [, [finding]] = validator.Errors(value)

@@ -1,4 +1,4 @@
-/** Deletes what cannot be brought back: whoever does it types its name, or says so in the command. */
+/** Deletes objects that cannot be restored. The user must type the name, or confirm with an option. */
 import { request } from './api.ts'
 import { isNameTyped } from './consent.ts'
 import { EXIT } from './exit-codes.ts'
@@ -8,9 +8,9 @@ export const YES_OPTION = { alias: 'y', type: 'boolean', default: false, describ
 
 interface Deletion {
   readonly path: string
-  /** To be typed. */
+  /** Name that the user must type. */
   readonly name: string
-  /** Everything that goes with it, in words. */
+  /** Description of everything that is deleted. */
   readonly what: string
   readonly isAgreed: boolean
 }

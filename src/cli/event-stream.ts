@@ -1,24 +1,27 @@
-/** Server-Sent Events, read as they come: https://html.spec.whatwg.org/multipage/server-sent-events.html, as far as this service writes them. */
+/**
+ * Parser for Server-Sent Events, limited to the features that this service uses:
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html.
+ */
 
 export interface StreamEvent {
   readonly event: string
-  /** Absent: the position stays what it was. */
+  /** Absent: the position does not change. */
   readonly id?: string
   readonly data: string
 }
 
 export class EventReader {
   readonly #decoder = new TextDecoder()
-  /** What the service says a client should wait before it connects again. */
+  /** Time that a client should wait before it reconnects, as stated by the service. */
   retryMs = 1_000
-  /** What has come of an event that has not ended. */
+  /** Received text of an incomplete event. */
   #rest: string
 
   constructor() {
     this.#rest = ''
   }
 
-  /** The events that end in what has come. */
+  /** Yields the events that are completed by these bytes. */
   *read(bytes: Uint8Array): Generator<StreamEvent> {
     this.#rest += this.#decoder.decode(bytes, { stream: true })
     const blocks = this.#rest.split('\n\n')

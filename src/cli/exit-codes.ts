@@ -1,27 +1,32 @@
-/** The meaning of the exit code of a command, so that scripts can branch on it. */
+/** Exit codes of the commands, so that scripts can evaluate them. */
 import { inspect } from 'node:util'
 
 export const EXIT = {
-  /** Done; or the answer is yes. */
+  /** Success, or a positive result. */
   yes: 0,
-  /** The answer is no: denied, a test failed, a plan was not carried out, not ready. */
+  /** Negative result: access denied, a test failed, a plan was not applied, the service is not ready. */
   no: 1,
-  /** The command or a file it was given is wrong. */
+  /** The command or an input file is invalid. */
   usage: 2,
-  /** The service could not be reached or refused, or its answer was not whole. */
+  /** The service could not be reached, rejected the request, or sent an incomplete response. */
   service: 3,
-  /** A defect of Verdict itself. Not the 1 with which Node ends then: 1 is an answer here. */
+  /**
+   * A defect of Verdict itself. Not 1, the code with which Node exits in this case, because 1 is a result.
+   */
   defect: 4,
 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** The message about a defect: where it is. */
+/** Message for a defect, including the stack. */
 export function defectMessage(error: unknown): string {
   return `verdict: a defect of Verdict itself: ${inspect(error)}\n`
 }
 
-/** What a call of the system about a file came to; its own words where they are not about one, or are rare. */
+/**
+ * Message for a failed system call on a file. For errors without a path and for rare codes, the original
+ * message.
+ */
 export function fileMessage(error: Error): string {
   const { code = '', path } = error as NodeJS.ErrnoException
   if (path === undefined) return error.message
@@ -43,22 +48,22 @@ export function fileMessage(error: Error): string {
   return `${path}: ${error.message}`
 }
 
-/** The command line has no meaning; the message says how the command is called. */
+/** Thrown if the command line is invalid. The message contains the correct usage. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The service refused, or the answer is not one of a Verdict service. */
+/** Thrown if the service rejects a request, or the response does not come from a Verdict service. */
 export class ApiError extends Error {
   override readonly name: string = 'ApiError'
 }
 
-/** The service took the request for wrong: the same request will not do better. */
+/** Thrown if the service considers the request invalid. Repeating the same request has no effect. */
 export class RefusedError extends ApiError {
   override readonly name = 'RefusedError'
 }
 
-/** What is wrong with a model file; the message says it finding by finding, each with its place. */
+/** Errors in a model file. The message contains all findings with their locations. */
 export class ModelFileError extends Error {
   override readonly name = 'ModelFileError'
 }

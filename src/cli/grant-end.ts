@@ -1,4 +1,4 @@
-/** When a grant ends, as the command line says it: a while from now, or a moment. */
+/** Expiration time of a grant as specified on the command line: a duration from now, or a point in time. */
 import { Compile } from 'typebox/schema'
 import type { Argv } from 'yargs'
 import { endMoment, MOMENT_FORM } from '#model/wire/building-blocks.ts'
@@ -12,7 +12,7 @@ const [SECOND, MINUTE, HOUR, DAY, WEEK] = [1, 60, 3_600, 86_400, 604_800].map(un
   number,
 ]
 const UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY, w: WEEK }
-/** Ten years: more is a slip, or said with --until. */
+/** Ten years. A longer duration is probably a typo; `--until` can express it. */
 const FOR_MAX = 3_653 * DAY
 
 export const endArguments = <Given>(command: Argv<Given>) =>
@@ -23,7 +23,7 @@ export const endArguments = <Given>(command: Argv<Given>) =>
     })
     .option('until', { type: 'string', describe: 'when it ends: 2031-01-31T18:00:00+01:00' })
 
-/** The moment, as `toISOString` writes it; null: it lasts. Throws `UsageError`. */
+/** Expiration time in the format of `toISOString`. Null: the grant does not expire. Throws `UsageError`. */
 export function endOf(
   { for: time, until }: { readonly for?: string | undefined; readonly until?: string | undefined },
   now: number,

@@ -1,4 +1,7 @@
-/** A role that somebody holds somewhere, as people say it: `ann editor on document:d1`, `ann auditor in acme`. */
+/**
+ * A role of a user or group in the syntax of the command line: `ann editor on document:d1`,
+ * `ann auditor in acme`.
+ */
 import type { Argv } from 'yargs'
 import type { InstanceKey } from '#model/change.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
@@ -6,19 +9,22 @@ import { formatInstanceReference, parseInstanceReference } from '#model/instance
 import { UsageError } from './exit-codes.ts'
 
 export interface Grant {
-  /** Key of a user, or of a group. */
+  /** Key of a user or of a group. */
   readonly holder: string
   readonly isGroup: boolean
   readonly role: string
   /** Null: the role is held in a tenant. */
   readonly instance: InstanceKey | null
-  /** Where a tenant role is held. Of a role on an instance: where that is made if it is not there; undefined, it must be. */
+  /**
+   * Tenant in which a tenant role is held. For a role on an instance, the tenant in which a missing instance
+   * is created; undefined: the instance must exist.
+   */
   readonly tenant: string | undefined
 }
 
 const WORDS = ['on', 'in'] as const
 
-/** The arguments of `<user> <role> [on|in] [place]`. */
+/** Arguments of `<user> <role> [on|in] [place]`. */
 export const grantArguments = <Given>(command: Argv<Given>) =>
   command
     .positional('user', {
@@ -43,7 +49,7 @@ interface GivenGrant {
   readonly tenant?: string | undefined
 }
 
-/** Throws `UsageError` for a place that is none. */
+/** Throws `UsageError` if the place is not valid. */
 export function grantOf({ user: holder, role, on: word, place, group: isGroup, tenant }: GivenGrant): Grant {
   if (word !== undefined && place === undefined)
     throw new UsageError(`${word}: expected ${word === 'on' ? 'type:key' : 'the key of a tenant'} behind it`)
@@ -60,13 +66,13 @@ export function grantOf({ user: holder, role, on: word, place, group: isGroup, t
   return { holder, isGroup, role, instance, tenant }
 }
 
-/** `ann: editor on document:d1`. */
+/** Formats a grant: `ann: editor on document:d1`. */
 export function grantText({ holder, isGroup, role, instance, tenant }: Grant): string {
   const where = instance ? `on ${formatInstanceReference(instance)}` : `in ${tenant}`
   return `${isGroup ? 'group ' : ''}${holder}: ${role} ${where}`
 }
 
-/** The same for programs. */
+/** The grant as JSON output. */
 export function shownGrant({ holder, isGroup, role, instance, tenant }: Grant) {
   const where = instance ? { resource_instance: formatInstanceReference(instance) } : { tenant }
   return { ...(isGroup ? { group: holder } : { user: holder }), role, ...where }

@@ -1,6 +1,7 @@
 /**
- * The service over HTTP. Whatever keeps an answer from coming, as a whole, is an `ApiError`. Node's own client and not `fetch`, which
- * takes twice as long to load and gives up on an answer that begins after five minutes, as that to a large import may.
+ * HTTP client for the service. Any failure to receive a complete response is an `ApiError`. Uses the client
+ * of Node instead of `fetch`, which takes twice as long to load and stops waiting after five minutes. The
+ * response to a large import can take longer.
  */
 import { type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -24,12 +25,12 @@ export class HttpApi implements Api {
     return this.#whole(await this.#request(method, path, json, 'application/json'))
   }
 
-  /** Sends a body that is not kept in memory. Throws what reading it throws. */
+  /** Streams a body from its source. Throws the errors of the source. */
   async upload(path: string, body: AsyncIterable<Uint8Array>, contentType: string): Promise<ApiAnswer> {
     return this.#whole(await this.#request('POST', path, body, contentType))
   }
 
-  /** The body of a successful answer in pieces, for an answer that is not kept in memory. */
+  /** Streams the body of a successful response. */
   async *download(path: string, method: 'GET' | 'POST' = 'GET'): AsyncIterable<Uint8Array> {
     const response = await this.#request(method, path, null, '')
     if (response.statusCode === 200) yield* this.#pieces(response)
@@ -39,7 +40,10 @@ export class HttpApi implements Api {
     }
   }
 
-  /** An answer that goes on, in pieces. Throws `RefusedError` for what would be refused again. */
+  /**
+   * Streams the body of a response without a fixed end. Throws `RefusedError` if repeating the request has no
+   * effect.
+   */
   async *stream(path: string): AsyncIterable<Uint8Array> {
     const response = await this.#request('GET', path, null, '')
     if (response.statusCode === 200) {
@@ -54,13 +58,13 @@ export class HttpApi implements Api {
 
   async #whole(response: IncomingMessage): Promise<ApiAnswer> {
     const body = bodyOf(await text(this.#pieces(response)))
-    // Refused before all was sent: nobody takes the rest.
+    // The service responded before it received the whole body, so it does not read the rest.
     const sending = (response as IncomingMessage & { readonly req: ClientRequest }).req
     if (!sending.writableFinished) sending.destroy()
     return { status: response.statusCode!, body, warning: warningOf(response.headers['warning'] as string) }
   }
 
-  /** Throws `ApiError` when there is no answer. */
+  /** Throws `ApiError` if there is no response. */
   async #request(method: string, path: string, body: Body, contentType: string): Promise<IncomingMessage> {
     const url = new URL(`${this.address}${path}`)
     const open = url.protocol === 'https:' ? (await import('node:https')).request : overHttp
@@ -89,7 +93,7 @@ export class HttpApi implements Api {
     throw new ApiError(`${this.address} sends on to ${location}: name that address with --url or VERDICT_URL`)
   }
 
-  /** Throws `ApiError` when the body ends before its announced end. */
+  /** Throws `ApiError` if the body ends prematurely. */
   async *#pieces(response: IncomingMessage): AsyncIterable<Uint8Array> {
     try {
       yield* response as AsyncIterable<Uint8Array>
@@ -99,7 +103,7 @@ export class HttpApi implements Api {
   }
 }
 
-/** The pieces; `onFault` hears first of what is wrong with them, as it is. */
+/** Yields the pieces. `onFault` receives errors of the source unchanged, before they are rethrown. */
 async function* unspoiled(
   pieces: AsyncIterable<Uint8Array>,
   onFault: (error: unknown) => void,
@@ -112,7 +116,10 @@ async function* unspoiled(
   }
 }
 
-/** What a person can do something about. The libraries below name places in their own code. */
+/**
+ * Reason of a failed connection that the user can act on. Messages of the underlying libraries refer to their
+ * internals.
+ */
 function reasonOf(error: unknown, url: URL): string {
   const { code = '', message } = error as NodeJS.ErrnoException
   const other = url.protocol === 'https:' ? 'http' : 'https'

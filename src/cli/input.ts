@@ -1,22 +1,25 @@
-/** Files that are read: line by line, without being held in memory as a whole, or as one text. */
+/** Reads input files: line by line as a stream, or as one text. */
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { EncodingError, utf8Text } from '#model/utf8-text.ts'
 import { ModelFileError, UsageError } from './exit-codes.ts'
 
-/** A positional argument that is a file. `-`, which the parser does not take for a text, is standard input or output. */
+/**
+ * A positional argument for a file. `-` stands for standard input or output; the parser passes it as an empty
+ * string.
+ */
 export const FILE_ARGUMENT = { type: 'string', coerce: (file: string) => (file === '' ? '-' : file) } as const
 
 export interface InputLine {
-  /** Without blanks around it; never empty. */
+  /** Text without surrounding whitespace; never empty. */
   readonly text: string
-  /** From 1. */
+  /** Line number, starting at 1. */
   readonly number: number
 }
 
 /**
- * The lines of a file that are not blank; `-` is standard input. Lines that begin with # are comments. Throws `UsageError` for bytes
- * that are not UTF-8.
+ * Yields the lines of a file, without blank lines and comments, which begin with #. `-` is standard input.
+ * Throws `UsageError` for invalid UTF-8.
  */
 export async function* linesOf(
   file: string,
@@ -35,7 +38,7 @@ export async function* linesOf(
   }
 }
 
-/** The lines of a file as UTF-8 again, for a body that is not held in memory. Throws `UsageError` for bytes that are not UTF-8. */
+/** Yields the lines of a file as UTF-8, for a streamed body. Throws `UsageError` for invalid UTF-8. */
 export async function* checkedBytesOf(
   file: string,
   pieces: AsyncIterable<Uint8Array | string>,
@@ -47,7 +50,7 @@ export async function* checkedBytesOf(
   }
 }
 
-/** The text of a model file. Throws `ModelFileError` for bytes that are not UTF-8. */
+/** Text of a model file. Throws `ModelFileError` for invalid UTF-8. */
 export async function modelTextOf(file: string): Promise<string> {
   const bytes = await readFile(file).catch((error: Error) => {
     throw about(file, error)
@@ -59,7 +62,7 @@ export async function modelTextOf(file: string): Promise<string> {
   }
 }
 
-/** The pieces of a file. */
+/** Yields the pieces of a file. Errors contain its path. */
 async function* named(file: string): AsyncIterable<Uint8Array> {
   try {
     yield* createReadStream(file) as AsyncIterable<Uint8Array>
@@ -68,7 +71,7 @@ async function* named(file: string): AsyncIterable<Uint8Array> {
   }
 }
 
-/** Calls of the system that read what is open already do not say which file they were about. */
+/** Adds the path of the file to an error. Errors of system calls on open files do not contain it. */
 function about(file: string, error: Error): Error {
   return Object.assign(error, { path: file })
 }
@@ -84,14 +87,17 @@ async function* counted(
   }
 }
 
-/** The lines in pieces of UTF-8, which may end anywhere. Throws what reading the pieces throws, and `EncodingError`. */
+/**
+ * Yields the lines in pieces of UTF-8, which can be split at any byte. Throws errors of the source, and
+ * `EncodingError`.
+ */
 export async function* linesIn(pieces: AsyncIterable<Uint8Array | string>): AsyncIterable<string> {
   for await (const lines of lineGroupsIn(pieces)) yield* lines
 }
 
-/** The same lines, those that end in one piece together. */
+/** Yields the lines in groups: the lines that end in the same piece. */
 async function* lineGroupsIn(pieces: AsyncIterable<Uint8Array | string>): AsyncIterable<string[]> {
-  // The pieces of a line whose end has not come.
+  // Pieces of a line whose end has not been read.
   let rest: Uint8Array[] = []
   let count = 0
   for await (const piece of pieces) {

@@ -1,25 +1,28 @@
-/** Projects and environments by the names that people give them, as lists and messages show them. */
+/** Names of projects and environments, for lists and messages. */
 import type { Static, TSchema } from 'typebox'
 import { EnvironmentList } from '#model/wire/environment.ts'
 import { ProjectList } from '#model/wire/project.ts'
 import { type Api, ask } from './api.ts'
 
-/** Ceiling of a page of either. */
+/** Maximum size of a page of projects or environments. */
 const PAGE_SIZE = 100
 
 export const projectsIn = (api: Api) => allOf(api, ProjectList, '/v2/projects')
 
-/** `project`: by key or id. */
+/** `project`: key or ID. */
 export const environmentsIn = (api: Api, project: string) =>
   allOf(api, EnvironmentList, `/v2/projects/${encodeURIComponent(project)}/envs`)
 
-/** What projects and environments are called, by id. */
+/** Keys of projects and environments by ID. */
 export interface PlaceNames {
   readonly projects: ReadonlyMap<string, string>
   readonly environments: ReadonlyMap<string, string>
 }
 
-/** The names of what these ids stand for, as far as the caller's key opens it. One request for each project, and some. */
+/**
+ * Keys of the projects and their environments, as far as the caller's key has access to them. Sends at least
+ * one request per project, and one for the list of projects.
+ */
 export async function namesOfPlaces(api: Api, projectIds: Iterable<string>): Promise<PlaceNames> {
   const projects = new Map((await projectsIn(api)).map(({ id, key }) => [id, key]))
   const environments = new Map<string, string>()
@@ -30,7 +33,7 @@ export async function namesOfPlaces(api: Api, projectIds: Iterable<string>): Pro
   return { projects, environments }
 }
 
-/** All pages of a list that is a bare array. */
+/** All pages of a list that is a plain array. */
 async function allOf<Schema extends TSchema>(api: Api, list: Schema, path: string): Promise<Static<Schema>> {
   const all: unknown[] = []
   for (let page = 1; ; page += 1) {

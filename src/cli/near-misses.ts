@@ -1,4 +1,4 @@
-/** What would have allowed, but for one thing, in sentences for people. */
+/** Describes near misses, checks that fail because of exactly one condition, in sentences. */
 import type { ExplainedResult } from '#model/wire/decision.ts'
 
 type Rebac = ExplainedResult['debug']['rebac']
@@ -6,10 +6,10 @@ type NearMiss = NonNullable<Rebac['near_misses']>[number]
 type Step = NearMiss extends infer Miss ? (Miss extends { path: (infer Each)[] } ? Each : never) : never
 type Instance = Step['subject']
 
-/** Ways that are longer are told by their first step. */
+/** Maximum number of steps of a shown path. Longer paths are represented by their first step. */
 const STEPS_SHOWN_MAX = 4
 
-/** One line each; none where the service names none. */
+/** One line per near miss; empty if the service reports none. */
 export function nearMissTexts(
   user: string,
   { near_misses: misses = [], more_near_misses: more }: Rebac,
@@ -47,7 +47,7 @@ function textOf(user: string, miss: NearMiss): string {
   }
 }
 
-/** `folder:specs#viewer or #editor`. */
+/** Formats roles: `folder:specs#viewer or #editor`. */
 function rolesOn(instance: string, [first = '', ...others]: readonly string[], word: 'and' | 'or'): string {
   const last = others.pop()
   const between = others.map(role => `, #${role}`).join('')

@@ -1,13 +1,13 @@
 /**
- * What commands print: tables and sentences for people, JSON for programs. Results go to standard output, all else to
- * standard error.
+ * Output of commands: tables and sentences for people, JSON for programs. Results are written to standard
+ * output, all other text to standard error.
  */
 import { styleText } from 'node:util'
 import { assert } from '#model/assert.ts'
 
 export type OutputForm = 'auto' | 'table' | 'json'
 
-/** A stream that may be a terminal. */
+/** A stream that can be a terminal. */
 export type OutputStream = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
 interface OutputStreams {
@@ -17,22 +17,22 @@ interface OutputStreams {
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Told how much is done. */
+/** Receives the amount of completed work. */
 export type OnProgress = (done: number) => void
 
-/** Characters a progress bar takes. */
+/** Width of a progress bar in characters. */
 const BAR_WIDTH = 30
 
 export class Output {
-  /** Whether a person reads the output. */
+  /** Whether the output is for people. */
   readonly isHuman: boolean
   readonly #stdout: OutputStream
   readonly #stderr: OutputStream
 
-  /** `null`: nobody reads tables. */
+  /** Null if the output is for programs. */
   readonly #tables: typeof import('table') | null
 
-  /** Loads what the output takes: to draw tables needs longer than to ask a question. */
+  /** Loads the library for tables only if it is needed, because loading it takes longer than a check. */
   static async open(streams: OutputStreams, form: OutputForm): Promise<Output> {
     const isHuman = form === 'auto' ? streams.stdout.isTTY === true : form === 'table'
     return new Output(streams, isHuman ? await import('table') : null)
@@ -50,7 +50,7 @@ export class Output {
     this.#stdout.write(`${this.isHuman ? human() : JSON.stringify(value)}\n`)
   }
 
-  /** Prints something besides the result. */
+  /** Prints additional information to standard error. */
   note(text: string): void {
     this.#stderr.write(`${text}\n`)
   }
@@ -72,7 +72,7 @@ export class Output {
     return this.#stdout.isTTY ? styleText(style, text) : text
   }
 
-  /** Does work of which nobody knows how much there is, under a count on standard error, where that is a terminal. */
+  /** Performs work of unknown size. Shows a counter on standard error if it is a terminal. */
   async counting<Result>(
     what: string,
     unit: string,
@@ -90,7 +90,10 @@ export class Output {
     }
   }
 
-  /** Does the work under a bar on standard error, where that is a terminal. The bar ends with the work, however that ends. */
+  /**
+   * Performs work with a progress bar on standard error if it is a terminal. The bar ends even if the work
+   * fails.
+   */
   async progress<Result>(
     what: string,
     total: number,
@@ -103,21 +106,21 @@ export class Output {
       format: `${what} {bar} {percentage} % · {value} of {total} ${unit} · {eta_formatted} left`,
       stream: this.#stderr,
       barsize: BAR_WIDTH,
-      // Cut by us at the edge. If the terminal's line wrapping were switched off for that, it would stay off when the
-      // process is killed.
+      // The line is truncated to the width of the terminal here. If the library disabled line wrapping for
+      // this purpose, it would stay disabled if the process is killed.
       linewrap: true,
     })
     bar.start(total, 0)
     try {
       return await work(done => bar.update(done))
     } finally {
-      // Until then its timer keeps the process alive.
+      // Otherwise its timer keeps the process alive.
       bar.stop()
     }
   }
 }
 
-/** The text of a cell: one line, without control sequences. */
+/** Text of a cell: one line, without control characters. */
 function textOf(value: unknown): string {
   const text =
     typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)

@@ -1,4 +1,4 @@
-/** A question as people ask it, and as `/allowed` takes it. */
+/** A check as entered on the command line, and its conversion for `/allowed`. */
 import type { Argv } from 'yargs'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import { parsedJson } from '#model/json-numbers.ts'
@@ -7,16 +7,16 @@ import { UsageError } from './exit-codes.ts'
 export interface SingleQuestion {
   readonly user: string
   readonly action: string
-  /** `type:key`; without a colon a type as a whole. */
+  /** `type:key`, or a type without a key. */
   readonly resource: string
   readonly tenant?: string | undefined
   readonly attributes?: Said['attributes']
   readonly context?: Said['context']
 }
 
-/** What a question says beside its texts. */
+/** Attributes and context of a check. */
 export interface Said {
-  /** Attributes that count before what is stored. */
+  /** Attributes that take precedence over stored ones. */
   readonly attributes?: { readonly user?: JsonObject; readonly resource?: JsonObject } | undefined
   readonly context?: JsonObject | undefined
 }
@@ -25,7 +25,7 @@ type JsonObject = Readonly<Record<string, unknown>>
 
 const required = (describe: string) => ({ type: 'string', demandOption: true, describe }) as const
 
-/** The parts of a question as arguments, each described once. */
+/** Parts of a check as arguments. */
 export const ARGUMENT = {
   user: required('key of the user'),
   action: required('key of the action'),
@@ -43,7 +43,7 @@ export const questionArguments = <Given>(command: Argv<Given>) =>
     .positional('resource', ARGUMENT.resource)
     .option('tenant', ARGUMENT.tenant)
 
-/** What a question says beside its texts, as options. */
+/** Options for the attributes and the context of a check. */
 export const saidArguments = <Given>(command: Argv<Given>) =>
   command
     .option('attributes', {
@@ -52,7 +52,7 @@ export const saidArguments = <Given>(command: Argv<Given>) =>
     })
     .option('context', { type: 'string', describe: 'JSON: {…}, the context of the question' })
 
-/** The question of arguments. Throws `UsageError` for options that are no such JSON. */
+/** Builds a check from arguments. Throws `UsageError` if the JSON of an option is invalid. */
 export function questionOf(given: {
   readonly user: string
   readonly action: string
@@ -65,7 +65,7 @@ export function questionOf(given: {
   return { user, action, resource, tenant, ...saidBy(given) }
 }
 
-/** What the options say. Throws `UsageError` for those that are no such JSON. */
+/** Parses the options. Throws `UsageError` if the JSON of an option is invalid. */
 export function saidBy(given: {
   readonly attributes?: string | undefined
   readonly context?: string | undefined

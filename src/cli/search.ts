@@ -1,4 +1,4 @@
-/** Searches through the AuthZEN interface, all pages of them. */
+/** Searches through the AuthZEN API, including all pages. */
 import { Type } from 'typebox'
 import { ActionSearchResponse, EntitySearchResponse } from '#model/wire/access.ts'
 import { type Api, ask } from './api.ts'
@@ -19,10 +19,10 @@ export interface SearchQuestion {
   readonly context?: Said['context']
 }
 
-/** The keys of everything that is found, in the order of the service. */
+/** Keys of all results, in the order of the service. */
 export async function search(api: Api, part: SearchedPart, question: SearchQuestion): Promise<string[]> {
   const { user, action, type, key, tenant, attributes, context } = question
-  // The tenant is said among the properties, and counts before an attribute of that name.
+  // The tenant is sent as a property and takes precedence over an attribute with that name.
   const properties = { ...attributes?.resource, ...(tenant !== undefined && { tenant }) }
   const body = {
     subject: {

@@ -1,4 +1,4 @@
-/** What a command works with: the service it speaks to, the environment it is about, and where its output goes. */
+/** Session of a command: the service, the selected environment, and the output. */
 import { fileName, secretText } from '#config/secret-text.ts'
 import { ApiKeyScope } from '#model/wire/api-key.ts'
 import { ask, request } from './api.ts'
@@ -13,7 +13,7 @@ export interface Streams {
   readonly stderr: OutputStream
 }
 
-/** Options every command has. */
+/** Options that every command has. */
 export interface CommonOptions {
   readonly url?: string | undefined
   readonly key?: string | undefined
@@ -22,10 +22,10 @@ export interface CommonOptions {
   readonly output?: string | undefined
 }
 
-/** The variable that holds the API key. */
+/** Environment variable that contains the API key. */
 const KEY = 'VERDICT_KEY'
 const ADDRESS_DEFAULT = 'http://127.0.0.1:7766'
-/** Visible ASCII and blanks. */
+/** Printable ASCII, including blanks. */
 const KEY_TEXT = /^[ -~]*$/
 
 export class Session {
@@ -51,7 +51,7 @@ export class Session {
     return [this.#options.key, env[KEY], env[fileName(KEY)]].some(place => place !== undefined)
   }
 
-  /** The service that the options and the environment variables name. */
+  /** Client for the service that the options or the environment variables specify. */
   get api(): HttpApi {
     this.#api ??= this.#open()
     return this.#api
@@ -61,7 +61,7 @@ export class Session {
     const address = this.#options.url ?? this.streams.env['VERDICT_URL'] ?? ADDRESS_DEFAULT
     if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
       throw new UsageError(`--url: ${JSON.stringify(address)} is no URL of http or https`)
-    // What was read from a file ends with a line break.
+    // Text from a file ends with a line break.
     const key = (this.#options.key ?? this.#keyOfEnvironment())?.trim() ?? null
     if (key !== null && !KEY_TEXT.test(key))
       throw new UsageError('--key: this is no API key, it has characters that no key has')
@@ -77,8 +77,8 @@ export class Session {
   }
 
   /**
-   * The service for decisions. The environment that decides is that of the key. Throws `ApiError` when the options name
-   * another one, which the answer would not be about.
+   * Client for decisions, which are made in the environment of the key. Throws `ApiError` if the options
+   * select another environment, because the decision would not apply to it.
    */
   async decisions(): Promise<HttpApi> {
     const { project, env } = this.#options
@@ -89,8 +89,9 @@ export class Session {
   }
 
   /**
-   * Project and environment as a path names them: those of the key, unless the options name others. A key that belongs to
-   * no environment needs the options, since commands that replace or remove must not guess. Throws `UsageError`.
+   * Project and environment for paths: those of the key, unless options select others. If the key is not
+   * limited to one environment, the options are required, because commands that replace or remove data must
+   * not guess. Throws `UsageError`.
    */
   async place(): Promise<string> {
     const { project, env } = this.#options
@@ -106,7 +107,10 @@ export class Session {
     return named.map(name => encodeURIComponent(name!)).join('/')
   }
 
-  /** The project that the options name, by key or id, else that of the key. Throws `UsageError` for a key that is no single one's. */
+  /**
+   * The selected project, by key or ID, otherwise that of the key. Throws `UsageError` if the key is not
+   * limited to one project.
+   */
   async project(): Promise<string> {
     const named =
       this.#options.project ?? (await ask(this.api, ApiKeyScope, 'GET', '/v2/api-key/scope')).project_id
@@ -115,7 +119,7 @@ export class Session {
     return named
   }
 
-  /** The same below `/v2/projects/`. */
+  /** Path of the environment below `/v2/projects/`. */
   async environmentPath(): Promise<string> {
     return (await this.place()).replace('/', '/envs/')
   }

@@ -1,10 +1,13 @@
-/** The scripts that make a shell complete `verdict`. What may stand next they ask the command line itself (`completion.ts`). */
+/**
+ * Scripts for shell completion of `verdict`. They call the command line to get the possible next words
+ * (`completion.ts`).
+ */
 import { COMPLETION_FLAG } from './completion.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** The words with which this very program is started, for where no `verdict` is installed. */
+/** Command that starts this program, for systems on which no `verdict` is installed. */
 export type Program = readonly string[]
 
 export function completionScript(shell: Shell, program: Program): string {

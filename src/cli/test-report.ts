@@ -1,4 +1,4 @@
-/** What the tests of a model file came to, for people. */
+/** Formats the results of the tests in a model file. */
 import type { TestOutcome } from '#cli/model-file/expectations.ts'
 import type { Output } from './output.ts'
 
@@ -6,7 +6,7 @@ export function failedIn(tests: readonly TestOutcome[]): number {
   return tests.flatMap(({ outcomes }) => outcomes).filter(({ differences }) => differences.length > 0).length
 }
 
-/** A line for each test, and what differs. */
+/** One line per test, followed by the differences. */
 export function testLines(output: Output, tests: readonly TestOutcome[]): string[] {
   return tests.map(test => testText(output, test))
 }

@@ -1,6 +1,6 @@
 /**
- * Which names of a question nobody knows, with the nearest that there is. A name that is unknown is denied like any other, so
- * whoever mistyped one takes it for a missing right.
+ * Finds unknown names in a check and suggests similar existing names. A check with an unknown name is denied,
+ * so users could mistake a typo for a missing permission.
  */
 import { type Static, type TSchema, Type } from 'typebox'
 import { nearestName } from '#model/nearest-name.ts'
@@ -13,7 +13,7 @@ import { GROUP_TYPE } from './model-file/environment-state.ts'
 import { suggestion } from './model-file/findings.ts'
 import type { SingleQuestion } from './question.ts'
 
-/** A page of what may be near. */
+/** Page size of the search for similar names. */
 const PAGE_SIZE = 100
 
 const Named = Type.Object({ key: Type.String() })
@@ -25,8 +25,9 @@ const ResourceActions = Type.Object({
 })
 
 /**
- * One sentence each: `there is no user "ana"; did you mean "anna"?`. `place`: project and environment, as a path names them.
- * Some requests, however much is stored. Throws `ApiError` where the service does not answer them.
+ * One sentence per unknown name: `there is no user "ana"; did you mean "anna"?`. `place`: project and
+ * environment as in paths. The number of requests does not depend on the amount of data. Throws `ApiError` if
+ * a request fails.
  */
 export async function unknownNames(
   api: Api,
@@ -58,7 +59,7 @@ export async function unknownNames(
   return sentences.filter(text => text !== null)
 }
 
-/** The same of what a grant names. */
+/** Like `unknownNames`, for the names in a grant. */
 export async function unknownInGrant(
   api: Api,
   place: string,
@@ -95,7 +96,7 @@ export async function unknownInGrant(
   return sentences.filter(text => text !== null)
 }
 
-/** Groups are named with their type or without. */
+/** Groups can be named with or without their type. */
 async function unknownGroup(api: Api, list: string, name: string): Promise<string | null> {
   const { status } = await api.send('GET', `${list}/${encodeURIComponent(name)}`)
   if (status !== 404) return null
@@ -109,16 +110,20 @@ async function unknownGroup(api: Api, list: string, name: string): Promise<strin
 interface Fact {
   readonly what: string
   readonly key: string
-  /** As a path refers to it, and as people do. */
+  /** Name in paths and messages. */
   readonly name: string
 }
 
-/** What to say of a fact that is not there; null where it is. `list`: the path of its kind, perhaps with a filter. */
+/**
+ * Sentence about a fact that does not exist; null if it exists. `list`: path of the list of its kind,
+ * optionally with a filter.
+ */
 async function unknownFact(api: Api, list: string, { what, key, name }: Fact): Promise<string | null> {
   const [path = ''] = list.split('?', 1)
   if ((await found(api, `${path}/${encodeURIComponent(name)}`, Named, key)) !== null) return null
   const prefix = name.slice(0, name.length - key.length)
-  // One slip, of two letters at most, leaves one third as it is: so what is near is found among many. The first page is for few.
+  // A typo of at most two letters leaves one third of the key unchanged. Searching for each third finds
+  // similar names among many. The first page is sufficient if there are few.
   const third = Math.ceil(key.length / 3)
   const thirds = [key.slice(0, third), key.slice(third, 2 * third), key.slice(2 * third)]
   const parts = ['', ...thirds.filter(part => part !== '')]
@@ -128,7 +133,7 @@ async function unknownFact(api: Api, list: string, { what, key, name }: Fact): P
   return `there is no ${what} ${JSON.stringify(name)}${hint}`
 }
 
-/** What stands under a reference, which may be an id as well: null unless its key is this one. */
+/** The object at a path, which can also contain an ID; null unless its key is the given one. */
 async function found<Schema extends TSchema>(
   api: Api,
   path: string,
@@ -141,7 +146,7 @@ async function found<Schema extends TSchema>(
   return (result as { readonly key: string }).key === key ? result : null
 }
 
-/** The first keys of a list in which the text occurs. */
+/** First keys of a list that contain the text. */
 async function namesIn(api: Api, list: string, text: string): Promise<string[]> {
   const search = text === '' ? '' : `&search=${encodeURIComponent(text)}`
   const path = `${list}${list.includes('?') ? '&' : '?'}per_page=${PAGE_SIZE}${search}`

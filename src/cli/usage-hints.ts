@@ -1,4 +1,4 @@
-/** What is wrong with a command, in words: the parser counts arguments and knows no near names. */
+/** Explains errors in a command line. The parser only counts arguments and suggests no similar names. */
 import { nearestName } from '#model/nearest-name.ts'
 
 const TOO_FEW = /^Not enough non-option arguments: got (\d+), need at least \d+$/
@@ -6,9 +6,12 @@ const UNKNOWN = /^Unknown (?:argument|command)s?: (.*)$/s
 
 const INVALID = /^ {2}Argument: (\S+), Given: (.*), Choices: (.*)$/m
 
-/** `help`: that of the command which was called, as far as it was found. Returns the parser's own message where that says it all. */
+/**
+ * `help`: help text of the called command, as far as it was recognized. Returns the message of the parser if
+ * it is sufficient.
+ */
 export function usageMessage(message: string, args: readonly string[], help: string): string {
-  // Its first line: the command and its arguments.
+  // First line of the help text: the command and its arguments.
   const usage = help.trimStart().split('\n', 1)[0] ?? ''
   const words = usage.split(' ').filter(word => /^\w/.test(word))
   const called = words.join(' ')
@@ -28,7 +31,7 @@ export function usageMessage(message: string, args: readonly string[], help: str
 
 interface Called {
   readonly usage: string
-  /** The words of the command. */
+  /** Words of the command. */
   readonly called: string
   readonly help: string
 }

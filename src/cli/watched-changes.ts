@@ -1,4 +1,4 @@
-/** The changes of an environment for whoever watches them: they go on after a connection that ends, as long as the service lets them. */
+/** Change stream of an environment. Reconnects after a connection ends, as long as the service allows it. */
 import { EventReader, type StreamEvent } from './event-stream.ts'
 import { ApiError, RefusedError } from './exit-codes.ts'
 import type { HttpApi } from './http-api.ts'
@@ -7,16 +7,16 @@ const PAUSE_MS = 250
 const PAUSE_MS_MAX = 10_000
 
 export interface Watching {
-  /** Where the changes are, without `since`. */
+  /** Path of the stream, without `since`. */
   readonly path: string
   readonly query: URLSearchParams
-  /** Behind which revision; null: from now on. */
+  /** Revision after which the stream starts; null: now. */
   readonly since: string | null
-  /** Told that the stream has ended and is asked for again. */
+  /** Called when the connection has ended and before it is reopened. */
   onLost(reason: string): void
 }
 
-/** Throws `RefusedError` for what is asked wrongly, and `ApiError` where there is no service from the beginning. */
+/** Throws `RefusedError` for invalid requests, and `ApiError` if the first connection fails. */
 export async function* watchedChanges(
   api: HttpApi,
   { path, query, since, onLost }: Watching,

@@ -1,4 +1,4 @@
-/** `verdict apply`: brings an environment to the state of a model file, and shows first what that takes. */
+/** `verdict apply`: changes an environment to the state in a model file, after showing the plan. */
 import { foreignAnswer } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { isAgreed } from '#cli/consent.ts'
@@ -23,7 +23,7 @@ import { EncodingError } from '#model/utf8-text.ts'
 import type { ModelFile } from '#model/model-file.ts'
 import type { ContentLine } from '#model/wire/environment-content.ts'
 
-/** Steps of one kind that are shown in full. Of more steps the number is shown. */
+/** Maximum number of similar steps that are shown in full. For further ones, only their number is shown. */
 const ALIKE_SHOWN_MAX = 20
 
 export const applyCommand: Command = ({ usage, description }, parser, run) =>
@@ -103,8 +103,8 @@ interface States {
 }
 
 /**
- * What the file wants and what is there, as far as the plan may need it. Throws `ModelFileError` with everything that is wrong in the
- * file; a name may also be one of the environment, if that keeps it.
+ * The desired state of the file, and the current state as far as the plan needs it. Throws `ModelFileError`
+ * with all errors in the file. The file can also refer to names of the environment, unless they are pruned.
  */
 async function statesOf(session: Session, source: ModelSource, pruned: PruneOptions): Promise<States> {
   const form = formFindings(source)
@@ -113,7 +113,7 @@ async function statesOf(session: Session, source: ModelSource, pruned: PruneOpti
   const wanted = isFormed ? wantedState(model) : new EnvironmentState()
   const mentioned = mentionedTexts(source.root.value)
   const present = await presentState(session, wanted, mentioned, pruned.facts).catch((error: unknown) => {
-    // What is wrong in any case is told, whether somebody answers or not.
+    // Errors in the form of the file are reported even if the service does not respond.
     throw isFormed || !(error instanceof ApiError) ? error : source.errorOf(form)
   })
   const known = KnownNames.of(source.root)
@@ -135,7 +135,10 @@ function plannedSteps(
   }
 }
 
-/** Every text in the file, and the key behind each `type:key`: whatever it says about an environment is among them. O(file). */
+/**
+ * All texts in the file, and the key in each `type:key`. Includes every name in the environment to which the
+ * file refers. O(file).
+ */
 function mentionedTexts(file: unknown): ReadonlySet<string> {
   const texts = new Set<string>()
   const open: unknown[] = [file]
@@ -154,7 +157,7 @@ function mentionedTexts(file: unknown): ReadonlySet<string> {
   return texts
 }
 
-/** The present state, as far as the file mentions it. */
+/** The current state, as far as the file mentions it. */
 async function presentState(
   session: Session,
   wanted: EnvironmentState,

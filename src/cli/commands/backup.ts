@@ -1,4 +1,4 @@
-/** `verdict backup`: everything in an embedded store, while the service runs. */
+/** `verdict backup`: writes a backup of an embedded store while the service runs. */
 import { createReadStream } from 'node:fs'
 import { chmod, open, rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
@@ -19,12 +19,13 @@ export const backupCommand: Command = ({ usage, description }, parser, run) =>
         .example('$0 backup verdict.backup', 'what restore takes'),
     run(async ({ api, output }, { file }) => {
       const part = `${file}.part`
-      // Opened first, so that a wrong place is reported before anything is asked for. For nobody else: it holds keys.
-      // Made anew: one that lies there may be somebody else's, or open to all.
+      // Opened first, so that an invalid path is reported before the request. Only the owner can read the
+      // file because it contains keys. An existing file is removed first: it could belong to another user or
+      // be readable by others.
       await rm(part, { force: true })
       const handle = await open(part, 'wx', 0o600)
       try {
-        // A file that is replaced keeps what its owner has set.
+        // A file that is replaced keeps its permissions.
         const existing = await stat(file).catch(() => null)
         if (existing) await chmod(part, existing.mode)
         await pipeline(() => api.download('/v2/backup', 'POST'), handle.createWriteStream({ flush: true }))

@@ -1,4 +1,4 @@
-/** `verdict bulk`: many questions from a file, all answered in few requests. */
+/** `verdict bulk`: evaluates many checks from a file with few requests. */
 import { Check } from 'typebox/schema'
 import { type Api, ask, foreignAnswer } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
@@ -11,7 +11,7 @@ import { QuestionAttributes } from '#model/model-file.ts'
 import { AttributeMap } from '#model/wire/building-blocks.ts'
 import { BulkAllowedResult } from '#model/wire/decision.ts'
 
-/** Questions in one request: below the ceiling that a service has by default. */
+/** Number of checks per request, below the default limit of the service. */
 const QUESTIONS_PER_REQUEST = 1_000
 
 export const bulkCommand: Command = ({ usage, description }, parser, run) =>
@@ -73,7 +73,7 @@ async function answersTo(
   return answers
 }
 
-/** A question as JSON, or as words between blanks. */
+/** Parses a check, given as JSON or as words separated by blanks. */
 function questionOf(text: string, place: string): SingleQuestion {
   if (!text.startsWith('{')) {
     const [user, action, resource, tenant, ...more] = text.split(/\s+/)

@@ -1,4 +1,4 @@
-/** `verdict check`: one question, its answer as the exit code. */
+/** `verdict check`: evaluates one check. The exit code is the decision. */
 import { ask } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { EXIT } from '#cli/exit-codes.ts'

@@ -1,4 +1,4 @@
-/** `verdict completion`: the script that makes a shell complete commands and options. */
+/** `verdict completion`: prints the script for shell completion of commands and options. */
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from '#cli/command.ts'
@@ -28,7 +28,7 @@ export const completionCommand: Command = ({ usage, description }, parser, run) 
     }),
   )
 
-/** With this runtime: the one that is found by its name may be too old. */
+/** Command line of this program with this runtime, because the `node` in the path could be too old. */
 function thisProgram(): string[] {
   const entry = new URL('bin/verdict.js', import.meta.resolve('#package.json'))
   return [process.execPath, '--disable-warning=ExperimentalWarning', fileURLToPath(entry)]

@@ -1,4 +1,4 @@
-/** `verdict env`: the environments of a project. */
+/** `verdict env`: manages the environments of a project. */
 import { ask } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { deleteNamed, YES_OPTION } from '#cli/deletion.ts'
@@ -14,7 +14,7 @@ const ENVIRONMENT = {
 } as const
 const NAME = { type: 'string', describe: 'what people call it; its key unless said' } as const
 
-/** What is counted in an environment, as the service calls it. */
+/** Kinds of objects that are counted in an environment, as named by the service. */
 const COUNTED = [
   'resources',
   'roles',

@@ -1,4 +1,4 @@
-/** `verdict explain`: one question, its answer, and why. */
+/** `verdict explain`: evaluates one check and explains the decision. */
 import { ask } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { ApiError, EXIT } from '#cli/exit-codes.ts'
@@ -35,7 +35,7 @@ export const explainCommand: Command = ({ usage, description }, parser, run) =>
     }),
   )
 
-/** Says which names nobody knows, on standard error. The answer stands, whether that can be found out or not. */
+/** Prints unknown names to standard error. A failure to find them does not affect the decision. */
 async function tellUnknown(session: Session, question: SingleQuestion): Promise<void> {
   try {
     for (const text of await unknownNames(session.api, await session.place(), question)) {

@@ -1,4 +1,4 @@
-/** `verdict export`: everything in an environment, as lines of JSON, into a file or a pipe. */
+/** `verdict export`: writes the content of an environment as lines of JSON to a file or a pipe. */
 import { chmod, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -8,7 +8,7 @@ import { FILE_ARGUMENT } from '#cli/input.ts'
 import type { OnProgress } from '#cli/output.ts'
 import type { Session } from '#cli/session.ts'
 
-/** The last line, which says how many came before it: without it the file is not whole. */
+/** The last line, which contains the number of lines before it. Without it, the file is incomplete. */
 const END = /(?:^|\n)\{"kind":"end","lines":(\d+)\}\n$/
 const LAST_LINE_BYTES_MAX = 100
 const MEBIBYTE = 1_048_576
@@ -27,7 +27,7 @@ export const exportCommand: Command = ({ usage, description }, parser, run) =>
         await receive(session, session.streams.stdout as Writable, false)
         return
       }
-      // The file that a link leads to.
+      // Target of a symbolic link.
       const target = await realpath(file).catch(() => file)
       const lines = (await isReplaceable(target))
         ? await receiveWhole(session, target)
@@ -36,20 +36,21 @@ export const exportCommand: Command = ({ usage, description }, parser, run) =>
     }),
   )
 
-/** Whether the export may replace the file. It may not replace a pipe or a device. */
+/** Whether the export can replace the file. Pipes and devices are written to instead. */
 async function isReplaceable(file: string): Promise<boolean> {
   const there = await lstat(file).catch(() => null)
   return there === null || there.isFile()
 }
 
-/** Writes the file under another name until it is whole. */
+/** Writes to a temporary name until the file is complete. */
 async function receiveWhole(session: Session, file: string): Promise<number> {
   const part = `${file}.part`
-  // Opened first, so that a wrong place is reported before anything is requested. Created again: an old file can be readable by others.
+  // Opened first, so that an invalid path is reported before the request. An existing file is removed first,
+  // because others might be able to read it.
   await rm(part, { force: true })
   const handle = await open(part, 'wx', 0o600)
   try {
-    // A file that is replaced keeps what its owner has set.
+    // A file that is replaced keeps its permissions.
     const existing = await stat(file).catch(() => null)
     if (existing) await chmod(part, existing.mode)
     const lines = await receive(session, handle.createWriteStream(), true)
@@ -61,9 +62,9 @@ async function receiveWhole(session: Session, file: string): Promise<number> {
   }
 }
 
-/** Writes the answer as fast as possible. Returns its number of lines. */
+/** Writes the response as it arrives. Returns its number of lines. */
 async function receive(session: Session, target: Writable, ends: boolean): Promise<number> {
-  // Inside the pipeline, which closes the target if anything fails.
+  // Inside the pipeline, which closes the target if the request fails.
   const source = async function* () {
     yield* session.api.download(`/v2/projects/${await session.environmentPath()}/export`)
   }
@@ -81,7 +82,7 @@ async function receive(session: Session, target: Writable, ends: boolean): Promi
   await session.output.counting('exporting', 'MiB', onProgress =>
     pipeline(source, count(onProgress), target, { end: ends }),
   )
-  // The last line counts itself among the lines.
+  // The total includes the last line itself.
   if (Number(END.exec(tail.toString('latin1'))?.[1]) !== lines - 1) {
     throw new ApiError('the answer broke off: its last line is missing')
   }

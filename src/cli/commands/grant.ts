@@ -1,4 +1,4 @@
-/** `verdict grant`: one role for one user or group, for a time or for good. */
+/** `verdict grant`: grants one role to one user or group, with or without an expiration time. */
 import { changeGrant } from '#cli/change-grant.ts'
 import type { Command } from '#cli/command.ts'
 import { endArguments, endOf } from '#cli/grant-end.ts'

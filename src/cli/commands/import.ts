@@ -1,4 +1,4 @@
-/** `verdict import`: puts an export in place of the content of an environment. */
+/** `verdict import`: replaces the content of an environment by an export. */
 import { open } from 'node:fs/promises'
 import { resultOf } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
@@ -29,7 +29,7 @@ export const importCommand: Command = ({ usage, description }, parser, run) =>
         .example('$0 import backup.ndjson --replace', 'back to the backup: what came after it is gone'),
     run(async (session, { file, replace }) => {
       const path = `/v2/projects/${await session.environmentPath()}/import?replace=${replace}`
-      // Opened first, so that a wrong file is reported before anything is sent.
+      // Opened first, so that an invalid path is reported before the request.
       const handle = file === '-' ? null : await open(file)
       const found = await handle?.stat()
       if (found?.isDirectory()) {

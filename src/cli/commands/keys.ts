@@ -1,4 +1,4 @@
-/** `verdict keys`: the API keys that the caller's own may manage. */
+/** `verdict keys`: manages the API keys that the caller's key has access to. */
 import { ask, request } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { UsageError } from '#cli/exit-codes.ts'
@@ -8,7 +8,7 @@ import { idFrom } from '#model/instance-reference.ts'
 import { ApiKey, ApiKeyEnvelope } from '#model/wire/api-key.ts'
 
 const KEYS = '/v2/api-key'
-/** Ceiling of a page of keys. */
+/** Maximum size of a page of keys. */
 const PAGE_SIZE = 100
 
 export const keysCommand: Command = ({ usage, description }, parser, run) =>
@@ -73,8 +73,8 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
   )
 
 /**
- * A secret that is given by mistake must be neither sent in a path, which is logged on the way, nor printed. Secrets may consist of
- * hexadecimal digits, so an id needs its hyphens here.
+ * Checks an ID. A secret that is passed by mistake must not be sent in a path, which proxies can log, and
+ * must not be printed. Secrets can consist of hexadecimal digits, so an ID must be written with hyphens here.
  */
 function checkedId(id: string): string {
   if (idFrom(id) === id.toLowerCase()) return id
@@ -91,7 +91,7 @@ async function allKeys(session: Session): Promise<ApiKey[]> {
   }
 }
 
-/** A key with what people call what it opens, as far as that is known. */
+/** A key with the names of its project and environment, as far as they are known. */
 interface NamedKey extends ApiKey {
   readonly project: string | null
   readonly environment: string | null
@@ -118,12 +118,12 @@ function opens({ object_type, project_id, environment_id, project, environment }
     : `${environment ?? environment_id} of project ${ofProject}`
 }
 
-/** Null: the service created the key, or did not record who did. */
+/** Creator of a key. Null: the service created the key, or did not record the creator. */
 function maker({ created_by: by }: ApiKey): string | null {
   return by ? (by.name ?? by.api_key_id ?? 'ADMIN_API_KEY') : null
 }
 
-/** Asks for nothing more before the secret is shown, which would be lost with an error. */
+/** Sends no further requests before the secret is shown, because the secret would be lost if one failed. */
 function show({ output }: Session, key: ApiKey): void {
   output.result(key, () => {
     const opened = opens({ ...key, project: null, environment: null })

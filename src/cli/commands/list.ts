@@ -1,4 +1,7 @@
-/** `verdict list`: what a user may reach, who may, and what they may do. */
+/**
+ * `verdict list`: lists the resources that a user can access, the users with access, and the permitted
+ * actions.
+ */
 import type { Command } from '#cli/command.ts'
 import { UsageError } from '#cli/exit-codes.ts'
 import { ARGUMENT, type Said, saidArguments, saidBy } from '#cli/question.ts'
@@ -54,7 +57,7 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
 
 const HEADERS = { resource: 'RESOURCE', subject: 'USER', action: 'ACTION' } as const
 
-/** Names as the search has them, and what else is said as the options have it. */
+/** Names in the format of the search; attributes and context in the format of the options. */
 type Asked = Omit<SearchQuestion, 'attributes' | 'context'> & Parameters<typeof saidBy>[0]
 
 async function printFound(
@@ -73,7 +76,7 @@ async function printFound(
   )
 }
 
-/** Throws `UsageError` for attributes of what is searched for: the service ignores them. */
+/** Throws `UsageError` for attributes of the searched entity, because the service ignores them. */
 function requireOfGivenSide(part: SearchedPart, attributes: Said['attributes']): void {
   const searched = part === 'subject' ? 'user' : part
   if (searched === 'action' || attributes?.[searched] === undefined) return

@@ -1,6 +1,6 @@
 /**
- * `verdict load`: adds the facts of a file to an environment, and condition sets and rules. What is there already is brought up
- * to date or left, so a load that broke off can be repeated.
+ * `verdict load`: adds facts, condition sets and rules of a file to an environment. Existing ones are updated
+ * or left unchanged, so an interrupted load can be repeated.
  */
 import { type Api, request, resultOf } from '#cli/api.ts'
 import { stat } from 'node:fs/promises'
@@ -18,7 +18,7 @@ type Fact = Extract<
 type FactKind = Fact['kind']
 
 const KIBIBYTE = 1_024
-/** Facts in one request. */
+/** Number of facts per request. */
 const FACTS_PER_REQUEST = 1_000
 const KINDS: readonly FactKind[] = [
   'condition_set',
@@ -57,11 +57,11 @@ export const loadCommand: Command = ({ usage, description }, parser, run) =>
     }),
   )
 
-/** Sends facts in the order of their lines, those of one kind that follow one another together. */
+/** Sends facts in the order of their lines. Consecutive facts of the same kind are sent together. */
 class Loader {
-  /** What is in, by kind. */
+  /** Number of stored facts by kind. */
   readonly counts: Record<string, number> = {}
-  /** How many facts were left out, because they end before now: the service refuses such grants. */
+  /** Number of facts that were skipped because they have expired. The service rejects such grants. */
   ended = 0
   readonly #api: Api
   readonly #place: string
@@ -74,7 +74,10 @@ class Loader {
     this.#file = file
   }
 
-  /** Throws `UsageError` for a line that is none of a fact, when those before it are in; for the rest as `send` does. */
+  /**
+   * Adds the fact of a line. Throws `UsageError` for a line that is not a fact, after the facts before it are
+   * stored; otherwise like `send`.
+   */
   async add(line: InputLine): Promise<void> {
     let fact: Fact
     try {
@@ -94,7 +97,7 @@ class Loader {
     this.#batch.push({ fact, number: line.number })
   }
 
-  /** Throws `ApiError`, which names the line and says what is in. */
+  /** Sends the pending facts. Throws `ApiError` with the line and the number of stored facts. */
   async send(): Promise<void> {
     const batch = this.#batch
     if (batch.length === 0) return
@@ -103,7 +106,7 @@ class Loader {
       await this.#sendTogether(batch)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      // All of them were refused: those before the wrong one go in one by one, until it is found.
+      // The whole batch was rejected. Send its facts one by one until the invalid one is found.
       if (error instanceof RefusedError) {
         for (const each of batch) {
           await this.#sendTogether([each]).catch((reason: unknown) => {
@@ -160,7 +163,7 @@ function lineOf(text: string): ContentLine {
   }
 }
 
-/** Sends facts of one kind, in one request where there is a bulk call. */
+/** Sends facts of one kind, in one request if a bulk operation exists. */
 async function sendFacts(api: Api, place: string, facts: readonly Fact[]): Promise<void> {
   const base = `/v2/facts/${place}`
   const operations = facts.map(bodyOf)
@@ -172,7 +175,7 @@ async function sendFacts(api: Api, place: string, facts: readonly Fact[]): Promi
       await request(api, 'POST', `${base}/set_rules/bulk`, { operations })
       return
     case 'tenant':
-      // There is no bulk call that puts tenants.
+      // There is no bulk operation that creates or replaces tenants.
       for (const tenant of operations) await putTenant(api, base, tenant as { readonly key: string })
       return
     case 'user':

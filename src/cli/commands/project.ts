@@ -1,4 +1,4 @@
-/** `verdict project`: the projects that the caller's key opens. */
+/** `verdict project`: manages the projects that the caller's key has access to. */
 import { ask } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { deleteNamed, YES_OPTION } from '#cli/deletion.ts'

@@ -1,4 +1,4 @@
-/** `verdict restore`: makes the directory of an embedded store out of a backup. It asks no service. */
+/** `verdict restore`: creates the directory of an embedded store from a backup. Sends no requests. */
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -19,7 +19,7 @@ export const restoreCommand: Command = ({ usage, description }, parser, run) =>
       const target = resolve(directory)
       await requireEmpty(target)
       await mkdir(dirname(target), { recursive: true })
-      // Filled beside it: half a store is never in its place.
+      // Filled under a temporary name next to the target, so that the target never contains a partial store.
       const part = await mkdtemp(`${target}.part-`)
       const files = new RestoredFiles(part)
       try {
@@ -47,7 +47,7 @@ async function requireEmpty(directory: string): Promise<void> {
     throw new UsageError(`${directory} is not empty: a store is restored into a directory of its own`)
 }
 
-/** Writes the files below a directory, each on disk before the next. */
+/** Writes the files below a directory. Each file is synced to disk before the next one begins. */
 class RestoredFiles implements BackupSink {
   readonly #directory: string
   #file: FileHandle | null = null

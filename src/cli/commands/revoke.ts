@@ -1,4 +1,4 @@
-/** `verdict revoke`: takes one role from one user or group. */
+/** `verdict revoke`: revokes one role of one user or group. */
 import { changeGrant } from '#cli/change-grant.ts'
 import type { Command } from '#cli/command.ts'
 import { grantArguments, grantOf, grantText, shownGrant } from '#cli/grants.ts'

@@ -1,4 +1,4 @@
-/** `verdict schema`: the JSON Schema of model files, for editors. */
+/** `verdict schema`: prints the JSON Schema of model files, for editors. */
 import type { Command } from '#cli/command.ts'
 import { modelFileSchema } from '#model/model-file.ts'
 

@@ -1,4 +1,7 @@
-/** `verdict serve`, as help lists it: the program itself goes on to the service before it reads arguments (`src/verdict.js`). */
+/**
+ * `verdict serve`, as listed in the help text. The program starts the service before it parses arguments
+ * (`src/verdict.js`).
+ */
 import type { Command } from '#cli/command.ts'
 import { UsageError } from '#cli/exit-codes.ts'
 

@@ -1,4 +1,4 @@
-/** `verdict status`: whether the service lives and is ready, whose key this is, and how much there is. */
+/** `verdict status`: prints the health of the service, the scope of the key, and the number of objects. */
 import { Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import { type Api, ask, resultOf } from '#cli/api.ts'
@@ -9,7 +9,7 @@ import { envelope } from '#model/wire/building-blocks.ts'
 import { Health } from '#model/wire/health.ts'
 import { NativeError } from '#model/wire/problem.ts'
 
-/** The things that are counted, and the list that gives their number. */
+/** Counted objects, and the list from which each number is taken. */
 const COUNTED = [
   ['resources', 'schema', 'resources'],
   ['roles', 'schema', 'roles'],
@@ -46,22 +46,28 @@ export const statusCommand: Command = ({ usage, description }, parser, run) =>
     }),
   )
 
-/** Whether the service says that it is ready, or that it is not. Throws `ApiError` when nothing says either. */
+/**
+ * Whether the service reports that it is ready. Throws `ApiError` if the response does not come from the
+ * service.
+ */
 async function readiness(api: Api): Promise<boolean> {
   const answer = await api.send('GET', '/ready')
-  // A proxy before a service that is down answers with the same status.
+  // A proxy in front of an unavailable service also returns this status.
   if (answer.status === 503 && Check(NativeError, answer.body)) return false
   resultOf(Health, answer, 'GET /ready')
   return true
 }
 
-/** The release that runs there; null where it does not say. */
+/** Release of the service; null if it does not report one. */
 async function versionOf(api: Api): Promise<string | null> {
   const { status, body } = await api.send('GET', '/healthy')
   return status === 200 && Check(Health, body) ? (body.version ?? null) : null
 }
 
-/** Null, and a note, where the key opens several environments and none is named: whether the service is well is known all the same. */
+/**
+ * Counts of the environment. Prints a note and returns null if the key has access to several environments and
+ * none is selected. The health of the service is still useful then.
+ */
 async function countsIfPlaced(session: Session): Promise<Record<string, number> | null> {
   try {
     return await countsOf(session)

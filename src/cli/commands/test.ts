@@ -1,4 +1,4 @@
-/** `verdict test`: what model files expect of themselves, tried in this process on the real engine. */
+/** `verdict test`: runs the tests in model files in this process, with the real engine. */
 import type { Command } from '#cli/command.ts'
 import { ModelFileError, EXIT } from '#cli/exit-codes.ts'
 import { modelTextOf } from '#cli/input.ts'
@@ -45,7 +45,7 @@ interface FileOutcome {
   readonly warnings: readonly StepWarning[]
 }
 
-/** Throws `ModelFileError` with everything that is wrong in the file, what the service would refuse included. */
+/** Throws `ModelFileError` with all errors in the file, including those that the service would report. */
 async function testFile(file: string): Promise<FileOutcome> {
   const source = ModelSource.read(await modelTextOf(file), file)
   const { tests: expected = [], ...model } = checkedModel(source, KnownNames.of(source.root))
@@ -55,7 +55,7 @@ async function testFile(file: string): Promise<FileOutcome> {
   return { file, tests, warnings }
 }
 
-/** The outcome of each file. Throws one `ModelFileError` with what is wrong in any of them. */
+/** Outcome of each file. Throws one `ModelFileError` with the errors of all files. */
 async function outcomesOf(files: readonly string[]): Promise<FileOutcome[]> {
   const outcomes: FileOutcome[] = []
   const wrong: string[] = []

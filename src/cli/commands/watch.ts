@@ -1,4 +1,4 @@
-/** `verdict watch`: what changes in an environment, a line a change, until it is stopped. */
+/** `verdict watch`: prints the changes of an environment, one line per change, until it is stopped. */
 import type { Command } from '#cli/command.ts'
 import { EXIT, UsageError } from '#cli/exit-codes.ts'
 import type { Session } from '#cli/session.ts'
@@ -67,7 +67,7 @@ async function watch(session: Session, options: WatchOptions): Promise<void> {
       session.exitCode = EXIT.no
       if (!isHuman) streams.stdout.write(`${JSON.stringify({ kind: 'reset', reason, revision })}\n`)
     }
-    // What is no change is about the stream.
+    // Events without a period in their names are about the stream itself.
     if (!event.includes('.')) continue
     streams.stdout.write(`${isHuman ? lineOf(JSON.parse(data) as ToldChange) : data}\n`)
     told += 1
@@ -86,7 +86,7 @@ interface ToldChange {
 
 const KIND_WIDTH = 27
 
-/** A change in one line for people. */
+/** One line of text for a change. */
 function lineOf({ kind, time, cause, operation, item, removed_with: removed = {} }: ToldChange): string {
   const [noun] = kind.split('.')
   const along = Object.entries(removed).map(([what, count]) => `${count} ${what.replaceAll('_', ' ')}`)
@@ -133,7 +133,7 @@ interface AccessItem {
   readonly many?: readonly Readonly<Record<string, string>>[]
 }
 
-/** Pairs and scopes that a line names; of more it says how many. */
+/** Maximum number of pairs and scopes that a line lists. For further ones, it contains their number. */
 const NAMED_MAX = 5
 
 function accessText({ type, action, gained, lost, many = [] }: AccessItem): string {

@@ -1,28 +1,28 @@
-/** Carries a plan out: its requests in order, those of one bulk call together. */
+/** Executes a plan: sends its requests in order and combines those that one bulk operation can perform. */
 import { Check } from 'typebox/schema'
 import { type Api, type ApiAnswer, Done, resultOf } from '#cli/api.ts'
 import { ApiError } from '#cli/exit-codes.ts'
 import { SetRulesCreated } from '#model/wire/set-rule.ts'
 import type { PlannedRequest, Step } from './plan-step.ts'
 
-/** Elements in one bulk call: far below the ceiling, so that each is a short commit. */
+/** Number of elements per bulk operation, far below the limit, so that each commit is short. */
 const BULK_ELEMENTS = 1_000
 
-/** The service took a request and warned of it. */
+/** A warning of the service about a request. */
 export interface StepWarning {
   readonly what: string
   readonly warning: string
 }
 
-/** A request and the step that it is of. */
+/** A request and its step. */
 export interface StepRequest {
   readonly step: Step
   readonly request: PlannedRequest
 }
 
 /**
- * Returns what the service warned of. `place` is the environment as paths name it: `default/default`. Throws `ApiError`, which says how
- * much was done.
+ * Returns the warnings of the service. `place`: the environment as in paths: `default/default`. Throws
+ * `ApiError` with the number of completed requests.
  */
 export async function applyPlan(
   api: Api,
@@ -53,7 +53,10 @@ export async function applyPlan(
   return warnings
 }
 
-/** Warnings of a request. A bulk call that warns of some elements has their indexes in its answer. */
+/**
+ * Warnings of a response. If only some elements of a bulk operation cause a warning, the response contains
+ * their indexes.
+ */
 export function warningsOf({ warning, body }: ApiAnswer, batch: readonly StepRequest[]): StepWarning[] {
   if (warning === null) return []
   const indexes = Check(SetRulesCreated, body) ? body.in_every_tenant : [0]
@@ -63,21 +66,21 @@ export function warningsOf({ warning, body }: ApiAnswer, batch: readonly StepReq
   })
 }
 
-/** The body of a request, or of the bulk call that requests are the elements of. */
+/** Body of a request, or of the bulk operation for several requests. */
 export function requestBody(calls: readonly PlannedRequest[]): unknown {
   const bodies = calls.map(({ body }) => body)
   const bulk = calls[0]?.bulk
   return bulk === undefined ? bodies[0] : bulk === 'array' ? bodies : { [bulk]: bodies }
 }
 
-/** Each warning once, over what it is about. */
+/** Formats warnings: each text once, followed by the steps that caused it. */
 export function warningsText(warnings: readonly StepWarning[]): string {
   return [...Map.groupBy(warnings, ({ warning }) => warning)]
     .map(([warning, alike]) => [`warning: ${warning}`, ...alike.map(({ what }) => `    ${what}`)].join('\n'))
     .join('\n')
 }
 
-/** In the order in which they are made: runs of requests that one call can make. */
+/** Yields groups of requests that one call can perform, in the order of execution. */
 export function* batchesOf(steps: readonly Step[]): Iterable<readonly StepRequest[]> {
   const requests = steps
     .flatMap(step => step.requests.map(each => ({ step, request: each })))

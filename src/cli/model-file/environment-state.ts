@@ -1,7 +1,7 @@
 /**
- * The content of an environment, in the terms of a model file: as the file wants it, or as the lines of an export give it.
- * Both have the same form, so a plan is their difference. What the groups API keeps as assignments, relations and tuples
- * appears as groups here, on both sides.
+ * Content of an environment in the terms of a model file: the desired state of a file, or the current state
+ * from the lines of an export. Both have the same form, so a plan is their difference. Assignments, relations
+ * and tuples that the groups API manages appear as groups in both.
  */
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { ModelConditionSet } from '#model/model-file.ts'
@@ -9,7 +9,7 @@ import type { ConditionSetType } from '#model/wire/condition-set.ts'
 import type { RoleBlock } from '#model/wire/role.ts'
 import type { Way } from './place.ts'
 
-/** Plain fields by name. An absent field says nothing. */
+/** Plain fields by name. An absent field is not specified. */
 export type Fields = Readonly<Record<string, unknown>>
 
 export interface RoleState {
@@ -31,41 +31,47 @@ export interface ResourceState {
   readonly fields: Fields
   readonly actions: ReadonlyMap<string, Fields>
   readonly attributes: ReadonlyMap<string, Fields>
-  /** The resource at the other end of each relation, by the relation's key. Relations made by the groups API are left out. */
+  /**
+   * Resource at the other end of each relation, by the key of the relation. Relations that the groups API
+   * created are omitted.
+   */
   readonly relations: ReadonlyMap<string, string>
   readonly roles: ReadonlyMap<string, RoleState>
 }
 
 export interface ConditionSetState {
   readonly type: ConditionSetType
-  /** Key of the resource that it is limited to. */
+  /** Key of the resource to which the set is limited. */
   readonly resource: string | null
-  /** Key of the set whose conditions must hold, too. */
+  /** Key of the parent set, whose conditions must also hold. */
   readonly parent: string | null
   readonly conditions: Fields
   readonly fields: Fields
 }
 
 export interface RuleState {
-  /** Key of a set, a role or a resource. What is read from an environment names sets only, computed ones among them. */
+  /**
+   * Key of a set, a role or a resource. State that was read from an environment contains only sets, including
+   * computed ones.
+   */
   readonly user_set: string
   /** `type:action`. */
   readonly permission: string
   readonly resource_set: string
 }
 
-/** When what is granted ends, as `toISOString` writes it. Null: it lasts. */
+/** Expiration time in the format of `toISOString`. Null: no expiration. */
 export type Until = string | null
 
-/** In place of an end that is past: the file wants nothing there any more. */
+/** Replaces an expiration time in the past: the desired state does not contain the grant. */
 export const ENDED = 'ended'
 
 export interface GroupState {
   readonly tenant: string
-  /** Each with its end. */
+  /** Expiration time by member. */
   readonly members: Map<string, Until>
   readonly groups: Map<string, Until>
-  /** By `type:key#role`. */
+  /** Expiration time by `type:key#role`. */
   readonly roles: Map<string, Until>
 }
 
@@ -99,16 +105,19 @@ export class EnvironmentState {
   readonly rules = new Map<string, RuleState>()
   readonly tenants = new Map<string, Fields>()
   readonly users = new Map<string, Fields>()
-  /** By `type:key`, as groups are. */
+  /** By `type:key`, like groups. */
   readonly instances = new Map<string, InstanceState>()
   readonly groups = new Map<string, GroupState>()
   readonly assignments = new Map<string, AssignmentState>()
   readonly tuples = new Map<string, TupleState>()
-  /** Where a file says what is not found by its key: `group …`, `rule …`, `assignment …`, `tuple …`, each by its name. */
+  /**
+   * Locations in the file of objects that cannot be found by their key: `group …`, `rule …`, `assignment …`,
+   * `tuple …`, each with its name.
+   */
   readonly ways = new Map<string, Way>()
 }
 
-/** The type of groups that are named without one. */
+/** Type of groups that are named without one. */
 export const GROUP_TYPE = 'group'
 export const MEMBER = 'member'
 
@@ -121,7 +130,7 @@ export function assignmentName({
   return JSON.stringify([user, role, resource_instance ?? null, resource_instance ? null : tenant])
 }
 
-/** Equal for equal rules. */
+/** Equal rules have equal names. */
 export function ruleName({ user_set, permission, resource_set }: RuleState): string {
   return JSON.stringify([user_set, permission, resource_set])
 }
@@ -159,7 +168,7 @@ export function roleState(
   }
 }
 
-/** A derivation in words. Two different derivations of one role read differently. */
+/** Describes a derivation. Different derivations of a role have different descriptions. */
 function describeDerivation({ role, on_resource, linked_by_relation, when }: Derivation): string {
   const guard = when.no_direct_roles_on_object ? ', without direct roles' : ''
   return `${on_resource}#${role} by ${linked_by_relation}${guard}`

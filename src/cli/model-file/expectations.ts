@@ -1,4 +1,4 @@
-/** Compares what a model file expects with what a service answers. */
+/** Compares the expectations in a model file with the responses of a service. */
 import { type Api, ask } from '#cli/api.ts'
 import { ruleTexts } from '#cli/explained-rules.ts'
 import { nearMissTexts } from '#cli/near-misses.ts'
@@ -10,9 +10,9 @@ import { ExplainedResult } from '#model/wire/decision.ts'
 
 /** One expectation and its result. */
 export interface Outcome {
-  /** What was asked, as a sentence. */
+  /** The check as a sentence. */
   readonly question: string
-  /** Empty: as expected. */
+  /** Empty if the result is as expected. */
   readonly differences: readonly string[]
 }
 
@@ -67,7 +67,7 @@ function searchAbout(
   return search(api, part, { ...rest, type, key })
 }
 
-/** Every user with every action on every resource. */
+/** All combinations of users, actions and resources. */
 function singlesOf({ user, action, resource, ...rest }: Question): SingleQuestion[] {
   return [user]
     .flat()
@@ -100,7 +100,7 @@ async function decisionOutcome(api: Api, single: SingleQuestion, expected: boole
   }
 }
 
-/** What was sent with the question, in words. */
+/** Description of the attributes and the context of a check. */
 function saidText({ attributes = {}, context }: Said): string {
   const parts = Object.entries({ ...attributes, context }).filter(([, values]) => values !== undefined)
   return parts.length === 0

@@ -1,21 +1,24 @@
-/** What is wrong with a model file, and where. */
+/** Errors in a model file, with their locations. */
 import { nearestName } from '#model/nearest-name.ts'
 import type { Way } from './place.ts'
 
 export interface Finding {
   readonly way: Way
   readonly message: string
-  /** The key at the end of the way is wrong, and not what stands under it. */
+  /** Whether the key at the end of the path is wrong, and not its value. */
   readonly isAboutKey?: boolean
 }
 
-/** Ceiling of findings that are told: after these the file needs another look anyway. */
+/** Maximum number of reported findings. The file needs another run after these are fixed anyway. */
 export const FINDINGS_MAX = 100
 
-/** The names that are told where none is near, if they are few. */
+/** Maximum number of names that are listed if none is similar. */
 const NAMES_TOLD_MAX = 8
 
-/** `; did you mean "viewer"?`, or which names there are, if they are few. Begins with a semicolon, or is empty. */
+/**
+ * Suggestion for a message: `; did you mean "viewer"?`, or a list of the valid names if they are few. Empty
+ * if there is none.
+ */
 export function suggestion(given: string, names: Iterable<string>): string {
   const all = [...names]
   const near = nearestName(given, all)

@@ -1,7 +1,8 @@
 /**
- * The text of a model file: YAML (JSON is YAML, too), what it says, and the line and column of everything in it.
+ * Parses the text of a model file, which is YAML (JSON is a subset of YAML), and locates values in it by line
+ * and column.
  *
- * A key is the text that stands there, whatever YAML would make of it: an unquoted 007 or 1e3 names what is called so.
+ * A key is used exactly as written, independent of its type in YAML: an unquoted 007 or 1e3 is a name.
  */
 import {
   type Document,
@@ -22,24 +23,24 @@ import { jsonNumber } from '#model/json-numbers.ts'
 import { type Finding, FINDINGS_MAX } from './findings.ts'
 import { Place, type Way } from './place.ts'
 
-/** Nodes that aliases may stand for, so that a few lines cannot become gigabytes. */
+/** Maximum number of nodes that aliases can stand for, so that a few lines cannot expand to gigabytes. */
 const ALIASED_NODES_MAX = 1_000
 
 export class ModelSource {
-  /** What messages call the file. */
+  /** Name of the file in messages. */
   readonly name: string
   readonly root: Place
   readonly #document: Document.Parsed
   readonly #lines: LineCounter
   readonly #problems: readonly Problem[]
 
-  /** Throws `ModelFileError` for what is no YAML. */
+  /** Throws `ModelFileError` for invalid YAML. */
   static read(text: string, name: string): ModelSource {
     const lines = new LineCounter()
     const document = parseDocument(text, {
       lineCounter: lines,
       prettyErrors: false,
-      // Found below: there it takes no time that grows with the square of their number.
+      // Duplicate keys are found below: the check of the library takes quadratic time.
       uniqueKeys: false,
     })
     const problems = [...document.errors, ...document.warnings].map(({ message, pos }) => ({
@@ -54,7 +55,7 @@ export class ModelSource {
     this.name = name
     this.#document = document
     this.#lines = lines
-    // Before it is read: keys become the texts that they are.
+    // Before conversion: replaces keys by their texts.
     this.#problems = problemsOfScalars(document)
     try {
       this.root = new Place(document.toJS({ maxAliasCount: ALIASED_NODES_MAX }) ?? {})
@@ -63,24 +64,27 @@ export class ModelSource {
     }
   }
 
-  /** Whether there are keys or numbers in it that YAML has and a model file has not. `errorOf` tells them. */
+  /**
+   * Whether the file contains keys or numbers that are valid in YAML but not in a model file. `errorOf`
+   * reports them.
+   */
   get hasProblems(): boolean {
     return this.#problems.length > 0
   }
 
-  /** The error that tells the findings in the order of the file, each once. */
+  /** Error with all findings in the order of the file, without duplicates. */
   errorOf(findings: readonly Finding[]): ModelFileError {
     const placed = findings.map(({ way, message, isAboutKey = false }) => ({
       offset: this.#offsetOf(way, isAboutKey),
       message: way.length === 0 ? `the file: ${message}` : `${way.join('.')}: ${message}`,
     }))
     const places = new Set(placed.map(({ offset }) => offset))
-    // What the form of the file says of a place says more.
+    // Findings about the form are more specific, so they replace problems at the same location.
     const others = this.#problems.filter(({ offset }) => !places.has(offset))
     return new ModelFileError(told(this.name, this.#lines, [...others, ...placed]))
   }
 
-  /** The text of an unquoted value that YAML takes for something else, such as 007; `null` for all others. */
+  /** Text of an unquoted value to which YAML gives another type, such as 007; null for all others. */
   unquotedText(way: Way): string | null {
     const node = this.#nodeAt(way)
     return isScalar(node) && node.type === Scalar.PLAIN && typeof node.value !== 'string' && node.source
@@ -88,14 +92,14 @@ export class ModelSource {
       : null
   }
 
-  /** The offset of the value at the end of the way; for what is missing, that of what should contain it. */
+  /** Offset of the value at the end of the path. If the value is missing, the offset of its container. */
   #offsetOf(way: Way, isAboutKey: boolean): number {
     for (let length = way.length; length > 0; length -= 1) {
       const step = way[length - 1]!
       const outer = this.#nodeAt(way.slice(0, length - 1))
       const pair = isMap(outer) ? outer.items.find(item => keyText(item.key, this.#document) === step) : null
       const node = isAboutKey && pair && length === way.length ? pair.key : this.#nodeAt(way.slice(0, length))
-      // Where a key has no value, the key is the place.
+      // If a key has no value, its own offset is used.
       for (const each of [node, pair?.key]) {
         const start = isNode(each) ? each.range : null
         if (start && (each === pair?.key || start[1] > start[0])) return start[0]
@@ -133,14 +137,17 @@ function told(name: string, lines: LineCounter, problems: readonly Problem[]): s
   return [...distinct.slice(0, FINDINGS_MAX), ...(more > 0 ? [`${name}: and ${more} more`] : [])].join('\n')
 }
 
-/** The text of a key as it stands there; `null` for what is no text, and no number or word either. */
+/** Text of a key as written; null if the key is not a scalar. */
 function keyText(key: unknown, document: Document.Parsed): string | null {
   const node = isAlias(key) ? key.resolve(document) : key
   if (!isScalar(node)) return null
   return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))
 }
 
-/** Makes each key the text that it is, and each number the one with all its digits. Tells keys and numbers that JSON does not have. */
+/**
+ * Replaces each key by its text and each number by one with all its digits. Returns keys and numbers that
+ * JSON does not support.
+ */
 function problemsOfScalars(document: Document.Parsed): Problem[] {
   const problems: Problem[] = []
   const find = (node: unknown, message: string) =>
@@ -180,7 +187,7 @@ function problemsOfScalars(document: Document.Parsed): Problem[] {
   return problems
 }
 
-/** The number with all digits that the file has. YAML has hexadecimal and octal integers, too. */
+/** Number with all digits in the file. YAML also has hexadecimal and octal integers. */
 function numberOf(source: string, value: number): number | bigint {
   if (/^0[xo]/u.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source)
   return jsonNumber(source.replace('+', ''))

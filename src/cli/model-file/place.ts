@@ -1,9 +1,9 @@
 /**
- * A value in a model file and the way to it. What is not of the form it should be reads as empty, so that names can be checked in a
- * file whose form is wrong elsewhere.
+ * A value in a model file with its path. If the value does not have the expected form, it reads as empty. So
+ * names can be checked even if the form of the file has errors.
  */
 
-/** Keys of maps and indexes of lists, from the outermost in. */
+/** Keys of maps and indexes of lists, outermost first. */
 export type Way = readonly (string | number)[]
 
 export class Place {
@@ -15,7 +15,7 @@ export class Place {
     this.way = way
   }
 
-  /** What stands under a key; the place of nothing where there is no such key. */
+  /** Value of a key. If the key does not exist, a place with an undefined value. */
   at(key: string): Place {
     const map = this.#map
     return new Place(map && Object.hasOwn(map, key) ? map[key] : undefined, [...this.way, key])
@@ -25,29 +25,29 @@ export class Place {
     return this.at(key).value !== undefined
   }
 
-  /** The entries of a map. */
+  /** Entries of a map. */
   entries(): [key: string, value: Place][] {
     return Object.entries(this.#map ?? {}).map(([key, value]) => [key, new Place(value, [...this.way, key])])
   }
 
-  /** The elements of a list. */
+  /** Elements of a list. */
   items(): Place[] {
     return Array.isArray(this.value)
       ? this.value.map((item, index) => new Place(item, [...this.way, index]))
       : []
   }
 
-  /** What is named here: a text alone, or a map with the name under the key. */
+  /** Name at this location: either a plain text, or a map that contains the name under the key. */
   named(key: string): Place {
     return this.isMap ? this.at(key) : this
   }
 
-  /** The elements of a list, or the value alone where it is none. */
+  /** Elements of a list, or the value itself if it is not a list. */
   each(): Place[] {
     return Array.isArray(this.value) ? this.items() : [this]
   }
 
-  /** `null`: it is no text. */
+  /** Null if the value is not a text. */
   get text(): string | null {
     return typeof this.value === 'string' ? this.value : null
   }
@@ -56,7 +56,7 @@ export class Place {
     return this.#map !== null
   }
 
-  /** Whether it is a map, or was left empty. */
+  /** Whether the value is a map or absent. */
   get isMapOrEmpty(): boolean {
     return this.isMap || this.value === undefined || this.value === null
   }

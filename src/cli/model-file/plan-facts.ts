@@ -1,4 +1,4 @@
-/** The part of a plan that is about facts: tenants, users, instances, groups, assignments, tuples. */
+/** Plans changes of facts: tenants, users, instances, groups, assignments and tuples. */
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import {
@@ -136,7 +136,10 @@ function planGroup(name: string, there: GroupState | undefined, wanted: GroupSta
 const GROUP_PARTS = ['members', 'groups', 'roles'] as const
 type GroupPart = (typeof GROUP_PARTS)[number]
 
-/** How a part of a group is added, and, but for the method, removed. Paths are behind that of the group. */
+/**
+ * Request that adds a part of a group. The removal differs only in its method. Paths are relative to that of
+ * the group.
+ */
 function partRequest(tenant: string, part: GroupPart, item: string) {
   switch (part) {
     case 'members':
@@ -154,12 +157,12 @@ function partRemoval(group: string, tenant: string, part: GroupPart, item: strin
   return { phase: PHASES.factRemovals, method: 'DELETE', base: 'schema', path, body }
 }
 
-/** The end as bodies of requests have it. */
+/** Expiration time as a part of a request body. */
 function endOf(until: Until) {
   return until === null ? {} : { expires_at: until }
 }
 
-/** `type:key#role` as the body of a grant. */
+/** Converts `type:key#role` to the body of a grant. */
 function grantOf(text: string, tenant: string) {
   const hash = text.lastIndexOf('#')
   const instance = parseInstanceReference(text.slice(0, hash))!
@@ -202,7 +205,10 @@ interface GrantPlan<There> {
   readonly removal: (there: There) => PlannedRequest
 }
 
-/** What it takes that something is granted until then; nothing where it is. What has ended by now is taken away where it is not. */
+/**
+ * Steps that make a grant have this expiration time. Empty if it already has it. A grant that has expired in
+ * the file is removed.
+ */
 function granted<There extends { readonly until: Until }>(
   there: There | undefined,
   until: Until,
@@ -236,7 +242,7 @@ function tupleRemoval({ subject, relation, object }: TupleState): PlannedRequest
   return { phase: PHASES.factRemovals, method: 'DELETE', base: 'facts', path: 'relationship_tuples', body }
 }
 
-/** Whether an instance has a tenant already, or gets one when a fact names it. */
+/** Whether an instance already has a tenant, or gets one when a fact refers to it. */
 function isKnown(name: string, ...states: readonly EnvironmentState[]): boolean {
   return states.some(({ instances, groups }) => instances.has(name) || groups.has(name))
 }
@@ -255,7 +261,7 @@ export function planFactRemovals(present: EnvironmentState, wanted: EnvironmentS
   }
   for (const [name, group] of present.groups)
     steps.push(...groupRemovals(name, group, wanted.groups.get(name)))
-  // An instance that a kept tuple or assignment names exists because of it.
+  // Instances of kept tuples and assignments exist because of these.
   const mentioned = new Set([
     ...[...wanted.tuples.values()].flatMap(({ subject, object }) => [subject, object]),
     ...[...wanted.assignments.values()].map(({ resource_instance }) => resource_instance),

@@ -1,4 +1,4 @@
-/** The part of a plan that is about the model: resources with their parts, and roles. */
+/** Plans changes of the model: resources with their parts, and roles. */
 import { TENANT_TYPE_KEY } from '#model/built-in-types.ts'
 import {
   type EnvironmentState,
@@ -19,7 +19,7 @@ import {
 
 const { resources, parts, relations, roles, extensions, derivations, derivationRemovals, removals } = PHASES
 
-/** Whose attributes stand beside the resources. */
+/** Attributes of entities that are not resources. */
 const CARRIERS = [
   { what: 'user attribute', path: 'users/attributes', part: 'userAttributes', section: 'user_attributes' },
   {
@@ -104,7 +104,7 @@ function planResource(
   return steps
 }
 
-/** Parts of one kind that are created and changed one by one. */
+/** Plans parts of one kind, which are created and changed individually. */
 function planParts(
   what: string,
   path: string,
@@ -160,7 +160,10 @@ function planRole(type: string | null, key: string, there: RoleState | undefined
   return requests.length === 0 ? [] : [step(there ? '~' : '+', what, way, details, ...requests)]
 }
 
-/** One by one: the whole block would also contain what the groups API made. */
+/**
+ * Individually, because a replacement of all derivations would also include those that the groups API
+ * created.
+ */
 function planDerivations(path: string, there: RoleState | undefined, wanted: RoleState): PlannedRequest[] {
   const added = [...wanted.derivations].filter(([name]) => !there?.derivations.has(name))
   const removed = [...(there?.derivations ?? [])].filter(([name]) => !wanted.derivations.has(name))
@@ -191,7 +194,7 @@ export function planSchemaRemovals(present: EnvironmentState, wanted: Environmen
     for (const key of without(there.attributes, named.attributes))
       remove(`attribute ${type}.${key}`, `${path}/attributes/${key}`)
   }
-  // After relations from them, which they take along.
+  // After the relations from these resources, because deleting a resource also deletes its relations.
   for (const type of without(present.resources, wanted.resources)) {
     if (!isMadeByGroups(type, present, wanted)) remove(`resource ${type}`, `resources/${type}`)
   }
@@ -201,7 +204,10 @@ export function planSchemaRemovals(present: EnvironmentState, wanted: Environmen
   return steps
 }
 
-/** The first group of a type makes the type. It exists as long as there is a group. */
+/**
+ * Whether the groups API manages the type. The first group of a type creates the type. It exists as long as
+ * there is a group.
+ */
 function isMadeByGroups(type: string, ...states: readonly EnvironmentState[]): boolean {
   return states.some(({ groups }) => [...groups.keys()].some(name => name.startsWith(`${type}:`)))
 }

@@ -1,38 +1,43 @@
-/** The steps of a plan: what to show of each, the requests it consists of, and how differences are told. */
+/** Steps of a plan: their presentation, their requests, and the description of differences. */
 import type { Fields } from './environment-state.ts'
 import type { Finding } from './findings.ts'
 import type { Way } from './place.ts'
 
-/** A request of the management interface. Those of a lower phase come first. */
+/** A request of the management API. Requests with a lower phase are sent first. */
 export interface PlannedRequest {
   readonly phase: number
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Relative to the base of the schema, or of the facts. */
+  /** Base of the path. */
   readonly base: 'schema' | 'facts'
   readonly path: string
   readonly body?: unknown
-  /** The body is one element of a bulk call: in `operations` or `idents`, or in a bare array. */
+  /**
+   * How a bulk operation contains the body as an element: in `operations`, in `idents`, or in a plain array.
+   */
   readonly bulk?: 'operations' | 'idents' | 'array'
 }
 
 export interface Step {
   readonly mark: '+' | '~' | '-'
   readonly what: string
-  /** What is different, a line each. */
+  /** Differences, one per line. */
   readonly details: readonly string[]
   readonly requests: readonly PlannedRequest[]
-  /** Where in the file it is said. Absent: what goes, the file does not name. */
+  /** Location in the file. Absent for removals, because the file does not contain the object. */
   readonly way?: Way | undefined
 }
 
 export interface PruneOptions {
-  /** Removes resources, roles, relations, actions, attributes, condition sets and rules that the file does not name. */
+  /**
+   * Whether to remove resources, roles, relations, actions, attributes, condition sets and rules that are not
+   * in the file.
+   */
   readonly model: boolean
-  /** Removes tenants, users, instances, groups, assignments and tuples that the file does not name. */
+  /** Whether to remove tenants, users, instances, groups, assignments and tuples that are not in the file. */
   readonly facts: boolean
 }
 
-/** There are differences that changes cannot remove. */
+/** Thrown if there are differences that no change can resolve. */
 export class PlanError extends Error {
   override readonly name = 'PlanError'
   readonly conflicts: readonly Finding[]
@@ -43,7 +48,7 @@ export class PlanError extends Error {
   }
 }
 
-/** The order in which requests are made, whatever the order in which steps are shown. */
+/** Order in which requests are sent, independent of the order in which steps are shown. */
 export const PHASES = {
   resources: 0,
   parts: 1,
@@ -67,7 +72,10 @@ export const PHASES = {
   removals: 19,
 } as const
 
-/** The wanted fields that differ, and the differences in words. Null and absent are the same in the present state. */
+/**
+ * Desired fields that differ, and a description of the differences. Null and absent are equal in the current
+ * state.
+ */
 export function changedFields(
   present: Fields,
   wanted: Fields,
@@ -82,7 +90,7 @@ export function changedFields(
   return { changed, details }
 }
 
-/** `name: + added, − removed` for sets that differ. */
+/** Describes the difference between two sets: `name: + added, − removed`. */
 export function setDetails(
   name: string,
   present: ReadonlySet<string>,
@@ -93,7 +101,7 @@ export function setDetails(
   return added.length + removed.length === 0 ? [] : [`${name}: ${[...added, ...removed].join(', ')}`]
 }
 
-/** JSON with members in order; null, absent and an empty map are one and the same. */
+/** JSON with sorted members. Null, absent and an empty map are equal. */
 function canonical(value: unknown): string {
   return JSON.stringify(value ?? {}, (_name, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

@@ -1,9 +1,10 @@
 /**
- * What has to be done so that an environment is as a model file wants it: steps to show and the requests they consist of.
+ * Plans the changes that bring an environment to the state in a model file: steps to show, and their
+ * requests.
  *
- * What the file names becomes what the file says; fields it leaves out stay as they are, lists it leaves out become empty.
- * What it does not name stays, unless it is to be pruned. Nothing is planned where nothing differs, so a second time the plan
- * is empty.
+ * Objects in the file are changed to match it. Omitted fields stay unchanged, omitted lists become empty.
+ * Objects that are not in the file remain, unless they are pruned. There are no steps without differences, so
+ * the plan is empty after it was applied.
  */
 import type { EnvironmentState } from './environment-state.ts'
 import { planFactRemovals, planFacts } from './plan-facts.ts'
@@ -12,7 +13,7 @@ import { planConditionSetRemovals, planConditionSets, planRuleRemovals, planRule
 import type { Finding } from './findings.ts'
 import { PlanError, type PruneOptions, type Step } from './plan-step.ts'
 
-/** Throws `PlanError` with every difference that changes cannot remove. */
+/** Throws `PlanError` with all differences that no change can resolve. */
 export function planOf(present: EnvironmentState, wanted: EnvironmentState, prune: PruneOptions): Step[] {
   const conflicts: Finding[] = []
   const steps = [

@@ -1,4 +1,4 @@
-/** The state of an environment, as the lines of an export give it. */
+/** Current state of an environment, built from the lines of an export. */
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { ContentConditionSet, ContentLine, ContentResource } from '#model/wire/environment-content.ts'
 import {
@@ -11,19 +11,19 @@ import {
   tupleName,
 } from './environment-state.ts'
 
-/** Which facts of an environment matter. Others are not kept. */
+/** Selects the facts that are kept. */
 export type FactFilter = (
   kind: 'tenants' | 'users' | 'instances' | 'assignments' | 'tuples',
   name: string,
 ) => boolean
 
-/** Takes the lines of an export, one after the other. */
+/** Collects the lines of an export. */
 export class PresentState {
   readonly state = new EnvironmentState()
   readonly #isOfInterest: FactFilter
-  /** The purpose for which the groups API made relations, by `type#relation`. */
+  /** Purpose of the relations that the groups API created, by `type#relation`. */
   readonly #groupUses = new Map<string, { readonly use: string; readonly role?: string }>()
-  /** The number of lines that came. */
+  /** Number of lines so far. */
   #lines = 0
   #isWhole = false
 
@@ -31,7 +31,7 @@ export class PresentState {
     this.#isOfInterest = isOfInterest
   }
 
-  /** Whether the last line has come, and as many lines before it as it says. */
+  /** Whether the last line has arrived and its number of lines is correct. */
   get isWhole(): boolean {
     return this.#isWhole
   }

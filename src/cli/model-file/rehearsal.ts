@@ -1,9 +1,9 @@
 /**
- * Carries a plan out in memory, on the real engine, before it is carried out for good: what the service would refuse is told with its
- * place in the file, and the file's tests are tried on what the environment would be.
+ * Performs a dry run of a plan in memory with the real engine. Changes that the service would reject are
+ * reported with their locations in the file, and the tests of the file run on the resulting environment.
  *
- * The environment in memory has the whole model that is there, and of its facts those that the file mentions. So the tests are about
- * the file's own facts, however many others there are.
+ * The environment in memory contains the whole current model, but only those current facts that the file
+ * mentions. So the tests are about the facts of the file, independent of the number of other facts.
  */
 import { InProcessApi } from '#cli/in-process-api.ts'
 import { type Api, type ApiAnswer, messageOf } from '#cli/api.ts'
@@ -21,16 +21,16 @@ import type { PlannedRequest, PruneOptions, Step } from './plan-step.ts'
 const PLACE = 'default/default'
 
 export interface Rehearsal {
-  /** What would be refused. If there is any, the tests were not tried. */
+  /** Changes that the service would reject. If there are any, the tests did not run. */
   readonly refusals: readonly Finding[]
   readonly warnings: readonly StepWarning[]
   readonly tests: readonly TestOutcome[]
 }
 
-/** What a service may have been set to take: its ceiling is its own to hold. */
+/** Maximum value of the setting: the real service enforces its own limit. */
 const SERVICE_CEILINGS = { MAX_ATTRIBUTES_BYTES: '16777216' }
 
-/** `present`: what the environment has of what the file mentions; `null` for a file that stands alone. */
+/** `present`: current state of the objects that the file mentions; null for a self-contained file. */
 export async function rehearse(
   wanted: EnvironmentState,
   tests: readonly ModelTest[],
@@ -40,12 +40,12 @@ export async function rehearse(
   const api = await InProcessApi.open(present === null ? {} : SERVICE_CEILINGS)
   try {
     const empty = new EnvironmentState()
-    // What every environment starts with.
+    // Initial state of every environment.
     empty.tenants.set(DEFAULT_TENANT, { name: 'Default tenant' })
     const before = present === null ? empty : mentionedOf(present, wanted, prune)
     before.tenants.set(DEFAULT_TENANT, before.tenants.get(DEFAULT_TENANT) ?? { name: 'Default tenant' })
     const none = { model: false, facts: false }
-    // What is there was taken once, perhaps under other ceilings; whether it could be made again is not the question.
+    // Rejections of the current state are ignored: it exists, but was possibly created under other limits.
     const { refusals: ignored } = await tryPlan(api, planOf(empty, before, none))
     const { refusals, warnings } = await tryPlan(api, planOf(before, wanted, { ...none, model: prune.model }))
     if (refusals.length > 0 && ignored.length === 0) return { refusals, warnings, tests: [] }
@@ -57,7 +57,10 @@ export async function rehearse(
   }
 }
 
-/** The model that is there, with the facts that stand alone. What ties them together is in the file, or is none of its concern. */
+/**
+ * The current model, with the independent facts. Facts that connect these are in the file or irrelevant for
+ * it.
+ */
 function mentionedOf(
   present: EnvironmentState,
   wanted: EnvironmentState,
@@ -73,7 +76,7 @@ function mentionedOf(
   copy(present.roles, state.roles)
   copy(present.conditionSets, state.conditionSets)
   copy(present.rules, state.rules)
-  // Of facts that go there may be any number.
+  // The number of facts that will be removed can be large, so they are not copied.
   const staying = <Value>(from: ReadonlyMap<string, Value>, named: ReadonlyMap<string, unknown>) =>
     prune.facts ? new Map([...from].filter(([name]) => named.has(name))) : from
   copy(staying(present.tenants, wanted.tenants), state.tenants)
@@ -91,7 +94,10 @@ function mentionedOf(
   return state
 }
 
-/** Makes the requests of a plan. Where some are refused, those after them in order are not made: they may need what is missing. */
+/**
+ * Executes the requests of a plan. After a rejected request, later phases are skipped because they might
+ * depend on it.
+ */
 async function tryPlan(
   api: Api,
   steps: readonly Step[],
@@ -113,7 +119,7 @@ async function tryPlan(
     if (refusedIn !== null && phase > refusedIn) break
     if (await send(batch)) continue
     refusedIn = phase
-    // Which of them it was: one by one.
+    // Send the requests one by one to find the rejected one.
     if (batch.length > 1) for (const each of batch) await send([each])
   }
   return { refusals, warnings }
@@ -124,6 +130,6 @@ function findingsOf(answer: ApiAnswer, { way = [], what }: Step, request: Planne
   const details = Check(ManagementError, body) ? (body.detail ?? []) : []
   if (details.length === 0 || request.bulk !== undefined)
     return [{ way, message: `${what}: ${messageOf(answer)}`, isAboutKey: true }]
-  // A body is formed as the file is.
+  // The body has the same structure as the file.
   return details.map(({ loc, msg }) => ({ way: [...way, ...loc.slice(1)], message: msg, isAboutKey: true }))
 }

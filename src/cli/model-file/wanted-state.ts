@@ -1,4 +1,4 @@
-/** The state that a model file asks for, its shorthand written out. */
+/** Desired state of a model file, with its shorthand expanded. */
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import type { Model, ModelGroup, ModelResource, ModelRole } from '#model/model-file.ts'
 import {
@@ -17,7 +17,7 @@ import {
   type Until,
 } from './environment-state.ts'
 
-/** The state a model file asks for. */
+/** Desired state of a model file. */
 export function wantedState(model: Model): EnvironmentState {
   const state = new EnvironmentState()
   const put = <Value>(
@@ -82,7 +82,7 @@ function wantedResource(resource: ModelResource, key: string): ResourceState {
 
 type DerivationEntries = NonNullable<NonNullable<ModelRole['granted_to']>['users_with_role']>
 
-/** What `inherited_roles` says of one role, as it would stand in its `granted_to`. */
+/** Entries of `inherited_roles` for one role, in the form of its `granted_to`. */
 function inheritedEntries(
   role: string,
   relations: Readonly<Record<string, string>>,
@@ -123,7 +123,7 @@ function wantedGroup(group: ModelGroup): GroupState {
   }
 }
 
-/** What belongs to a group, each by its name alone or with its end. */
+/** Parts of a group, each given as a name or with its expiration time. */
 function parts<Name extends string>(
   items: readonly (string | ({ readonly [Key in Name]: string } & { readonly until?: string }))[] | undefined,
   name: Name,

@@ -1,4 +1,4 @@
-/** Condition sets and rules of a model file: the names in them, and whether the conditions can be read. */
+/** Checks the condition sets and rules of a model file: their names, and whether the conditions are valid. */
 import { type DeclaredType, findMisfits } from '#conditions/declared-types.ts'
 import { operatorNames } from '#conditions/operators.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
@@ -36,7 +36,7 @@ export function checkRules(rules: Place, check: NameCheck): void {
   }
 }
 
-/** `others`: what may stand there beside sets. */
+/** `others`: names that are valid in addition to sets. */
 function checkSide(
   side: Place,
   type: 'userset' | 'resourceset',
@@ -66,7 +66,7 @@ function isAboveItself(key: string, sets: ReadonlyMap<string, KnownSet>): boolea
   return false
 }
 
-/** The resource that a set is limited to: its own, or that of a set above it. */
+/** Resource to which a set is limited: its own, or that of one of its ancestors. */
 function limitOf(key: string, sets: ReadonlyMap<string, KnownSet>): string | null {
   const seen = new Set<string>()
   for (let at: string | null = key; at !== null && !seen.has(at);) {
@@ -78,7 +78,10 @@ function limitOf(key: string, sets: ReadonlyMap<string, KnownSet>): string | nul
   return null
 }
 
-/** Tells what cannot be read, else what can never hold of attributes as they are declared. */
+/**
+ * Reports invalid conditions. If there are none, reports conditions that can never be true for the declared
+ * attributes.
+ */
 function checkConditions(conditions: Place, resource: string | null, check: NameCheck): void {
   if (!conditions.isMap) return
   const { known } = check

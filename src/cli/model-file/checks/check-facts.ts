@@ -1,4 +1,4 @@
-/** Names in the facts of a model file: who is assigned, to what, and in which tenant. */
+/** Checks the names in the facts of a model file: users, roles, objects and tenants. */
 import { groupName } from '#cli/model-file/environment-state.ts'
 import { suggestion } from '#cli/model-file/findings.ts'
 import type { Place } from '#cli/model-file/place.ts'
@@ -6,7 +6,7 @@ import { parseInstanceReference } from '#model/instance-reference.ts'
 import { isLongKey } from '#model/wire/building-blocks.ts'
 import type { NameCheck } from './name-check.ts'
 
-/** What a key of users and instances is, in words. */
+/** Text that describes valid keys of users and instances. */
 const LONG_KEY = '1 to 512 bytes of UTF-8 without control characters'
 
 export function checkFacts(file: Place, check: NameCheck): void {

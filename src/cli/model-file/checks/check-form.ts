@@ -1,4 +1,4 @@
-/** Holds a model file against its schema: what is none of what may stand in a place, and what is missing there. */
+/** Validates a model file with its schema and reports unexpected and missing content. */
 import type { TLocalizedValidationError as SchemaError } from 'typebox/error'
 import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
@@ -8,9 +8,9 @@ import type { Way } from '#cli/model-file/place.ts'
 import { KEY_FORMS, ModelFile } from '#model/model-file.ts'
 import { MOMENT_FORM } from '#model/wire/building-blocks.ts'
 
-/** Errors that the library looks for. Several of them make one finding. */
+/** Maximum number of errors that the library reports. Several of them can become one finding. */
 const ERRORS_MAX = 5_000
-/** What YAML calls the types of JSON. */
+/** Names of JSON types in messages. */
 const TYPE_WORDS: Readonly<Record<string, string>> = {
   array: 'a list',
   object: 'a map',
@@ -21,7 +21,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   null: 'nothing',
 }
 
-/** Empty: the file is of the form of a model file. O(file). */
+/** Findings; empty if the file has the form of a model file. O(file). */
 export function formFindings(source: ModelSource): Finding[] {
   const validator = Compile(ModelFile)
   const { value } = source.root
@@ -29,7 +29,10 @@ export function formFindings(source: ModelSource): Finding[] {
   return findingsOf(errorsOf(validator, value), source)
 }
 
-/** All errors: the library ends at the eighth unless told otherwise, for the whole process. */
+/**
+ * All errors. By default, the library stops at the eighth. The limit is global to the process, so it is
+ * restored.
+ */
 function errorsOf(validator: ReturnType<typeof Compile>, value: unknown): readonly SchemaError[] {
   const { maxErrors } = Settings.Get()
   Settings.Set({ maxErrors: ERRORS_MAX })
@@ -40,17 +43,20 @@ function errorsOf(validator: ReturnType<typeof Compile>, value: unknown): readon
   }
 }
 
-/** What errors say of one place. */
+/** Errors at one location. */
 interface PlacedErrors {
   readonly way: Way
-  /** The types that are possible there, in words. */
+  /** Valid types at this location, as words. */
   readonly types: Set<string>
-  /** The values that are possible there. */
+  /** Valid values at this location. */
   readonly values: Set<string>
   readonly messages: Finding[]
 }
 
-/** One finding a place. Where several forms are possible, the library reports each that does not match, and their choice. */
+/**
+ * Merges the errors to one finding per location. For a union, the library reports each branch that does not
+ * match, and the union itself.
+ */
 function findingsOf(errors: readonly SchemaError[], source: ModelSource): Finding[] {
   const places = new Map<string, PlacedErrors>()
   const placeOf = (way: Way): PlacedErrors => {
@@ -89,7 +95,7 @@ function findingsOf(errors: readonly SchemaError[], source: ModelSource): Findin
       case 'format':
         placeOf(way).messages.push({ way, message: `expected ${MOMENT_FORM}, got ${shown(source, way)}` })
         break
-      // They say only that none of several forms, or no value at all, matches.
+      // These errors only indicate that no branch of a union, or no value at all, matches.
       case 'anyOf':
       case 'boolean':
         break
@@ -98,7 +104,7 @@ function findingsOf(errors: readonly SchemaError[], source: ModelSource): Findin
     }
   }
   const all = [...places.values()]
-  // That it is of another type says nothing where something inside is wrong.
+  // If something inside a value is wrong, a type error of the value itself is not helpful.
   const withInner = new Set(
     all.flatMap(({ way }) => way.map((_, length) => JSON.stringify(way.slice(0, length)))),
   )
@@ -116,7 +122,7 @@ interface SchemaNode {
   readonly description?: string
 }
 
-/** The part of the schema that an error is about. */
+/** The part of the schema to which an error refers. */
 function schemaAt(path: string): SchemaNode {
   const steps = path.split('/').slice(1)
   return steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], ModelFile) as SchemaNode
@@ -133,7 +139,7 @@ function patternMessage({ schemaPath }: SchemaError, source: ModelSource, way: W
   return `expected ${textOf(description)}, got ${shown(source, way)}`
 }
 
-/** A description as part of a sentence. */
+/** Converts a description to a part of a sentence. */
 function textOf(description = 'another text'): string {
   return description.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, first => first.toLowerCase())
 }
@@ -143,14 +149,14 @@ function valueMessage(source: ModelSource, way: Way, values: ReadonlySet<string>
 }
 
 function typeMessage(source: ModelSource, way: Way, types: ReadonlySet<string>): string {
-  // Where something else may stand, nothing may, too: that helps nobody.
+  // Do not suggest an empty value if other types are valid.
   const possible = types.size > 1 ? [...types].filter(type => type !== TYPE_WORDS['null']) : [...types]
   const unquoted = types.has(TYPE_WORDS['string']!) ? source.unquotedText(way) : null
   const hint = unquoted === null ? '' : `: write it in quotes, '${unquoted}'`
   return `expected ${possible.join(' or ')}, got ${shown(source, way)}${hint}`
 }
 
-/** What stands there, in short. */
+/** Short description of the value at a location. */
 function shown(source: ModelSource, way: Way): string {
   const value = valueAt(source, way)
   if (value === null || value === undefined) return 'nothing'
@@ -162,7 +168,7 @@ function valueAt(source: ModelSource, way: Way): unknown {
   return way.reduce<unknown>((at, step) => (at as Record<string, unknown> | null)?.[step], source.root.value)
 }
 
-/** Unescapes a JSON pointer. */
+/** Parses a JSON pointer. */
 function wayOf(pointer: string): string[] {
   return pointer
     .split('/')

@@ -1,6 +1,7 @@
 /**
- * Holds every name in a model file against what there is: a name that was mistyped is told where it stands, before anything is done.
- * Works on files of any form; what is of the wrong form is a finding of `check-form.ts`.
+ * Compares all names in a model file with the known names, so that a mistyped name is reported with its
+ * location before anything is changed. Works on files with errors in their form, which `check-form.ts`
+ * reports.
  */
 import type { Finding } from '#cli/model-file/findings.ts'
 import type { KnownNames } from '#cli/model-file/known-names.ts'
@@ -11,7 +12,7 @@ import { NameCheck } from './name-check.ts'
 import { checkResources, checkTenantRoles } from './check-schema.ts'
 import { checkTests } from './check-tests.ts'
 
-/** O(file), and O(known names) for each finding. */
+/** O(file), and O(known names) per finding. */
 export function nameFindings(file: Place, known: KnownNames): Finding[] {
   const check = new NameCheck(known)
   checkResources(file.at('resources'), check)

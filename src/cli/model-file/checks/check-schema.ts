@@ -1,4 +1,7 @@
-/** Names in the schema of a model file: resources, roles, what extends them, and what brings them along. */
+/**
+ * Checks the names in the schema of a model file: resources, roles, role extensions, and roles that are
+ * derived through relations.
+ */
 import { suggestion } from '#cli/model-file/findings.ts'
 import type { KnownType } from '#cli/model-file/known-names.ts'
 import type { Place } from '#cli/model-file/place.ts'
@@ -24,7 +27,10 @@ export function checkTenantRoles(roles: Place, check: NameCheck): void {
   checkCircles(roles, check)
 }
 
-/** The type at the other end must be declared: a type that groups make is not there yet when relations are made. */
+/**
+ * The type at the other end must be declared. Types of groups do not exist yet when the relations are
+ * created.
+ */
 function checkRelationEnd(end: Place, check: NameCheck): void {
   const { types } = check.known
   if (end.text !== null && !types.has(end.text)) check.unknown(end, 'resource', end.text, types.keys())
@@ -81,11 +87,11 @@ function checkInheritedRoles(inherited: Place, key: string, type: KnownType, che
   }
 }
 
-/** Tells roles that extend themselves, each circle once. O(roles and what they extend). */
+/** Reports roles that extend themselves, each cycle once. O(roles and their extensions). */
 function checkCircles(roles: Place, check: NameCheck): void {
   const done = new Set<string>()
   for (const [start] of roles.entries()) {
-    // The way down, each step with what is still to be looked at below it.
+    // Path of the depth-first search. `next`: roles below a step that have not been visited.
     const way: { key: string; next: Place[] }[] = []
     const enter = (key: string) => way.push({ key, next: roles.at(key).at('extends').items() })
     if (!done.has(start)) enter(start)

@@ -1,6 +1,7 @@
 /**
- * Names in the tests of a model file. Who and what is unknown is denied, so a denial or an empty list proves nothing where a name was
- * mistyped: each must be known, unless the case says `unknown: true`.
+ * Checks the names in the tests of a model file. Checks with unknown names are denied, so a denial or an
+ * empty list proves nothing if a name is mistyped. Therefore all names must be known, unless the case has
+ * `unknown: true`.
  */
 import type { Place } from '#cli/model-file/place.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
@@ -49,7 +50,7 @@ function checkCase(part: Part, each: Place, check: NameCheck): void {
   if (part === 'users') for (const user of each.at('are').items()) check.user(user)
 }
 
-/** Each action must be one of each resource that is known. */
+/** Each action must exist on each known resource. */
 function checkActions(actions: Place, resources: readonly Place[], check: NameCheck): void {
   const keys = new Set(resources.flatMap(({ text }) => (text === null ? [] : typeKeyOf(text))))
   for (const action of actions.each()) {
@@ -62,8 +63,8 @@ function checkActions(actions: Place, resources: readonly Place[], check: NameCh
 }
 
 /**
- * `type:key`, or a type as a whole. In an `allow` the instance may be any of a type of which none is known: roles of the tenant allow
- * there what they allow everywhere.
+ * Checks a `type:key` or a type. In an `allow`, the instance can be unknown if no instance of its type is
+ * known: tenant roles apply to all instances.
  */
 function checkResource(resource: Place, isAllow: boolean, check: NameCheck): void {
   const { text } = resource

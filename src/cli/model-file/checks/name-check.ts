@@ -1,4 +1,7 @@
-/** Holds names against what is known, and keeps what is wrong. Each check says whether the name is known, so that one mistake is one finding. */
+/**
+ * Compares names with the known names and collects findings. Each check returns whether the name is known, so
+ * that one mistake causes one finding.
+ */
 import { type Finding, FINDINGS_MAX, suggestion } from '#cli/model-file/findings.ts'
 import type { KnownNames, KnownType, Names } from '#cli/model-file/known-names.ts'
 import type { Place } from '#cli/model-file/place.ts'
@@ -12,7 +15,10 @@ export class NameCheck {
     this.known = known
   }
 
-  /** Whether there are more findings than are told. To look for near names takes its time. */
+  /**
+   * Whether the maximum number of reported findings is exceeded. Further searches for similar names would
+   * only take time.
+   */
   get isFull(): boolean {
     return this.findings.length > FINDINGS_MAX
   }
@@ -39,18 +45,18 @@ export class NameCheck {
     return this.#name(place, 'tenant role', this.known.tenantRoles)
   }
 
-  /** A type by its key. `null`: it is not known, or no text, and that was told. */
+  /** The type with that key. Null if it is unknown, which is reported, or if the value is not a text. */
   type(place: Place): KnownType | null {
     return place.text === null ? null : this.#typeNamed(place, place.text)
   }
 
-  /** The type of `type:key`. */
+  /** The type of a `type:key`. */
   typeOf(place: Place): KnownType | null {
     const instance = place.text === null ? null : parseInstanceReference(place.text)
     return instance && this.#typeNamed(place, instance.type)
   }
 
-  /** `type:action`. */
+  /** Checks a `type:action`. */
   permission(place: Place): boolean {
     const { text } = place
     if (text === null) return false
@@ -62,7 +68,10 @@ export class NameCheck {
     )
   }
 
-  /** A part of a type: an action, a role, a relation. `name`, where it is not all that stands there. */
+  /**
+   * Checks a part of a type: an action, a role or a relation. `name`: the name, if it is only a part of the
+   * text.
+   */
   part(place: Place, names: Names, what: string, type: string, name: string | null = place.text): boolean {
     if (name === null || names.has(name)) return name !== null
     return this.find(
