@@ -1,4 +1,7 @@
-/** The console: who is signed in sees the pages, anybody else the place to sign in. Addresses are behind `#`, which no server sees. */
+/**
+ * Root component of the console: signed-in users see the pages, other users see the sign-in form. Addresses
+ * are in the fragment after `#`, which is not sent to servers.
+ */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect } from 'react'
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter'
@@ -23,7 +26,10 @@ const ModelPages = lazy(() => import('./model/model-pages.tsx'))
 const OperationPages = lazy(() => import('./operations/operation-pages.tsx'))
 const QuestionPage = lazy(() => import('./questions/question-page.tsx'))
 
-/** An error that the interface says is not asked for again: it would say the same. */
+/**
+ * Maximum number of retries. Error responses of the API are not retried, because the result would be the
+ * same.
+ */
 const RETRIES_MAX = 2
 
 const queries = new QueryClient({
@@ -51,7 +57,7 @@ export function App() {
 
 function SignedIn() {
   const { key } = useSession()
-  // What one key may see, another one may not.
+  // Different keys can see different data, so the cache is cleared when the key changes.
   useEffect(
     () => () => {
       queries.clear()
@@ -65,7 +71,7 @@ function SignedIn() {
       <Route path="/">
         <Entrance />
       </Route>
-      {/* No project has such a key. */}
+      {/* Such keys do not belong to a project. */}
       <Route path="/~/operations/*?">
         <PlainFrame>
           <Suspense fallback={<Skeleton />}>
@@ -75,7 +81,8 @@ function SignedIn() {
       </Route>
       <Route path="/:project/:environment/*?">
         {({ project, environment }) => (
-          // Of another environment nothing stays on the screen, no list that is shown until the next is there either.
+          // Remounts the pages when the environment changes, so that no data of the former environment
+          // remains on the screen while the new data loads.
           <PlaceProvider
             key={`${project}/${environment}`}
             project={partOf(project)}
@@ -94,7 +101,7 @@ function SignedIn() {
   )
 }
 
-/** The pages of an environment. Each folder of pages is loaded when it is opened. */
+/** Pages of an environment. Each folder of pages is loaded when it is opened. */
 function Pages() {
   const [path] = useLocation()
   return (

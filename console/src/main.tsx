@@ -1,4 +1,4 @@
-/** Starts the console in its page. */
+/** Entry point: renders the console into its page. */
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'

@@ -1,4 +1,7 @@
-/** Access: on what a user may act, who may act on a resource, and the log of what was changed. Each is a page with its own address. */
+/**
+ * Pages about access: the resources that a user can act on, the users who can act on a resource, and the
+ * audit log. Each page has its own address.
+ */
 import { lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
 import { Skeleton } from '../parts/paged-table.tsx'

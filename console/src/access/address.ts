@@ -1,6 +1,7 @@
 /**
- * The filters of a page, in its address, so that a view can be shared. They are behind `#`, which no server sees. Keys may hold any
- * character: each part is escaped, and read from the address as it is.
+ * Keeps the filters of a page in its address, so that a view can be shared. The filters are in the fragment
+ * after `#`, which is not sent to servers. Keys can contain any character: each part is escaped when it is
+ * written and unescaped when it is read.
  */
 import { useCallback, useMemo, useState } from 'react'
 import { partOf, useAddress } from '../shell/address.ts'
@@ -9,10 +10,13 @@ import { usePlace } from '../shell/place.tsx'
 
 export type Filters<Name extends string> = Readonly<Record<Name, string>>
 
-/** `/project/environment/access/view`, then names and values. */
+/** Parts of the address before the filters: `/project/environment/access/view`. Names and values follow. */
 const PARTS_BEFORE = 5
 
-/** The filters that the address has, what is not there empty; and how to go to others. `names` must not change. */
+/**
+ * Returns the filters in the address (empty if absent) and a function that navigates to other filters.
+ * `names` must not change between renders.
+ */
 export function useFilters<Name extends string>(
   view: View,
   names: readonly Name[],
@@ -34,7 +38,10 @@ function readFilters<Name extends string>(address: string, names: readonly Name[
   return Object.fromEntries(names.map(name => [name, pairs.get(name) ?? ''])) as Filters<Name>
 }
 
-/** What is typed into the fields of a form, before it is asked for. An address that changes, as by going back, fills them anew. */
+/**
+ * Text typed into the fields of a form before it is submitted. When the address changes, for example through
+ * the Back button, the fields are filled again.
+ */
 export function useTyped<Name extends string>(
   filters: Filters<Name>,
 ): [Filters<Name>, (name: Name) => (value: string) => void] {

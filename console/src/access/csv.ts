@@ -1,19 +1,21 @@
 /**
- * Tables as CSV (RFC 4180). Keys are whatever customers call things: a cell that a spreadsheet would run as a formula has an apostrophe in
- * front, which makes it a text there. Spreadsheets of many countries separate cells by semicolons, and then quotes inside of a cell protect
- * nothing: an apostrophe is therefore in front of each part that would be a cell there.
+ * Writes tables as CSV (RFC 4180). Keys are chosen by customers, so a cell could contain a spreadsheet
+ * formula. Such a cell is prefixed with an apostrophe, which makes it text. Spreadsheets in many locales
+ * separate cells by semicolons and then ignore the quotes inside a cell, so every part that would become a
+ * cell there is prefixed as well.
  */
 export type Cell = string | number | null
 
-/** How many rows a file has at most. */
+/** Maximum number of rows in a file. */
 export const ROWS_MAX = 100_000
 
-/** So that spreadsheets read the file as UTF-8. */
+/** Byte order mark, so that spreadsheets read the file as UTF-8. */
 const MARK = '\uFEFF'
 const LINE_END = '\r\n'
 /**
- * The places where a cell would begin that is a formula: at the beginning, and after a semicolon, a tab or a line end. Quotes and blanks
- * before a formula do not protect. A separator at the end would let what follows begin a cell.
+ * Positions at which a formula could start: the beginning of the text, and after a semicolon, a tab or a line
+ * end. Quotes and spaces before a formula do not protect against it. A separator at the end would let the
+ * following cell start a formula.
  */
 const FORMULA = /^(?=[\s"]*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=[\s"]*(?:[=+\-@＝＋－＠]|$)|[\t\r])/g
 const TO_QUOTE = /[",\r\n]|^\s|\s$/
@@ -32,11 +34,11 @@ function csvCell(cell: Cell): string {
 interface CsvFile {
   readonly file: Blob
   readonly rows: number
-  /** Whether there were more rows than it has. */
+  /** True if rows beyond the maximum were omitted. */
   readonly isCut: boolean
 }
 
-/** Pages become the file as they come. `onRows`: how many are in it by now. */
+/** Appends pages to the file as they arrive. Calls `onRows` with the number of rows so far. */
 export async function csvFile(
   header: readonly string[],
   pages: AsyncIterable<readonly (readonly Cell[])[]>,
@@ -45,7 +47,7 @@ export async function csvFile(
     rowsMax = ROWS_MAX,
   }: { readonly onRows?: (rows: number) => void; readonly rowsMax?: number } = {},
 ): Promise<CsvFile> {
-  // A blob of each page: the browser may keep those on its disk.
+  // One blob per page, because the browser can store blobs on disk.
   const parts = [new Blob([MARK, csvLine(header)])]
   let rows = 0
   let isCut = false
@@ -60,7 +62,7 @@ export async function csvFile(
   return { file: new Blob(parts, { type: 'text/csv;charset=utf-8' }), rows, isCut }
 }
 
-/** A name for a file, of what it is about: without what a disk may not take. */
+/** Builds a file name from the given parts, without characters that file systems reject. */
 export function fileName(...about: readonly string[]): string {
   const parts = about
     .filter(part => part !== '')

@@ -1,4 +1,7 @@
-/** Lists whose pages say where the next one begins, as `usePages` has those with numbers. */
+/**
+ * Pagination for lists whose pages return a cursor for the next page. `usePages` is the counterpart for
+ * numbered pages.
+ */
 import type { QueryKey } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { Pages } from '../interface/pages.ts'
@@ -6,11 +9,11 @@ import { useSeenPages, withoutRepeats } from '../interface/seen-pages.ts'
 
 export interface CursorPage<Item, Cursor> {
   readonly items: readonly Item[]
-  /** Where the next page begins; null: this is the last. */
+  /** Cursor of the next page; null if this is the last page. */
   readonly next: Cursor | null
-  /** How many there are in all; null: nobody knows. */
+  /** Total number of items; null if the API does not report it. */
   readonly total: number | null
-  /** Whether it is not full although there may be more. */
+  /** True if the page is not full although more items can follow. */
   readonly isCutShort: boolean
 }
 
@@ -53,7 +56,7 @@ export function useCursorPages<Item, Cursor>(
   }
 }
 
-/** The pages one after the other, to be written somewhere. */
+/** Yields the pages one after the other, for example for an export. */
 export async function* eachPage<Item, Cursor>(
   first: Cursor,
   load: (cursor: Cursor) => Promise<CursorPage<Item, Cursor>>,

@@ -1,4 +1,4 @@
-/** A search that stopped before its page was full says so: there may be more. */
+/** Note that a search stopped before its page was full, so more results can exist. */
 import { useTexts } from '../texts/texts.tsx'
 
 export function CutShortNote() {

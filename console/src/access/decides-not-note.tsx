@@ -1,4 +1,4 @@
-/** Says that the key is not asked who may do what, and why. */
+/** Note that the session key cannot request access decisions, and why. */
 import type { Decides } from '../session/decides.ts'
 import { useTexts } from '../texts/texts.tsx'
 

@@ -1,4 +1,7 @@
-/** Why somebody may do something: one way to it, in words and drawn. Asked for when it is opened. */
+/**
+ * Explains why a user has access: one path through the stored facts, as text and as a drawing. Loaded when it
+ * is opened.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import type { Stop } from '../explanation/stops.ts'
@@ -16,7 +19,7 @@ interface Asked {
   readonly action: string
   readonly type: string
   readonly instance: string
-  /** Empty: wherever the instance lives. */
+  /** Empty: the tenant in which the instance is stored. */
   readonly tenant: string
 }
 
@@ -78,7 +81,7 @@ function LegShown({ leg: { text, notes, end } }: { readonly leg: Way['legs'][num
   )
 }
 
-/** Leads to what there is to see of it. */
+/** One node of the path, as a link to its page if it has one. */
 function StopShown({ stop, action }: { readonly stop: Stop; readonly action: string }) {
   const place = usePlace()
   const { kind, kindText, type, key, role } = stop
@@ -99,7 +102,7 @@ function StopShown({ stop, action }: { readonly stop: Stop; readonly action: str
   )
 }
 
-/** Users and resources with the same action, so that one goes on from here. */
+/** Address of a user or resource with the same action filter, so that the user can continue from there. */
 function addressWithAction(place: Place, stop: Stop, action: string): string | null {
   const { kind, type, key } = stop
   if (kind === 'user') return viewAddress(place, 'users', { user: key, action })

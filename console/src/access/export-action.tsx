@@ -1,4 +1,7 @@
-/** A list as a file, written page by page in the browser, with how far it has come and a way to stop it. */
+/**
+ * Exports a list to a file. Pages are written one by one in the browser; the button shows the progress and
+ * can stop the export.
+ */
 import { useEffect, useRef, useState } from 'react'
 import { Action } from '../parts/action.tsx'
 import { download } from '../parts/download.ts'
@@ -12,7 +15,7 @@ type State =
   | { readonly is: 'written'; readonly rows: number; readonly isCut: boolean; readonly file: string }
   | { readonly is: 'failed'; readonly problem: unknown }
 
-/** `label`: of what list it is, for those who hear it. `pages`: its rows, in the columns of `header`. */
+/** `label`: name of the list for screen readers. `pages`: rows of the list, in the columns of `header`. */
 export function ExportAction({
   label,
   file,

@@ -1,4 +1,7 @@
-/** The fields that say what a list is about. Nothing is asked before it is sent: half a key is nobody's. */
+/**
+ * Form with the filters of a list. A search starts only on submit, because a partly typed key matches
+ * nothing.
+ */
 import type { ReactNode } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { Action } from '../parts/action.tsx'

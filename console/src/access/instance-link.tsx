@@ -1,4 +1,4 @@
-/** An instance as `type:key`, or a group, and the way to what there is to see of it. */
+/** An instance as `type:key`, or a group, with a link to its page. */
 import { Link } from 'wouter'
 import { Badge } from '../parts/page.tsx'
 import { addressOf } from '../shell/links.ts'

@@ -1,4 +1,4 @@
-/** The types of the model, in pages. */
+/** Loads the resource types of the environment in pages. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
@@ -19,7 +19,7 @@ function typesOf(
   return answerOf(answer).then(itemsOf)
 }
 
-/** The types page by page, each page asked for once while the model stays. */
+/** Returns a function that loads a page of types. Each page is cached until the model changes. */
 export function useLoadTypes(): LoadTypes {
   const queries = useQueryClient()
   const { path, key } = usePlace()

@@ -1,4 +1,6 @@
-/** What is granted on an instance directly: roles to users, and what is related to it, as groups that hold a role on it. */
+/**
+ * Direct grants on an instance: roles of users, and related entities, such as groups that hold a role on it.
+ */
 import { Link } from 'wouter'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
 import { usePages } from '../interface/pages.ts'
@@ -10,7 +12,7 @@ import { viewAddress } from '../shell/links.ts'
 import { InstanceLink } from './instance-link.tsx'
 import { Until } from './until.tsx'
 
-/** `name`: `type:key`. */
+/** `name` has the form `type:key`. */
 export function ResourceGrants({ name }: { readonly name: string }) {
   const said = useTexts().access.grants
   return (

@@ -1,4 +1,4 @@
-/** The users who may do something on an instance. */
+/** List of the users who can perform an action on an instance. */
 import { Link } from 'wouter'
 import { PAGE_SIZE } from '../interface/pages.ts'
 import { Card } from '../parts/page.tsx'

@@ -1,4 +1,4 @@
-/** Who may do something on a resource, and what is granted on it directly. */
+/** Shows the users who can act on a resource, and the direct grants on it. */
 import { completeActions, completeInstances, completeTypes } from '../interface/completions.ts'
 import { KeyInput } from '../parts/fields.tsx'
 import { Page } from '../parts/page.tsx'

@@ -1,8 +1,11 @@
-/** Who may do something, and on what: the searches of the interface, page by page. */
+/** Searches for users and resources by effective permission, page by page. */
 import { answerOf, type Schemas, service } from '../interface/client.ts'
 import type { CursorPage } from './cursor-pages.ts'
 
-/** Instances that a user may do something on. `type` empty: of every type, one after the other. `tenant` empty: wherever they live. */
+/**
+ * Search for instances on which a user can perform an action. An empty `type` means all types, one after the
+ * other. An empty `tenant` means the tenant in which each instance is stored.
+ */
 export interface ResourcesAsked {
   readonly user: string
   readonly action: string
@@ -10,7 +13,7 @@ export interface ResourcesAsked {
   readonly tenant: string
 }
 
-/** Users who may do something on an instance. */
+/** Search for users who can perform an action on an instance. */
 export interface HoldersAsked {
   readonly type: string
   readonly instance: string
@@ -22,7 +25,7 @@ export interface Instance {
   readonly id: string
 }
 
-/** A place in the list: a type by its place among all, and a token within its instances. */
+/** Position in the list: the index of a type among all types, and a token within its instances. */
 interface ResourceCursor {
   readonly type: number
   readonly token: string
@@ -30,15 +33,15 @@ interface ResourceCursor {
 
 export const FIRST_RESOURCE: ResourceCursor = { type: 0, token: '' }
 
-/** Subjects of questions are users. */
+/** Subjects of the searches are users. */
 const SUBJECT = 'user'
-/** As many searches fill a page at most; then it is shown as it is. */
+/** Maximum number of searches to fill one page. After that, the page is shown even if it is not full. */
 const SEARCHES_MAX = 8
 export const TYPES_A_PAGE = 100
-/** Of files, which nobody waits for to show. */
+/** Page size of exports. It can be large because these pages are not displayed. */
 export const EXPORT_PAGE_SIZE = 1000
 
-/** The types of the environment, by pages from 1. */
+/** Loads a page of the types of the environment. Pages are counted from 1. */
 export type LoadTypes = (page: number) => Promise<readonly Schemas['Resource'][]>
 
 interface Search {
@@ -102,7 +105,10 @@ function searchResources(
   return answerOf(service.POST('/access/v1/search/resource', { body, signal }))
 }
 
-/** A walk has pages of the size with which it began. */
+/**
+ * Page parameters of a search. A search that was started keeps its page size, so a token is sent without a
+ * limit.
+ */
 function pageIn(token: string, limit: number): { token: string } | { limit: number } {
   return token === '' ? { limit } : { token }
 }
@@ -133,7 +139,7 @@ class TypesWithAction {
     this.#load = load
   }
 
-  /** The first type with the action, from there on. */
+  /** Finds the first type with the action, starting at the given position. */
   async seek({ type, token }: ResourceCursor): Promise<TypePlace | null> {
     for (let index = type; ; index += 1) {
       const types = await this.#load(Math.floor(index / TYPES_A_PAGE) + 1)

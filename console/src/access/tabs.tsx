@@ -1,4 +1,4 @@
-/** The two ways to look at access: from a user, from a resource. */
+/** Tabs for the two views of access: by user and by resource. */
 import { Link } from 'wouter'
 import { usePlace } from '../shell/place.tsx'
 import { useTexts } from '../texts/texts.tsx'

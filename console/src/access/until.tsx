@@ -1,4 +1,4 @@
-/** The end of a grant in a table: in one line, the exact moment where one points at it. */
+/** Expiration time of a grant in a table cell. The tooltip shows the exact time. */
 import { EndText } from '../parts/ends.tsx'
 
 export function Until({ end }: { readonly end: string | undefined }) {

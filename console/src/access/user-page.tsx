@@ -1,4 +1,4 @@
-/** What a user may do something on, and the roles that are given to the user directly. */
+/** Shows the resources that a user can act on, and the roles that are assigned to the user directly. */
 import { completeActions, completeTenants, completeTypes, completeUsers } from '../interface/completions.ts'
 import { KeyInput } from '../parts/fields.tsx'
 import { Page } from '../parts/page.tsx'

@@ -1,4 +1,4 @@
-/** The instances that a user may do something on. */
+/** List of the instances on which a user can perform an action. */
 import { Link } from 'wouter'
 import { PAGE_SIZE } from '../interface/pages.ts'
 import { Badge, Card } from '../parts/page.tsx'

@@ -1,4 +1,6 @@
-/** The roles that a user is given directly, in tenants and on instances, with their ends. */
+/**
+ * List of the roles that are assigned to a user directly, in tenants and on instances, with expiration times.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service, userInPath } from '../interface/client.ts'
 import { usePages } from '../interface/pages.ts'

@@ -1,28 +1,28 @@
-/** What leads from one place of a way to the next, in a word or two for a drawing, and as a sentence. */
+/** Edges of a path: labels for the drawing, and the same as sentences. */
 import { GROUP, groupReference } from '../shell/links.ts'
 import { type Derivation, type Instance, resourceName } from './explained.ts'
 import type { Words } from './stops.ts'
 
 export interface Leg {
   readonly text: string
-  /** What else is to be known of it, a line each. */
+  /** Additional notes about the edge, one per line. */
   readonly notes: readonly string[]
-  /** When it ends; absent: it lasts. */
+  /** Expiration time; absent if the fact does not expire. */
   readonly end?: string | undefined
-  /** `missing`: it would have to be; `void`: it is there, and does not count. */
+  /** `missing`: the fact would have to exist; `void`: the fact exists, but has no effect. */
   readonly state: 'there' | 'missing' | 'void'
-  /** The same as a sentence. */
+  /** The edge described as a sentence. */
   readonly sentence: string
 }
 
-/** The role of those who are in a group. */
+/** Key of the role of group members. */
 const MEMBER = 'member'
 
 export function plainLeg(text: string, sentence: string, end?: string): Leg {
   return { text, notes: [], state: 'there', sentence, ...endOf(end) }
 }
 
-/** A role that the user holds on an instance; on a group, it may be the membership. */
+/** Edge for a role that the user holds on an instance. On a group, the role can be the membership. */
 export function heldLeg(
   user: string,
   { role, instance, end }: { readonly role: string; readonly instance: Instance; readonly end?: string },
@@ -37,7 +37,7 @@ export function derivedLeg(step: Derivation, state: Leg['state'], { way }: Words
   const { subject, relation, object, role, derivation } = step
   const from = resourceName(subject)
   const to = resourceName(object)
-  // The same role here as there is told by the places.
+  // If both nodes have the same role, the nodes already show it.
   const becomes = derivation.role === role ? [] : [way.becomes(derivation.role, role)]
   const leg = { state, ...endOf(step.expires_at) }
   const notes = derivation.guarded ? [way.guarded] : []
@@ -61,7 +61,10 @@ export function derivedLeg(step: Derivation, state: Leg['state'], { way }: Words
   }
 }
 
-/** What a grant to a group, and a group in a group, are stored as is of no interest to whoever made them. */
+/**
+ * Kind of an edge. Grants to groups and nested groups are stored as generated relations; their internal names
+ * are not shown.
+ */
 function kindOf({
   subject,
   relation,

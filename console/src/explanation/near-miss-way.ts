@@ -1,4 +1,4 @@
-/** What would have been a way, but for one leg. */
+/** Builds the path of a near miss: a path that fails because of exactly one edge. */
 import { type NearMiss, type Request, resourceName } from './explained.ts'
 import { derivedLeg, heldLeg } from './legs.ts'
 import { instanceStop, userStop, type Words } from './stops.ts'

@@ -1,6 +1,6 @@
 /**
- * Why something is allowed, as a way through what is stored, from a user to a resource: places, and what leads from one to the next. What
- * is drawn and what is read aloud are made from the same way, on every page that says why.
+ * Path that explains why a check is allowed: nodes from the user to the resource, and the edges between them.
+ * The drawing and the text on every page are generated from the same path.
  */
 import { type Explained, type Request, resourceName, type RuleNames, type Step } from './explained.ts'
 import { derivedLeg, heldLeg, type Leg, plainLeg } from './legs.ts'
@@ -15,13 +15,13 @@ import {
   type Words,
 } from './stops.ts'
 
-/** A leg between each stop and the next. */
+/** One edge between each node and the next. */
 export interface Way {
   readonly stops: readonly Stop[]
   readonly legs: readonly Leg[]
 }
 
-/** Null: it is not allowed, or how it comes about is not told. */
+/** Null if the check is denied, or if the response does not contain the derivation. */
 export function wayOfAllow({ debug }: Explained, words: Words): Way | null {
   const { request, rbac, rebac, abac } = debug
   const [tenantRole] = rbac.allowing_roles
@@ -36,7 +36,7 @@ export function wayOfAllow({ debug }: Explained, words: Words): Way | null {
   return abac.allow && rule !== undefined ? overRule(request, rule, words) : null
 }
 
-/** Why it is allowed, in one sentence. */
+/** Explains in one sentence why the check is allowed. */
 export function whyAllowed({ debug }: Explained, { why, ...words }: Words): string {
   const { request, rbac, rebac, abac } = debug
   const user = request.user.key
@@ -56,7 +56,7 @@ export function whyAllowed({ debug }: Explained, { why, ...words }: Words): stri
   return rule === undefined ? why.byRuleUntold : ruleSentence(rule, request.action, { why, ...words })
 }
 
-/** When the first of its legs ends; null: all of them last. */
+/** Earliest expiration time of the edges; null if none of them expires. */
 export function endOfWay({ legs }: Way): string | null {
   const ends = legs.flatMap(({ end }) => (end === undefined ? [] : [end]))
   return ends.toSorted((one, other) => Date.parse(one) - Date.parse(other))[0] ?? null

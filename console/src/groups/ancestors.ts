@@ -1,4 +1,4 @@
-/** The groups above a group, as far as one likes to read: the nearest first, each with what it is granted. */
+/** Loads the ancestors of a group up to a limit, nearest first, each with its direct grants. */
 import { useQuery } from '@tanstack/react-query'
 import { usePlace } from '../shell/place.tsx'
 import {
@@ -15,20 +15,20 @@ const FIRST = { page: 1, per_page: 10 } as const
 
 interface Ancestor {
   readonly name: string
-  /** The groups this one is in itself. */
+  /** Groups that contain this group directly. */
   readonly parents: readonly string[]
   readonly roles: readonly { readonly role: string; readonly object: string }[]
 }
 
 export interface Ancestors {
-  /** The groups that the group is in itself. */
+  /** Groups that contain the group directly. */
   readonly parents: readonly string[]
   readonly above: readonly Ancestor[]
-  /** Whether there are more groups, or more roles, than these. */
+  /** True if groups or roles beyond the limit are omitted. */
   readonly isPart: boolean
 }
 
-/** `reference` null: of no group. */
+/** `reference`: the group; null if no group is selected. */
 export function useAncestors(reference: string | null): Ancestors | undefined {
   const place = usePlace()
   const calls = useGroupCalls()
@@ -77,7 +77,10 @@ function shownRole(granted: GroupRole): Ancestor['roles'][number] {
   return { role: granted.key, object: objectOf(granted) }
 }
 
-/** From the top down to what is above the group. Where there are several above, nothing is before them. */
+/**
+ * Chain from the top-level group down to the direct parents. If a level has several parents, the chain starts
+ * at that level.
+ */
 export function chainOf({ parents, above }: Ancestors): readonly (readonly string[])[] {
   const chain: (readonly string[])[] = []
   let step = parents

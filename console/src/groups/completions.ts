@@ -1,4 +1,4 @@
-/** What can be chosen while one types a key, in dialogs on groups. */
+/** Key completion for the dialogs on groups. */
 import { useMemo } from 'react'
 import {
   type Complete,

@@ -1,4 +1,4 @@
-/** Deletes a group. There is no way back, and the dialog says what goes with it. */
+/** Dialog that deletes a group. The deletion cannot be undone, and the dialog lists what is also deleted. */
 import { useLocation } from 'wouter'
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { useWrite } from '../parts/writes.ts'
@@ -38,14 +38,15 @@ export function DeleteGroup({ group, counts }: { readonly group: Group; readonly
         write({
           make: async () => {
             await calls.remove(name, null)
-            // What is not there any more is not asked for again.
+            // Leaves the page before its queries request the deleted group again.
             go(place.to('groups'))
           },
           said: texts.deleted(name),
         })
       }
     >
-      {/* With something to read first, the button that deletes has not the focus: a second Enter is no consent. */}
+      {/* Content in the dialog moves the initial focus away from the delete button, so that a second Enter
+          does not confirm the deletion. */}
       {() => null}
     </ActionDialog>
   )

@@ -1,4 +1,4 @@
-/** Changes when something ends that is granted already. */
+/** Dialog that changes the expiration time of an existing grant. */
 import { useState } from 'react'
 import type { End, Grant } from '../interface/granted.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
@@ -13,7 +13,7 @@ export function EndDialog({
   end: present,
   grant,
 }: {
-  /** What ends, as part of a sentence: `the membership of alice`. */
+  /** Name of the grant within a sentence: `the membership of alice`. */
   readonly what: string
   readonly end: End
   readonly grant: Grant
@@ -22,7 +22,8 @@ export function EndDialog({
   const write = useWrite()
   const until = useUntil()
   const seen = useSeen()
-  // As it was when the dialog was opened: what others change behind it is not what was seen.
+  // Expiration time when the dialog was opened. A concurrent change must not replace it, because the user has
+  // not seen the new value.
   const [shown, setShown] = useState(present)
   const [end, setEnd] = useState(present)
   return (

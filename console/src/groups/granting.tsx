@@ -1,6 +1,7 @@
 /**
- * Changes of what is granted, each made only while it is as one has seen it. Where somebody else changed that meanwhile, nothing is written:
- * what is there now is shown, and whoever still wants the change presses once more.
+ * Grant changes with optimistic concurrency control: a change is written only if the grant still is as the
+ * user saw it. After a conflict, nothing is written; the dialog shows the current state, and the user can
+ * submit again.
  */
 import { useState } from 'react'
 import { type End, endToldBy, type Grant } from '../interface/granted.ts'
@@ -9,11 +10,14 @@ import { useTexts } from '../texts/texts.tsx'
 import { useUntil } from './said.ts'
 
 interface Seen {
-  /** The end that it has as far as one knows; `shown`: as it was to be seen before. Undefined: it is not granted. */
+  /**
+   * Last known expiration time; `shown` is the value that was displayed before. Undefined if the role is not
+   * granted.
+   */
   readonly endOf: (what: string, shown?: End) => End | undefined
-  /** Makes a change, and keeps in mind what a refusal tells of it. */
+  /** Awaits a change, and remembers the current state that a conflict response reports. */
   readonly noting: <Done>(what: string, change: Promise<Done>) => Promise<Done>
-  /** What refusals have told, by what it is called in sentences. */
+  /** Current states reported by conflict responses, by the name of the grant in sentences. */
   readonly told: ReadonlyMap<string, End | undefined>
   readonly forget: () => void
 }
@@ -36,7 +40,10 @@ export function useSeen(): Seen {
   }
 }
 
-/** Grants it until that end, or changes the end that was seen; the way back is to what was seen. */
+/**
+ * Grants something until `end`, or changes the expiration time that was displayed. Undo restores the
+ * displayed value.
+ */
 export function granting(
   grant: Grant,
   end: End,
@@ -48,7 +55,10 @@ export function granting(
   }
 }
 
-/** What somebody else has made of it meanwhile; nothing where nobody has. `gone`: what is said where it is gone. */
+/**
+ * Note about a concurrent change by another user; renders nothing if there was none. `gone`: text for a grant
+ * that was revoked.
+ */
 export function ToldNote({
   seen,
   what,

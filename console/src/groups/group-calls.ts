@@ -1,4 +1,4 @@
-/** What these pages ask of the interface: groups, who is in them, what is in them, what they are granted. */
+/** API calls of the group pages: groups, their members, nested groups and grants. */
 import { useMemo } from 'react'
 import { answerOf, onlyAs, type Schemas, service, taggedAnswerOf, userInPath } from '../interface/client.ts'
 import { asSeen, dropped, type Grant, onlyWith } from '../interface/granted.ts'
@@ -17,18 +17,18 @@ interface PageQuery {
 
 type Keyed = Pick<Group, 'group_instance_key' | 'group_resource_type_key'>
 
-/** How a group is named in paths and to readers. */
+/** Name of a group in paths and in the user interface. */
 export function referenceOf({ group_instance_key: key, group_resource_type_key: type }: Keyed): string {
   return groupReference(type, key)
 }
 
-/** The same, of what somebody typed, with its type or without. */
+/** Name of a group from typed text, with or without a type. */
 export function referenceIn(typed: string): string {
   const colon = typed.indexOf(':')
   return colon < 0 ? typed : groupReference(typed.slice(0, colon), typed.slice(colon + 1))
 }
 
-/** What a grant is on, as `type:key`. */
+/** Object of a grant as `type:key`. */
 export function objectOf({ resource, resource_instance: instance }: GroupRole): string {
   return `${resource.key}:${instance.key}`
 }
@@ -73,12 +73,12 @@ function groupCalls(place: Place['path']) {
           body: { group_instance_key: key, group_tenant: tenant },
         }),
       ),
-    /** With its first members and roles, and the tag of all that. */
+    /** Reads the group with its first members and roles, and the `ETag` of all that. */
     readWhole: (group: string) =>
       taggedAnswerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}', { params: at(group) }),
       ),
-    /** `tag` null: however it is. */
+    /** `tag`: required `ETag`; null for an unconditional deletion. */
     remove: (group: string, tag: string | null) =>
       answerOf(
         service.DELETE('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}', {
@@ -174,7 +174,7 @@ function groupCalls(place: Place['path']) {
           ),
       }
     },
-    /** Rejects where there is no such instance: a grant would make one. */
+    /** Rejects if the instance does not exist, because a grant would create it. */
     requireInstance: (type: string, instance: string) =>
       answerOf(
         service.GET('/v2/facts/{proj_id}/{env_id}/resource_instances/{instance_id}', {
@@ -190,7 +190,7 @@ export interface Granted {
   readonly role: string
 }
 
-/** One group in another, each as paths name it. */
+/** A group nested in another group, both named as in paths. */
 export interface Nesting {
   readonly child: string
   readonly parent: string

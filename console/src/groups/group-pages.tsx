@@ -1,4 +1,7 @@
-/** Groups: the tree of them beside the one that is chosen; on a narrow screen one after the other. */
+/**
+ * Group pages: the tree of groups next to the selected group. On a narrow screen, they are shown one at a
+ * time.
+ */
 import '../styles/groups.css'
 import { useState } from 'react'
 import { Route, Switch } from 'wouter'
@@ -15,7 +18,7 @@ const BASE = '/:project/:environment/groups'
 
 export default function GroupPages() {
   const isNarrow = useIsNarrow()
-  // What is open and searched stays as it is while one looks at a group.
+  // Expanded rows and the search text are kept while the user views a group.
   const [tree, setTree] = useState<TreeState>(UNTOUCHED)
   return (
     <Switch>
@@ -38,7 +41,7 @@ export default function GroupPages() {
   )
 }
 
-/** Nothing is chosen yet. */
+/** Shown if no group is selected. */
 function Chooser({
   tree,
   setTree,

@@ -1,6 +1,7 @@
 /**
- * Groups in groups. What is at the top is loaded first, what is in a group when that is opened, in pages. A search asks the service and
- * shows what it finds side by side. A group that is in several others is in the tree several times: a row is known by its way from the top.
+ * Tree of nested groups. Top-level groups are loaded first and nested groups when their row is expanded, in
+ * pages. A search queries the service and lists the results without nesting. A group with several parents
+ * appears several times, so a row is identified by its path from the top.
  */
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
@@ -24,25 +25,28 @@ import { NewGroup } from './new-group.tsx'
 export interface TreeState {
   readonly search: string
   readonly tenant: string
-  /** Ways of the rows that are open. */
+  /** Paths of the expanded rows. */
   readonly open: ReadonlySet<string>
 }
 
 export const UNTOUCHED: TreeState = { search: '', tenant: '', open: new Set() }
 
-/** Between the groups of a way. No key has it. */
+/** Separator between the groups of a path. No key contains it. */
 const STEP = '\u001f'
-/** At the end of a way: the row that shows more of what is there. */
+/** Suffix of a path: the row that loads more groups. */
 const MORE = `${STEP}${STEP}more`
 
-/** What changes the tree: groups that are made and removed, and that are put into others. */
+/**
+ * Change events that affect the tree: groups that are created or deleted, and groups that are nested in
+ * others.
+ */
 const NOUNS = ['resource_instance', 'relationship_tuple'] as const
 
 interface Drawing {
   readonly open: ReadonlySet<string>
-  /** The way of the row that is to be brought into sight once, as soon as it is there; null: none. */
+  /** Path of the row to scroll into view once it is rendered; null if there is none. */
   readonly toShow: { current: string | null }
-  /** How to load more, by the way of its row. */
+  /** Functions that load more groups, by the path of the row. */
   readonly loaders: Map<string, () => void>
 }
 
@@ -51,7 +55,7 @@ export function GroupTree({
   state,
   onChange,
 }: {
-  /** The group that is shown beside. */
+  /** The group that is displayed next to the tree. */
   readonly chosen: string | null
   readonly state: TreeState
   readonly onChange: (state: TreeState) => void
@@ -68,7 +72,8 @@ export function GroupTree({
     calls.list(
       {
         ...page,
-        // What is counted is read to its end: a search is, in any case.
+        // The total requires reading the whole list, so it is requested only for a search, which does so
+        // anyway.
         ...(search === '' ? { top_level: true, include_total_count: false } : { search }),
         ...(tenant !== '' && { tenant }),
       },
@@ -79,7 +84,7 @@ export function GroupTree({
   const isSearch = search !== ''
   const choose = (way: string): void => {
     if (way.endsWith(MORE)) return loaders.get(way)?.()
-    // What a search finds stands side by side: where that is in the tree is another matter.
+    // Search results are listed without nesting, so they have no path in the tree.
     setLastWay(isSearch ? null : way)
     go(place.to('groups', way.split(STEP).at(-1)!))
   }
@@ -92,13 +97,13 @@ export function GroupTree({
     setLastWay(way)
     toShow.current = way
   }
-  // Who came by another way than the tree sees where the group is in it.
+  // Expands the tree down to the selected group if the user opened it in another way.
   useEffect(() => {
     if (chosen === null || chosenWay !== null || chain === undefined || isSearch) return
     reveal([...chainOf(chain).flatMap(([first = '']) => first), chosen].join(STEP))
-    // Once for each group and what is above it: who closes a row finds it closed.
+    // Runs once per group and chain, so that a row that the user collapses stays collapsed.
   }, [chosen, chain, isSearch])
-  // Behind a search the tree begins anew at its top.
+  // After a search, the tree starts again at its top.
   useEffect(() => {
     if (!isSearch && chosenWay !== null) reveal(chosenWay)
   }, [isSearch])
@@ -171,7 +176,7 @@ function groupRow(group: Group | GroupLink, way: string, drawing: Drawing) {
   )
 }
 
-/** Brings its row into sight, if that is the one that is to be. */
+/** Scrolls its row into view if it is the one in `toShow`. */
 function Sight({ way, toShow }: { readonly way: string } & Pick<Drawing, 'toShow'>) {
   const mark = useRef<HTMLSpanElement>(null)
   useEffect(() => {
@@ -182,7 +187,9 @@ function Sight({ way, toShow }: { readonly way: string } & Pick<Drawing, 'toShow
   return <span ref={mark} />
 }
 
-/** A row opens only if there is one below it: before anything is loaded, one that says so. */
+/**
+ * A row can be expanded only if it has a child row. Until the children are loaded, this placeholder is shown.
+ */
 function Below({ reference, way, drawing }: BranchLook) {
   const texts = useTexts().parts
   if (drawing.open.has(way)) return <Inside reference={reference} way={way} drawing={drawing} />
@@ -199,7 +206,7 @@ interface BranchLook {
   readonly drawing: Drawing
 }
 
-/** The groups in a group that is open. */
+/** The groups nested in an expanded group. */
 function Inside({ reference, way, drawing }: BranchLook) {
   const place = usePlace()
   const calls = useGroupCalls()
@@ -216,7 +223,7 @@ function Inside({ reference, way, drawing }: BranchLook) {
   )
 }
 
-/** Says that there is more, that it is being loaded, or why it is not. */
+/** Row that shows that more groups exist, that they are loading, or why loading failed. */
 function LastRow({
   way,
   pages,
@@ -256,7 +263,7 @@ function Total({ pages: { items, total } }: { readonly pages: Pages<unknown> }) 
   )
 }
 
-/** Only where there are several. */
+/** Shown only if there are several tenants. */
 function TenantFilter({
   value,
   onChange,

@@ -1,4 +1,7 @@
-/** The group that is chosen: where it is, what its members get, and four lists: members, groups inside, roles, the groups it is in. */
+/**
+ * The selected group: its position, the access of its members, and four lists: members, nested groups, roles
+ * and parent groups.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { Link } from 'wouter'
@@ -40,7 +43,7 @@ export function GroupView({
       ‹ {texts.back}
     </ActionLink>
   ) : null
-  // A group that was deleted meanwhile is not shown as if it were there.
+  // A group that was deleted since then must not be shown from the cache.
   if (error !== null || data === undefined) {
     return (
       <Page title={reference} actions={back}>
@@ -80,7 +83,7 @@ function Shown({
     calls.parents(name, page, signal),
   )
   const totals = { members, inside, roles, around }
-  // What was done took a row with its button away: reading goes on at the list.
+  // When a row and its focused button are removed, the focus moves to the heading of the list.
   const onGone = (): void => heading.current?.focus()
   const shown = { group, heading, onGone }
   return (

@@ -1,4 +1,7 @@
-/** The groups that are in the chosen one, or around it: where each leads, when that ends, and what can be done. */
+/**
+ * Lists of the nested groups and of the parent groups of the selected group, with expiration times and
+ * actions.
+ */
 import { Link } from 'wouter'
 import type { Pages } from '../interface/pages.ts'
 import { EndText } from '../parts/ends.tsx'
@@ -19,7 +22,7 @@ export function Links({
   isOuter,
 }: PartOfGroup & {
   readonly pages: Pages<GroupLink>
-  /** Whether the groups of the list are in `group`; else it is in them. */
+  /** True if the listed groups are nested in `group`; false if they contain it. */
   readonly isOuter: boolean
 }) {
   const texts = useTexts().groups
@@ -55,7 +58,7 @@ function LinksTable({
   readonly label: string
   readonly empty: string
   readonly pages: Pages<GroupLink>
-  /** Which of the two is inside, given the one of the row. */
+  /** Inner and outer group, given the group of the row. */
   readonly nesting: (row: string) => Nesting
   readonly onGone: () => void
 }) {

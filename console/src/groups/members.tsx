@@ -1,4 +1,4 @@
-/** The users who are members of a group themselves. */
+/** List of the direct members of a group. */
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { End } from '../interface/granted.ts'
@@ -78,7 +78,7 @@ function AddMember({ group }: { readonly group: Group }) {
   const { users } = useCompletions()
   const [user, setUser] = useState('')
   const [end, setEnd] = useState<End>(null)
-  // What was refused is about that, whatever is typed by now.
+  // The problem refers to the submitted text, even if the user has typed something else since.
   const [sent, setSent] = useState('')
   const seen = useSeen()
   const name = referenceOf(group)

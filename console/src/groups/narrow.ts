@@ -1,4 +1,4 @@
-/** Whether the screen is too narrow for two things side by side, as `styles/frame.css` has it. */
+/** True if the screen is too narrow for two columns. Must match `styles/frame.css`. */
 import { useSyncExternalStore } from 'react'
 
 const narrow = matchMedia('(max-width: 50rem)')

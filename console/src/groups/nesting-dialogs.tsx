@@ -1,4 +1,4 @@
-/** Puts a group into another one, and moves it from one to another. */
+/** Dialogs that nest a group in another one, or move it from one parent to another. */
 import { type ReactNode, useState } from 'react'
 import type { End } from '../interface/granted.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
@@ -12,13 +12,13 @@ import { granting, ToldNote, useSeen } from './granting.tsx'
 import { type Group, type Nesting, referenceIn, referenceOf, useGroupCalls } from './group-calls.ts'
 import { saidOf, useUntil } from './said.ts'
 
-/** `sentence` of both, and what is typed is the group on the other side of `group`. */
+/** `sentence` describes the change with both groups. The typed group is nested in `group` or contains it. */
 export function NestDialog({
   group,
   isOuter,
 }: {
   readonly group: Group
-  /** Whether the group that is typed goes into `group`; else the other way round. */
+  /** True if the typed group is nested in `group`; false for the reverse. */
   readonly isOuter: boolean
 }) {
   const texts = useTexts().groups
@@ -75,7 +75,7 @@ export function NestDialog({
   )
 }
 
-/** Moves the child out of the parent into a group that is typed. It ends when it was to end. */
+/** Moves the child from its parent to a typed group. The expiration time of the nesting is kept. */
 export function MoveDialog({
   nesting,
   end: shownEnd,
@@ -98,14 +98,15 @@ export function MoveDialog({
   const { child, parent } = nesting
   const [whatLeft, whatMade] = [texts.placeIn(child, parent), texts.placeIn(child, target)]
   const end = seen.endOf(whatLeft, shown)
-  // Out of a group and into the same one would be out of it.
+  // Moving a group into its present parent would remove it from there.
   const isElsewhere = referenceIn(target) !== parent
   const move = async (): Promise<void> => {
     if (end === undefined) return
     setSent(target)
     const left = calls.nesting(nesting)
     const made = granting(calls.nesting({ child, parent: target }), end, seen.endOf(whatMade))
-    // In both first, either way, so that nobody loses anything in between.
+    // Both directions add the new parent before they remove the old one, so that no member loses access in
+    // between.
     await write({
       make: () =>
         bothOrNone({
@@ -155,7 +156,7 @@ export function MoveDialog({
   )
 }
 
-/** Two changes, one after the other. Where the second is refused, the first is taken back. */
+/** Makes two changes one after the other. If the second one fails, the first one is undone. */
 async function bothOrNone({
   first,
   back,
@@ -170,7 +171,7 @@ async function bothOrNone({
   }
 }
 
-/** Groups are quoted as they were typed, or with their type. */
+/** Field error about a group. Messages quote the group as typed or with its type. */
 function saidOfGroup(problem: unknown, typed: string): FieldProblem | null {
   return (
     saidOf(problem, 'group_instance_key', typed) ??

@@ -1,4 +1,4 @@
-/** Makes a group. */
+/** Dialog that creates a group. */
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { type FieldProblem, Problem } from '../interface/problem.ts'
@@ -77,8 +77,8 @@ export function NewGroup() {
 }
 
 /**
- * The tag of the group, with which it is removed: it changes with members and roles. Rejects where somebody has put something into the group
- * meanwhile, granted it something, or put it into another one.
+ * The `ETag` that the deletion of the new group requires; it changes with members and roles. Rejects if
+ * another user has since added something to the group, granted it something, or nested it in another group.
  */
 async function tagOfEmpty(calls: GroupCalls, group: string): Promise<string | null> {
   const first = { page: 1, per_page: 1 } as const

@@ -1,4 +1,4 @@
-/** Where a group is, and what its members get by that. */
+/** Shows the position of a group and the access that its members get. */
 import { Fragment } from 'react'
 import { Link } from 'wouter'
 import { usePlace } from '../shell/place.tsx'
@@ -34,7 +34,10 @@ export function Overview({ group }: { readonly group: Group }) {
   )
 }
 
-/** From the top down to the group. Where a group is in several others, they stand side by side, and nothing is before them. */
+/**
+ * Breadcrumbs from the top-level group down to this one. If a group has several parents, they are shown side
+ * by side, and nothing precedes them.
+ */
 function Crumbs({ name, ancestors }: { readonly name: string; readonly ancestors: Ancestors }) {
   const texts = useTexts().groups
   const place = usePlace()

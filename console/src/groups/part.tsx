@@ -1,12 +1,14 @@
-/** One of the lists of a group: its name, what it is, what is added to it, and the list. */
+/**
+ * Layout of one list of a group: its name, its description, the control that adds an entry, and the entries.
+ */
 import type { ReactNode, RefObject } from 'react'
 import type { Group } from './group-calls.ts'
 
-/** What each list is given. */
+/** Properties of each list of a group. */
 export interface PartOfGroup {
   readonly group: Group
   readonly heading: RefObject<HTMLHeadingElement | null>
-  /** A row is gone, and the focus with it. */
+  /** Called when a row with the focus was removed. */
   readonly onGone: () => void
 }
 

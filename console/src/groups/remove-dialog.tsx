@@ -1,4 +1,4 @@
-/** Takes something out of a list. */
+/** Dialog that removes an entry from a list. */
 import { useState } from 'react'
 import type { End, Grant } from '../interface/granted.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
@@ -15,7 +15,7 @@ export function RemoveDialog({
   grant,
   onGone,
 }: {
-  /** What is removed, as part of a sentence: `the membership of alice`. */
+  /** Name of the entry within a sentence: `the membership of alice`. */
   readonly what: string
   readonly label: string
   readonly sentence: string
@@ -51,10 +51,11 @@ export function RemoveDialog({
           undo: () => grant.put(present, undefined),
         })
         await seen.noting(what, removal)
-        // Behind the dialog, which gives the focus back to its button if that is there.
+        // Runs after the dialog has closed, because the dialog returns the focus to its button if that still
+        // exists.
         requestAnimationFrame(() => requestAnimationFrame(onGone))
       }}
-      // With nothing to read first the button has the focus.
+      // Without content to read first, the button gets the focus.
       {...(seen.told.has(what) && { children: () => <ToldNote seen={seen} what={what} /> })}
     />
   )

@@ -1,9 +1,12 @@
-/** Where the interface's sentences belong, and how an end is said within one. */
+/** Assigns error messages of the API to form fields, and formats an expiration time within a sentence. */
 import { type FieldProblem, Problem } from '../interface/problem.ts'
 import { useSpoken } from '../texts/texts.tsx'
 import type { End } from '../interface/granted.ts'
 
-/** What is said of a field: by its name, or by quoting what was typed there. Null: nothing. */
+/**
+ * Finds the error for a field, by its name or by the typed text that the message quotes. Null if there is
+ * none.
+ */
 export function saidOf(problem: unknown, field: string, typed = ''): FieldProblem | null {
   if (!(problem instanceof Problem)) return null
   const named = problem.about(field)
@@ -11,7 +14,10 @@ export function saidOf(problem: unknown, field: string, typed = ''): FieldProble
   return typed !== '' && problem.message.includes(JSON.stringify(typed)) ? problem : null
 }
 
-/** Behind a sentence: `, until 3 Dec 2026`; nothing where it lasts, or where what is typed is no moment. */
+/**
+ * Suffix for a sentence: `, until 3 Dec 2026`. Empty if the grant does not expire or the typed text is not a
+ * date.
+ */
 export function useUntil(): (end: End) => string {
   const { texts, moment } = useSpoken()
   return end => (end === null || Number.isNaN(Date.parse(end)) ? '' : `, ${texts.parts.until(moment(end))}`)

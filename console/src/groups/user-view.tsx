@@ -1,4 +1,4 @@
-/** A user among groups: which ones it is in itself, and what it holds besides. */
+/** View of a user on the group pages: the direct memberships and the other roles of the user. */
 import { Link } from 'wouter'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
 import { usePages } from '../interface/pages.ts'
@@ -27,7 +27,7 @@ export function UserView({ user }: { readonly user: string }) {
   )
 }
 
-/** The end of a membership is in the list, with the group. */
+/** Expiration times of memberships are shown in the list, next to the group. */
 function GroupsOf({ user }: { readonly user: string }) {
   const all = useTexts()
   const texts = all.groups

@@ -1,7 +1,7 @@
-/** Attributes as one types them: JSON. */
+/** Conversion between attributes and the JSON text that users edit. */
 import { parsedJson } from './json.ts'
 
-/** The attributes that a text stands for; undefined: it is empty; null: it is no JSON object. */
+/** Parses attributes from a text; undefined if it is empty, null if it is not a JSON object. */
 export function attributesIn(text: string): Readonly<Record<string, unknown>> | undefined | null {
   if (text.trim() === '') return undefined
   try {
@@ -12,7 +12,7 @@ export function attributesIn(text: string): Readonly<Record<string, unknown>> | 
   }
 }
 
-/** As one reads and changes them; empty: there are none. */
+/** Formats attributes for editing; empty if there are none. */
 export function attributesText(attributes: Readonly<Record<string, unknown>> | null | undefined): string {
   return attributes === null || attributes === undefined ? '' : JSON.stringify(attributes, null, 2)
 }

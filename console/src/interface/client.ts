@@ -1,4 +1,4 @@
-/** How the console asks the service: the public HTTP interface, with the types of its description, and the key of the session. */
+/** Client of the public HTTP API, with types from its OpenAPI description and the key of the session. */
 import createClient, { defaultPathSerializer } from 'openapi-fetch'
 import { currentKey, signOut } from '../session/session.ts'
 import type { components, operations, paths } from '../../types/interface.d.ts'
@@ -8,12 +8,15 @@ import { Problem } from './problem.ts'
 export type Schemas = components['schemas']
 export type Operations = operations
 
-/** Where the service is: beside the page, behind a proxy that puts a path in front, too. */
+/** Base URL of the service, relative to the page. This also works behind a proxy that adds a path prefix. */
 export const SERVICE = new URL('.', document.baseURI.split('#', 1)[0]!).href.replace(/\/$/, '')
 
 export const service = createClient<paths>({ baseUrl: SERVICE, fetch: exactly, pathSerializer: addressOf })
 
-/** Browsers take them for steps of a path, escaped, too: the request would be about something else. */
+/**
+ * Browsers treat these as path segments to resolve, even if they are escaped, so the request would go to
+ * another path.
+ */
 const STEPS: readonly unknown[] = ['.', '..']
 
 function addressOf(path: string, names: Record<string, unknown>): string {
@@ -21,7 +24,7 @@ function addressOf(path: string, names: Record<string, unknown>): string {
   return defaultPathSerializer(path, names)
 }
 
-/** What a path names a user by: its key, or its id where no path can have the key. */
+/** Identifier of a user in a path: the key, or the id if the key cannot be part of a path. */
 export async function userInPath(
   path: { readonly proj_id: string; readonly env_id: string },
   user: string,
@@ -34,7 +37,7 @@ export async function userInPath(
   return data.find(({ key }) => key === user)?.id ?? user
 }
 
-/** As `fetch`, with the key. A key that the service refuses ends the session. */
+/** `fetch` with the key of the session. If the service rejects the key, the session ends. */
 export async function send(request: Request): Promise<Response> {
   const key = currentKey()
   if (key !== null) request.headers.set('authorization', `Bearer ${key}`)
@@ -46,12 +49,12 @@ export async function send(request: Request): Promise<Response> {
   return response
 }
 
-/** As `send`, with all digits of the numbers in the response. */
+/** Like `send`, but keeps all digits of the numbers in the response. */
 async function exactly(request: Request): Promise<Response> {
   const response = await send(request)
   const text = await response.text()
   const headers = new Headers(response.headers)
-  // The client calls `json` only if there is a length, and a proxy that compresses leaves it out.
+  // The client calls `json` only if there is a length, which a compressing proxy omits.
   headers.set('Content-Length', String(text.length))
   const { status, statusText } = response
   const copy = new Response(text === '' ? null : text, { status, statusText, headers })
@@ -64,14 +67,14 @@ interface Answered<Data> {
   readonly response: Response
 }
 
-/** What was answered. Throws a `Problem` where it is an error. */
+/** Returns the response data. Throws a `Problem` for an error response. */
 export async function answerOf<Data>(answered: Promise<Answered<Data>>): Promise<Data> {
   const { data, error, response } = await answered
   if (!response.ok) throw Problem.of(response, error)
   return data as Data
 }
 
-/** What was answered, and its `ETag`, to write back what nobody changed meanwhile. */
+/** Returns the response data and its `ETag`, for a conditional write. */
 export async function taggedAnswerOf<Data>(
   answered: Promise<Answered<Data>>,
 ): Promise<{ readonly value: Data; readonly tag: string | null }> {
@@ -80,7 +83,10 @@ export async function taggedAnswerOf<Data>(
   return { value, tag: response.headers.get('etag') }
 }
 
-/** The header of a change that is meant for what has that tag alone: where it is another by now, it is refused (412). Null: for anything. */
+/**
+ * Header for a conditional change: the service responds with 412 if the entity has another `ETag`. A null tag
+ * makes the change unconditional.
+ */
 export function onlyAs(tag: string | null): { readonly 'If-Match'?: string } {
   return tag === null ? {} : { 'If-Match': tag }
 }

@@ -1,17 +1,18 @@
 /**
- * What can be chosen while one types a key. Asked for first are the keys that begin with what is typed: that is quick, however many there
- * are. Where there is none, it is searched for what has it as a part, in a name or an e-mail address, too. There may be a million things to
- * look at, so that goes in steps, until something is found, somebody types on or leaves the field.
+ * Key completion. The first request finds keys by prefix, which is fast for any number of keys. If there are
+ * none, further requests search for the text anywhere in the key, name or email address. That search can
+ * examine a million entities, so it runs in steps until a match is found, the text changes or the field loses
+ * focus.
  */
 import { answerOf, type Operations, type Schemas, service } from './client.ts'
 
 export interface Completion {
   readonly id: string
-  /** What is said beside it. */
+  /** Text next to the suggestion. */
   readonly note?: string | undefined
 }
 
-/** What completes a text. */
+/** Returns the completions of a text. */
 export type Complete = (text: string, signal: AbortSignal) => Promise<readonly Completion[]>
 
 interface Environment {
@@ -23,7 +24,10 @@ type Kind = Operations['completeKeys']['parameters']['query']['kind']
 type SearchedKind = Operations['searchKeys']['parameters']['query']['kind']
 
 const SHOWN_MAX = 20
-/** Keys that are asked for where only those of a tenant are wanted, which the service does not sort out. */
+/**
+ * Number of keys to request if they have to be filtered by tenant in the console, because the service cannot
+ * filter them.
+ */
 const SORTED_OUT_OF = 100
 
 export function completeUsers({ path }: Environment): Complete {
@@ -34,7 +38,7 @@ export function completeUsers({ path }: Environment): Complete {
   }
 }
 
-/** What a user is called by people; undefined: nobody said. */
+/** Display name of a user; undefined if the user has no name. */
 export function nameOfUser(
   user: Pick<Schemas['User'], 'first_name' | 'last_name' | 'email'>,
 ): string | undefined {
@@ -59,7 +63,7 @@ export function completeTypes({ path }: Environment): Complete {
   }
 }
 
-/** Actions of the type; of the first types where there is none of that name. */
+/** Completes actions of the type. If there is no such type, completes actions of the first types. */
 export function completeActions({ path }: Environment, type: string): Complete {
   return async (text, signal) => {
     const types = await typesLike({ path }, type, signal)
@@ -73,7 +77,7 @@ export function completeActions({ path }: Environment, type: string): Complete {
   }
 }
 
-/** The first types that have the text as a part, built-in ones, too. */
+/** The first types whose key or name contains the text, including built-in types. */
 export async function typesLike(
   { path }: Environment,
   text: string,
@@ -84,7 +88,7 @@ export async function typesLike(
   return itemsOf(await answerOf(service.GET('/v2/schema/{proj_id}/{env_id}/resources', { params, signal })))
 }
 
-/** Roles on a type; `type` empty: none. */
+/** Completes roles of a type; an empty `type` has none. */
 export function completeRoles({ path }: Environment, type: string): Complete {
   return async (text, signal) => {
     if (type === '') return []
@@ -101,7 +105,7 @@ export function completeRoles({ path }: Environment, type: string): Complete {
   }
 }
 
-/** Instances of a type; `type` empty: none; `tenant` absent: of all tenants. */
+/** Completes instances of a type; an empty `type` has none. Without `tenant`, instances of all tenants. */
 export function completeInstances({ path }: Environment, type: string, tenant?: string): Complete {
   return async (text, signal) => {
     if (type === '') return []
@@ -109,14 +113,14 @@ export function completeInstances({ path }: Environment, type: string, tenant?: 
     const found = await keysIn({ path }, asked, tenant, signal)
     const sought = { kind: 'resource_instance', text, resource: type, tenant } as const
     const instances = isEnough(found, text, tenant) ? found : await keysWith({ path }, sought, signal)
-    // Beyond a tenant the tenant says which is meant.
+    // Without a tenant filter, the tenant is shown to tell equal keys apart.
     return instances.map(({ key, tenant: its }) =>
       tenant === undefined ? { id: key, note: its ?? undefined } : { id: key },
     )
   }
 }
 
-/** The first keys that begin so in that tenant; `tenant` absent: in all. */
+/** The first keys with this prefix in the tenant; without `tenant`, in all tenants. */
 export async function keysIn(
   environment: Environment,
   asked: { readonly kind: Kind; readonly prefix: string; readonly resource?: string },
@@ -129,8 +133,8 @@ export async function keysIn(
 }
 
 /**
- * The first that have the text as a part. One request looks at a bounded number of things, so that others have their turn; the next one is
- * made while nothing is found.
+ * The first entities that contain the text. Each request examines a limited number of entities, so that it
+ * does not block other requests; further requests are made until a match is found.
  */
 export async function keysWith(
   { path }: Environment,
@@ -156,12 +160,15 @@ export async function keysWith(
   return []
 }
 
-/** Whether it need not be searched: where nothing is typed, and no tenant has to be looked through, there is no more to find. */
+/**
+ * True if a search would find no further matches: nothing is typed and no tenant filter applies, or matches
+ * were found.
+ */
 export function isEnough(found: readonly FoundKey[], text: string, tenant?: string): boolean {
   return found.length > 0 || (text === '' && tenant === undefined)
 }
 
-/** What a list is asked for. */
+/** Query parameters of a list for this search text. */
 export function searched(text: string) {
   return { page: 1, per_page: SHOWN_MAX, ...(text !== '' && { search: text }) }
 }
@@ -183,12 +190,12 @@ async function keysLike(
   return data
 }
 
-/** A list that is bare, or with how many there are. */
+/** Items of a list response, with or without a total. */
 export function itemsOf<Item>(page: readonly Item[] | { readonly data: readonly Item[] }): readonly Item[] {
   return 'data' in page ? page.data : page
 }
 
-/** The name is said where it says more than the key. */
+/** The name is shown only if it differs from the key. */
 export function named({ key, name }: { readonly key: string; readonly name: string | null }): Completion {
   return { id: key, note: name === null || name.toLowerCase() === key.toLowerCase() ? undefined : name }
 }

@@ -1,44 +1,50 @@
-/** What is granted until an end, and the tag that the interface has for it: its end. */
+/** Optimistic concurrency control for grants: the `ETag` of a grant is its expiration time. */
 import { Problem } from './problem.ts'
 
-/** RFC 3339; null: it lasts. */
+/** RFC 3339; null if the grant does not expire. */
 export type End = string | null
 
-/** Something that is granted or not: a membership, a place in a group, a role. */
+/** A grant that can exist or not: a membership, a nesting of groups, or a role. */
 export interface Grant {
-  /** Grants it until that end. `seen`: the end that it has as far as one knows; undefined: it is not granted. Rejects where that is not so (412). */
+  /**
+   * Creates the grant or changes its expiration time. `seen`: the last known expiration time; undefined if it
+   * was not granted. Rejects with 412 if the grant is not in that state.
+   */
   readonly put: (end: End, seen: End | undefined) => Promise<unknown>
-  /** Takes it away. Rejects where it has another end than the one that was seen, or is gone. */
+  /** Revokes the grant. Rejects if its expiration time is not `seen`, or if it no longer exists. */
   readonly drop: (seen: End) => Promise<unknown>
 }
 
-/** For the writing of a grant that is known to have that end; undefined: that is known to be none. */
+/** Header for writing a grant that must have this expiration time; undefined if the grant must not exist. */
 export function asSeen(
   end: End | undefined,
 ): { readonly 'If-None-Match': '*' } | { readonly 'If-Match': string } {
   return end === undefined ? { 'If-None-Match': '*' } : onlyWith(end)
 }
 
-/** For the removal of a grant that is known to have that end. */
+/** Header for revoking a grant that must have this expiration time. */
 export function onlyWith(end: End): { readonly 'If-Match': string } {
   return { 'If-Match': tagOf(end) }
 }
 
-/** The same moment may be written in several ways; the interface has one. */
+/** `ETag` for an expiration time. The same time can be written in several ways; the API uses one. */
 function tagOf(end: End): string {
   return `"${end === null ? null : new Date(end).toISOString()}"`
 }
 
-/** An end in quotes. A proxy that compresses adds to the tag: `W/` before it, or a suffix such as `-gzip`. */
+/**
+ * A quoted expiration time. Proxies that compress change the tag: they add `W/` before it or a suffix such as
+ * `-gzip`.
+ */
 const END_TAG = /^(?:W\/)?"(null|\d{4}-\d\d-\d\dT[\d:.]+Z)/
 
-/** The end of what is there, as a refused change was told; undefined: nothing is. */
+/** Current expiration time as reported by a rejected change; undefined if the grant does not exist. */
 export function endToldBy({ tag }: Problem): End | undefined {
   const told = END_TAG.exec(tag ?? '')?.[1]
   return told === 'null' ? null : told
 }
 
-/** Who would remove what is gone already came too late. */
+/** Treats the removal of a grant that no longer exists as successful. */
 export async function dropped(removal: Promise<unknown>): Promise<void> {
   try {
     await removal

@@ -1,9 +1,12 @@
 /**
- * JSON with all digits of its numbers. `JSON.parse` rounds integers beyond 2^53, so that a change would write other attributes than the
- * user read. Here such an integer is a `bigint`. Browsers without `JSON.rawJSON` refuse it with an error.
+ * JSON parser and serializer that keep all digits of integers. `JSON.parse` rounds integers beyond 2^53, so a
+ * change would write other attributes than the user read. Here such an integer is a `bigint`. Browsers
+ * without `JSON.rawJSON` throw an error for it.
  */
 
-/** Numbers that may be beyond 2^53, with the character before them: a number within a string costs time only. */
+/**
+ * Numbers that could be beyond 2^53, with the preceding character. A match inside a string only costs time.
+ */
 const PERHAPS_LONG = /(?:^|[:,[\s])-?\d(?:\d{15}|[\d.]*[eE])/u
 const DIGITS = /^-?\d+$/u
 
@@ -29,7 +32,10 @@ Object.defineProperty(BigInt.prototype, 'toJSON', {
   writable: true,
 })
 
-/** As `JSON.parse`, with integers beyond 2^53 as `bigint`. Throws an error if the browser cannot keep their digits. */
+/**
+ * Like `JSON.parse`, but returns integers beyond 2^53 as `bigint`. Throws an error if the browser cannot keep
+ * their digits.
+ */
 export function parsedJson(text: string): unknown {
   if (!PERHAPS_LONG.test(text)) return JSON.parse(text)
   return parse(text, (_name, value, from) =>
@@ -39,8 +45,9 @@ export function parsedJson(text: string): unknown {
 
 function exactNumber(value: number, source: string): unknown {
   if (Number.isInteger(value) && DIGITS.test(source)) return BigInt(source)
-  // Another form is sent as it was typed, because the value can be rounded: only the service decides which integer it is.
-  // `JSON.stringify` would write null for a number beyond all doubles, which the service refuses.
+  // Other notations are sent as they were typed, because the parsed value can be rounded; only the service
+  // decides which integer it is. `JSON.stringify` would write null for a number beyond the range of doubles,
+  // which the service rejects.
   const isOther = !Number.isFinite(value) || Number.isInteger(value)
   return isOther && String(value) !== source ? rawJSON(source) : value
 }

@@ -1,19 +1,21 @@
 /**
- * What others change appears: reads the environment's stream of changes, and says of each what kind of thing it was about. Goes on where
- * it stopped. The stream needs a header, which `EventSource` cannot send.
+ * Follows the change stream of the environment, so that changes by other users appear. Reports the kind of
+ * entity that each change affects. Reconnects at the last received event. The stream needs an authorization
+ * header, which `EventSource` cannot send.
  */
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { send, SERVICE } from './client.ts'
 
-/** How long after a stream that broke another one is tried, at most. */
+/** Maximum delay before a reconnection attempt. */
 const RETRY_MS_MAX = 30_000
 const RETRY_MS = 1000
 
 export type LiveState = 'connecting' | 'live' | 'off'
 
 /**
- * Follows the changes of an environment until `signal` ends it. `onChange` gets the noun of what changed (`role_assignment`); null: more
- * may have changed than can be told. `off`: the service gives this key no stream, and is not asked again.
+ * Follows the changes of an environment until `signal` aborts. `onChange` receives the kind of the changed
+ * entity (such as `role_assignment`), or null if unknown changes may have been missed. `off`: the service
+ * does not give this key a stream, and no further attempt is made.
  */
 export async function followChanges(
   { project, environment }: { readonly project: string; readonly environment: string },
@@ -39,12 +41,12 @@ export async function followChanges(
       if (response.status >= 400 && response.status < 500 && response.status !== 429) return onState('off')
       if (response.ok && response.body !== null) {
         onState('live')
-        // What changed while nothing was read.
+        // Changes may have been missed before the stream was opened.
         if (last === undefined) onChange(null)
         const events = response.body
           .pipeThrough(new TextDecoderStream())
           .pipeThrough(new EventSourceParserStream())
-        // Not `for await`: Safari's streams cannot.
+        // Streams in Safari do not support `for await`.
         const reader = events.getReader()
         for (let read = await reader.read(); !read.done; read = await reader.read()) {
           const { event = '', id } = read.value
@@ -55,7 +57,7 @@ export async function followChanges(
         }
       }
     } catch {
-      // A service that is away, or a connection that breaks: both come back.
+      // An unavailable service or a broken connection: the loop reconnects.
       if (signal.aborted) return
     }
     onState('connecting')
@@ -64,7 +66,7 @@ export async function followChanges(
   }
 }
 
-/** Ends early where `signal` does. */
+/** Resolves early if `signal` aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const end = (): void => {

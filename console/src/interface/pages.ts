@@ -1,6 +1,6 @@
 /**
- * Lists that come in pages: the first shows at once, the next when somebody asks for it. A list is never loaded whole. A `Page` is what the
- * interface answers, in either of its two forms.
+ * Pagination: the first page is shown immediately, further pages are loaded on request, and lists are never
+ * loaded whole. A `Page` is a list response of the API in either of its two forms.
  */
 import type { QueryKey } from '@tanstack/react-query'
 import { useMemo } from 'react'
@@ -8,7 +8,7 @@ import { type See, useSeenPages, withoutRepeats } from './seen-pages.ts'
 
 export const PAGE_SIZE = 50
 
-/** A list as the interface answers it: bare, or with how many there are. */
+/** List response of the API: a bare array, or an object with a total. */
 type Page<Item> =
   | readonly Item[]
   | {
@@ -19,11 +19,14 @@ type Page<Item> =
 
 export interface Pages<Item> {
   readonly items: readonly Item[]
-  /** The same page by page, where it matters which of them are in sight. */
+  /** The items grouped by page, for lists that track which pages are visible. */
   readonly parts?: readonly (readonly Item[])[]
-  /** To be told which of the parts are in sight. Where nobody tells, the first and the last are loaded anew when something changes. */
+  /**
+   * Callback that reports which pages are visible. If it is not used, only the first pages and the last one
+   * are reloaded after a change.
+   */
   readonly see?: See
-  /** How many there are in all; null: the interface does not say. */
+  /** Total number of items; null if the API does not report it. */
   readonly total: number | null
   readonly isLoading: boolean
   readonly isLoadingMore: boolean
@@ -32,7 +35,7 @@ export interface Pages<Item> {
   readonly loadMore: () => void
 }
 
-/** `load` answers a page, from 1; `isEnabled`: whether to ask at all. */
+/** `load` returns a page, counted from 1. `isEnabled`: whether requests are made. */
 export function usePages<Item>(
   key: QueryKey,
   load: (
@@ -47,7 +50,7 @@ export function usePages<Item>(
     next: (last, page) => (itemsOf(last).length < PAGE_SIZE ? null : page + 1),
     load: (page, signal) => load({ page, per_page: PAGE_SIZE }, signal),
     isEnabled,
-    // While one types a search, the former list stays until the next is there.
+    // While the user types a search, the former list is shown until the new one has loaded.
     keepsFormer: true,
   })
   const parts = useMemo(() => withoutRepeats(pages.map(itemsOf), idOf), [pages])
@@ -65,7 +68,7 @@ export function usePages<Item>(
   }
 }
 
-/** What the interface lists has an id, most of it. */
+/** Most items of API lists have an id. */
 function idOf(item: unknown): string {
   return typeof item === 'object' && item !== null && 'id' in item ? String(item.id) : JSON.stringify(item)
 }

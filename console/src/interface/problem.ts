@@ -1,15 +1,18 @@
-/** An error as the interface says it: a code, sentences, and where they are about a part of what was sent, that part. */
+/**
+ * An error response of the API: its code, its messages, and the field of the request that each message refers
+ * to.
+ */
 
-/** Where in a request something is not as it must be. */
+/** A validation error for a field of the request. */
 export interface Finding {
-  /** As `['body', 'name']`. */
+  /** Path of the field, such as `['body', 'name']`. */
   readonly place: readonly (string | number)[]
   readonly message: string
-  /** What it is about: a keyword of a schema, as `maxLength`, or `missing`. */
+  /** Kind of the error: a keyword of JSON Schema such as `maxLength`, or `missing`. */
   readonly kind: string
 }
 
-/** What is wrong with a field: a sentence of the console, or what the interface says. */
+/** An error for a form field: a sentence of the console, or an error of the API. */
 export type FieldProblem = string | Finding | Problem
 
 interface MoreOfProblem {
@@ -25,14 +28,14 @@ interface Detail {
 }
 
 export class Problem extends Error {
-  /** 0: the service was not reached. */
+  /** 0 if the service could not be reached. */
   readonly status: number
   readonly code: string
   readonly findings: readonly Finding[]
-  /** The tag of what is there, where something else was expected; null: nothing is there, or it has none. */
+  /** Current `ETag` if a precondition failed; null if the entity does not exist or has no tag. */
   readonly tag: string | null
 
-  /** The message without what its code says already. */
+  /** The message without the part that its error code already expresses. */
   readonly particulars: string
 
   private constructor(status: number, code: string, message: string, more: MoreOfProblem = {}) {
@@ -49,17 +52,17 @@ export class Problem extends Error {
     return new Problem(0, 'UNREACHABLE', '')
   }
 
-  /** Somebody else changed the thing meanwhile, as one finds who looks before writing. */
+  /** Error for a concurrent change by another user, found by reading before a write. */
   static stale(): Problem {
     return new Problem(412, 'PRECONDITION_FAILED', '')
   }
 
-  /** There is nothing of that name, and no address for it either. */
+  /** Error for a name that does not exist and cannot be part of a path. */
   static nameless(name: string): Problem {
     return new Problem(404, 'NOT_FOUND', `there is no ${JSON.stringify(name)}`)
   }
 
-  /** `error`: the body of the answer, parsed where it was JSON. */
+  /** `error`: the response body, parsed if it was JSON. */
   static of(response: Response, error: unknown): Problem {
     const body: Readonly<Record<string, unknown>> =
       typeof error === 'object' && error !== null ? { ...error } : {}
@@ -73,17 +76,20 @@ export class Problem extends Error {
     })
   }
 
-  /** What is said of one field of the body; null: nothing. */
+  /** Error for a field of the request body; null if there is none. */
   about(field: string): Finding | null {
     return this.findings.find(({ place }) => place[1] === field || place[0] === field) ?? null
   }
 
-  /** Whether the interface refused what was asked: it would do so again. Else the service was away, or had trouble. */
+  /**
+   * True if the API rejected the request, so that a retry would fail again. False if the service was
+   * unavailable or had an internal failure.
+   */
   get isRefusal(): boolean {
     return this.status >= 400 && this.status < 500
   }
 
-  /** Whether another one changed the thing meanwhile. */
+  /** True if another user has changed the entity since it was read. */
   get isStale(): boolean {
     return this.status === 412
   }

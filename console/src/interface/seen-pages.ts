@@ -1,26 +1,27 @@
 /**
- * Which pages of a long list are loaded anew when something changes: the first and the last, and those in sight. The others are as they were
- * when they were loaded, until somebody sees them. So a change costs a few requests, however far somebody has paged.
+ * Limits which pages of a long list are reloaded after a change: the first, the last and the visible ones.
+ * The other pages are reloaded when they become visible. A change therefore costs a few requests, however
+ * many pages were loaded.
  */
 import { type InfiniteData, keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
-/** Of a list that does not tell what is in sight: its first pages. */
+/** Pages that are reloaded for a list that does not report visible pages. */
 const FIRST = 3
-/** Who scrolls on has passed by what was in sight for a moment. */
+/** A page must be visible for this long, so that pages that are only scrolled past are not reloaded. */
 const SEEN_MS = 200
 
-/** Told by whoever shows a page, counted from 0. */
+/** Called by the component that shows a page. Pages are counted from 0. */
 export type See = (page: number, isInSight: boolean) => void
 
 interface List<Page, Place> {
   readonly key: QueryKey
   readonly first: Place
-  /** Null: there is no further page. */
+  /** Null if there is no further page. */
   readonly next: (last: Page, place: Place) => Place | null
   readonly load: (place: Place, signal: AbortSignal) => Promise<Page>
   readonly isEnabled: boolean
-  /** Whether the list before stays until the first page of this one is there. */
+  /** True if the former list stays until the first page of this one has loaded. */
   readonly keepsFormer: boolean
 }
 
@@ -51,7 +52,7 @@ export function useSeenPages<Page, Place>(list: List<Page, Place>) {
   })
   const loadSeen = useRef(() => {})
   loadSeen.current = () => {
-    // One that is under way may have passed the page already.
+    // A reload in progress may already have skipped the page.
     if (sight.hasStale)
       void refetch({ cancelRefetch: false }).then(({ isError }) => isError || loadSeen.current())
   }
@@ -59,11 +60,11 @@ export function useSeenPages<Page, Place>(list: List<Page, Place>) {
   return { query, pages: (query.data?.pages ?? []) as readonly Page[], see }
 }
 
-/** What is in sight of a list, and which of its pages were passed over. */
+/** Tracks which pages of a list are visible and which were skipped by reloads. */
 class Sight {
   readonly #inSight = new Set<number>()
   readonly #stale = new Set<number>()
-  /** How many pages each load has come to. */
+  /** Number of pages that each load has processed so far. */
   readonly #loads = new WeakMap<AbortSignal, number>()
   #isTold = false
 
@@ -73,12 +74,12 @@ class Sight {
     else this.#inSight.delete(page)
   }
 
-  /** Whether a page is in sight that was passed over. */
+  /** True if a skipped page is visible. */
   get hasStale(): boolean {
     return [...this.#inSight].some(page => this.#stale.has(page))
   }
 
-  /** Which page of the list a load is at, that loads the list anew; null: it loads the page behind those that are there. */
+  /** Index of the page that a reload is at; null if the load fetches the page after the loaded ones. */
   placeIn(load: AbortSignal, isFirst: boolean): number | null {
     const former = this.#loads.get(load)
     if (!isFirst && former === undefined) return null
@@ -87,7 +88,9 @@ class Sight {
     return page
   }
 
-  /** Whether a page of so many is loaded anew; from then on it is known to be as it should be, or not. */
+  /**
+   * Returns whether this page, of `count` pages, is reloaded, and records whether it is now current or stale.
+   */
   takes(page: number, count: number): boolean {
     const isTaken = page === 0 || page >= count - 1 || (this.#isTold ? this.#inSight.has(page) : page < FIRST)
     if (isTaken) this.#stale.delete(page)
@@ -95,13 +98,16 @@ class Sight {
     return isTaken
   }
 
-  /** It is another list now. */
+  /** Resets the state for another list. */
   forget(): void {
     this.#stale.clear()
   }
 }
 
-/** Items page by page, each once: what moved from a page that was not loaded anew to one that was is in both. */
+/**
+ * Items page by page, without duplicates: an item that moved from a page that was not reloaded to one that
+ * was appears in both.
+ */
 export function withoutRepeats<Item>(
   pages: readonly (readonly Item[])[],
   idOf: (item: Item) => string,

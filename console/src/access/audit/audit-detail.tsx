@@ -1,4 +1,4 @@
-/** All that an entry of the log says. */
+/** Shows all fields of one audit log entry. */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { usePlace } from '../../shell/place.tsx'

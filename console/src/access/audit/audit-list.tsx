@@ -1,4 +1,4 @@
-/** The entries that the filters let through, newest first. */
+/** List of the audit log entries that match the filters, newest first. */
 import { answerOf, service } from '../../interface/client.ts'
 import { usePages } from '../../interface/pages.ts'
 import { Badge, Card } from '../../parts/page.tsx'
@@ -36,7 +36,8 @@ export function AuditList({ asked }: { readonly asked: AuditFilters }) {
     let former = new Set<string>()
     for (let page = 1; ; page += 1) {
       const { data } = await load(place, asked, { page, per_page: EXPORT_PAGE_SIZE }, signal)
-      // What is added meanwhile moves the others down: some of the former page come again, and none is left out.
+      // Entries that are added during the export move the others to later pages: some entries of the former
+      // page are repeated, but none is skipped.
       yield data.filter(({ id }) => !former.has(id)).map(cellsOf)
       if (data.length < EXPORT_PAGE_SIZE) return
       former = new Set(data.map(({ id }) => id))

@@ -1,4 +1,4 @@
-/** The audit log of the environment: what was changed, by which key, when. Newest first. */
+/** The audit log of the environment, newest first: what was changed, by which API key, and when. */
 import { KeyInput, TextInput } from '../../parts/fields.tsx'
 import { isoMoment, localMoment } from '../../parts/moments.ts'
 import { Page } from '../../parts/page.tsx'
@@ -48,12 +48,18 @@ export default function AuditPage() {
   )
 }
 
-/** A kind alone narrows nothing, so it is not left in the form as if it did. */
+/**
+ * Removes a kind without a name, because a kind alone filters nothing and must not look like an active
+ * filter.
+ */
 function whole(typed: AuditFilters): AuditFilters {
   return typed.named === '' ? { ...typed, about: '' } : typed
 }
 
-/** A moment of the browser's zone; `value` is RFC 3339, which the address has and the interface is asked. */
+/**
+ * Input for a date and time in the time zone of the browser. `value` is in RFC 3339 format, as in the address
+ * and in API requests.
+ */
 function MomentInput({
   label,
   value,

@@ -1,4 +1,4 @@
-/** The names of API keys, for those who may read them: the key of an environment may not. */
+/** Loads the names of API keys for sessions that are allowed to read them. An environment key is not. */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'
 import { Problem } from '../../interface/problem.ts'
@@ -9,7 +9,7 @@ import type { Texts } from '../../texts/en.ts'
 const OPTIONS_MAX = 100
 const NAMES_KEPT_MS = 60_000
 
-/** What the interface takes for the key in `ADMIN_API_KEY`. */
+/** Identifier that the API uses for the key in `ADMIN_API_KEY`. */
 export const ADMIN = 'admin'
 
 export function useReadsKeys(): boolean {
@@ -17,7 +17,7 @@ export function useReadsKeys(): boolean {
   return data !== undefined && !data.environment_id
 }
 
-/** Null: it may not be read, or is not there any more. */
+/** Null if the session is not allowed to read the key or if the key no longer exists. */
 export function useKeyName(id: string | null): string | null {
   const readsKeys = useReadsKeys()
   const { data } = useQuery({
@@ -36,7 +36,7 @@ export function useKeyName(id: string | null): string | null {
   return data?.find(key => key.id === id)?.name ?? other ?? null
 }
 
-/** Null: it has none, or is not there any more. */
+/** Null if the key has no name or no longer exists. */
 async function nameOf(id: string, signal: AbortSignal): Promise<string | null> {
   const params = { path: { api_key_id: id } }
   try {
@@ -47,7 +47,7 @@ async function nameOf(id: string, signal: AbortSignal): Promise<string | null> {
   }
 }
 
-/** The first that the key in use manages, of those that have the text in their name or their id. */
+/** Returns the first manageable keys whose name or id contains the search text. */
 async function listKeys(search: string, signal: AbortSignal): Promise<readonly Schemas['ApiKey'][]> {
   const params = { query: { per_page: OPTIONS_MAX, ...(search === '' ? {} : { search }) } }
   return (await answerOf(service.GET('/v2/api-key', { params, signal }))).data

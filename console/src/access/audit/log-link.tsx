@@ -1,4 +1,4 @@
-/** To the log of one thing. */
+/** Links to the audit log entries about one entity. */
 import { ActionLink } from '../../parts/action.tsx'
 import { viewAddress } from '../../shell/links.ts'
 import { usePlace } from '../../shell/place.tsx'
@@ -14,7 +14,7 @@ export function LogLink({
   readonly about: Subject
   readonly named: string
   readonly isSmall?: boolean
-  /** Absent: the page is called by the name. */
+  /** False or absent: the link text does not contain the name, because the page title already does. */
   readonly isNameShown?: boolean
 }) {
   const said = useTexts().access.audit

@@ -1,10 +1,10 @@
-/** What an entry says was done: the calls of the interface that change something, and what their names mean. */
+/** Names and labels of the operations in audit log entries: the API calls that change data. */
 import type { Option } from '../../parts/fields.tsx'
 import type { Texts } from '../../texts/en.ts'
 
 type Operations = Texts['access']['operations']
 
-/** Calls that take access away. */
+/** Operations that revoke access. */
 const REVOKING: ReadonlySet<string> = new Set<keyof Operations>([
   'deleteRoleAssignment',
   'unassignRoles',
@@ -24,10 +24,12 @@ const REVOKING: ReadonlySet<string> = new Set<keyof Operations>([
   'deleteResourceInstances',
 ])
 
-/** What the service does when grants come to their end. */
+/** Operation that the service records when it expires grants. */
 const EXPIRY = 'expireGrants' satisfies keyof Operations
 
-/** `expired`: a grant ended by itself; `revoked`: a call took it away; `call`: a call changed something else. */
+/**
+ * `expired`: a grant expired; `revoked`: an API call revoked it; `call`: an API call changed something else.
+ */
 type Cause = 'expired' | 'revoked' | 'call'
 
 export function causeOf(operation: string): Cause {
@@ -35,12 +37,12 @@ export function causeOf(operation: string): Cause {
   return REVOKING.has(operation) ? 'revoked' : 'call'
 }
 
-/** In words; null: this console is older than the service. */
+/** Label of an operation; null if this console is older than the service and does not know the operation. */
 export function wordsOf(operation: string, { access: { operations } }: Texts): string | null {
   return Object.hasOwn(operations, operation) ? operations[operation as keyof Operations] : null
 }
 
-/** By name or by words. */
+/** Completes operations by name or by label. */
 export function operationsLike({ access: { operations } }: Texts) {
   return (search: string): Promise<readonly Option[]> => {
     const part = search.toLowerCase()

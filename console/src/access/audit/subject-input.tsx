@@ -1,4 +1,4 @@
-/** What the log is to be about: a kind, and then which one of it. */
+/** Selects the subject of the audit log entries: a kind of entity and then one entity of that kind. */
 import { Choice, KeyInput } from '../../parts/fields.tsx'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -12,7 +12,7 @@ export function SubjectInput({
   onKind,
   onName,
 }: {
-  /** Empty: it may be about anything. */
+  /** Empty if the entries can be about any kind. */
   readonly kind: string
   readonly name: string
   readonly onKind: (kind: string) => void

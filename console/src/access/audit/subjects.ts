@@ -1,4 +1,4 @@
-/** What an entry may be about, and what completes the key of it. */
+/** Kinds of entities that an audit log entry can be about, and the completion of their keys. */
 import {
   type Complete,
   completeInstances,
@@ -39,13 +39,13 @@ export function subjectsLike(place: Place, kind: Subject): Complete {
     case 'condition_set':
       return async (prefix, signal) => {
         const found = await keysIn(place, { kind, prefix }, undefined, signal)
-        // Roles of several types may have one key.
+        // Roles of several types can have the same key.
         return [...new Set(found.map(({ key }) => key))].map(id => ({ id }))
       }
   }
 }
 
-/** `type:key`: the type first, then what is of it. */
+/** Completes `type:key`: first the type, then the key. */
 function completeReferences(place: Place): Complete {
   return async (text, signal) => {
     const colon = text.indexOf(':')

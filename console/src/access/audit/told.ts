@@ -1,4 +1,7 @@
-/** What an entry says of its change: names and values, those first by which one knows what it is about. */
+/**
+ * Summarizes the change of an audit log entry as names and values. The fields that identify the changed
+ * entity come first.
+ */
 import type { Schemas } from '../../interface/client.ts'
 
 export type Entry = Schemas['AuditEntry']
@@ -22,12 +25,15 @@ const FIRST = [
   'tenant_id',
 ]
 
-/** Bodies are kept as they were sent; a list of changes is kept whole where it is short. */
+/**
+ * Names and values in the request body, as it was sent. A list of changes is shown in full if it is short.
+ */
 export function namedIn({ input }: Entry): readonly Named[] {
   const { body, query, ...path } = input
   const asked = isMembers(query) ? Object.entries(query) : []
   const sent = isMembers(body) ? Object.entries(body) : body === undefined ? [] : [['body', body] as const]
-  // A group that is put into a group: the path names the outer one, the body the inner one.
+  // When a group is nested in another group, the path names the outer group and the body names the inner
+  // group.
   const told = sent.map(
     ([name, value]) => [Object.hasOwn(path, name) ? `body.${name}` : name, value] as const,
   )
@@ -40,7 +46,9 @@ function rankOf(name: string): number {
   return rank < 0 ? FIRST.length : rank
 }
 
-/** Values that are read in a line, the first of them. A thing that the call named by its id has its key here. */
+/**
+ * The first `max` values that fit into one line. An entity that the call named by its id is shown by its key.
+ */
 export function shortIn(entry: Entry, max: number): readonly (readonly [string, string])[] {
   const keys = new Map(entry.about.map(({ id, key }) => [id, key]))
   return namedIn(entry)
@@ -51,7 +59,7 @@ export function shortIn(entry: Entry, max: number): readonly (readonly [string, 
     .slice(0, max)
 }
 
-/** A grant that came to its end, as its entry tells of it. */
+/** Fields of an audit log entry about an expired grant. */
 interface ExpiredGrant {
   readonly what: string
   readonly who: string

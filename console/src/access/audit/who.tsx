@@ -1,4 +1,4 @@
-/** Who made a change: a key, by its name where that may be read, or the service itself. */
+/** The author of a change: an API key, shown by name if the session can read it, or the service itself. */
 import { useTexts } from '../../texts/texts.tsx'
 import { useKeyName } from './keys.ts'
 import type { Entry } from './told.ts'
