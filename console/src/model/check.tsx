@@ -1,4 +1,4 @@
-/** Something that is so or is not. */
+/** Checkbox for a yes-or-no property. */
 import type { ReactNode } from 'react'
 
 export function Check({

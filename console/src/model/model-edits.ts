@@ -1,4 +1,7 @@
-/** Parts of the model as one edits them: read with their tag, and written only over what was read. */
+/**
+ * Editable parts of the model with optimistic concurrency control: each is read with its `ETag` and written
+ * only if that is unchanged.
+ */
 import { onlyAs, type Schemas, service, taggedAnswerOf } from '../interface/client.ts'
 import type { Place } from '../shell/place.tsx'
 import type { ModelRole, ModelType, TenantRole } from './model-reads.ts'
@@ -22,7 +25,7 @@ export interface Tagged<Thing> {
 
 export interface Editable<Thing, Change> {
   readonly load: () => Promise<Tagged<Thing>>
-  /** Answers the new tag. Refused (412) where it has another one than `over` by now. */
+  /** Returns the new `ETag`. Rejects with 412 if the current one is not `over`. */
   readonly change: (to: Change, over: string | null) => Promise<string | null>
 }
 
@@ -77,7 +80,7 @@ export function editableAttribute(
 
 type RoleChange = Pick<Schemas['RoleUpdate'], 'name' | 'description' | 'attributes'>
 
-/** `type`: null for a role of tenants. */
+/** `type`: null for a tenant role. */
 export function editableRole(
   path: Path,
   type: string | null,
@@ -99,7 +102,10 @@ export function editableRole(
   }
 }
 
-/** Whether all that a role follows from counts only where nobody has a role on the object itself. */
+/**
+ * The guard of a role: if true, no derivation of the role has an effect for users with a direct role on the
+ * object itself.
+ */
 export function editableGuard(path: Path, type: string, role: string): Editable<boolean, boolean> {
   const params = { path: { ...path, resource_id: type, role_id: role } }
   const load = () => taggedAnswerOf(service.GET(TYPE_ROLE, { params }))
@@ -115,7 +121,7 @@ export function editableGuard(path: Path, type: string, role: string): Editable<
           body: { no_direct_roles_on_object: isGuarded },
         }),
       )
-      // What is answered is a part of the role, and has no tag.
+      // The response contains only a part of the role, and has no `ETag`.
       return (await load()).tag
     },
   }

@@ -1,25 +1,36 @@
-/** What a model says, read out of its types: who inherits what, what follows from what. Pure. */
+/**
+ * Extracts roles, relations, derivations and inherited permissions from the types of a model. Pure functions.
+ */
 import type { ModelRole, ModelType } from './model-reads.ts'
 
 export interface ModelRelation {
   readonly key: string
   readonly subject: string
   readonly object: string
-  /** Made by a grant to a group: it gives one role to the members, and goes with the last such grant. */
+  /**
+   * True if a grant to a group created the relation. It passes one role to the group members, and is deleted
+   * with the last such grant.
+   */
   readonly isOfGroups: boolean
 }
 
-/** Who has `from.role` on a `from.type` has `to.role` on the `to.type` that it is `along` of. */
+/**
+ * Users with `from.role` on an instance of `from.type` have `to.role` on the instances of `to.type` that are
+ * related to it by `along`.
+ */
 export interface Derivation {
   readonly from: { readonly type: string; readonly role: string }
   readonly to: { readonly type: string; readonly role: string }
   readonly along: string
-  /** Only where nobody has a role on the object itself: so it says, or so the role says of all that it follows from. */
+  /**
+   * The derivation has no effect for users with a direct role on the object. `ofItself`: the derivation has
+   * this guard; `ofRole`: the role has it for all its derivations.
+   */
   readonly guard: { readonly ofItself: boolean; readonly ofRole: boolean }
   readonly isOfGroups: boolean
 }
 
-/** What members of a group are. */
+/** Key of the role of group members. */
 const MEMBER = 'member'
 
 export function rolesOf(type: ModelType): readonly ModelRole[] {
@@ -65,12 +76,15 @@ interface Permitting {
   readonly extends: readonly string[]
 }
 
-/** What of the parents that a role itself extends is not known. */
+/** Extended roles that are not in `roles`. */
 export function unknownParents(role: Permitting, roles: ReadonlyMap<string, Permitting>): readonly string[] {
   return role.extends.filter(parent => !roles.has(parent))
 }
 
-/** What a role may through roles that it extends, at any distance: the permission, and one role that gives it. */
+/**
+ * Permissions that a role inherits from the roles that it extends, directly or indirectly, each with one role
+ * that grants it.
+ */
 export function inheritedPermissions(
   role: Permitting,
   roles: ReadonlyMap<string, Permitting>,

@@ -1,4 +1,4 @@
-/** A page about the model: as any page, with the ways to the others above its content. */
+/** Layout of the model pages: a page with tabs for all model pages above its content. */
 import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Page } from '../parts/page.tsx'

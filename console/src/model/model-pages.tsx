@@ -1,4 +1,7 @@
-/** The model: the graph of types, the matrix of permissions, condition sets, the file. Each is a page with its own address and is loaded when it is opened. */
+/**
+ * The model pages: graph of types, permission matrix, condition sets and file. Each page has its own address
+ * and is loaded when it is opened.
+ */
 import { lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
 import { Skeleton } from '../parts/paged-table.tsx'
@@ -11,7 +14,7 @@ const MatrixPage = lazy(() => import('./matrix/matrix-page.tsx'))
 const SetPages = lazy(() => import('./sets/set-pages.tsx'))
 const ModelFilePage = lazy(() => import('./file/model-file-page.tsx'))
 
-/** One page, whether a type is chosen or not: the picture stays as it is. */
+/** One route for both cases, with and without a selected type, so that the graph is not remounted. */
 const GRAPH = /^\/[^/]+\/[^/]+\/model(?:\/types\/(?<type>[^/]+))?\/?$/
 
 export default function ModelPages() {

@@ -1,4 +1,7 @@
-/** The types of the environment, page after page, up to a ceiling that the pages name. What is beyond it is found by search. */
+/**
+ * Loads the types of the environment page by page, up to a maximum that the user interface states. Types
+ * beyond it are found by search.
+ */
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
@@ -8,9 +11,9 @@ export type ModelType = Schemas['Resource']
 export type ModelRole = Schemas['ResourceRole']
 export type TenantRole = Schemas['TenantRole']
 
-/** More types than anybody reads in one picture. */
+/** Maximum number of types in the graph; more would not be readable. */
 export const TYPES_MAX = 500
-/** What of the stream of changes touches types. */
+/** Kinds of change events that affect types. */
 export const MODEL_NOUNS = ['resource', 'role', 'relation'] as const
 const TYPES_A_PAGE = 100
 
@@ -21,14 +24,14 @@ interface TypePage {
 
 interface KnownTypes {
   readonly types: readonly ModelType[]
-  /** How many there are in all. */
+  /** Total number of types. */
   readonly total: number
-  /** Whether pages are still to come. */
+  /** True while further pages are loading. */
   readonly isLoading: boolean
   readonly error: Error | null
 }
 
-/** Loads one page after the other, and shows each when it is there. */
+/** Loads all pages one after the other, and shows each as soon as it has arrived. */
 export function useTypes(): KnownTypes {
   const place = usePlace()
   const query = useInfiniteQuery({
@@ -68,7 +71,7 @@ function joined({ pages }: InfiniteData<TypePage>): { types: readonly ModelType[
   return { types, total: pages[0]?.total_count ?? types.length }
 }
 
-/** One type, with all of it. */
+/** Loads one type completely. */
 export function useType(key: string, isEnabled = true) {
   const place = usePlace()
   return useQuery({

@@ -1,4 +1,4 @@
-/** How the model is changed: each function is one call of the interface. What is added answers the tag of what was made. */
+/** API calls that change the model, one function per call. Functions that add something return its `ETag`. */
 import { answerOf, onlyAs, type Schemas, service, taggedAnswerOf } from '../interface/client.ts'
 import type { Place } from '../shell/place.tsx'
 import {
@@ -28,7 +28,7 @@ export async function addType(path: Path, body: Schemas['ResourceCreate']): Prom
   return (await editableType(path, body.key).load()).tag
 }
 
-/** `tag`: what it must be still, else nothing is removed (412). Null: whatever it is. */
+/** `tag`: required `ETag`, otherwise the removal is rejected with 412. Null for an unconditional removal. */
 export function removeType(path: Path, type: string, tag: Tag = null) {
   return answerOf(
     service.DELETE(TYPE, { params: { path: { ...path, resource_id: type }, header: onlyAs(tag) } }),
@@ -82,7 +82,7 @@ export function removeAttribute(path: Path, type: string, attribute: string, tag
   )
 }
 
-/** `type`: null for a role of tenants. */
+/** `type`: null for a tenant role. */
 export async function addRole(path: Path, type: string | null, body: Schemas['RoleCreate']): Promise<Tag> {
   if (type === null) await answerOf(service.POST(TENANT_ROLES, { params: { path }, body }))
   else
@@ -101,7 +101,7 @@ export function removeRole(path: Path, type: string | null, role: string, tag: T
       )
 }
 
-/** Adds to what others write meanwhile, or takes from it: nothing of theirs is overwritten. */
+/** Adds or removes a single permission, so that concurrent changes by other users are not overwritten. */
 export function setPermission(
   path: Path,
   {
@@ -129,7 +129,7 @@ export function setPermission(
     : answerOf(service.DELETE(`${TYPE_ROLE}/permissions`, given))
 }
 
-/** Whether the role has all that the other one has; `type`: null for roles of tenants. */
+/** Sets whether the role extends another one. `type`: null for tenant roles. */
 export function setExtends(
   path: Path,
   {
@@ -173,7 +173,7 @@ export function removeRelation(path: Path, type: string, relation: string, tag: 
   )
 }
 
-/** A derivation is a part of the role that follows, and goes by its tag. */
+/** A derivation is a part of the derived role and is protected by the `ETag` of that role. */
 export async function addDerivation(path: Path, { from, to, along, guard }: Derivation): Promise<Tag> {
   await answerOf(
     service.POST(`${TYPE_ROLE}/implicit_grants`, {

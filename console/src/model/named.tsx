@@ -1,4 +1,4 @@
-/** A part of the model by its key, and its name where that says more. */
+/** Shows a part of the model by its key, and by its name if that differs. */
 export function Named({ of: key, name }: { readonly of: string; readonly name: string }) {
   return (
     <span>

@@ -1,4 +1,7 @@
-/** One kind of parts of the model: its name, how many there are, each, and a way to add one. */
+/**
+ * Section of the panel for one kind of model parts: its title, their number, the list and a control to add
+ * one.
+ */
 import type { ReactNode } from 'react'
 import { useSpoken } from '../texts/texts.tsx'
 
@@ -13,11 +16,11 @@ export function PanelSection<Item>({
 }: {
   readonly title: string
   readonly items: readonly Item[]
-  /** What to read where there is none. */
+  /** Text for an empty list. */
   readonly none: string
   readonly add?: ReactNode
   readonly itemKey: (item: Item) => string
-  /** Of its heading. */
+  /** Level of the section heading. */
   readonly level?: 2 | 3
   readonly children: (item: Item) => ReactNode
 }) {

@@ -1,21 +1,24 @@
-/** How the node that answers is, and which nodes there are: asked again and again while somebody looks. */
+/** Health of the node that responds, and the list of nodes. Both are polled while they are displayed. */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
 import { Problem } from '../interface/problem.ts'
 import type { Place } from '../shell/place.tsx'
 
-/** As far apart as samples are. Not while the page is hidden. */
+/** Polling interval, equal to the sampling interval. Polling pauses while the page is hidden. */
 export const AGAIN_MS = 5_000
 
-/** Whether something is as it should be; where not, what the service says. */
+/** Result of a health check, with the reason reported by the service if it fails. */
 interface Standing {
   readonly isGood: boolean
   readonly reason: string | null
-  /** Why changes are refused; null: they are not, or nobody knows. */
+  /** Reason why changes are rejected; null if they are not or if that is unknown. */
   readonly writeRefusal: string | null
 }
 
-/** `/ready`: decisions are made. `/fresh`: what other nodes change is heard. A 503 is an answer. */
+/**
+ * `/ready`: the node makes decisions. `/fresh`: the node receives the changes of other nodes. A 503 response
+ * is a valid result.
+ */
 export function useStanding(path: '/ready' | '/fresh') {
   return useQuery({
     queryKey: ['standing', path],
@@ -40,7 +43,10 @@ export function useNodes() {
   })
 }
 
-/** Where the environment stands, as every answer about it says. No place: it is about none. */
+/**
+ * Current revision of the environment, which every response about it contains. Without a place, there is
+ * none.
+ */
 export function useRevision(place: Place | null) {
   return useQuery({
     queryKey: place === null ? ['revision'] : place.key('any', 'revision'),

@@ -1,4 +1,4 @@
-/** The nodes that live. The interface tells of up to 1,000 at once; they are shown in pages. */
+/** List of the live nodes. The API returns up to 1,000 nodes at once; they are shown in pages. */
 import { useState } from 'react'
 import { PAGE_SIZE } from '../interface/pages.ts'
 import { Badge, Card } from '../parts/page.tsx'
@@ -84,7 +84,10 @@ export function NodesCard() {
   )
 }
 
-/** How far, with as much of the history's name as tells two apart: all of them have it in full. */
+/**
+ * Short form of a revision: its position, and only as much of the epoch name as is needed to tell two epochs
+ * apart.
+ */
 function briefRevision(revision: string): string {
   const dot = revision.lastIndexOf('.')
   return dot <= BRIEF_LENGTH ? revision : `${revision.slice(0, BRIEF_LENGTH)}…${revision.slice(dot)}`

@@ -1,4 +1,7 @@
-/** How the node that answers is at this moment. That it makes no decisions is a state to be shown, not an error of the page. */
+/**
+ * Current state of the node that responds. A node that makes no decisions is a state to show, not an error of
+ * the page.
+ */
 import type { ReactNode } from 'react'
 import { Card } from '../parts/page.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
@@ -54,7 +57,7 @@ export function NowCard() {
   )
 }
 
-/** False and undefined: not known yet. */
+/** A child that is false or undefined is not known yet. */
 function Figure({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div className="figure">

@@ -1,4 +1,4 @@
-/** The pages of those who run the service. They are about an environment, or about the service alone: `/~/operations`. */
+/** Pages for operators. They are about an environment, or about the service alone: `/~/operations`. */
 import { Route, Switch } from 'wouter'
 import { NotFound } from '../shell/not-found.tsx'
 import { KeysPage } from './keys/keys-page.tsx'

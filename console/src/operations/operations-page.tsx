@@ -1,4 +1,4 @@
-/** How the service is: now, node by node, and in the last minutes. */
+/** Page about the health of the service: the current state, all nodes, and the last minutes. */
 import { lazy, Suspense } from 'react'
 import { Page } from '../parts/page.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
@@ -6,7 +6,7 @@ import { useTexts } from '../texts/texts.tsx'
 import { NodesCard } from './nodes-card.tsx'
 import { NowCard } from './now-card.tsx'
 
-/** With the library that plots. */
+/** Loaded lazily, because it includes the plotting library. */
 const RecentCard = lazy(() => import('./plots/recent-card.tsx'))
 
 export function OperationsPage() {

@@ -1,17 +1,19 @@
-/** Figures as the reader's language writes them: times of day, spans, and numbers as exact as one can use them. */
+/**
+ * Formats figures in the language of the user: times of day, durations, and numbers with a useful precision.
+ */
 import { useMemo } from 'react'
 import { LANGUAGES } from '../texts/languages.ts'
 import { useSpoken } from '../texts/texts.tsx'
 
 export interface SpokenFigures {
-  /** With seconds. */
+  /** Time of day with seconds. */
   readonly clock: (at: string | number) => string
-  /** Without. */
+  /** Time of day without seconds. */
   readonly hour: (at: number) => string
   readonly figure: (value: number) => string
-  /** Short enough for the edge of a plot. */
+  /** Short format for the axis of a plot. */
   readonly brief: (value: number) => string
-  /** `950 ms`, `12 s`. */
+  /** Duration such as `950 ms` or `12 s`. */
   readonly span: (ms: number) => string
 }
 

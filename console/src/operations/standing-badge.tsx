@@ -1,4 +1,4 @@
-/** Good or not, by colour, mark and word. */
+/** Badge for a good or bad state, by color, mark and word. */
 import { Badge } from '../parts/page.tsx'
 
 export function StandingBadge({

@@ -1,10 +1,13 @@
-/** Things to press: a button that does something, a link that leads somewhere. */
+/** Controls: buttons that perform an action, and links. */
 import type { ReactNode } from 'react'
 import { Button, type ButtonProps } from 'react-aria-components/Button'
 import { Link } from 'wouter'
 
 export interface ActionLook {
-  /** `primary`: what most people came for; `danger`: takes something away; `quiet`: beside a thing it is about. */
+  /**
+   * `primary`: the main action of a page; `danger`: a destructive action; `quiet`: an action next to the item
+   * that it affects.
+   */
   readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet' | 'quiet danger'
   readonly isSmall?: boolean
 }
@@ -30,7 +33,7 @@ export function ActionLink({
   children,
 }: ActionLook & {
   readonly to: string
-  /** What is heard, where that is more than what is shown. */
+  /** Name for screen readers, if it differs from the visible text. */
   readonly label?: string
   readonly children: ReactNode
 }) {

@@ -1,4 +1,4 @@
-/** Copies a text, and says beside itself whether it did. */
+/** Button that copies a text and shows next to itself whether that succeeded. */
 import { useState } from 'react'
 import { useTexts } from '../texts/texts.tsx'
 import { Action } from './action.tsx'
@@ -12,13 +12,16 @@ export function CopyAction({
   autoFocus = false,
 }: {
   readonly text: string
-  /** Absent: that it copies. */
+  /** Text of the button; absent: a default. */
   readonly label?: string
-  /** What is said then. */
+  /** Text after a successful copy. */
   readonly copied: string
-  /** Absent: that one has to do it by hand. */
+  /** Text after a failure; absent: advice to copy manually. */
   readonly notCopied?: string
-  /** Browsers give pages without TLS no clipboard: brings the text before whoever copies it by hand. */
+  /**
+   * Called if the clipboard is not available, as on pages without TLS. Selects the text, so that the user can
+   * copy it manually.
+   */
   readonly onRefused?: () => void
   readonly autoFocus?: boolean
 }) {

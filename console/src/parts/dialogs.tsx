@@ -1,6 +1,6 @@
 /**
- * Dialogs: a question before something is done, which says in a sentence what it does, and a form. Either shows what the interface says
- * where it refuses, and stays open then.
+ * Dialogs: a confirmation with a sentence about the effect, and a form. Both stay open and show the error if
+ * the action fails.
  */
 import { type ReactNode, useRef, useState } from 'react'
 import { Dialog, DialogTrigger, Heading } from 'react-aria-components/Dialog'
@@ -10,7 +10,7 @@ import { useTexts } from '../texts/texts.tsx'
 import { Action, type ActionLook } from './action.tsx'
 import { ProblemNote } from './problem-note.tsx'
 
-/** What is to be read when it is done. The dialog stays for it until `close` is pressed, and nothing else closes it. */
+/** Content to show after the action. The dialog then stays open until `close` is pressed. */
 interface Outcome<Result> {
   readonly title: string
   readonly content: (result: Result) => ReactNode
@@ -18,29 +18,29 @@ interface Outcome<Result> {
 }
 
 interface DialogLook<Result> {
-  /** What is pressed to open it. */
+  /** Text of the button that opens the dialog. */
   readonly trigger: ReactNode
   readonly triggerLook?: ActionLook
   readonly triggerLabel?: string
   readonly title: string
-  /** What pressing the last button does, in one sentence. */
+  /** Effect of the submit button, in one sentence. */
   readonly sentence: ReactNode
   readonly submit: string
   readonly isDanger?: boolean
-  /** False: what is to be sent is not there yet. */
+  /** False while the form is incomplete. */
   readonly isReady?: boolean
   readonly isWide?: boolean
-  /** Rejects where it was refused. */
+  /** Rejects if the action failed. */
   readonly onSubmit: () => Promise<Result>
   readonly onOpen?: () => void
-  /** Whether a field says already what was refused: it is not said twice. */
+  /** True if a field already shows the error, so that the dialog does not repeat it. */
   readonly isSaidBeside?: (problem: unknown) => boolean
-  /** Absent: it closes when it is done. */
+  /** Absent: the dialog closes after the action. */
   readonly outcome?: Outcome<Result>
   readonly onClose?: () => void
 }
 
-/** `children`: the fields, given what was refused last; absent: the sentence is all there is to read. */
+/** `children`: the fields, given the last error; absent if the sentence is the only content. */
 export function ActionDialog<Result>({
   trigger,
   triggerLook,
@@ -93,10 +93,10 @@ function DialogForm<Result>({
   const [problem, setProblem] = useState<unknown>(null)
   const [isUnderWay, setIsUnderWay] = useState(false)
   const [done, setDone] = useState<{ readonly result: Result } | null>(null)
-  // Whatever the button shows by then: twice pressed is once asked.
+  // Prevents a second submission before the button is rendered as disabled.
   const sending = useRef(false)
   const send = async (): Promise<void> => {
-    // Enter in a field sends, too.
+    // Enter in a field also submits.
     if (!isReady || sending.current) return
     sending.current = true
     setIsUnderWay(true)

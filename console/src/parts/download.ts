@@ -1,6 +1,6 @@
-/** Gives the reader a file that the page has made. */
+/** Offers a generated file as a download. */
 
-/** By then the browser has taken hold of it. */
+/** Delay before the object URL is released. The browser has read the file by then. */
 const TAKEN_MS = 60_000
 
 export function download(file: Blob, name: string): void {

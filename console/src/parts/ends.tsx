@@ -1,4 +1,4 @@
-/** When a grant ends: how it is chosen, and how it is shown. */
+/** Expiration time of a grant: input and display. */
 import { useState } from 'react'
 import type { FieldProblem } from '../interface/problem.ts'
 import { useSpoken, useTexts } from '../texts/texts.tsx'
@@ -17,7 +17,9 @@ const SPANS = {
 
 type Span = keyof typeof SPANS | 'never' | 'moment'
 
-/** `value`: RFC 3339, or null for what lasts. `initial`: what is chosen at first; absent: that it lasts. */
+/**
+ * `value`: RFC 3339, or null if the grant does not expire. `initial`: the preselected time; absent for none.
+ */
 export function EndInput({
   initial = null,
   onChange,
@@ -63,7 +65,7 @@ export function EndInput({
   )
 }
 
-/** Nothing where the grant lasts. */
+/** Renders nothing if the grant does not expire. */
 export function EndText({ end }: { readonly end: string | undefined }) {
   const { texts, moment } = useSpoken()
   if (end === undefined) return <span className="soft">{texts.parts.lasts}</span>

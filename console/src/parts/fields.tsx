@@ -1,4 +1,4 @@
-/** Fields of forms. Each shows what the interface says of it beside itself. */
+/** Form fields. Each shows its own errors. */
 import { keepPreviousData, type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Button } from 'react-aria-components/Button'
@@ -20,7 +20,7 @@ import { useSettled } from './settled.ts'
 interface FieldLook {
   readonly label: string
   readonly description?: string | undefined
-  /** What is wrong with this field; null: nothing. */
+  /** Error of this field; null if there is none. */
   readonly problem?: FieldProblem | null | undefined
 }
 
@@ -62,15 +62,15 @@ export function LongTextInput({ rows = 6, ...look }: TextLook & { readonly rows?
 }
 
 export interface Option {
-  /** What is chosen. */
+  /** Value of the option. */
   readonly id: string
-  /** What is read; absent: the id. */
+  /** Visible text; absent: the id. */
   readonly text?: string | undefined
-  /** What is said beside it. */
+  /** Text next to the option. */
   readonly note?: string | undefined
 }
 
-/** One of a few. */
+/** Selects one of a few options. */
 export function Choice({
   value,
   onChange,
@@ -108,8 +108,8 @@ export function Choice({
 }
 
 /**
- * The key of something there may be a million of: the service is asked for those that match what is typed. What is typed counts, chosen or
- * not. `load` answers the first that match.
+ * Input for a key with completion, for up to a million candidates: the service searches for matches. The
+ * typed text is the value, even if no suggestion was chosen. `load` returns the first matches.
  */
 export function KeyInput({
   value,
@@ -122,7 +122,7 @@ export function KeyInput({
 }: FieldLook & {
   readonly value: string
   readonly onChange: (value: string) => void
-  /** What was taken from the list, though it may be what was typed already. */
+  /** Called when a suggestion is chosen, even if it equals the typed text. */
   readonly onChoose?: (id: string) => void
   readonly queryKey: QueryKey
   readonly load: (search: string, signal: AbortSignal) => Promise<readonly Option[]>
@@ -150,7 +150,7 @@ export function KeyInput({
       className="field"
       allowsCustomValue
       onFocusChange={isFocused => {
-        // A search that nobody reads any more ends.
+        // Cancels a search whose result is no longer needed.
         if (!isFocused) void queries.cancelQueries({ queryKey: asked, exact: true })
         else if ((isPending || isPlaceholderData) && fetchStatus === 'idle') void refetch()
       }}
@@ -183,17 +183,20 @@ export function KeyInput({
   )
 }
 
-/** Until the service has answered to what is typed: those of the former answer that match, so that nobody takes one that does not. */
+/**
+ * Filters the former results by the typed text until the new ones arrive, so that the user cannot choose an
+ * option that does not match.
+ */
 function likelyOf(former: readonly Option[], typed: string): readonly Option[] {
   const wanted = typed.toLowerCase()
   const likely = former.filter(option =>
     Object.values(option).some(text => text?.toLowerCase().includes(wanted)),
   )
-  // A list without options would close, and stay closed.
+  // A list without options would close and stay closed.
   return likely.length === 0 ? former : likely
 }
 
-/** Narrows a list while one types. */
+/** Text field that filters a list while the user types. */
 export function SearchInput({
   value,
   onChange,

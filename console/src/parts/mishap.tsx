@@ -1,11 +1,14 @@
-/** A part of the page that broke: its files could not be loaded, as after an update of the service, or it has a defect. The rest stays. */
+/**
+ * Error boundary for a part of the page: its files could not be loaded, for example after an update of the
+ * service, or it has a defect. The rest of the page stays usable.
+ */
 import { Component, type ReactNode } from 'react'
 import { useTexts } from '../texts/texts.tsx'
 import { Action } from './action.tsx'
 import { ProblemNote } from './problem-note.tsx'
 
 interface Props {
-  /** Where one is: who goes elsewhere leaves it behind. */
+  /** Current address. Navigation to another address resets the error. */
   readonly place: string
   readonly children: ReactNode
 }
@@ -32,7 +35,10 @@ export class MishapBoundary extends Component<Props, State> {
   }
 }
 
-/** What failed to load is not tried again by itself: the page is loaded anew, and the key stays in its tab. */
+/**
+ * A module that failed to load is not retried, so the page is reloaded. The key stays in the session storage
+ * of the tab.
+ */
 function Mishap({ error }: { readonly error: unknown }) {
   const texts = useTexts().parts
   return (

@@ -1,14 +1,14 @@
-/** Moments as an input of the browser has them, in its zone, and as the interface has them. */
+/** Conversion between the local date and time of browser inputs and the RFC 3339 format of the API. */
 const MINUTE_MS = 60_000
 
-/** Empty where it is no moment. */
+/** Empty if the text is not a valid date and time. */
 export function localMoment(iso: string): string {
   const time = new Date(iso)
   if (Number.isNaN(time.getTime())) return ''
   return new Date(time.getTime() - time.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16)
 }
 
-/** RFC 3339. What is no moment is sent as it is, and refused there. */
+/** RFC 3339. An invalid text is returned unchanged, and the API rejects it. */
 export function isoMoment(typed: string): string {
   const time = new Date(typed)
   return Number.isNaN(time.getTime()) ? typed : time.toISOString()

@@ -1,4 +1,4 @@
-/** A page: its name, what it is for, what can be done there, and its content. */
+/** Layout of a page: title, introduction, actions and content. */
 import { type ReactNode, useEffect, useRef } from 'react'
 
 export function Page({
@@ -13,7 +13,7 @@ export function Page({
   readonly children: ReactNode
 }) {
   const heading = useRef<HTMLHeadingElement>(null)
-  // Who came by a link starts reading here, by ear as by eye.
+  // After navigation, the focus moves to the heading, so that screen readers start there.
   useEffect(() => {
     document.title = `${title} · Verdict`
     if (document.activeElement === document.body || document.activeElement?.closest('nav'))

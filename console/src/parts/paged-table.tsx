@@ -1,4 +1,4 @@
-/** A list that comes in pages, as a table; on a telephone each row becomes a block. */
+/** A paginated list as a table. On a narrow screen, each row becomes a block. */
 import { Fragment, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Pages } from '../interface/pages.ts'
 import type { See } from '../interface/seen-pages.ts'
@@ -10,15 +10,15 @@ export interface Column<Item> {
   readonly id: string
   readonly header: string
   readonly cell: (item: Item) => ReactNode
-  /** What is done with a row: at its end, without a name above. */
+  /** True for a column of actions, which is at the end and has no heading. */
   readonly isActions?: boolean
 }
 
-/** What a row opens below itself, made when it is opened. */
+/** Details below a row, rendered when they are opened. */
 interface RowDetail<Item> {
-  /** What is pressed: `Why?` */
+  /** Text of the button: `Why?` */
   readonly trigger: string
-  /** The same, with the name of the row, for those who hear it. */
+  /** Name of the button for screen readers, including the name of the row. */
   readonly label: (item: Item) => string
   readonly content: (item: Item) => ReactNode
 }
@@ -29,7 +29,7 @@ interface Look<Item> {
   readonly detail?: RowDetail<Item>
 }
 
-/** The first column names the row. `empty`: what to read where there is nothing. */
+/** The first column identifies the row. `empty`: text for an empty list. */
 export function PagedTable<Item>({
   label,
   pages,
@@ -76,7 +76,7 @@ export function PagedTable<Item>({
           </tr>
         </thead>
         {(pages.parts ?? [items]).map((part, page) => (
-          // A part has no name of its own, and keeps its place.
+          // Pages have no stable identity other than their index.
           <PartRows key={page} page={page} see={pages.see}>
             {part.map(item => (
               <Row key={look.rowKey(item)} item={item} {...look} />
@@ -97,7 +97,7 @@ export function PagedTable<Item>({
   )
 }
 
-/** The rows of a page, and whether one of them is in sight. */
+/** The rows of a page. Reports whether one of them is visible. */
 function PartRows({
   page,
   see,

@@ -1,4 +1,4 @@
-/** What went wrong, for a reader. */
+/** Shows an error to the user. */
 import { useTexts } from '../texts/texts.tsx'
 import { type ProblemText, problemText } from './problem-text.ts'
 
@@ -25,7 +25,7 @@ export function ProblemSaid({ sentence, words }: ProblemText) {
   )
 }
 
-/** Where only a text can stand. Null where there is no error. */
+/** The error as plain text, for places that cannot contain elements. Null without an error. */
 export function useProblemText(error: unknown): string | null {
   const texts = useTexts()
   const text = problemText(error, texts)

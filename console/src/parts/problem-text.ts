@@ -1,15 +1,18 @@
-/** What an error says to a reader: a sentence of the console's language, and the service's own words, which are English. */
+/**
+ * Texts of an error: a sentence in the language of the console, and the message of the service, which is in
+ * English.
+ */
 import { type FieldProblem, type Finding, Problem } from '../interface/problem.ts'
 import type { Texts } from '../texts/en.ts'
 
 export interface ProblemText {
-  /** Empty: the words say it all. */
+  /** Empty if the message of the service is sufficient. */
   readonly sentence: string
-  /** As the service says it; null: there is nothing more to say. */
+  /** Message of the service; null if it adds nothing. */
   readonly words: string | null
 }
 
-/** Null where there is no error. */
+/** Null without an error. */
 export function problemText(error: unknown, { parts, problems }: Texts): ProblemText | null {
   if (error === null || error === undefined) return null
   if (!(error instanceof Problem))
@@ -22,7 +25,7 @@ export function problemText(error: unknown, { parts, problems }: Texts): Problem
     : { sentence: first, words: error.particulars }
 }
 
-/** Codes that stand for too much: the status says more. */
+/** Error codes that are too general, so the sentence also depends on the status. */
 const BROAD_CODES: readonly string[] = ['INVALID_INPUT', 'UNEXPECTED_ERROR']
 
 function firstOf(
@@ -34,7 +37,7 @@ function firstOf(
   return (BROAD_CODES.includes(code) ? (ofStatus ?? ofCode) : (ofCode ?? ofStatus)) ?? null
 }
 
-/** What is said beside a field. */
+/** Text of an error next to a field. */
 export function fieldProblemText(problem: FieldProblem, texts: Texts): ProblemText | null {
   if (typeof problem === 'string') return only(problem)
   if (!(problem instanceof Problem)) return findingText(problem, texts)
@@ -43,7 +46,7 @@ export function fieldProblemText(problem: FieldProblem, texts: Texts): ProblemTe
     : problemText(problem, texts)
 }
 
-/** In what the service says: what a key has to match, and how long it may be. */
+/** Pattern in the messages of the service: the format and the maximum length of a key. */
 const KEY_PATTERN = /"\^\[A-Za-z0-9\\-_\]\{1,(\d+)\}\$"/
 
 function findingText({ kind, message }: Finding, { problems: { fields } }: Texts): ProblemText {

@@ -1,4 +1,4 @@
-/** What is typed, once the typing pauses: the service is asked for that, and not for every letter. */
+/** Debounces an input value: requests are sent when typing pauses, not for each keystroke. */
 import { useEffect, useState } from 'react'
 
 const PAUSE_MS = 200

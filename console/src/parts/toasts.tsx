@@ -1,4 +1,4 @@
-/** What was done, said at the lower edge for a while, with a way to undo it. */
+/** Toasts: messages about completed changes at the lower edge, with an undo button. */
 import { Button } from 'react-aria-components/Button'
 import { Text } from 'react-aria-components/Text'
 import {
@@ -17,22 +17,22 @@ interface Said {
 }
 
 const SHOWN_MS = 12_000
-/** Whoever reads slowly, or comes to the button by many presses, shall reach it. */
+/** Long enough for users who read slowly or need many key presses to reach the button. */
 const UNDO_MS = 60_000
 
 const queue = new ToastQueue<Said>({ maxVisibleToasts: 3 })
 
-/** `undo`: takes back what was done; null: there is no way back. */
+/** `undo`: reverts the change; null if it cannot be undone. */
 export function say(text: string, undo: (() => void) | null = null): void {
   queue.add({ text, problem: null, undo }, { timeout: undo === null ? SHOWN_MS : UNDO_MS })
 }
 
-/** An error that belongs to no field on the screen. */
+/** Shows an error that does not belong to a field on the screen. */
 export function sayProblem(problem: unknown): void {
   queue.add({ text: null, problem, undo: null })
 }
 
-/** Says no more of what was said: it was for whoever was signed in, and so was the way back. */
+/** Removes all messages when the session ends, because they and their undo belong to that session. */
 export function forgetSaid(): void {
   queue.clear()
 }

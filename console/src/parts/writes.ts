@@ -1,4 +1,4 @@
-/** Changes: one is made, said, and can be taken back with one press. */
+/** Write helper: makes a change, reports it in a toast and offers to undo it. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { useTexts } from '../texts/texts.tsx'
@@ -6,13 +6,16 @@ import { say, sayProblem } from './toasts.tsx'
 
 export interface Write {
   readonly make: () => Promise<unknown>
-  /** One sentence in the past: `alice is a member of platform now.` */
+  /** Sentence in the past tense: `alice is a member of platform now.` */
   readonly said: string
-  /** Makes it as it was; absent: there is no way back, and whoever asked for it was told. */
+  /** Restores the former state; absent if that is not possible, which the user was told before. */
   readonly undo?: (() => Promise<unknown>) | undefined
 }
 
-/** Makes a change, and loads anew what is on the screen. Rejects with the `Problem` where it was refused; nothing is said then. */
+/**
+ * Makes a change and reloads the data on the screen. Rejects with the `Problem` if the change failed; no
+ * message is shown then.
+ */
 export function useWrite(): (write: Write) => Promise<void> {
   const queries = useQueryClient()
   const texts = useTexts().parts

@@ -1,4 +1,4 @@
-/** The answer to a question: allowed or denied, why, and the way that leads there or nearly does. */
+/** Result of a check: allowed or denied, the reason, and the path that leads to it or nearly does. */
 import { useEffect, useRef, useState } from 'react'
 import { resourceName } from '../explanation/explained.ts'
 import { endOfWay, type Way, wayOfAllow } from '../explanation/way.ts'
@@ -97,7 +97,7 @@ function VerdictMark({ allow }: { readonly allow: boolean }) {
   )
 }
 
-/** Which way the answer turned while one looked at it. */
+/** Reports whether the decision has changed while it was displayed. */
 function useChange(allow: boolean): 'toAllow' | 'toDeny' | null {
   const before = useRef(allow)
   const [change, setChange] = useState<'toAllow' | 'toDeny' | null>(null)

@@ -1,4 +1,7 @@
-/** The tree of conditions in an answer: the interface describes it as an object, since it goes as deep as it was written. */
+/**
+ * Reads the tree of conditions in a response. The API describes it as an untyped object, because its depth is
+ * not limited.
+ */
 import type { Schemas } from '../interface/client.ts'
 
 export type Truth = Schemas['TruthValue']
@@ -12,7 +15,7 @@ export type Tree =
       readonly items: readonly Tree[]
     }
 
-/** The whole tree, else the test that decided; null: no condition did. */
+/** The whole tree, or the test that decided; null if no condition did. */
 export function treeOf({ tree, leaf }: Schemas['ExplainedSide']): Tree | null {
   return (tree as Tree | undefined) ?? leaf ?? null
 }

@@ -1,4 +1,4 @@
-/** Asks a question, and again whenever something changes in the environment. */
+/** Requests an explained check, and repeats it whenever the environment changes. */
 import { useQuery } from '@tanstack/react-query'
 import type { Explained } from '../explanation/explained.ts'
 import { answerOf, service } from '../interface/client.ts'
@@ -8,14 +8,14 @@ import { bodyOf, isComplete, type Question } from './question.ts'
 
 export interface Explanation {
   readonly explained: Explained
-  /** The state that it was answered on has this revision; perhaps newer ones. */
+  /** The decision reflects this revision, or a newer one. */
   readonly revision: string | null
-  /** Where the resource is stored; null: it is not; undefined: that is not known. */
+  /** Tenant in which the resource is stored; null if it is not stored, undefined if that is unknown. */
   readonly storedIn: string | null | undefined
   readonly askedAt: string
 }
 
-/** `isAllowedToAsk`: the key decides. */
+/** `isAllowedToAsk`: the key of the session can request decisions. */
 export function useExplanation(question: Question, isAllowedToAsk: boolean) {
   const place = usePlace()
   return useQuery({
@@ -27,7 +27,7 @@ export function useExplanation(question: Question, isAllowedToAsk: boolean) {
 }
 
 async function explain(place: Place, question: Question, signal: AbortSignal): Promise<Explanation> {
-  // What was changed before is known to the answer.
+  // Ensures that the decision reflects all earlier changes.
   const revision = await revisionOf(place, signal)
   const explained = await answerOf(
     service.POST('/allowed/explain', {
@@ -55,14 +55,17 @@ async function revisionOf({ path }: Place, signal: AbortSignal): Promise<string 
 
 const NAMESAKES_MAX = 100
 
-/** The tenant in which the resource is stored. A list is asked: that there is none is an answer, not an error. */
+/**
+ * Tenant in which the resource is stored. Uses a list request, because a missing resource is a result and not
+ * an error.
+ */
 async function tenantOf({ path }: Place, { type, key }: Question, signal: AbortSignal) {
   if (key === '') return undefined
   const answered = await service.GET('/v2/facts/{proj_id}/{env_id}/resource_instances', {
     params: { path, query: { resource: type, search: key, per_page: NAMESAKES_MAX } },
     signal,
   })
-  // The answer to the question stands without it.
+  // The decision is valid without it.
   if (answered.data === undefined) return undefined
   const found = 'data' in answered.data ? answered.data.data : answered.data
   const stored = found.find(instance => instance.key === key)

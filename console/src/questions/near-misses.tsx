@@ -1,4 +1,7 @@
-/** Of a deny: what would have allowed, but for one thing, and what that would take. */
+/**
+ * Near misses of a denied check: each would have allowed it except for one condition, and what would fix
+ * that.
+ */
 import { type Explained, type NearMiss, type Request, resourceName } from '../explanation/explained.ts'
 import { wayOfNearMiss } from '../explanation/near-miss-way.ts'
 import type { Words } from '../explanation/stops.ts'
@@ -49,7 +52,7 @@ function OneMiss({ miss, request }: { readonly miss: NearMiss; readonly request:
   )
 }
 
-/** Whoever holds an editor's role wonders why it is not a viewer's, too. */
+/** Hint for users who expect that the role of an editor includes the role of a viewer. */
 function Extending({ miss }: { readonly miss: Extract<NearMiss, { readonly kind: 'other-role' }> }) {
   const texts = useTexts().explanation
   const extending = miss.held_roles.filter(({ extends_needed: isExtending }) => isExtending)

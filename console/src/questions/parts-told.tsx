@@ -1,4 +1,4 @@
-/** What each kind of right says of a question: roles in the tenant, roles on the resource, rules. */
+/** Result by source: tenant roles, resource roles and rules. */
 import type { Explained } from '../explanation/explained.ts'
 import { Badge, Card } from '../parts/page.tsx'
 import { useTexts } from '../texts/texts.tsx'

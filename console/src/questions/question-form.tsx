@@ -1,4 +1,4 @@
-/** The form in which a question is asked, with what there is in the service to choose from. */
+/** Form for a check, with completion from the service. */
 import { useState } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { attributesIn } from '../interface/attributes.ts'
@@ -17,7 +17,7 @@ import { useTexts } from '../texts/texts.tsx'
 import { useType } from './use-type.ts'
 import { ATTRIBUTES, type Field, isComplete, type Question } from './question.ts'
 
-/** Where the interface finds a field in what was sent. */
+/** Paths of the form fields in error responses. */
 const PLACES: Readonly<Record<Field, string>> = {
   user: 'user.key',
   action: 'action',
@@ -36,18 +36,18 @@ export function QuestionForm({
   isDisabled,
   problem,
 }: {
-  /** What the fields begin with. */
+  /** Initial values of the fields. */
   readonly asked: Question
   readonly onAsk: (question: Question) => void
   readonly isUnderWay: boolean
-  /** Nothing can be asked: the page says why. */
+  /** True if no check can be requested; the page states the reason. */
   readonly isDisabled: boolean
   readonly problem: unknown
 }) {
   const texts = useTexts().questions
   const place = usePlace()
   const [question, setQuestion] = useState(asked)
-  // A link to another question fills the fields anew. Who asks here keeps the focus.
+  // A link to another check fills the fields again. After a submission of this form, the focus stays.
   const [filledWith, setFilledWith] = useState(asked)
   if (JSON.stringify(asked) !== JSON.stringify(filledWith)) {
     setFilledWith(asked)
@@ -133,13 +133,13 @@ export function QuestionForm({
   )
 }
 
-/** Keys have no blanks around them; who pastes one has. */
+/** Removes surrounding whitespace, which pasted keys often have and keys never do. */
 function trimmedOf(question: Question): Question {
   const trimmed = Object.entries(question).map(([field, value]) => [field, String(value).trim()])
   return Object.fromEntries(trimmed) as Question
 }
 
-/** What the interface says of a member of the question: `user.key: must not …`, or in findings. */
+/** Error for a field of the check, from a message such as `user.key: must not …` or from findings. */
 function problemAt(problem: unknown, place: string): FieldProblem | null {
   if (!(problem instanceof Problem)) return null
   const found = problem.findings.find(({ place: parts }) =>
@@ -152,7 +152,7 @@ function problemAt(problem: unknown, place: string): FieldProblem | null {
   return problem.message.startsWith(`${place}:`) || problem.message.startsWith(`${place}.`) ? problem : null
 }
 
-/** Whether a field says it. */
+/** True if a field shows the error. */
 export function isAboutField(problem: unknown): boolean {
   return Object.values(PLACES).some(place => problemAt(problem, place) !== null)
 }

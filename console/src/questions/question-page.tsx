@@ -1,4 +1,7 @@
-/** "Why is this denied?" A question, its answer, and the way that leads there. The question is in the address: a link asks it anew. */
+/**
+ * Page for a check: "Why is this denied?" It shows the form, the result and the path that leads to it. The
+ * check is in the address, so a link repeats it.
+ */
 import { useLocation } from 'wouter'
 import { ActionLink } from '../parts/action.tsx'
 import { Card, Page } from '../parts/page.tsx'
@@ -19,7 +22,7 @@ export default function QuestionPage() {
   const all = useTexts()
   const texts = all.questions
   const place = usePlace()
-  // The address is read where nothing has decoded it; the router says when it is another one.
+  // Reads the raw address, because the router decodes it. The router hook only triggers the update.
   const [, go] = useLocation()
   const { hash } = globalThis.location
   const asked = questionIn(hash)
@@ -48,13 +51,16 @@ export default function QuestionPage() {
   )
 }
 
-/** The answer in a sentence or two, for who hears the page. */
+/** The result in one or two sentences, for screen readers. */
 function answerHeard(explanation: Explanation, texts: Texts): string {
   const { allow, deny } = texts.questions
   return `${explanation.explained.allow ? allow : deny}. ${whySentence(explanation, texts)}`
 }
 
-/** Keys that manage do not decide, and none decides about another environment than its own. */
+/**
+ * Shown if the key cannot request this check: management keys cannot check access, and environment keys can
+ * do so only in their own environment.
+ */
 function MayNotDecide({ reason }: { readonly reason: 'manages' | 'elsewhere' }) {
   const texts = useTexts().questions.mayNot
   const place = usePlace()

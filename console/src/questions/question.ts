@@ -1,16 +1,19 @@
-/** A question as one types it, and its form in an address: everything of it, so that a link asks it anew. The key is no part of it. */
+/**
+ * A check as entered in the form, and its encoding in an address. The address contains everything except the
+ * key, so a link repeats the check.
+ */
 import { attributesIn } from '../interface/attributes.ts'
 import type { Schemas } from '../interface/client.ts'
 import type { Place } from '../shell/place.tsx'
 
-/** What is in the fields of the form. Attributes are JSON texts. */
+/** Values of the form fields. Attributes are JSON texts. */
 export interface Question {
   readonly user: string
   readonly action: string
   readonly type: string
-  /** Empty: the question is about the type as a whole. */
+  /** Empty: the check is about the type as a whole. */
   readonly key: string
-  /** Empty: the tenant of the resource, else the default one. */
+  /** Empty: the tenant of the resource, or the default tenant. */
   readonly tenant: string
   readonly userAttributes: string
   readonly resourceAttributes: string
@@ -35,12 +38,13 @@ export const ATTRIBUTES = ['userAttributes', 'resourceAttributes', 'context'] as
 const FIELDS = Object.keys(NO_QUESTION) as readonly Field[]
 const REQUIRED: readonly Field[] = ['user', 'action', 'type']
 
-/** Where a page begins in the hash: `#/project/environment/questions/…`. */
+/** Number of address parts before the check: `#/project/environment/questions/…`. */
 const PARTS_BEFORE = 4
 
 /**
- * The question in the hash of an address. It is the last part of the path, in the form of a query: a `?` in the hash would move it into
- * what servers see. Taken from the hash itself, since the router decodes what it hands on.
+ * Reads the check from the hash of an address. It is the last part of the path and has the form of a query
+ * string. A real query (`?`) would be sent to servers. The hash is read directly, because the router decodes
+ * it.
  */
 export function questionIn(hash: string): Question {
   const sent = new URLSearchParams(hash.split('/').slice(PARTS_BEFORE).join('/'))
@@ -48,13 +52,13 @@ export function questionIn(hash: string): Question {
   return Object.fromEntries(filled) as unknown as Question
 }
 
-/** The address of the page that asks this question. Other pages link here. */
+/** Address of the page for this check. Other pages link to it. */
 export function questionAddress(place: Place, question: Partial<Question>): string {
   const filled = FIELDS.flatMap(field => (question[field] ? [[field, question[field]]] : []))
   return `${place.to('questions')}/${new URLSearchParams(filled).toString()}`
 }
 
-/** Whether it can be sent. */
+/** True if the check can be sent. */
 export function isComplete(question: Question): boolean {
   return (
     REQUIRED.every(field => question[field] !== '') &&
@@ -62,7 +66,7 @@ export function isComplete(question: Question): boolean {
   )
 }
 
-/** What is sent. */
+/** Request body. */
 export function bodyOf(question: Question): Schemas['AllowedQuery'] {
   const attributes = (field: (typeof ATTRIBUTES)[number]) => attributesIn(question[field]) ?? null
   return {

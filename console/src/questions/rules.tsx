@@ -1,13 +1,16 @@
-/** What rules on condition sets say: each side of a rule with its conditions as a tree, each true, false or unknown. */
+/**
+ * Results of rules on condition sets: each side of a rule with its conditions as a tree, each true, false or
+ * unknown.
+ */
 import type { Explained, Rule } from '../explanation/explained.ts'
 import { namesOfRule, resourceSideStop, type Stop, userSideStop } from '../explanation/stops.ts'
 import { Badge, Card } from '../parts/page.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { isTest, type Test, type Tree, type Truth, treeOf } from './condition-tree.ts'
 
-/** Rules that are open at first. */
+/** Number of rules that are initially open. */
 const OPEN_MAX = 3
-/** Levels of a tree that are open at first. */
+/** Number of tree levels that are initially open. */
 const OPEN_LEVELS = 3
 
 export function Rules({ rules = [], more }: Pick<Explained, 'rules' | 'more'>) {
@@ -75,7 +78,7 @@ function Set({ stop: { kindText, key } }: { readonly stop: Stop }) {
   )
 }
 
-/** `plain`: what to say where the side has no conditions. */
+/** `plain`: text for a side without conditions. */
 function RuleSide({
   title,
   side,
@@ -147,7 +150,7 @@ function TruthMark({ value }: { readonly value: Truth }) {
   )
 }
 
-/** Longer values are cut: what is looked for is mostly that a value is missing, or another. */
+/** Longer values are truncated. Users mostly look for a value that is missing or different. */
 const VALUE_LENGTH_MAX = 300
 
 function valueText(value: unknown): string {

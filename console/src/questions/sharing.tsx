@@ -1,4 +1,4 @@
-/** A link to the question, for somebody else. It holds no key: whoever opens it signs in. */
+/** Button that copies a link to the check. The link does not contain the key; the recipient signs in. */
 import { useState } from 'react'
 import { CopyAction } from '../parts/copy-action.tsx'
 import { TextInput } from '../parts/fields.tsx'

@@ -1,11 +1,11 @@
-/** The type that a question names, while it is being typed. */
+/** Loads the type that the form names, while the user types. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../interface/client.ts'
 import { typesLike } from '../interface/completions.ts'
 import { useSettled } from '../parts/settled.ts'
 import { usePlace } from '../shell/place.tsx'
 
-/** The type of that name; null: there is none; undefined: not known yet. */
+/** The type with that name; null if it does not exist, undefined if it is not known yet. */
 export function useType(name: string): Schemas['Resource'] | null | undefined {
   const place = usePlace()
   const type = useSettled(name)

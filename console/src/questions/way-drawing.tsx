@@ -1,4 +1,4 @@
-/** A way as a picture: its places in boxes, what leads from one to the next as arrows. It is told in words beside it. */
+/** Drawing of a path: nodes as boxes and edges as arrows. The same path is shown as text next to it. */
 import { type RefObject, useLayoutEffect, useMemo, useState } from 'react'
 import type { Stop } from '../explanation/stops.ts'
 import type { Way } from '../explanation/way.ts'
@@ -14,7 +14,7 @@ export function WayDrawing({
   readonly way: Way
   readonly layout: Layout
   readonly label: string
-  /** Colours the last box. */
+  /** Determines the color of the last box. */
   readonly outcome: 'allow' | 'deny'
 }) {
   return (
@@ -41,7 +41,7 @@ export function WayDrawing({
   )
 }
 
-/** Lays the way out anew when there is more or less room; null: it is not known yet. */
+/** Computes the layout again when the available width changes; null until the width is known. */
 export function useLayout(way: Way, room: RefObject<HTMLElement | null>): Layout | null {
   const { texts, moment } = useSpoken()
   const [available, setAvailable] = useState(0)
@@ -65,7 +65,7 @@ export function useLayout(way: Way, room: RefObject<HTMLElement | null>): Layout
   }, [way, available, texts, moment])
 }
 
-/** Of 24 × 24. */
+/** Icon paths on a grid of 24 × 24. */
 const MARKS: Readonly<Record<string, string>> = {
   user: 'M12 11.5a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4.5 20.5c.6-4 3.7-6.5 7.5-6.500s6.9 2.5 7.5 6.5',
   group:

@@ -1,21 +1,21 @@
-/** Where each part of a drawn way is: beside one another where that fits, else one under the other. */
+/** Layout of a path: horizontal if it fits, otherwise vertical. */
 import type { Way } from '../explanation/way.ts'
 
-/** How much smaller a way is drawn so that it lies, at most. */
+/** Smallest scale that is used to keep a path horizontal. */
 const SCALE_MIN = 0.85
 export const NODE_HEIGHT = 62
 const ROLE_HEIGHT = 26
 const NODE_WIDTH_MIN = 104
 const NODE_WIDTH_MAX = 212
-/** Between the text of a node and its sides, with the mark of its kind. */
+/** Horizontal padding of a node, including its icon. */
 const NODE_INSET = 50
 const LEG_LENGTH_MIN = 84
 const LEG_LENGTH_MAX = 210
-/** Between a text over a leg and the nodes. */
+/** Distance between the text of an edge and the nodes. */
 const LEG_INSET = 26
 const LEG_HEIGHT = 70
 const MARGIN = 4
-/** Lines of text over a leg that lies, and under it. */
+/** Space for the text lines above and below a horizontal edge. */
 const LYING_TOP = 18
 
 export const FONTS = {
@@ -39,7 +39,7 @@ export interface PlacedNode {
 export interface PlacedLeg {
   readonly from: readonly [x: number, y: number]
   readonly to: readonly [x: number, y: number]
-  /** Where its texts stand: beside it where it hangs, over and under it where it lies. */
+  /** Position of the texts: next to a vertical edge, above and below a horizontal one. */
   readonly textAt: readonly [x: number, y: number]
   readonly text: string
   readonly notes: readonly string[]
@@ -49,13 +49,13 @@ export interface Layout {
   readonly isLying: boolean
   readonly width: number
   readonly height: number
-  /** By which it is drawn smaller; 1: as it is. */
+  /** Scale of the drawing; 1 for full size. */
   readonly scale: number
   readonly nodes: readonly PlacedNode[]
   readonly legs: readonly PlacedLeg[]
 }
 
-/** `notes`: what is said under each leg, a line each. `available`: pixels there are in width. */
+/** `notes`: lines of text below each edge. `available`: available width in pixels. */
 export function layOut(way: Way, notes: readonly (readonly string[])[], available: number): Layout {
   const nodeWidths = way.stops.map(({ key, kindText, role }) =>
     between(
@@ -151,14 +151,14 @@ function nodeTexts({ key, kindText, role }: Way['stops'][number], width: number)
 const canvas = document.createElement('canvas').getContext('2d')
 
 function widthOf(text: string, font: Font): number {
-  // Nobody draws as much as a whole long key.
+  // Limits the work for very long keys: more characters never fit.
   const shown = text.slice(0, 60)
   if (canvas === null) return shown.length * 8
   canvas.font = FONTS[font]
   return Math.ceil(canvas.measureText(shown).width)
 }
 
-/** The text, with its middle left out where it is too long: keys differ at their ends. */
+/** Truncates a text in the middle, because keys often differ at their ends. */
 function fitted(text: string, width: number, font: Font): string {
   if (widthOf(text, font) <= width && text.length <= 60) return text
   let kept = Math.min(text.length - 1, 60)

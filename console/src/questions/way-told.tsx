@@ -1,4 +1,4 @@
-/** A way, drawn and told in words. */
+/** A path as a drawing and as text. */
 import { useRef } from 'react'
 import { Link } from 'wouter'
 import { resourceName } from '../explanation/explained.ts'
@@ -18,7 +18,7 @@ export function WayTold({
 }: {
   readonly way: Way
   readonly outcome: 'allow' | 'deny'
-  /** To the pages of its places. */
+  /** True if the nodes link to their pages. */
   readonly hasLinks?: boolean
 }) {
   const { questions: texts, explanation } = useTexts()

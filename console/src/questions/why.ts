@@ -1,11 +1,11 @@
-/** Why an answer is what it is, in one sentence, and what else is worth knowing of a deny. */
+/** Explains a decision in one sentence, and gives hints about a denied check. */
 import { resourceName } from '../explanation/explained.ts'
 import { whyAllowed } from '../explanation/way.ts'
 import type { Schemas } from '../interface/client.ts'
 import type { Texts } from '../texts/en.ts'
 import type { Explanation } from './explanation.ts'
 
-/** Names of which a hint shows no more. */
+/** Maximum number of names in a hint. */
 const NAMES_MAX = 12
 
 export function whySentence({ explained, storedIn }: Explanation, texts: Texts): string {
@@ -45,7 +45,7 @@ function whyDenied(
   return abac.code === 'disabled' ? byRoles : `${byRoles} ${why.rulesToo}`
 }
 
-/** What may help whoever is denied. `type`: of the resource, where it is known. */
+/** Hints for a denied check. `type`: resource type, if it is known. */
 export function hintsOf(
   { explained: { allow, debug }, storedIn }: Explanation,
   type: Schemas['Resource'] | null | undefined,
@@ -68,7 +68,7 @@ export function hintsOf(
   return hints
 }
 
-/** Roles of a type that have an action: by themselves, by a group of actions, or from a role that they extend. */
+/** Roles of a type that grant an action: directly, through an action group, or through an extended role. */
 function rolesThatMay({ roles, action_groups: groups }: Schemas['Resource'], action: string) {
   const granted = new Set([
     action,

@@ -1,6 +1,7 @@
 /**
- * Whether the key of the session may be asked for decisions about the environment of the page. The keys of an environment decide, about
- * their own, whatever the address says; the others manage.
+ * Reports whether the key of the session can request decisions about the environment of the page. An
+ * environment key can do so for its own environment, whatever the address says; other keys are for
+ * management.
  */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, service } from '../interface/client.ts'
@@ -8,15 +9,16 @@ import { Problem } from '../interface/problem.ts'
 import { usePlace } from '../shell/place.tsx'
 import { useScope } from './scope.ts'
 
-/** `elsewhere`: about another environment than that of the page. */
+/** `elsewhere`: for another environment than that of the page. */
 export type Decides = 'here' | 'elsewhere' | 'not'
 
-/** Null: not known yet. */
+/** Null if it is not known yet. */
 export function useDecides(): Decides | null {
   const { data: scope } = useScope()
   const { path, key } = usePlace()
   const own = scope?.environment_id
-  // An address names an environment by its key or by its id. Management knows both, and refuses all but the key's own.
+  // An address names an environment by key or by id. The management API resolves both, and rejects all
+  // environments except that of the key.
   const { isSuccess, error } = useQuery({
     queryKey: key('none', 'decides'),
     queryFn: ({ signal }) =>

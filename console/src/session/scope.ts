@@ -1,4 +1,4 @@
-/** What the key of the session is for: an environment, a project or the organization. */
+/** Scope of the session key: an environment, a project or the organization. */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, service } from '../interface/client.ts'
 

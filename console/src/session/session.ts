@@ -1,6 +1,7 @@
 /**
- * Who is signed in: the key that the user typed. It is in the memory of this tab and in its session storage, so that a reload keeps it;
- * a sign-out, and the end of the tab, forget it. It is in no address and in nothing that lasts.
+ * The session: the key that the user typed. It is in the memory and the session storage of this tab, so that
+ * it survives a reload. It is removed at sign-out or when the tab is closed, and is never in an address or in
+ * persistent storage.
  */
 import { useSyncExternalStore } from 'react'
 
@@ -10,7 +11,7 @@ type SignOutReason = 'asked' | 'refused'
 
 interface Session {
   readonly key: string | null
-  /** Why nobody is signed in any more; null: nobody was. */
+  /** Reason why the last session ended; null if there was none. */
   readonly endedBy: SignOutReason | null
 }
 
@@ -26,7 +27,7 @@ export function signIn(key: string): void {
   change({ key, endedBy: null })
 }
 
-/** Forgets the key. `refused`: the service does not take it any more. */
+/** Removes the key. `refused`: the service no longer accepts it. */
 export function signOut(reason: SignOutReason): void {
   sessionStorage.removeItem(STORED)
   if (session.key !== null) change({ key: null, endedBy: reason })

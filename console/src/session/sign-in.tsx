@@ -1,4 +1,4 @@
-/** The place to sign in: a key is typed, and the service asked whose it is before it is kept. */
+/** Sign-in form: the service validates the typed key before it is stored. */
 import { useState } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { Problem } from '../interface/problem.ts'
@@ -67,9 +67,10 @@ export function SignIn() {
   )
 }
 
-/** Rejects where the service does not take the key. */
+/** Rejects if the service does not accept the key. */
 async function checkKey(key: string): Promise<void> {
-  // What is no header value cannot be a key.
+  // Escapes characters that are not valid in a header. Such a text cannot be a key, and the service rejects
+  // it.
   const headers = { authorization: `Bearer ${encodeURI(key)}` }
   const response = await fetch(`${SERVICE}/v2/api-key/scope`, { headers }).catch(() => {
     throw Problem.unreachable()

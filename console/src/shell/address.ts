@@ -1,20 +1,24 @@
 /**
- * Where one is: the part of the address behind `#`. Its parts are escaped, since keys may hold anything, and routes hand
- * them on as they are in the address.
+ * The address within the console: the fragment after `#`. Its parts are escaped, because keys can contain any
+ * character, and routes receive them as they are in the address.
  *
- * A page with edits is not left before its reader was asked. A link waits for that. Back and Forward do not: the browser has gone by then, so
- * it is sent back to where the page stands. For that each entry of the history holds its number.
+ * A page with unsaved edits asks before it is left. Links wait for the response. Back and Forward cannot
+ * wait, because the browser has already navigated; they are reverted to the displayed page first. For that
+ * purpose, each history entry stores its number.
  */
 import { useSyncExternalStore } from 'react'
 import { holdsEdits, leave } from './leaving.ts'
 
-/** Words of the console where a key could stand. They begin with `~`, which `escaped` leaves in no key. */
+/**
+ * Words of the console in positions where a key can be. They start with `~`, which `escaped` never leaves in
+ * a key.
+ */
 export const NEW = '~new'
 export const USERS = '~users'
 
-/** The address of what is on the screen. */
+/** Address of the displayed page. */
 let shown = addressNow()
-/** The number of its entry. */
+/** Number of the history entry of the displayed page. */
 let entry = numberNow() ?? 0
 const listeners = new Set<() => void>()
 
@@ -22,35 +26,35 @@ history.replaceState({ entry }, '')
 addEventListener('popstate', moved)
 
 interface Going {
-  /** In place of the present entry of the history. */
+  /** Replaces the current history entry instead of adding one. */
   readonly replace?: boolean
 }
 
-/** The address as it is, and how to go to another one. */
+/** The current address, and a function that navigates to another one. */
 export function useAddress(): [string, (address: string, going?: Going) => void] {
   return [useSyncExternalStore(listen, () => shown), goTo]
 }
 
 /**
- * Where the router reads the address. It decodes what it is given: with each `%` escaped once more it comes to the address as it is, and
- * nothing is decoded twice. Else the key `50%25` would lead to the page of `50%`.
+ * Address for the router. The router decodes its input, so each `%` is escaped once more and nothing is
+ * decoded twice. Otherwise the key `50%25` would lead to the page of `50%`.
  */
 export function useEscapedAddress(): ReturnType<typeof useAddress> {
   const [address, go] = useAddress()
   return [address.replaceAll('%', '%25'), go]
 }
 
-/** As links have it. */
+/** Address in the form of a link target. */
 export function hashOf(address: string): string {
   return `#${address}`
 }
 
-/** What stands for a key, or for anything else, between two `/` of an address. Half a surrogate has no escaped form. */
+/** Escapes a key or another part for an address. Lone surrogates have no escaped form and are replaced. */
 export function escaped(part: string): string {
   return encodeURIComponent(part.toWellFormed()).replaceAll('~', '%7E')
 }
 
-/** A part as it was before it was put into an address. One that nobody escaped is taken as it is. */
+/** Unescapes a part of an address. A part that is not valid escaped text is returned unchanged. */
 export function partOf(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -69,7 +73,10 @@ function goTo(address: string, { replace = false }: Going = {}): void {
   else leave(go)
 }
 
-/** The browser has gone elsewhere in its history, or to an address that somebody typed, which is an entry behind the present one. */
+/**
+ * Handles navigation by the browser: through the history, or to an address that the user typed, which becomes
+ * the next entry.
+ */
 function moved(): void {
   const address = addressNow()
   const known = numberNow()
@@ -95,7 +102,7 @@ function addressNow(): string {
   return `/${location.hash.replace(/^#?\/?/, '')}`
 }
 
-/** The number of the entry of the history at which the browser is; null: it is new. */
+/** Number of the current history entry; null if the entry is new. */
 function numberNow(): number | null {
   const state: unknown = history.state
   return typeof state === 'object' && state !== null && 'entry' in state ? Number(state.entry) : null

@@ -1,4 +1,4 @@
-/** The mark and the name of the product. */
+/** Logo and name of the product. */
 export function Brand() {
   return (
     <span className="brand">

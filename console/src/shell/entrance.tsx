@@ -1,4 +1,6 @@
-/** Where one comes in: the key of an environment leads there; with another one, an environment is chosen. */
+/**
+ * Start page: an environment key leads to its environment; with another key, the user selects an environment.
+ */
 import { useEffect } from 'react'
 import { Link, useLocation } from 'wouter'
 import { answerOf, type Schemas, service } from '../interface/client.ts'

@@ -1,4 +1,4 @@
-/** The frame around every page of an environment: where one is, where one can go, and the way out. */
+/** Frame of every environment page: the current environment, the navigation and the sign-out. */
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -70,7 +70,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   )
 }
 
-/** The names of project and environment, where the key may read them: the key of an environment may not. */
+/** Names of the project and the environment, if the key can read them. An environment key cannot. */
 function EnvironmentName() {
   const texts = useTexts().shell
   const { path, key } = usePlace()

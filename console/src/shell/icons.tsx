@@ -1,4 +1,4 @@
-/** The marks beside the names of pages. */
+/** Icons of the navigation links. */
 const PATHS = {
   question: 'M9 9a3 3 0 1 1 4.5 2.6c-.9.6-1.5 1.1-1.5 2.4M12 17.5v.01M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18Z',
   groups:

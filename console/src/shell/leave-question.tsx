@@ -1,4 +1,4 @@
-/** Whether to leave a page with what is not saved on it. Whoever presses Escape or Enter stays. */
+/** Dialog that asks whether to discard unsaved edits. Escape and Enter keep the page. */
 import { Dialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { Action } from '../parts/action.tsx'

@@ -1,17 +1,17 @@
 /**
- * Edits that are not saved yet. Whoever would leave the page that holds them, by whichever way, is asked first: by a dialog of the console
- * where the way is within it, by the browser where the page itself would go.
+ * Guards unsaved edits: the user is asked before the page that holds them is left. Navigation within the
+ * console shows a dialog of the console; leaving the console shows that of the browser.
  */
 import { useEffect, useId, useSyncExternalStore } from 'react'
 
-/** The pages, or parts of one, that hold edits. */
+/** Components that hold edits. */
 const holders = new Set<string>()
 
-/** How to leave, where it was asked for and nobody has answered yet. */
+/** Pending navigation that waits for the user's choice. */
 let asked: (() => void) | null = null
 const listeners = new Set<() => void>()
 
-/** Says while `isEdited` that this page holds what is not saved. */
+/** While `isEdited` is true, marks this page as holding unsaved edits. */
 export function useEdits(isEdited: boolean): void {
   const id = useId()
   useEffect(() => {
@@ -22,13 +22,15 @@ export function useEdits(isEdited: boolean): void {
       holders.delete(id)
       if (holders.size > 0) return
       removeEventListener('beforeunload', askByBrowser)
-      // There is nothing to ask about any more.
+      // Without edits, the pending question is obsolete.
       setAsked(null)
     }
   }, [isEdited, id])
 }
 
-/** What was edited is saved, or of no use any more: nobody is asked before the page is left. */
+/**
+ * Discards the marks after the edits are saved or obsolete, so that the page can be left without a question.
+ */
 export function forgetEdits(): void {
   holders.clear()
   removeEventListener('beforeunload', askByBrowser)
@@ -38,13 +40,13 @@ export function holdsEdits(): boolean {
   return holders.size > 0
 }
 
-/** Leaves at once, or when the reader has said that the edits may go. */
+/** Navigates immediately, or after the user agrees to discard the edits. */
 export function leave(go: () => void): void {
   if (holdsEdits()) setAsked(go)
   else go()
 }
 
-/** The question that is to be answered; null: there is none. */
+/** The pending question; null if there is none. */
 export function useLeaveQuestion(): { readonly stay: () => void; readonly discard: () => void } | null {
   const go = useSyncExternalStore(listen, () => asked)
   if (go === null) return null

@@ -1,20 +1,20 @@
-/** Where the console shows what its pages speak of. */
+/** Addresses of the pages about entities. */
 import type { Place } from './place.tsx'
 
 export interface Named {
   readonly kind: 'user' | 'tenant' | 'role' | 'type' | 'set' | 'instance'
-  /** Of an instance. */
+  /** Type of an instance. */
   readonly type?: string | undefined
   readonly key: string
 }
 
-/** The ways to look at access. */
+/** Views of the access pages. */
 export type View = 'users' | 'resources' | 'audit'
 
-/** The type whose groups are called by their keys alone. */
+/** Type whose groups are named by their keys alone. */
 export const GROUP = 'group'
 
-/** Null: no page is about it. */
+/** Null if no page is about the entity. */
 export function addressOf(place: Place, { kind, type, key }: Named): string | null {
   if (kind === 'user') return viewAddress(place, 'users', { user: key })
   if (kind === 'set') return place.to('model', 'sets', key)
@@ -25,13 +25,13 @@ export function addressOf(place: Place, { kind, type, key }: Named): string | nu
     : viewAddress(place, 'resources', { type, instance: key })
 }
 
-/** A view with these filters, in its address: `access/users/user/bob/action/read`; empty ones are left out. */
+/** Address of a view with these filters: `access/users/user/bob/action/read`. Empty filters are omitted. */
 export function viewAddress(place: Place, view: View, filters: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(filters).filter(([, value]) => value !== '')
   return place.to('access', view, ...pairs.flat())
 }
 
-/** How a group is named in paths and to readers: a key that stands alone is of the type `group`. */
+/** Name of a group in paths and in the user interface. A bare key has the type `group`. */
 export function groupReference(type: string, key: string): string {
   return type === GROUP && !key.includes(':') ? key : `${type}:${key}`
 }

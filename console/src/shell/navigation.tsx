@@ -1,4 +1,4 @@
-/** Where one can go, with a mark at where one is. */
+/** Navigation links, with the current one marked. */
 import { useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useTexts } from '../texts/texts.tsx'
@@ -12,13 +12,13 @@ interface Destination {
 
 export function Navigation({ links }: { readonly links: readonly Destination[] }) {
   const [path] = useLocation()
-  // The longest that fits is where one is.
+  // The longest matching link is the current one.
   const [current] = links
     .filter(({ to }) => path === to || path.startsWith(`${to}/`))
     .toSorted((one, other) => other.to.length - one.to.length)
   const { shell } = useTexts()
   const bar = useRef<HTMLElement>(null)
-  // On a narrow screen the links stand in a row that is longer than it is wide.
+  // On a narrow screen, the links are in a scrollable row, and the current link is scrolled into view.
   useEffect(() => {
     const link = bar.current?.querySelector('[aria-current=page]')
     if (!bar.current || !link) return

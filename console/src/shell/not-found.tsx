@@ -1,4 +1,4 @@
-/** Where an address leads nowhere. */
+/** Page for an unknown address. */
 import { useTexts } from '../texts/texts.tsx'
 
 export function NotFound() {

@@ -1,4 +1,4 @@
-/** The environment that the page is about, by its path, and links within it. */
+/** The environment of the page: its path in the API, and links within it. */
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 import { type Query, useQueryClient } from '@tanstack/react-query'
 import { followChanges, type LiveState } from '../interface/live.ts'
@@ -8,17 +8,23 @@ import { escaped } from './address.ts'
 export interface Place {
   readonly project: string
   readonly environment: string
-  /** What paths of the interface name it by. */
+  /** Path parameters of the environment in the API. */
   readonly path: { readonly proj_id: string; readonly env_id: string }
-  /** The address of a page in this environment: `to('groups', key)`. */
+  /** Address of a page in this environment: `to('groups', key)`. */
   readonly to: (...parts: readonly string[]) => string
-  /** The key of a query about it: first the noun whose changes make it stale, as `role_assignment`, or several such nouns. */
+  /**
+   * Query key for data of this environment. It starts with the noun, or nouns, whose changes make the data
+   * stale, such as `role_assignment`.
+   */
   readonly key: (noun: Noun | readonly Noun[], ...rest: readonly unknown[]) => readonly unknown[]
-  /** Whether what others change appears by itself. */
+  /** State of the change stream that delivers changes by other users. */
   readonly live: LiveState
 }
 
-/** What a query is about. Nouns of the stream of changes; `any`: each of them may make it stale; `none`: no change does. */
+/**
+ * Subject of a query. Nouns are those of the change stream; `any`: every change makes the data stale; `none`:
+ * no change does.
+ */
 type Noun =
   | 'user'
   | 'tenant'
@@ -35,7 +41,7 @@ type Noun =
 
 const PlaceContext = createContext<Place | null>(null)
 
-/** Changes that come together are one reload. Where they go on and on, the pauses become longer. */
+/** Changes within this time are combined into one reload. If changes continue, the pauses become longer. */
 const TOGETHER_MS = 300
 const TOGETHER_MS_MAX = 5000
 
@@ -63,7 +69,7 @@ export function PlaceProvider({
   return <PlaceContext value={place}>{children}</PlaceContext>
 }
 
-/** Null: the page is about no environment. */
+/** Null if the page is not about an environment. */
 export function usePlaceIfAny(): Place | null {
   return useContext(PlaceContext)
 }
@@ -74,7 +80,7 @@ export function usePlace(): Place {
   return place
 }
 
-/** Loads anew what is on the screen when the environment changes. */
+/** Reloads the data on the screen when the environment changes. */
 function useLiveQueries(project: string, environment: string): LiveState {
   const [state, setState] = useState<LiveState>('connecting')
   const queries = useQueryClient()
@@ -98,7 +104,8 @@ function useLiveQueries(project: string, environment: string): LiveState {
       pauseMs = changed.size > 0 ? Math.min(pauseMs * 2, TOGETHER_MS_MAX) : TOGETHER_MS
       if (changed.size > 0 && !ended.signal.aborted) reloadSoon()
     }
-    // One reload after the other: who changes something all the time would otherwise break off each before its answers are there.
+    // Reloads one after the other; otherwise continuous changes would cancel each reload before its responses
+    // arrive.
     const reloadSoon = (): void => {
       timer ??= setTimeout(() => void reload(), pauseMs)
     }
@@ -108,7 +115,7 @@ function useLiveQueries(project: string, environment: string): LiveState {
     }
     const onState = (now: LiveState): void => {
       setState(now)
-      // What could not be read while the service was away is read when it is back.
+      // Retries failed queries when the service is available again.
       if (now === 'live') void queries.refetchQueries({ type: 'active', predicate: hasFailed })
     }
     void followChanges({ project, environment }, { signal: ended.signal, onChange, onState })

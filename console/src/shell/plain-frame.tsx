@@ -1,4 +1,4 @@
-/** The frame around what is about no environment: for keys of the organization and of projects. */
+/** Frame of the pages that are not about an environment, for organization and project keys. */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { Action } from '../parts/action.tsx'

@@ -1,4 +1,4 @@
-/** What a reader sets for this browser: language and colours. */
+/** User settings for this browser: language and color theme. */
 import { useState } from 'react'
 import { LANGUAGES, type Language } from '../texts/languages.ts'
 import { useSpoken } from '../texts/texts.tsx'

@@ -1,4 +1,4 @@
-/** For those who come by keyboard: past the navigation. */
+/** Link that skips the navigation, for keyboard users. */
 import { useTexts } from '../texts/texts.tsx'
 
 export function SkipLink() {
@@ -9,7 +9,10 @@ export function SkipLink() {
   )
 }
 
-/** Addresses are behind `#`: a link to a part of the page would be one to another page. */
+/**
+ * Moves the focus instead of following the link, because addresses use the fragment: a fragment link would
+ * open another page.
+ */
 function skipTo(event: { preventDefault(): void }): void {
   event.preventDefault()
   document.querySelector<HTMLElement>('#content')?.focus()

@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, unless the reader chose. */
+/** Light or dark theme: the choice of the user, or that of the system by default. */
 const STORED = 'verdict.theme'
 
 export const THEMES = ['auto', 'light', 'dark'] as const

@@ -1,6 +1,7 @@
 /**
- * A place with code in it: CodeMirror, in a shadow tree, where its styles are sheets and not elements, so that the content security policy
- * stays strict. Tab leaves it, as any field.
+ * Code editor component: CodeMirror inside a shadow tree. There, its styles are constructed style sheets
+ * instead of style elements, so the content security policy stays strict. Tab leaves the editor, as in any
+ * field.
  */
 import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
@@ -8,7 +9,7 @@ import { type RefObject, useEffect, useEffectEvent, useRef } from 'react'
 import { useTexts } from '../../texts/texts.tsx'
 import { look } from './look.ts'
 
-/** `extensions` count when the view is made. */
+/** `extensions` are read only when the editor is created. */
 export function CodeView({
   value,
   onChange,
@@ -19,10 +20,10 @@ export function CodeView({
 }: {
   readonly value: string
   readonly onChange?: (value: string) => void
-  /** For those who hear it: what it is, and how to leave it. */
+  /** Label for screen readers: the purpose of the editor and how to leave it. */
   readonly label: string
   readonly extensions: Extension
-  /** Gets the view while there is one. */
+  /** Set to the editor view while it exists. */
   readonly view: RefObject<EditorView | null>
   readonly isReadOnly?: boolean
 }) {
@@ -61,7 +62,7 @@ export function CodeView({
       made.destroy()
     }
   }, [view, label, phrases])
-  // What comes from outside, as by undoing, and not from typing.
+  // Applies changes from outside the editor, such as an undo.
   useEffect(() => {
     const made = view.current
     if (made === null || value === told.current) return

@@ -1,4 +1,4 @@
-/** How code looks: in the colours of the console, light and dark. */
+/** Syntax highlighting in the colors of the console, light and dark. */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import type { Extension } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'

@@ -1,4 +1,4 @@
-/** Some of the actions of a type. */
+/** Selects some of the actions of a type. */
 import { Check } from '../check.tsx'
 
 export function ActionsChoice({
@@ -23,7 +23,7 @@ export function ActionsChoice({
           <Check
             key={action}
             isOn={chosen.includes(action)}
-            // In the order of the type.
+            // Keeps the order of the type.
             onChange={isOn =>
               onChange(actions.filter(each => (each === action ? isOn : chosen.includes(each))))
             }

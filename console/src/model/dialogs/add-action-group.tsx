@@ -1,4 +1,4 @@
-/** A new action group of a type: one name for several actions. */
+/** Dialog that adds an action group to a type: one name for several actions. */
 import { useState } from 'react'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'

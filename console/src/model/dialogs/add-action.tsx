@@ -1,4 +1,4 @@
-/** A new action of a type. */
+/** Dialog that adds an action to a type. */
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { addAction, removeAction } from '../model-writes.ts'

@@ -1,4 +1,4 @@
-/** What things of a type have, declared: a condition about it can be checked while one writes it. */
+/** Dialog that declares an attribute of a type, so that the editor can check conditions that use it. */
 import { useState } from 'react'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'

@@ -1,4 +1,4 @@
-/** A new derivation: who has a role there has a role here. */
+/** Dialog that adds a derivation: users with a role on a related instance get a role on this one. */
 import { useState } from 'react'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { Choice } from '../../parts/fields.tsx'

@@ -1,6 +1,6 @@
 /**
- * Adds a part of the model: its key, a name where it has one, and what else there is to say of it. What somebody else has made of it by
- * then is not taken back with it.
+ * Dialog that adds a part of the model, with its key, an optional name and further fields. Undo removes the
+ * part only if no other user has changed it since.
  */
 import { type ReactNode, useState } from 'react'
 import { type FieldProblem, Problem } from '../../interface/problem.ts'
@@ -27,21 +27,21 @@ export function AddPart({
   readonly trigger: string
   readonly look?: ActionLook
   readonly title: string
-  /** What pressing the last button does. */
+  /** Sentence that describes the effect of the submit button. */
   readonly sentence: (key: string) => string
   readonly said: (key: string) => string
-  /** What the key is; absent: as everywhere. */
+  /** Help text for the key; absent: the default text. */
   readonly keyHelp?: string
-  /** Whether people have a name for it. */
+  /** False if the part has no name. */
   readonly isNamed?: boolean
-  /** Answers the tag of what was made. Without a name it is called by its key. */
+  /** Creates the part and returns its `ETag`. Without a name, the key is used as the name. */
   readonly add: (part: { readonly key: string; readonly name: string }) => Promise<string | null>
-  /** Takes it back as it was made. */
+  /** Removes the part if it still has this `ETag`. */
   readonly remove: (key: string, tag: string | null) => Promise<unknown>
-  /** Begins with other fields than key and name. */
+  /** Resets the additional fields when the dialog opens. */
   readonly onOpen?: () => void
   readonly onDone?: (key: string) => void
-  /** Other fields, given what was refused last. */
+  /** Additional fields. `problem` is the last error. */
   readonly children?: (problem: Problem | null) => ReactNode
 }) {
   const texts = useTexts().model.graph
@@ -99,7 +99,7 @@ export function AddPart({
   )
 }
 
-/** That it may not be a key, or that something has it; null: neither. */
+/** Error about the key: it is invalid or already in use. Null if the error is about something else. */
 function aboutKey(problem: unknown): FieldProblem | null {
   if (!(problem instanceof Problem)) return null
   return problem.status === 409 ? problem : problem.about('key')

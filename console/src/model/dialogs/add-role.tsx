@@ -1,4 +1,4 @@
-/** A new role, on a type or, with `type` null, in tenants. */
+/** Dialog that adds a role to a type, or a tenant role if `type` is null. */
 import { useState } from 'react'
 import type { ActionLook } from '../../parts/action.tsx'
 import { usePlace } from '../../shell/place.tsx'
@@ -7,7 +7,7 @@ import { addRole, removeRole } from '../model-writes.ts'
 import { ActionsChoice } from './actions-choice.tsx'
 import { AddPart } from './add-part.tsx'
 
-/** `actions`: those of the type, to be given from the start. */
+/** `actions`: actions of the type, which the new role can receive immediately. */
 export function AddRole({
   type,
   actions = [],

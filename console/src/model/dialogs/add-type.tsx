@@ -1,4 +1,4 @@
-/** A new type of things. */
+/** Dialog that adds a resource type. */
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { TextInput } from '../../parts/fields.tsx'

@@ -1,4 +1,4 @@
-/** What people read of a part of the model, and what a program keeps with it: name, description, attributes. */
+/** Form fields that many parts of the model share: name, description and attributes. */
 import { attributesIn, attributesText } from '../../interface/attributes.ts'
 import { LongTextInput, TextInput } from '../../parts/fields.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -10,7 +10,7 @@ export interface NamedDraft {
 }
 
 export interface DescribedDraft extends NamedDraft {
-  /** As JSON; empty: there are none. */
+  /** JSON; empty if there are no attributes. */
   readonly attributes: string
 }
 
@@ -36,7 +36,7 @@ export function namedChangeOf({ name, description }: NamedDraft) {
   return { name, description: description === '' ? null : description }
 }
 
-/** Null: the attributes are no JSON object. */
+/** Null if the attributes are not a JSON object. */
 export function describedChangeOf(draft: DescribedDraft) {
   const attributes = attributesIn(draft.attributes)
   return attributes === null ? null : { ...namedChangeOf(draft), attributes: attributes ?? null }

@@ -1,4 +1,4 @@
-/** An action group: the actions it stands for, its name, what is said of it, and what programs keep with it. */
+/** Dialog that edits an action group: its actions, name, description and attributes. */
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { editableActionGroup } from '../model-edits.ts'
@@ -13,7 +13,7 @@ export function EditActionGroup({
 }: {
   readonly type: string
   readonly group: string
-  /** Those of the type. */
+  /** Actions of the type. */
   readonly actions: readonly string[]
 }) {
   const { editActionGroup: texts, edit: common, addActionGroup } = useTexts().model.graph

@@ -1,4 +1,4 @@
-/** The name of an action, what is said of it, and what programs keep with it. */
+/** Dialog that edits the name, description and attributes of an action. */
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { editableAction } from '../model-edits.ts'

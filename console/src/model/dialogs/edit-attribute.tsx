@@ -1,4 +1,4 @@
-/** What an attribute of a type holds, and what is said of it. */
+/** Dialog that edits the kind of values and the description of an attribute. */
 import { TextInput } from '../../parts/fields.tsx'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'

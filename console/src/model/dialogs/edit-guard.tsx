@@ -1,4 +1,7 @@
-/** The guard of a role: whether all that it follows from counts only where nobody has a role on the object itself. */
+/**
+ * Dialog that edits the guard of a role. If it is set, no derivation of the role has an effect for users with
+ * a direct role on the object itself.
+ */
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { Check } from '../check.tsx'

@@ -1,6 +1,7 @@
 /**
- * Edits a part of the model. It is read when the dialog opens, and written only over what was read: who comes second sees what is there now
- * beside what was typed, and saves again if that is meant.
+ * Dialog that edits a part of the model with optimistic concurrency control. It reads the part when it opens
+ * and writes only if the part has not changed since. After a conflict, it shows the current values next to
+ * the typed ones, and the user can save again.
  */
 import { type ReactNode, useRef, useState } from 'react'
 import { Problem } from '../../interface/problem.ts'
@@ -11,15 +12,15 @@ import { useWrite } from '../../parts/writes.ts'
 import { useTexts } from '../../texts/texts.tsx'
 import type { Editable, Tagged } from '../model-edits.ts'
 
-/** What is in the fields, and what there is to say beside each. */
+/** Values of the fields, and information to show next to them. */
 export interface Edit<Draft> {
   readonly draft: Draft
   readonly set: (fields: Partial<Draft>) => void
-  /** Whether the fields have what is there: before, nothing is typed into them. */
+  /** True if the current values have been loaded. Until then, the fields are read-only. */
   readonly isRead: boolean
-  /** What another one has written meanwhile; null: nobody has. */
+  /** Current values after another user has changed the part; null if there was no conflict. */
   readonly now: Draft | null
-  /** What was refused last. */
+  /** The last error. */
   readonly problem: Problem | null
 }
 
@@ -38,16 +39,16 @@ export function EditPart<Thing, Draft, Change>({
 }: {
   readonly trigger?: string
   readonly look?: ActionLook
-  /** What the button is called by those who hear. */
+  /** Name of the button for screen readers. */
   readonly label: string
   readonly title: string
   readonly sentence: string | ((draft: Draft) => string)
   readonly said: string
   readonly editable: Editable<Thing, Change>
-  /** What is in the fields before anything is read. */
+  /** Values of the fields until the part has been loaded. */
   readonly blank: Draft
   readonly draftOf: (thing: Thing) => Draft
-  /** What is sent; null: what is typed is nothing to be sent. */
+  /** Request body for the draft; null if the draft is not valid. */
   readonly changeOf: (draft: Draft) => Change | null
   readonly children: (edit: Edit<Draft>) => ReactNode
 }) {
@@ -56,7 +57,7 @@ export function EditPart<Thing, Draft, Change>({
   const [read, setRead] = useState<Tagged<Thing> | null>(null)
   const [unread, setUnread] = useState<unknown>(null)
   const [draft, setDraft] = useState(blank)
-  /** The dialog that was opened last: what was read for another one is not for its fields. */
+  /** Identifies the dialog that was opened last. A response for an earlier dialog is ignored. */
   const opened = useRef<symbol | null>(null)
   const open = async (): Promise<void> => {
     const dialog = Symbol('dialog')
@@ -84,7 +85,7 @@ export function EditPart<Thing, Draft, Change>({
           written = await editable.change(change, read.tag)
         },
         said,
-        // What others wrote after it is not taken back with it.
+        // Undo must not overwrite later changes by other users.
         undo: before === null ? undefined : () => editable.change(before, written),
       })
     } catch (problem) {

@@ -1,4 +1,4 @@
-/** The name of a role, what is said of it, and what programs keep with it; `type` null: a role of tenants. */
+/** Dialog that edits the name, description and attributes of a role. A null `type` means a tenant role. */
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { editableRole } from '../model-edits.ts'

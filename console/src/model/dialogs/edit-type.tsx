@@ -1,4 +1,4 @@
-/** The name of a type and what is said of it. */
+/** Dialog that edits the name and description of a type. */
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { editableType } from '../model-edits.ts'

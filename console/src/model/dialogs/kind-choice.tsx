@@ -1,4 +1,4 @@
-/** What an attribute holds. */
+/** Selects the kind of values of an attribute. */
 import type { FieldProblem } from '../../interface/problem.ts'
 import { Choice } from '../../parts/fields.tsx'
 import { useTexts } from '../../texts/texts.tsx'

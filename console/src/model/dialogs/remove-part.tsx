@@ -1,4 +1,4 @@
-/** Takes a part of the model away, after a sentence that says what goes with it. */
+/** Dialog that removes a part of the model. A sentence states what is also deleted. */
 import { useLocation } from 'wouter'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { useWrite } from '../../parts/writes.ts'
@@ -13,16 +13,16 @@ export function RemovePart<Removed>({
   remove,
   undo,
 }: {
-  /** What the button is called by those who hear. */
+  /** Name of the button for screen readers. */
   readonly label: string
   readonly title: string
   readonly sentence: string
   readonly said: string
-  /** Where to go when the thing that the page is about is gone. */
+  /** Address to open if the removed part was the subject of the page. */
   readonly leadsTo?: string
-  /** Answers what `undo` needs to know of it. */
+  /** Removes the part and returns the data that `undo` needs. */
   readonly remove: () => Promise<Removed>
-  /** Absent: there is no way back, and the sentence says so. */
+  /** Absent if the removal cannot be undone; the sentence then says so. */
   readonly undo?: (removed: Removed) => Promise<unknown>
 }) {
   const texts = useTexts().model.graph
@@ -42,7 +42,7 @@ export function RemovePart<Removed>({
         return write({
           make: async () => {
             removed = await remove()
-            // What is not there any more is not asked for again.
+            // Leaves the page before its queries request the removed part again.
             if (leadsTo !== undefined) go(leadsTo)
           },
           said,

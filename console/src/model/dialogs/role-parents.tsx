@@ -1,4 +1,6 @@
-/** Which roles a role extends: it has all that they have. */
+/**
+ * Dialog that edits the roles that a role extends. A role has all permissions of the roles that it extends.
+ */
 import { type ReactNode, useState } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
 import { itemsOf, searched } from '../../interface/completions.ts'
@@ -11,7 +13,7 @@ import { TENANT_ROLES } from '../model-edits.ts'
 import type { ModelRole, TenantRole } from '../model-reads.ts'
 import { setExtends } from '../model-writes.ts'
 
-/** Of a role of a type, one of few. */
+/** For a role of a type: the choice is a short list. */
 export function RoleParents({
   type,
   role,
@@ -42,7 +44,7 @@ export function RoleParents({
   )
 }
 
-/** Of a role of tenants, one of many. */
+/** For a tenant role: the choice is a search, because there can be many roles. */
 export function TenantRoleParents({ role }: { readonly role: TenantRole }) {
   const texts = useTexts().model.graph.parents
   const { path, key } = usePlace()
@@ -71,7 +73,7 @@ export function TenantRoleParents({ role }: { readonly role: TenantRole }) {
   )
 }
 
-/** `begin`: what is chosen when it opens; empty: nothing is. */
+/** `begin`: the initial choice; empty for none. */
 function Parents({
   type,
   role,

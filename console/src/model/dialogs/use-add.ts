@@ -1,12 +1,15 @@
-/** Adds something to the model, and takes it back only as it was made: it may be another one's by then. */
+/**
+ * Adds a part to the model. Undo removes it only if its `ETag` is unchanged, because another user could have
+ * changed it since.
+ */
 import { useCallback } from 'react'
 import { useWrite } from '../../parts/writes.ts'
 
 interface Addition {
-  /** Answers the tag of what was made. */
+  /** Creates the part and returns its `ETag`. */
   readonly add: () => Promise<string | null>
   readonly said: string
-  /** With the tag that it must still have. */
+  /** Removes the part if it still has this `ETag`. */
   readonly remove: (tag: string | null) => Promise<unknown>
 }
 

@@ -1,4 +1,4 @@
-/** The model as a file, as `verdict apply` takes it: to read, to copy, to put beside the code. */
+/** Shows the model as a file in the format of `verdict apply`, to read, copy or store in a repository. */
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { answerOf, service } from '../../interface/client.ts'

@@ -1,4 +1,4 @@
-/** YAML to read, with numbers of lines; its parts can be folded. */
+/** Read-only YAML view with line numbers and foldable sections. */
 import { defaultKeymap } from '@codemirror/commands'
 import { yaml } from '@codemirror/lang-yaml'
 import { codeFolding, foldGutter, foldKeymap } from '@codemirror/language'

@@ -1,4 +1,4 @@
-/** Names that stand for several actions of a type. */
+/** Action groups of a type: names that stand for several actions. */
 import { Badge } from '../../parts/page.tsx'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -14,7 +14,7 @@ export function ActionGroups({ type }: { readonly type: ModelType }) {
   const { path } = usePlace()
   const texts = useTexts().model.graph
   const actions = Object.keys(type.actions)
-  // Without actions there is nothing to be put together.
+  // Without actions, there is nothing to group.
   if (actions.length === 0) return null
   return (
     <PanelSection
@@ -42,7 +42,7 @@ export function ActionGroups({ type }: { readonly type: ModelType }) {
               sentence={texts.removeActionGroup.sentence(key, type.key)}
               said={texts.removeActionGroup.said(key, type.key)}
               remove={async () => {
-                // What is removed is what can be put back.
+                // Reads the group just before its removal, so that undo restores exactly what was removed.
                 const { value, tag } = await editableActionGroup(path, type.key, key).load()
                 await removeActionGroup(path, type.key, key, tag)
                 return value

@@ -1,4 +1,4 @@
-/** What things of a type have, as the model declares it. */
+/** Attributes that the model declares for instances of a type. */
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { AddAttribute } from '../dialogs/add-attribute.tsx'

@@ -1,4 +1,4 @@
-/** A type in the picture: a button with its name, and a row a role. */
+/** A type in the graph: a button with its name, and one row per role. */
 import type { PlacedBox } from './placed.ts'
 
 export function BoxNode({
@@ -12,12 +12,12 @@ export function BoxNode({
   onPress,
 }: {
   readonly box: PlacedBox
-  /** The name of the button, in full. */
+  /** Full name of the button for screen readers. */
   readonly heard: string
   readonly isChosen: boolean
-  /** Beside a chosen type: `near` what is joined to it, `dim` what is not. */
+  /** Appearance while another type is selected: `near` for its neighbors, `dim` for the others. */
   readonly look: '' | 'near' | 'dim'
-  /** Whether the Tab key comes here. */
+  /** True if the Tab key stops here. */
   readonly isStop: boolean
   readonly onElement: (element: SVGGElement | null) => void
   readonly onFocus: () => void

@@ -1,4 +1,4 @@
-/** A role that follows from another one, as a sentence. */
+/** A derivation as a sentence: a role that follows from another one. */
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { RemovePart } from '../dialogs/remove-part.tsx'

@@ -1,6 +1,6 @@
 /**
- * The picture of the model: a button a type, lines for relations and derivations. One stop of the Tab key; arrow keys go to the neighbour
- * in their direction.
+ * The graph of the model: one button per type, lines for relations and derivations. The whole graph is one
+ * Tab stop; arrow keys move to the neighbor in their direction.
  */
 import { type CSSProperties, type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { Action } from '../../parts/action.tsx'
@@ -12,9 +12,9 @@ import { LinkLine } from './link-line.tsx'
 import { nextBox } from './next-box.ts'
 import { STEP, useView } from './use-view.ts'
 
-/** How small letters may be at the start. */
+/** Minimum initial scale at which the text is still readable. */
 const READABLE = { detailed: 0.6, closed: 0.42 } as const
-/** Below, names alone can be read. */
+/** Below this scale, only names are readable. */
 const FAR = 0.62
 
 export default function GraphCanvas({
@@ -27,7 +27,7 @@ export default function GraphCanvas({
   readonly model: GraphModel
   readonly isDetailed: boolean
   readonly chosen: string | null
-  /** The type that was searched for last, to be shown in the middle. */
+  /** The type that was searched for last. It is scrolled to the center. */
   readonly sought: { readonly key: string } | null
   readonly onChoose: (key: string | null) => void
 }) {
@@ -62,14 +62,15 @@ export default function GraphCanvas({
     [focused, chosen].find(key => key !== null && ordered.some(box => box.key === key)) ?? ordered[0]?.key
 
   const isThere = ordered.some(({ key }) => key === chosen)
-  // What was chosen is in sight, in the middle where it was searched for, when the panel beside has taken its room, too.
+  // Scrolls the selected type into view, to the center if it was searched for. Runs again after the panel
+  // next to the graph has taken its space.
   useEffect(() => {
     const box = laidOut.boxes.find(({ key }) => key === chosen)
     if (box !== undefined && size.width > 0) show(box, sought?.key === chosen)
-    // What is laid out anew moves nothing.
+    // A new layout alone does not scroll.
   }, [chosen, sought, size, isThere])
 
-  // What is not in the picture has no neighbours there.
+  // A type that is not in the graph has no neighbors there.
   const lit = chosen !== null && isThere ? neighboursOf(chosen, model.links) : null
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return

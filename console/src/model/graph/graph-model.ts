@@ -1,4 +1,6 @@
-/** What the graph draws of a model: a box a type, a link a pair of types that relations join. Pure. */
+/**
+ * Data of the graph: one box per type, and one link per pair of types that relations connect. Pure functions.
+ */
 import { type Derivation, derivationsOf, relationsOf, rolesOf } from '../model-facts.ts'
 import type { ModelType } from '../model-reads.ts'
 
@@ -8,19 +10,19 @@ export interface Box {
   readonly rows: readonly Row[]
   readonly actionCount: number
   readonly roleCount: number
-  /** Relations of the type with itself. */
+  /** Relations of the type to itself. */
   readonly loops: readonly string[]
 }
 
-/** A role, and what of it stays within its type. */
+/** A role and its derivations within the same type. */
 export interface Row {
   readonly role: string
   readonly extends: readonly string[]
-  /** Roles of the same type it follows from, along a relation with itself. */
+  /** Roles of the same type that this role is derived from, through a relation of the type to itself. */
   readonly derivedFrom: readonly string[]
 }
 
-/** From the subject's type to the object's. */
+/** Directed from the type of the subject to the type of the object. */
 export interface Link {
   readonly id: string
   readonly from: string
@@ -35,8 +37,9 @@ export interface GraphModel {
 }
 
 /**
- * `withGroups`: with relations that grants to groups make, and groups. `isDetailed`: a link a relation, so that one sees along which a role
- * follows, unless there are many between the same types.
+ * `withGroups`: includes group types and the relations that grants to groups create. `isDetailed`: one link
+ * per relation, so that the graph shows which relation a role is derived through. Types with many relations
+ * between them still get a single link.
  */
 export function graphOf(
   types: readonly ModelType[],
@@ -64,7 +67,7 @@ export function graphOf(
   return { boxes: shown.map(boxOf), links: isDetailed ? joined.flatMap(apart) : joined }
 }
 
-/** Beyond, lines between the same types are drawn as one. */
+/** Maximum number of separate links between the same types. More links are merged into one. */
 const APART_MAX = 4
 
 function apart(link: Link): readonly Link[] {
@@ -77,7 +80,10 @@ function apart(link: Link): readonly Link[] {
   }))
 }
 
-/** Types of groups: those whose members get roles by grants. They are joined to everything. */
+/**
+ * Types whose instances are groups: their members get roles through grants. They have relations to every
+ * other type.
+ */
 export function groupTypesOf(types: readonly ModelType[]): Set<string> {
   return new Set(
     types.flatMap(type =>
@@ -88,7 +94,7 @@ export function groupTypesOf(types: readonly ModelType[]): Set<string> {
   )
 }
 
-/** What is joined to a type directly, with itself. */
+/** Types that are directly connected to a type, including itself. */
 export function neighboursOf(key: string, links: readonly Link[]): Set<string> {
   return new Set([key, ...links.flatMap(({ from, to }) => (from === key ? [to] : to === key ? [from] : []))])
 }

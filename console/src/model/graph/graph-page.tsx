@@ -1,4 +1,7 @@
-/** The model as a picture that one can read at ten types and at a hundred, with what there is to say of the type that is chosen. */
+/**
+ * Page with the graph of the model, readable for 10 types as well as for 100, and a panel about the selected
+ * type.
+ */
 import { lazy, Suspense, useMemo, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { Check } from '../check.tsx'
@@ -17,10 +20,10 @@ import { TypeList } from './type-list.tsx'
 import { TypePanel } from './type-panel.tsx'
 import '../../styles/model-graph.css'
 
-/** With the library that lays it out. */
+/** Loaded lazily, because it includes the layout library. */
 const GraphCanvas = lazy(() => import('./graph-canvas.tsx'))
 
-/** Up to here a picture with a row a role can be read. */
+/** Maximum number of types for which a graph with one row per role is readable. */
 const DETAILED_MAX = 24
 
 export default function GraphPage({ chosen }: { readonly chosen: string | null }) {
@@ -29,7 +32,7 @@ export default function GraphPage({ chosen }: { readonly chosen: string | null }
   const place = usePlace()
   const [, go] = useLocation()
   const { types: first, total, isLoading, error } = useTypes()
-  // What is chosen is in the picture, beyond its ceiling, too.
+  // The selected type is in the graph even if it is beyond the maximum number of loaded types.
   const isBeyond = chosen !== null && !isLoading && first.every(({ key }) => key !== chosen)
   const { data: beyond } = useType(chosen ?? '', isBeyond)
   const types = useMemo(

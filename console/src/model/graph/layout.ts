@@ -1,6 +1,7 @@
 /**
- * Where the boxes and lines of the graph are. Parts that nothing joins are laid out each by itself and set beside one another, so that a
- * model of many small parts does not become one long column. Loaded with the graph: the library is larger than the page.
+ * Computes the positions of boxes and lines in the graph. Connected components are laid out separately and
+ * packed next to each other, so that a model of many small components does not become one long column. Loaded
+ * with the graph, because the layout library is larger than the page.
  */
 import { Graph, layout as place } from '@dagrejs/dagre'
 import type { Box, GraphModel, Link } from './graph-model.ts'
@@ -15,9 +16,9 @@ const LOOP = 24
 const PADDING = 12
 const BOX_WIDTH = { min: 112, max: 300 } as const
 const GAP = { detailed: { boxes: 22, ranks: 24 }, closed: { boxes: 12, ranks: 16 }, parts: 36 } as const
-/** Large letters go nearer to the edges. */
+/** Space by which the large far titles extend towards the edges of a box. */
 const FAR_OVERHANG = 12
-/** How many widths are tried for the whole. */
+/** Number of total widths that are tried. */
 const PACKINGS = 16
 const LABEL_LINES_MAX = 3
 const LABEL_LETTERS = 170
@@ -34,7 +35,7 @@ interface Part {
   readonly height: number
 }
 
-/** `isDetailed`: with a row a role; `aspect`: how much wider than high the picture may be. */
+/** `isDetailed`: one row per role; `aspect`: ratio of the available width to the height. */
 export function layout(
   { boxes, links }: GraphModel,
   {
@@ -95,7 +96,7 @@ function drawnBox(box: Box, isDetailed: boolean, words: Words): PlacedBox {
   }
 }
 
-/** The room above a box for its loops. */
+/** Space above a box for the label of its self-relations. */
 function loopRoom({ loop }: PlacedBox): number {
   return loop === '' ? 0 : LOOP
 }
@@ -124,7 +125,7 @@ function partsOf(
   return [...parts.values()]
 }
 
-/** Types that nothing joins. */
+/** Grid of the types without relations. */
 function gridOf(boxes: readonly PlacedBox[], isDetailed: boolean): Part {
   const gap = isDetailed ? GAP.detailed.boxes : GAP.closed.boxes
   const columns = Math.ceil(Math.sqrt(boxes.length / 2))
@@ -182,7 +183,10 @@ function layered(boxes: readonly PlacedBox[], links: readonly Link[], isDetailed
   return { boxes: placed, links: placedLinks, width: size.width, height: size.height }
 }
 
-/** How far the boxes of a rank reach to either side of its middle: lines go straight past them. */
+/**
+ * Half-widths of the columns, by the x coordinate of their center: lines are straight past the boxes of a
+ * column.
+ */
 function columnsOf(boxes: readonly PlacedBox[]): ReadonlyMap<number, number> {
   const columns = new Map<number, number>()
   for (const { x, width } of boxes) {
@@ -203,7 +207,7 @@ function labelOf({ relations }: Link) {
   }
 }
 
-/** The parts beside and below one another, so wide that the picture is as large as it can be. */
+/** Packs the components at the width that allows the largest scale. */
 function packed(parts: readonly Part[], aspect: number): LaidOut {
   const ordered = parts.toSorted((one, other) => other.height - one.height)
   const widest = Math.max(0, ...parts.map(({ width }) => width))
@@ -217,14 +221,14 @@ function packed(parts: readonly Part[], aspect: number): LaidOut {
   return best!
 }
 
-/** How far down the picture is full, from left to right. */
+/** Skyline of the packing: the occupied height, from left to right. */
 interface Edge {
   readonly from: number
   readonly to: number
   readonly y: number
 }
 
-/** Each part as high up as there is room. */
+/** Places each component as high as possible. */
 function packedWithin(parts: readonly Part[], wide: number): LaidOut {
   const boxes: PlacedBox[] = []
   const links: PlacedLink[] = []

@@ -1,4 +1,4 @@
-/** What the lines of the picture mean. */
+/** Legend for the lines of the graph. */
 import { useTexts } from '../../texts/texts.tsx'
 
 export function Legend() {

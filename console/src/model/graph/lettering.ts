@@ -1,7 +1,7 @@
-/** How wide texts are in the graph, measured as the browser would set them. */
+/** Measures the width of texts in the graph, as rendered by the browser. */
 const FAMILY = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif"
 
-/** As in `styles/model-graph.css`. */
+/** Must match `styles/model-graph.css`. */
 const FONTS = {
   title: `600 15px ${FAMILY}`,
   far: `600 20px ${FAMILY}`,
@@ -20,7 +20,7 @@ export function widthOf(text: string, lettering: Lettering): number {
   return pen.measureText(text).width
 }
 
-/** The text, cut where it is wider. */
+/** The text, truncated to the given width. */
 export function clipped(text: string, lettering: Lettering, width: number): string {
   if (widthOf(text, lettering) <= width) return text
   let [fits, tooLong] = [0, text.length]

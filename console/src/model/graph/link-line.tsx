@@ -1,4 +1,4 @@
-/** The relations from one type to another, and the roles that follow along them. */
+/** A line for the relations between two types, and lines for the roles that are derived through them. */
 import { LABEL_LINE } from './link-path.ts'
 import type { PlacedLink } from './placed.ts'
 
@@ -8,7 +8,7 @@ export function LinkLine({
   look,
 }: {
   readonly placed: PlacedLink
-  /** The name of the points of arrows. */
+  /** Id of the arrowhead marker. */
   readonly arrow: string
   readonly look: '' | 'lit' | 'dim'
 }) {

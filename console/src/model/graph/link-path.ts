@@ -1,4 +1,7 @@
-/** The lines between boxes: they leave sideways, go straight past the boxes of a rank, and bend between the ranks. */
+/**
+ * Paths of the lines between boxes: they leave sideways, run straight past the boxes of a column, and bend
+ * between columns.
+ */
 import type { Link } from './graph-model.ts'
 import type { PlacedBox, Point } from './placed.ts'
 
@@ -8,18 +11,18 @@ interface Ends {
 }
 
 export const LABEL_LINE = 17
-/** Where relations leave and come in, from the upper edge of a box. */
+/** Vertical position at which relations leave and enter a box, measured from its upper edge. */
 const PORT_Y = 22
-/** Between lines that go the same way. */
+/** Distance between parallel lines. */
 const ASIDE = 5
-/** Room for the point of an arrow. */
+/** Space for the arrowhead. */
 const ARROW = 2
 
 export function linkPath(ends: Ends, points: readonly Point[], columns: ReadonlyMap<number, number>): string {
   return pathOf(ends, points, columns, { fromY: PORT_Y, toY: PORT_Y, aside: 0 })
 }
 
-/** A line from role to role; where boxes have no rows, one line for all. */
+/** Line from role to role. If boxes have no rows, all derivations share one line. */
 export function derivedPath(
   { derivations }: Link,
   ends: Ends,

@@ -1,4 +1,4 @@
-/** Where an arrow key leads in the picture. */
+/** Finds the box that an arrow key moves to. */
 import type { PlacedBox } from './placed.ts'
 
 const DIRECTIONS: Readonly<Record<string, readonly [number, number]>> = {
@@ -8,10 +8,13 @@ const DIRECTIONS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowUp: [0, -1],
 }
 
-/** A box aside counts as farther away than one ahead. */
+/**
+ * Weight of the distance across the direction of movement: a box to the side counts as farther away than a
+ * box ahead.
+ */
 const ASIDE = 2
 
-/** `ordered`: the boxes in reading order; null: the key leads nowhere. */
+/** `ordered`: the boxes in reading order. Returns null if there is no box in that direction. */
 export function nextBox(
   ordered: readonly PlacedBox[],
   from: string | undefined,

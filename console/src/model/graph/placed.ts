@@ -1,4 +1,4 @@
-/** What the picture is made of, and where it is. */
+/** Types of the elements of the graph with their positions. */
 import type { Link } from './graph-model.ts'
 
 export interface Point {
@@ -20,17 +20,17 @@ export interface PlacedBox {
   readonly width: number
   readonly height: number
   readonly title: string
-  /** The title in large letters, for when the whole is small. */
+  /** Title in large letters, for a small scale. */
   readonly farTitle: string
   readonly subtitle: string
   readonly rows: readonly PlacedRow[]
-  /** What stands above the box: relations with itself; empty: none. */
+  /** Label above the box that lists the self-relations; empty if there are none. */
   readonly loop: string
 }
 
 export interface PlacedLink {
   readonly link: Link
-  /** Where the part of the picture is that all below is relative to. */
+  /** Position of the component. All other coordinates are relative to it. */
   readonly offset: Point
   readonly path: string
   readonly derived: readonly string[]

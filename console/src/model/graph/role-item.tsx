@@ -1,4 +1,4 @@
-/** A role of a type: what it may, what it extends, how it counts; and what can be done with it. */
+/** A role of a type: its permissions, the roles that it extends, its derivations, and actions on it. */
 import { Badge } from '../../parts/page.tsx'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -51,7 +51,7 @@ export function RoleItem({
       {isGuarded ? <span className="soft small">{texts.guard.sentence(type)}</span> : null}
       <span className="row tight-end">
         <RoleParents type={type} role={role} roles={roles} />
-        {/* Nothing that follows, nothing to be guarded. */}
+        {/* Without derivations, a guard has no effect. */}
         {isGuarded || entries.length > 0 ? <EditGuard type={type} role={role.key} /> : null}
       </span>
     </div>

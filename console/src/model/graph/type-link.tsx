@@ -1,4 +1,4 @@
-/** The name of a type, which leads to it; of the type that is shown, just its name. */
+/** Name of a type as a link to it. For the displayed type, only the name. */
 import { Link } from 'wouter'
 import { usePlace } from '../../shell/place.tsx'
 

@@ -1,4 +1,4 @@
-/** The whole model in words: for those who hear, and for the search of the browser. */
+/** The whole model as text, for screen readers and for the text search of the browser. */
 import { Link } from 'wouter'
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'

@@ -1,4 +1,4 @@
-/** What there is to say of one type, and what can be done with it. */
+/** Panel with the details of one type, and actions on it. */
 import { LogLink } from '../../access/audit/log-link.tsx'
 import { ActionLink } from '../../parts/action.tsx'
 import { Skeleton } from '../../parts/paged-table.tsx'
@@ -41,7 +41,7 @@ function Shown({ type, types }: { readonly type: ModelType; readonly types: read
   const roles = rolesOf(type)
   const relations = relationsOf(type)
   const derivations = derivationsOf(type)
-  // Where the type is the subject: relations and derivations are told of at the object.
+  // Relations and derivations with this type as the subject. They are declared at the type of the object.
   const outward = types.filter(({ key }) => key !== type.key)
   const relationsOut = outward.flatMap(relationsOf).filter(({ subject }) => subject === type.key)
   const derivationsOut = outward.flatMap(derivationsOf).filter(({ from }) => from.type === type.key)

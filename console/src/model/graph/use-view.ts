@@ -1,4 +1,7 @@
-/** What part of a large picture is on the screen: moved by dragging, made larger and smaller by wheel (with Ctrl), two fingers, or buttons. */
+/**
+ * Viewport of a large drawing: panning by dragging, and zooming by wheel (with Ctrl), by pinching or by
+ * buttons.
+ */
 import { type PointerEvent, type RefCallback, useCallback, useEffect, useRef, useState } from 'react'
 
 export interface View {
@@ -19,13 +22,14 @@ interface Rectangle extends Size {
 
 const SCALE = { min: 0.1, max: 2 } as const
 const MARGIN = 24
-/** What a hand moves while it means to press, in pixels. */
+/** Movement in pixels that still counts as a press and not as a drag. */
 const TREMBLE = 4
 export const STEP = 1.25
 
 /**
- * `content`: the picture; `start`: what it is of. With another `start` the view begins anew. `readable`: smaller than that, nothing can be
- * read, and a picture that does not fit is begun at its corner.
+ * `content`: size of the drawing; `start`: identifies the drawing, and a change of it resets the viewport.
+ * `readable`: minimum scale at which the text is readable. A drawing that would not fit at that scale starts
+ * at its corner.
  */
 export function useView(content: Size, start: string, readable: number) {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 })
@@ -33,7 +37,7 @@ export function useView(content: Size, start: string, readable: number) {
   const [element, setElement] = useState<HTMLElement | null>(null)
   const pointers = useRef(new Map<number, { x: number; y: number }>())
   const isDragging = useRef(false)
-  /** What the reader has moved; null: nothing, and the picture goes along with its box. */
+  /** The drawing that the user has moved; null if the viewport still follows the size of its container. */
   const moved = useRef<string | null>(null)
 
   useEffect(() => {
@@ -92,12 +96,12 @@ export function useView(content: Size, start: string, readable: number) {
       const { left, top } = element.getBoundingClientRect()
       zoomBy(Math.exp(-event.deltaY / 200), { x: event.clientX - left, y: event.clientY - top })
     }
-    // A listener of React could not keep the page from zooming.
+    // React registers passive wheel listeners, which cannot prevent the zoom of the page.
     element.addEventListener('wheel', onWheel, { passive: false })
     return () => element.removeEventListener('wheel', onWheel)
   }, [element, zoomBy])
 
-  /** Moves as little as is needed to show it; `isCentred`: to the middle. */
+  /** Scrolls by the smallest distance that makes the rectangle visible; with `isCentred`, to the center. */
   const show = useCallback(
     ({ x, y, width, height }: Rectangle, isCentred = false) =>
       change(now => {
@@ -142,7 +146,7 @@ export function useView(content: Size, start: string, readable: number) {
     pointers.current.delete(event.pointerId)
   }
   const onClickCapture = (event: { stopPropagation(): void }): void => {
-    // The end of a drag presses nothing.
+    // The end of a drag must not count as a press.
     if (isDragging.current) event.stopPropagation()
     isDragging.current = false
   }
@@ -151,7 +155,7 @@ export function useView(content: Size, start: string, readable: number) {
     ref: setElement as RefCallback<HTMLElement>,
     view,
     size,
-    /** How high it is with the whole picture at its width; null: nobody knows its width yet. */
+    /** Height at which the whole drawing fits the width of the container; null until the width is known. */
     wantedHeight:
       size.width === 0
         ? null

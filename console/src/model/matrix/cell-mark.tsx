@@ -1,4 +1,7 @@
-/** Whether a role has a permission: a tick in a full box; an arrow in a dashed one, through another role; an empty box. */
+/**
+ * Mark for a permission of a role: a tick in a filled box; an arrow in a dashed box if another role grants
+ * it; an empty box if the role does not have it.
+ */
 export function CellMark({
   isDirect,
   isInherited,

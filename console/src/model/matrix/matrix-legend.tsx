@@ -1,4 +1,4 @@
-/** What the marks in the cells mean. */
+/** Legend for the marks in the cells. */
 import { useTexts } from '../../texts/texts.tsx'
 import { CellMark } from './cell-mark.tsx'
 

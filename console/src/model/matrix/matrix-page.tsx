@@ -1,4 +1,6 @@
-/** Roles and what they may, as a table to be edited in place: of one type, or the roles of tenants on all types. */
+/**
+ * Table of roles and permissions that can be edited in place, for one type or for tenant roles on all types.
+ */
 import { useLocation } from 'wouter'
 import { Choice } from '../../parts/fields.tsx'
 import { usePlace } from '../../shell/place.tsx'
@@ -10,10 +12,10 @@ import { TenantMatrix } from './tenant-matrix.tsx'
 import { TypeMatrix } from './type-matrix.tsx'
 import '../../styles/model-matrix.css'
 
-/** No key of a type: keys have no colon. */
+/** Menu value for tenant roles. It cannot be the key of a type, because keys have no colon. */
 const TENANTS = ':tenants'
 
-/** `type`: null for the roles of tenants. */
+/** `type`: null for tenant roles. */
 export default function MatrixPage({ type }: { readonly type: string | null }) {
   const { texts: all, number } = useSpoken()
   const texts = all.model.matrix

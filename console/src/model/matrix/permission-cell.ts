@@ -4,22 +4,22 @@ import type { Texts } from '../../texts/en.ts'
 export interface PermissionCell {
   readonly id: string
   readonly role: string
-  /** As one reads it. */
+  /** The permission in words. */
   readonly permission: string
   readonly isDirect: boolean
-  /** A role it extends, which gives it; null: none does. */
+  /** An extended role that grants the permission; null if there is none. */
   readonly through: string | null
 }
 
 type Words = Texts['model']['matrix']
 
-/** How it is. */
+/** Describes the state of the cell. */
 export function stateOf({ role, permission, isDirect, through }: PermissionCell, words: Words): string {
   if (through === null) return isDirect ? words.direct(role, permission) : words.none(role, permission)
   return isDirect ? words.both(role, permission, through) : words.inherited(role, permission, through)
 }
 
-/** What pressing does. */
+/** Describes the effect of pressing the cell. */
 export function effectOf({ role, permission, isDirect, through }: PermissionCell, words: Words): string {
   if (through === null) return isDirect ? words.takes(role, permission) : words.gives(role, permission)
   return isDirect ? words.takesNothing(role, permission, through) : words.givesToo(role, permission, through)

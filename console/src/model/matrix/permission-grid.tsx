@@ -1,6 +1,7 @@
 /**
- * A table of permissions in which each cell is pressed to give or to take one. Arrow keys move, Home and End go to the ends of a row, space
- * presses. What pressing does is said below; what the interface refuses, in the cell.
+ * Table of permissions. Pressing a cell grants or revokes the permission. Arrow keys move, Home and End move
+ * to the ends of a row, and Space presses. The effect of a press is described below the table; an error is
+ * shown in its cell.
  */
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react'
 import { useProblemText } from '../../parts/problem-note.tsx'
@@ -14,7 +15,7 @@ interface GridRow {
   readonly cells: readonly PermissionCell[]
 }
 
-/** Rows under one heading; null: no heading. */
+/** Rows with a common heading; null for no heading. */
 interface GridGroup {
   readonly key: string
   readonly header: ReactNode | null
@@ -37,7 +38,7 @@ export function PermissionGrid({
   readonly corner: string
   readonly columns: readonly { readonly key: string; readonly header: ReactNode }[]
   readonly groups: readonly GridGroup[]
-  /** Rejects where it was refused. */
+  /** Rejects if the change failed. */
   readonly onToggle: (cell: PermissionCell) => Promise<void>
 }) {
   const texts = useTexts().model.matrix
@@ -48,7 +49,7 @@ export function PermissionGrid({
   const [busy, setBusy] = useState<ReadonlySet<string>>(new Set())
   const [problems, setProblems] = useState<ReadonlyMap<string, unknown>>(new Map())
   const rows = groups.flatMap(group => group.rows)
-  // What was there may be gone.
+  // The focused row or column may have been removed.
   const at = {
     row: Math.min(stop.row, rows.length - 1),
     column: Math.min(stop.column, columns.length - 1),

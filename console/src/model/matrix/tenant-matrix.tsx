@@ -1,4 +1,7 @@
-/** The roles of tenants, a column each, and what can be done with all types, a row each: types come in pages and are searched for. */
+/**
+ * Matrix of the tenant roles, one column per role, and the permissions on all types, one row per permission.
+ * Types are loaded in pages and can be searched.
+ */
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { answerOf, service } from '../../interface/client.ts'

@@ -1,4 +1,4 @@
-/** The roles of tenants that are columns above: what is said of each, and what can be done with it. */
+/** List of the tenant roles in the columns of the matrix: the description of each, and actions on it. */
 import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { EditRole } from '../dialogs/edit-role.tsx'

@@ -1,6 +1,7 @@
 /**
- * The roles of tenants, page by page, each with what it may through others. What a role extends may be on a page that nobody has asked for:
- * it is asked for with the page, so that no cell says "may not" of what is allowed.
+ * Loads the tenant roles page by page, each with its inherited permissions. Extended roles can be on pages
+ * that are not loaded. They are requested with the page, so that no cell shows a granted permission as
+ * missing.
  */
 import { answerOf, service } from '../../interface/client.ts'
 import { itemsOf } from '../../interface/completions.ts'
@@ -12,7 +13,7 @@ import type { TenantRole } from '../model-reads.ts'
 
 export interface RoleWithInherited {
   readonly role: TenantRole
-  /** A permission that it has through others, and one role that gives it. */
+  /** Each inherited permission, and one role that grants it. */
   readonly inherited: ReadonlyMap<string, string>
 }
 
@@ -28,14 +29,18 @@ export function useTenantRoles(): Pages<RoleWithInherited> {
   })
 }
 
-/** All that the roles of a page extend, at any distance: a request for each role that is on another page and extended from this one. */
+/**
+ * Loads all direct and indirect ancestors of the roles of a page. Needs one request for each extended role on
+ * another page.
+ */
 async function withAncestors(
   path: Place['path'],
   roles: readonly TenantRole[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, TenantRole>> {
   const known = new Map(roles.map(role => [role.key, role]))
-  // Above one that is extended are all that it extends, so the ancestors of one child of each will do.
+  // The ancestors of a child include the missing parent and everything that it extends, so one child per
+  // missing parent is enough.
   const childOf = new Map(roles.flatMap(role => unknownParents(role, known).map(parent => [parent, role])))
   const children = new Set([...childOf.values()].map(({ key }) => key))
   const families = await Promise.all(

@@ -1,4 +1,4 @@
-/** The roles of a type, a row each, and its actions, a column each. */
+/** Matrix of the roles of a type, one row per role, and its actions, one column per action. */
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { useTexts } from '../../texts/texts.tsx'

@@ -1,4 +1,4 @@
-/** Gives a permission to a role, or takes it: said after, and taken back with one press. */
+/** Grants a permission to a role or revokes it. The change is reported in a toast and can be undone there. */
 import { useCallback } from 'react'
 import { useWrite } from '../../parts/writes.ts'
 import { usePlace } from '../../shell/place.tsx'
@@ -6,7 +6,7 @@ import { useTexts } from '../../texts/texts.tsx'
 import { setPermission } from '../model-writes.ts'
 import type { PermissionCell } from './permission-cell.ts'
 
-/** `type`: null for roles of tenants. */
+/** `type`: null for tenant roles. */
 export function useToggle(type: string | null): (cell: PermissionCell) => Promise<void> {
   const { path } = usePlace()
   const texts = useTexts().model.matrix

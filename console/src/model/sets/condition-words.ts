@@ -1,4 +1,4 @@
-/** What conditions say, in one line. */
+/** Formats conditions as one line of text. */
 
 interface Words {
   readonly and: string
@@ -11,14 +11,14 @@ interface Words {
 const ALL = new Set(['allOf', 'and'])
 const ANY = new Set(['anyOf', 'or'])
 
-/** No longer than `lengthMax`, about, however long they are. */
+/** The result has about `lengthMax` characters at most. */
 export function conditionWords(conditions: unknown, words: Words, lengthMax = 160): string {
   let room = lengthMax
   const spend = (text: string): string => {
     room -= text.length
     return text
   }
-  /** The parts, joined; what is over the line is three dots. */
+  /** Joins the parts; parts beyond the limit are replaced by an ellipsis. */
   const joined = (parts: readonly (() => string)[], word: string, isInner: boolean): string => {
     const told: string[] = []
     for (const part of parts) {
@@ -90,7 +90,10 @@ export function conditionWords(conditions: unknown, words: Words, lengthMax = 16
   return condition(conditions, false)
 }
 
-/** What an attribute is held against: a value, or another attribute; nothing where it is tested by its members. */
+/**
+ * Operand of a test: a value, or a reference to another attribute. Empty if the test has conditions on
+ * members instead.
+ */
 export function operandWords(value: unknown): string {
   if (value === undefined) return ''
   if (isObject(value) && typeof value['ref'] === 'string' && Object.keys(value).length === 1)

@@ -1,4 +1,4 @@
-/** Deletes a condition set, with the rules on it; undone, both are there again. */
+/** Dialog that deletes a condition set and the rules that use it. Undo restores both. */
 import { useLocation } from 'wouter'
 import { answerOf, onlyAs, service } from '../../interface/client.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
@@ -9,7 +9,7 @@ import { useTexts } from '../../texts/texts.tsx'
 import { Resting } from './resting.tsx'
 import { KEPT_RULES_MAX, type SavedSet, useRestingOn } from './use-set.ts'
 
-/** `restore`: makes the set anew, as it was. */
+/** `restore`: re-creates the set. */
 export function DeleteSet({
   current: { set, tag },
   restore,
@@ -24,7 +24,7 @@ export function DeleteSet({
   const { data: resting } = useRestingOn(set)
   const remove = async (): Promise<void> => {
     const path = { ...place.path, condition_set_id: set.key }
-    // Of more rules than are known here there would be only some again.
+    // If more rules exist than were loaded, undo could restore only some of them.
     const isKept = resting !== undefined && resting.total <= KEPT_RULES_MAX
     const undo = async (): Promise<void> => {
       await restore()
@@ -44,7 +44,8 @@ export function DeleteSet({
             params: { path, header: onlyAs(tag) },
           }),
         )
-        // Before the page would ask for what is gone.
+        // The edits are discarded before the page leaves, so that neither a question nor a request for the
+        // deleted set follows.
         forgetEdits()
         go(place.to('model', 'sets'))
       },

@@ -1,4 +1,4 @@
-/** A condition set that is not there yet. */
+/** Page that creates a condition set. */
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { answerOf, onlyAs, service, taggedAnswerOf } from '../../interface/client.ts'

@@ -1,4 +1,4 @@
-/** What one may choose where a set, a resource, a permission, a user or an instance is named. The service searches. */
+/** Completion of condition sets, resources, permissions, users and instances. The service searches. */
 import { answerOf, service } from '../../interface/client.ts'
 import {
   type Complete,
@@ -16,7 +16,10 @@ import type { SetType } from './set-draft.ts'
 
 const SHOWN_MAX = 20
 
-/** Instances as `type:key`; `resource`: those of one; empty: of any, or of the one that is typed. */
+/**
+ * Completes instances as `type:key`, limited to `resource`. If it is empty, the type comes from the typed
+ * text, or all types match.
+ */
 export function loadInstances({ path }: Place, resource: string): Complete {
   return async (search, signal) => {
     const [type, key] = search.includes(':') ? splitAtColon(search) : [resource, search]
@@ -27,7 +30,7 @@ export function loadInstances({ path }: Place, resource: string): Complete {
   }
 }
 
-/** `of`: the key of a set that is saved, whose parents are asked for; null: it is a new one. */
+/** `of`: key of a saved set whose possible parents are searched; null for a new set. */
 export function loadParents({ path }: Place, type: SetType, of: string | null): Complete {
   return async (search, signal) => {
     if (of !== null) {
@@ -60,7 +63,7 @@ async function loadSets(
     .map(named)
 }
 
-/** What may stand in the place of a user set: those, and roles of tenants. `roleNote`: what is said beside a role. */
+/** Completes the user side of a rule: user sets, and tenant roles. `roleNote`: text next to a role. */
 export function loadUserSides({ path }: Place, roleNote: string): Complete {
   return async (search, signal) => {
     const [sets, roles] = await Promise.all([
@@ -78,7 +81,7 @@ export function loadUserSides({ path }: Place, roleNote: string): Complete {
   }
 }
 
-/** The same of resource sets: those, and resources as a whole. */
+/** Completes the resource side of a rule: resource sets, and whole resource types. */
 export function loadResourceSides(place: Place, resourceNote: string): Complete {
   return async (search, signal) => {
     const [sets, resources] = await Promise.all([
@@ -91,7 +94,7 @@ export function loadResourceSides(place: Place, resourceNote: string): Complete 
   }
 }
 
-/** Permissions as `resource:action`; `resource`: those of one; empty: of any. */
+/** Completes permissions as `resource:action`, limited to `resource` unless it is empty. */
 export function loadPermissions({ path }: Place, resource: string): Complete {
   return async (search, signal) => {
     const [type, action] = search.includes(':') ? splitAtColon(search) : [resource, search]

@@ -1,11 +1,14 @@
-/** What a change of a set does: the rules that rest on it, and the sets below. */
+/**
+ * Shows what depends on a condition set and is affected by a change: the rules that use it, and its child
+ * sets.
+ */
 import type { ReactNode } from 'react'
 import { useSpoken } from '../../texts/texts.tsx'
 import { RuleText } from './rule-text.tsx'
 import type { ConditionSet } from './set-draft.ts'
 import { NAMED_RULES_MAX, useRestingOn } from './use-set.ts'
 
-/** `sentence`: what is done, said by the number of rules that rest on the set. */
+/** `sentence`: describes the change, given the number of rules that use the set. */
 export function Resting({
   set,
   sentence,

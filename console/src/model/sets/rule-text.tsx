@@ -1,9 +1,9 @@
-/** A rule, in a sentence; and its sides by the names that people gave them. */
+/** A rule as a sentence, with the names of its sets. */
 import { Fragment } from 'react'
 import { useTexts } from '../../texts/texts.tsx'
 import type { SetRule } from './use-set.ts'
 
-/** Keys of computed sets begin so. */
+/** Key prefix of generated sets. */
 const COMPUTED = '__autogen_'
 
 export function RuleText({
@@ -15,7 +15,7 @@ export function RuleText({
   return (
     <>
       {texts.rule.map((part, index) => (
-        // Words, and between them the three parts of a rule.
+        // Words with the three parts of the rule between them.
         <Fragment key={index}>
           {part === 'user' ? (
             <SideName side={rule.user_set} what={texts.role} />

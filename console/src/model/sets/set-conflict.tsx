@@ -1,4 +1,7 @@
-/** Somebody else changed the set that is being changed here: what is there now beside what is typed, and the ways on. */
+/**
+ * Notice that another user has changed the set that is being edited: shows the current values next to the
+ * typed ones, and the possible ways to continue.
+ */
 import { useEffect, useRef } from 'react'
 import { Action } from '../../parts/action.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -17,7 +20,7 @@ export function SetConflict({
 }) {
   const texts = useTexts().model.sets
   const heading = useRef<HTMLHeadingElement>(null)
-  // Who has just pressed Save goes on reading here; who is typing goes on typing.
+  // Moves the focus here if the user has just pressed Save, but not while the user is typing.
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus()
   }, [])

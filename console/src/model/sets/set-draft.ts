@@ -1,4 +1,4 @@
-/** A condition set as it is being written. */
+/** Draft of a condition set in the editor. */
 import type { Schemas } from '../../interface/client.ts'
 import { parsedJson } from '../../interface/json.ts'
 
@@ -11,11 +11,11 @@ export interface SetDraft {
   readonly name: string
   readonly description: string
   readonly type: SetType
-  /** The key of the resource it is limited to; empty: none. */
+  /** Key of the resource type to which the set is limited; empty for none. */
   readonly resource: string
-  /** The key of the set above; empty: none. */
+  /** Key of the parent set; empty for none. */
   readonly parent: string
-  /** The conditions, in JSON. */
+  /** The conditions as JSON text. */
   readonly text: string
 }
 
@@ -29,7 +29,7 @@ export const NEW_SET: SetDraft = {
   text: '{\n  \n}',
 }
 
-/** `parent`: the key of the set above; null: there is none. */
+/** `parent`: key of the parent set; null for none. */
 export function draftOf(set: ConditionSet, parent: string | null): SetDraft {
   return {
     key: set.key,
@@ -48,7 +48,7 @@ export function written(conditions: unknown): string {
 
 type ReadJson = { readonly value: unknown } | { readonly faultAt: number }
 
-/** What a text of JSON says, or where it stops being one. */
+/** Parses JSON; if the text is not valid, returns the position of the error. */
 export function readJson(text: string): ReadJson {
   try {
     return { value: parsedJson(text) }
@@ -57,7 +57,7 @@ export function readJson(text: string): ReadJson {
   }
 }
 
-/** Browsers tell the place in words. */
+/** Browsers report the position only inside the error message. */
 function faultPlace(text: string, said: string): number {
   const position = /position (\d+)/.exec(said)
   if (position) return Math.min(Number(position[1]), text.length)
@@ -67,7 +67,7 @@ function faultPlace(text: string, said: string): number {
   return Math.min(before.join('\n').length + Number(place[2]), text.length)
 }
 
-/** An object of JSON; undefined: it is none; null: nothing is written. */
+/** A JSON object; undefined if the text is not one, null if it is empty. */
 export function readObject(text: string): Record<string, unknown> | null | undefined {
   if (text.trim() === '') return null
   const read = readJson(text)
@@ -77,7 +77,7 @@ export function readObject(text: string): Record<string, unknown> | null | undef
     : undefined
 }
 
-/** What a change of the set has to say; of conditions that are no JSON, none. */
+/** Request body for a change of the set; without conditions if they are not valid JSON. */
 export function changesOf(draft: SetDraft) {
   const read = readJson(draft.text)
   return {
@@ -98,7 +98,7 @@ export function bodyOf(draft: SetDraft) {
   }
 }
 
-/** The fields in which two differ; how conditions are written does not count. */
+/** The fields in which two drafts differ. The formatting of conditions is ignored. */
 export function differences(one: SetDraft, other: SetDraft): (keyof SetDraft)[] {
   const fields = ['name', 'description', 'parent', 'text'] as const
   return fields.filter(field =>
@@ -111,7 +111,7 @@ function meaning(text: string): string {
   return 'value' in read ? JSON.stringify(read.value) : text
 }
 
-/** A key made of a name: what most people would type. */
+/** Suggests a key for a name. */
 export function keyOfName(name: string): string {
   return name
     .normalize('NFKD')

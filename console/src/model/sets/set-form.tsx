@@ -1,4 +1,4 @@
-/** The fields of a condition set and its conditions, beside what they say of samples. */
+/** Form with the fields and conditions of a condition set, and the results for samples. */
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { completeTypes } from '../../interface/completions.ts'
 import { Problem } from '../../interface/problem.ts'
@@ -17,7 +17,7 @@ import { useTrial } from './use-trial.ts'
 
 const ConditionsEditor = lazy(() => import('./editor/conditions-editor.tsx'))
 
-/** `savedKey`: of a set that is saved; null: it is a new one. `problem`: what was refused last. */
+/** `savedKey`: key of a saved set; null for a new set. `problem`: the last error. */
 export function SetForm({
   draft,
   onChange,
@@ -29,7 +29,7 @@ export function SetForm({
   readonly onChange: (draft: SetDraft) => void
   readonly savedKey: string | null
   readonly problem: unknown
-  /** What stands below the fields. */
+  /** Content below the fields. */
   readonly children?: ReactNode
 }) {
   const texts = useTexts().model.sets

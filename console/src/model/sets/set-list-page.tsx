@@ -1,4 +1,4 @@
-/** All condition sets, each with what it says. */
+/** List of all condition sets with a summary of their conditions. */
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { answerOf, service } from '../../interface/client.ts'

@@ -1,4 +1,4 @@
-/** One condition set: what it is and says, tried on samples, changed, deleted; and the rules on it. */
+/** Page of one condition set: view, try on samples, edit and delete it, and manage the rules that use it. */
 import { useEffect, useState } from 'react'
 import { useQueryClient } from '@tanstack/react-query'
 import { answerOf, onlyAs, service, taggedAnswerOf } from '../../interface/client.ts'
@@ -40,13 +40,13 @@ export default function SetPage({ setKey }: { readonly setKey: string }) {
   return <SavedSetPage current={data} />
 }
 
-/** `current`: as it is now, by anybody's change. */
+/** `current`: the set as stored now, including changes by other users. */
 function SavedSetPage({ current }: { readonly current: SavedSet }) {
   const place = usePlace()
   const texts = useTexts().model.sets
   const write = useWrite()
   const queries = useQueryClient()
-  /** What the draft began with. */
+  /** The version that the draft is based on. */
   const [base, setBase] = useState(current)
   const [draft, setDraft] = useState(current.draft)
   const [problem, setProblem] = useState<unknown>(null)
@@ -55,7 +55,8 @@ function SavedSetPage({ current }: { readonly current: SavedSet }) {
   useEdits(isChanged)
   const decides = changed.includes('text') || changed.includes('parent')
   const isOvertaken = isChanged && current.tag !== base.tag && differences(draft, current.draft).length > 0
-  // Nothing was typed, or all of it is there: what is there now is what one goes on from.
+  // Without a conflict (nothing was typed, or the stored set equals the draft), the draft continues from the
+  // current version.
   useEffect(() => {
     if (current.tag === base.tag || isOvertaken) return
     setBase(current)
@@ -90,7 +91,7 @@ function SavedSetPage({ current }: { readonly current: SavedSet }) {
       })
     } catch (refused) {
       if (refused instanceof Problem && refused.isStale) {
-        // The page shows what is there now beside what was typed, where the two differ.
+        // If both versions differ, the page shows the current one next to the draft.
         sayProblem(refused)
         await queries.invalidateQueries({ queryKey: place.key('condition_set') })
         return

@@ -1,4 +1,4 @@
-/** Condition sets: the list, a page for each, and one for a new one. */
+/** Routes of the condition set pages: the list, a page per set, and a page for a new set. */
 import { lazy } from 'react'
 import { Route, Switch } from 'wouter'
 import { NEW, partOf } from '../../shell/address.ts'

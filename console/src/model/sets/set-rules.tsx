@@ -1,4 +1,7 @@
-/** The rules on a set: who matches the one side may do it on what matches the other. */
+/**
+ * Rules that use a set: users that match one side can perform the action on resources that match the other
+ * side.
+ */
 import { useState } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
 import { usePages } from '../../interface/pages.ts'
@@ -38,7 +41,7 @@ export function SetRules({ set }: { readonly set: ConditionSet }) {
   )
   const columns: readonly Column<SetRule>[] = [
     { id: 'permission', header: texts.permission, cell: rule => <code>{rule.permission}</code> },
-    // The other side is this set.
+    // The other side of the new rule is this set.
     type === 'userset'
       ? {
           id: 'resource',

@@ -1,4 +1,4 @@
-/** Samples, and what the conditions say of each. */
+/** Editor for samples, and the results of the conditions for each. */
 import { completeTenants, completeUsers } from '../../interface/completions.ts'
 import { Action } from '../../parts/action.tsx'
 import { KeyInput, LongTextInput } from '../../parts/fields.tsx'

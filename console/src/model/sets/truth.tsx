@@ -1,4 +1,6 @@
-/** What a condition is: true, false or unknown, in a word, a mark and a colour; and what each of its tests found. */
+/**
+ * Result of a condition (true, false or unknown) as a word, a mark and a color, and the results of its tests.
+ */
 import { Badge } from '../../parts/page.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { operandWords } from './condition-words.ts'
@@ -13,7 +15,7 @@ const LOOKS = {
   unknown: { kind: 'warn', mark: '?' },
 } as const
 
-/** `isWhole`: of a whole set, whose words are those of a match. */
+/** `isWhole`: the result is that of a whole set, so it is labeled as a match. */
 export function Truth({
   value,
   isWhole = false,

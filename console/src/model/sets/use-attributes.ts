@@ -1,4 +1,7 @@
-/** The attributes that conditions may look at: those that are declared. Asked for when one begins to write a name. */
+/**
+ * Attributes for completion in conditions: those that the model declares. Loaded when the user starts to type
+ * a name.
+ */
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
@@ -9,7 +12,7 @@ const KEPT_MS = 60_000
 const LISTED_MAX = 100
 const TENANTS = '__tenant'
 
-/** `resource`: the key of the resource that a set is limited to; empty: none. */
+/** `resource`: key of the resource type to which the set is limited; empty for none. */
 export function useAttributes(resource: string): () => Promise<readonly KnownAttribute[]> {
   const place = usePlace()
   const queries = useQueryClient()
@@ -40,7 +43,7 @@ export function useAttributes(resource: string): () => Promise<readonly KnownAtt
           staleTime: KEPT_MS,
           retry: false,
         })
-        // Completion goes without what cannot be had.
+        // If the attributes cannot be loaded, completion works without them.
         .catch(() => [])
       return attributes.map(({ key: name, type, description }) => ({
         path: `${root}.${name}`,

@@ -1,4 +1,4 @@
-/** Samples that a set is tried on. Some are there from the start, so that one sees at once what it says. */
+/** Samples for trying a set. Some are loaded from the start, so that results are visible immediately. */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { completeUsers } from '../../interface/completions.ts'
@@ -34,7 +34,7 @@ export function useSamples(type: SetType, resource: string): Samples {
     }))
     return named.length === 0 ? [emptySample(0)] : named
   }, [data, type])
-  /** Null: nobody has touched them. */
+  /** Null until the user edits the samples. */
   const [own, setOwn] = useState<readonly SampleDraft[] | null>(null)
   const [surroundings, setSurroundings] = useState<Surroundings>({ tenant: '', context: '' })
   const samples = own ?? given

@@ -1,12 +1,15 @@
-/** A set that is saved, with what it takes to change it only as it was seen; and how many rules and sets rest on it. */
+/**
+ * Loads a saved condition set with its `ETag` for conditional writes, and the rules and sets that depend on
+ * it.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service, taggedAnswerOf } from '../../interface/client.ts'
 import { usePlace } from '../../shell/place.tsx'
 import { type ConditionSet, draftOf, type SetDraft } from './set-draft.ts'
 
-/** Rules that are named one by one before a change; of more there is the number. */
+/** Maximum number of rules that are listed before a change. If there are more, only their number is shown. */
 export const NAMED_RULES_MAX = 5
-/** Rules that can be put back with their set. */
+/** Maximum number of rules that can be restored with their set. */
 export const KEPT_RULES_MAX = 100
 
 export interface SavedSet {
@@ -27,7 +30,8 @@ export function useSet(key: string) {
           signal,
         }),
       )
-      // After the set: a parent that is newer than the tag is refused with it, and an older one would be written back.
+      // Read after the set. If the parent changes in between, a write with the older tag fails; in the
+      // reverse order, it would restore an outdated parent.
       const above = await answerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}/ancestors', {
           params: { path, query: { per_page: 1 } },
@@ -42,10 +46,10 @@ export function useSet(key: string) {
 export type SetRule = Schemas['SetRule']
 
 interface RestingOnSet {
-  /** The first of them. */
+  /** The first rules only. */
   readonly rules: readonly SetRule[]
   readonly total: number
-  /** Of sets below; at most as many as a page has. */
+  /** Child sets, at most one page of them. */
   readonly below: readonly ConditionSet[]
 }
 

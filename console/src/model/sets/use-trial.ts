@@ -1,4 +1,4 @@
-/** Tries a set as it is being written: what is wrong with its conditions, and what they say of samples. */
+/** Tries a condition set while it is edited: errors in its conditions, and its results for samples. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'
@@ -8,10 +8,10 @@ import { usePlace } from '../../shell/place.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { readJson, readObject, type SetDraft } from './set-draft.ts'
 
-/** How long a text stands still before it is tried. */
+/** Pause in typing, in milliseconds, after which the text is tried. */
 const PAUSE_MS = 300
 
-/** What the values of samples rest on. */
+/** Kinds of changes that can affect the results of samples. */
 const TRIED_NOUNS = ['user', 'resource_instance', 'tenant', 'role_assignment', 'condition_set'] as const
 
 export type TriedSample = Schemas['TryConditionSetAnswerSamplesItem']
@@ -20,35 +20,35 @@ export interface SampleDraft {
   readonly id: number
   readonly user: string
   readonly instance: string
-  /** In JSON; empty: none. */
+  /** JSON; empty for none. */
   readonly attributes: string
 }
 
-/** What all samples share. */
+/** Values that all samples share. */
 export interface Surroundings {
   readonly tenant: string
-  /** In JSON; empty: none. */
+  /** JSON; empty for none. */
   readonly context: string
 }
 
 export interface ConditionFinding {
-  /** The path in the conditions; a number: the place in the text where it is no JSON. */
+  /** Path in the conditions; a number is the offset in a text that is not valid JSON. */
   readonly place: readonly (string | number)[] | number
   readonly message: string
 }
 
 export interface UsedTrial {
-  /** Of the text as it stands; null: nobody knows yet. */
+  /** Findings about the current text; null if they are not known yet. */
   readonly findings: readonly ConditionFinding[] | null
   readonly warnings: readonly string[]
-  /** The samples that were asked, in their order; null: there are none yet. */
+  /** Results of the samples in request order; null if there are none yet. */
   readonly samples: readonly TriedSample[] | null
-  /** Whether `samples` are of what stands there now. */
+  /** True if the result is about the current draft and samples. */
   readonly isCurrent: boolean
   readonly error: Error | null
 }
 
-/** `savedKey`: of a set that is saved; null: it is a new one. */
+/** `savedKey`: key of a saved set; null for a new set. */
 export function useTrial(
   draft: SetDraft,
   savedKey: string | null,
@@ -110,7 +110,7 @@ function requestOf(
     parent_id: draft.parent === '' ? null : draft.parent,
     samples: samples.map(({ user, instance, attributes }) => ({
       ...(user !== '' && { user }),
-      // What is no reference yet, would be refused.
+      // The service would reject an incomplete reference.
       ...(/^[^:]+:.+$/.test(instance) && { resource_instance: instance }),
       ...filled('attributes', readObject(attributes)),
     })),

@@ -1,4 +1,7 @@
-/** The keys that the key in use manages: listed, made, rotated, revoked. The key of an environment manages none. */
+/**
+ * Page of the API keys that the key of the session manages: list, create, rotate and revoke. An environment
+ * key manages none.
+ */
 import { useState } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
 import { usePages } from '../../interface/pages.ts'
@@ -40,7 +43,10 @@ export function KeysPage() {
   )
 }
 
-/** `ownProject`: of the key in use, which manages the keys of its environments alone; null: it manages all. */
+/**
+ * `ownProject`: project of the key of the session, if it manages only the keys of that project; null if it
+ * manages all keys.
+ */
 function KeyList({ ownProject }: { readonly ownProject: string | null }) {
   const { texts, moment } = useSpoken()
   const said = texts.operations.keys
@@ -127,7 +133,10 @@ function KeyName({ apiKey }: { readonly apiKey: ApiKey }) {
   )
 }
 
-/** When, and with which other key: that may be gone, and its name is what it was then. */
+/**
+ * Creation time of a key, and the key that created it. That key may no longer exist; its name was stored at
+ * creation.
+ */
 function Made({ apiKey: { created_at: at, created_by: by } }: { readonly apiKey: ApiKey }) {
   const { texts, moment } = useSpoken()
   const said = texts.operations.keys

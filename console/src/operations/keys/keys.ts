@@ -1,20 +1,23 @@
-/** API keys as the interface lists them. Secrets are in no list, and in no query's cache. */
+/** API keys as listed by the API. Secrets are never in a list or in the query cache. */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'
 import { useTexts } from '../../texts/texts.tsx'
 
 export type ApiKey = Schemas['ApiKey']
 
-/** The start of the key of each query about keys. */
+/** First element of the query keys for API keys. */
 export const KEYS = 'keys'
 
-/** What it is called in sentences. */
+/** Name of the key within sentences. */
 export function useKeyName({ id, name }: ApiKey): string {
   const { unnamed } = useTexts().operations.keys
   return name ?? unnamed(id.slice(0, 8))
 }
 
-/** The names of what a key opens; until they are known, or where they may not be read, ids. */
+/**
+ * Names of the project and environment that a key is scoped to. Ids, if the names are not loaded yet or
+ * cannot be read.
+ */
 export function useOpenedNames({ project_id, environment_id }: ApiKey): {
   readonly project: string | null
   readonly environment: string | null

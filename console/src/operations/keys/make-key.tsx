@@ -1,4 +1,4 @@
-/** Makes a key, and shows its secret. */
+/** Dialog that creates an API key and shows its secret. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
@@ -17,7 +17,7 @@ const FIELDS = ['name', 'project_id', 'environment_id']
 
 type Kind = ApiKey['object_type']
 
-/** `ownProject`: the key in use may make keys of its environments alone; null: it may make any. */
+/** `ownProject`: project in which the session can create keys; null if it can create any key. */
 export function MakeKey({ ownProject }: { readonly ownProject: string | null }) {
   const texts = useTexts().operations.keys
   const place = usePlaceIfAny()
@@ -27,7 +27,7 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
   const [project, setProject] = useState('')
   const [environment, setEnvironment] = useState('')
   const settledProject = useSettled(project)
-  /** While its key is being typed it is none yet. */
+  /** A partly typed key does not name a project yet. */
   const isProject = async (typed: string, signal: AbortSignal): Promise<boolean> =>
     typed !== '' &&
     (typed === ownProject || (await projectsLike(typed, signal)).some(({ id }) => id === typed))

@@ -1,4 +1,4 @@
-/** What is to be read with the key of an environment, which manages no keys. */
+/** Shown to sessions with an environment key, which cannot manage keys. */
 import { Action } from '../../parts/action.tsx'
 import { Card } from '../../parts/page.tsx'
 import { signOut } from '../../session/session.ts'

@@ -1,4 +1,4 @@
-/** Ends a key and its former secret. There is no way back, which is said before. */
+/** Dialog that revokes a key and its previous secret. This cannot be undone, and the dialog says so. */
 import { useQueryClient } from '@tanstack/react-query'
 import { answerOf, service } from '../../interface/client.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
@@ -41,7 +41,7 @@ export function RevokeKey({ apiKey }: { readonly apiKey: ApiKey }) {
   )
 }
 
-/** The row that had the focus is gone. */
+/** Moves the focus to the top, because the focused row was removed. */
 function readFromTop(): void {
   requestAnimationFrame(() => {
     if (document.activeElement === document.body) document.querySelector<HTMLElement>('h1')?.focus()

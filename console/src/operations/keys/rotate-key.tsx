@@ -1,4 +1,6 @@
-/** Gives a key a new secret, and shows it. The one before stays good as long as was chosen. */
+/**
+ * Dialog that gives a key a new secret and shows it. The previous secret stays valid for the selected time.
+ */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
@@ -19,7 +21,7 @@ export function RotateKey({ apiKey }: { readonly apiKey: ApiKey }) {
   const queries = useQueryClient()
   const [overlap, setOverlap] = useState<Overlap>(HOUR)
   const { id, object_type, former_secret_valid_until: former } = apiKey
-  // It may be the key in use: the session would be over before its new secret was read.
+  // The key could be that of the session, which would end before the user has read the new secret.
   const isMaybeOwn = object_type === 'org'
   return (
     <ActionDialog

@@ -1,4 +1,4 @@
-/** A secret that is read once: it is on the screen, in nothing that is kept, and gone when its dialog closes. */
+/** Shows a secret once. It is not stored anywhere and is removed when its dialog closes. */
 import { useRef } from 'react'
 import { CopyAction } from '../../parts/copy-action.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -11,7 +11,7 @@ export function SecretText({ secret }: { readonly secret: string }) {
       <p>
         <strong>{texts.secretOnce}</strong>
       </p>
-      {/* No field: what has the focus first is what copies it. */}
+      {/* Not an input field, so that the copy button gets the initial focus. */}
       <p className="secret">
         <span className="heard">{texts.secret}: </span>
         <code ref={shown}>{secret}</code>

@@ -1,15 +1,15 @@
-/** How uPlot draws one plot. Colours come from the page: those of the legend's marks, of its text and of its lines. */
+/** Configures uPlot for one plot. Colors come from the page: those of the legend, the text and the lines. */
 import uPlot from 'uplot'
 import type { SpokenFigures } from '../spoken-figures.ts'
 import type { PlotKind } from './plot-list.ts'
 import { type Sample, SHOWN_MS } from './recent.ts'
 
 export const HEIGHT_PX = 170
-/** For the figures at the edge: of each letter, and beside it. */
+/** Width per character of the axis labels, and the space next to them. */
 const LETTER_PX = 7
 const MARGIN_PX = 14
 const SECONDS_SHOWN_MAX = SHOWN_MS / 1_000
-/** Of a node that has just started. */
+/** Minimum time range, for a node that has just started. */
 const SECONDS_SHOWN_MIN = 120
 const MINUTE_SECONDS = 60
 const DASHES = [6, 4]
@@ -18,7 +18,7 @@ const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "L
 export interface Colors {
   readonly ink: string
   readonly grid: string
-  /** Of each line. */
+  /** Color of each line. */
   readonly lines: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export function columnsOf({ lines }: PlotKind, samples: readonly Sample[]): uPlo
   return [times, ...lines.map(({ read }) => samples.map(read))]
 }
 
-/** `onCursor` gets which sample the cursor is at; null: it is at none. */
+/** `onCursor` receives the index of the sample under the cursor; null if there is none. */
 export function optionsOf(
   plot: PlotKind,
   {
@@ -53,7 +53,7 @@ export function optionsOf(
     height: HEIGHT_PX,
     padding: [10, 12, 0, 0],
     legend: { show: false },
-    // One moment is looked at in all plots together.
+    // Synchronizes the cursor of all plots.
     cursor: { y: false, drag: { x: false, y: false }, sync: { key: 'operations' } },
     hooks: { setCursor: [({ cursor }) => onCursor(cursor.idx ?? null)] },
     scales: {
@@ -76,7 +76,7 @@ export function optionsOf(
         ...(plot.isLogarithmic && {
           grid: { ...axis.grid, filter: (_, values) => values.map(ifPowerOfTen) },
         }),
-        // Of lines that have no figure it is null.
+        // The value is null for grid lines without a label.
         values: (_, values: readonly (number | null)[]) =>
           values.map(value => (value === null ? '' : figures.brief(value))),
       },
@@ -93,7 +93,7 @@ export function optionsOf(
   }
 }
 
-/** Of what is there: uPlot's own ends of a single sample are a day apart. */
+/** Range of the existing samples. For a single sample, uPlot would choose a range of one day. */
 function lastMinutes({ data: [times] }: uPlot): uPlot.Range.MinMax {
   const end = times.at(-1) ?? 0
   const span = Math.min(Math.max(end - (times[0] ?? end), SECONDS_SHOWN_MIN), SECONDS_SHOWN_MAX)
@@ -104,12 +104,15 @@ function rangeFromZero(_: uPlot, _from: number | null, to: number | null): uPlot
   return [0, to !== null && to > 0 ? to * 1.1 : 1]
 }
 
-/** Whole powers of ten. */
+/** Range from one power of 10 to another. */
 function logarithmicRange(_: uPlot, from: number | null, to: number | null): uPlot.Range.MinMax {
   return from === null || to === null || from <= 0 ? [0.1, 10] : uPlot.rangeLog(from, to, 10, true)
 }
 
-/** Where samples are too close for points, one between two gaps has one: no line leads to it. */
+/**
+ * Points to draw if samples are too dense for points: a sample between two gaps has no line, so it gets a
+ * point.
+ */
 function alone({ data }: uPlot, series: number, isShown: boolean): number[] | null {
   if (isShown) return null
   const values = data[series]!
@@ -119,7 +122,7 @@ function alone({ data }: uPlot, series: number, isShown: boolean): number[] | nu
   )
 }
 
-/** The others have a line in no place that one could read. */
+/** Labels only powers of 10; labels of the other grid lines would be too close to read. */
 function ifPowerOfTen(value: number): number | null {
   const power = Math.log10(value)
   return Math.abs(power - Math.round(power)) < 1e-9 ? value : null

@@ -1,8 +1,8 @@
-/** Which plots there are, and what each draws of a sample. Null is a gap. */
+/** List of the plots, and the values that each one draws per sample. Null is a gap. */
 import type { operationsEn } from '../../texts/operations.en.ts'
 import type { Sample } from './recent.ts'
 
-/** Lines of one plot differ by colour and by dashes: colour alone tells nobody anything. */
+/** A line of a plot. Lines differ by color and by dashes, because color alone is not accessible. */
 export interface Line {
   readonly name: string
   readonly tone: 'accent' | 'allow' | 'deny' | 'warn'

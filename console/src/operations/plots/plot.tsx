@@ -1,4 +1,7 @@
-/** One plot: what it shows in words, the lines, what they say at the cursor or last, and all of it as a table. */
+/**
+ * One plot: a description, the lines, their values at the cursor or the last sample, and a table of all
+ * values.
+ */
 import { useEffect, useId, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
@@ -90,7 +93,7 @@ export function Plot({ plot, samples }: { readonly plot: PlotKind; readonly samp
   )
 }
 
-/** As the page shows them now. */
+/** The colors currently shown on the page. */
 function colorsIn(figure: HTMLElement): Colors {
   const { color, borderTopColor } = getComputedStyle(figure.querySelector('.plot-canvas')!)
   const marks = [...figure.querySelectorAll('.mark')]

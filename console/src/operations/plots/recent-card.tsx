@@ -1,4 +1,4 @@
-/** The last minutes of a node, as plots. */
+/** Plots of the last minutes of a node. */
 import { useState } from 'react'
 import { Problem } from '../../interface/problem.ts'
 import { Choice } from '../../parts/fields.tsx'

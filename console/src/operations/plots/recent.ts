@@ -1,6 +1,6 @@
 /**
- * What nodes did in the last minutes. Behind a balancer one answer is of this node and the next of that one: of each the last answer is
- * kept, and each is whole.
+ * Samples of the last minutes, by node. Behind a load balancer, responses come from alternating nodes: the
+ * last response of each node is kept, and each response is complete.
  */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'
@@ -12,7 +12,7 @@ export type Sample = Recent['samples'][number]
 
 export const SHOWN_MS = 15 * 60_000
 
-/** The answers of all nodes that answered while somebody looked, by when each answered first. */
+/** Last responses of all nodes seen while the page is open, in the order of their first response. */
 export function useRecent() {
   return useQuery<readonly Recent[]>({
     queryKey: ['recent'],
@@ -20,7 +20,7 @@ export function useRecent() {
       const answered = await answerOf(service.GET('/v2/nodes/this/recent', { signal }))
       return withAnswer(client.getQueryData<readonly Recent[]>(['recent']) ?? [], answered)
     },
-    // Who may not read this is told so once.
+    // Polling stops if the session is not allowed to read this.
     refetchInterval: ({ state: { error } }) =>
       error instanceof Problem && error.status === 403 ? false : AGAIN_MS,
   })

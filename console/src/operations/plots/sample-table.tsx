@@ -1,4 +1,4 @@
-/** What a plot draws, for those who read it: every sample, the newest first. Made when it is opened. */
+/** Table of all samples of a plot, newest first, as an accessible alternative. Rendered when it is opened. */
 import { useState } from 'react'
 import { useTexts } from '../../texts/texts.tsx'
 import { useSpokenFigures } from '../spoken-figures.ts'

@@ -1,4 +1,4 @@
-/** A number that changes when the colours of the page do: what is painted on a canvas must be painted anew. */
+/** Counter that changes when the colors of the page change, so that canvases are redrawn. */
 import { useSyncExternalStore } from 'react'
 
 let changes = 0

@@ -1,10 +1,12 @@
-/** What may be written at a place in conditions: attributes, operators, connectives. */
+/**
+ * Completion in the conditions editor: attributes, operators and connectives that are valid at a position.
+ */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
 import { syntaxTree } from '@codemirror/language'
 import type { SyntaxNode } from '@lezer/common'
 import { namesAround, placeOf } from './places.ts'
 
-/** An attribute that is declared, or that the service computes. */
+/** An attribute that is declared in the model or computed by the service. */
 export interface KnownAttribute {
   readonly path: string
   readonly type: string
@@ -20,7 +22,7 @@ export interface Vocabulary {
   }
 }
 
-/** Operators as `docs/conditions.md` has them, each with what is written behind it. */
+/** Operators as documented in `docs/conditions.md`, each with a template for its operand. */
 const OPERATORS = {
   equals: '""',
   'not-equals': '""',
@@ -48,7 +50,7 @@ type Operator = keyof typeof OPERATORS
 
 const CONNECTIVES = { allOf: '[]', anyOf: '[]', not: '{}' } as const
 
-/** Roots of paths that are no attribute of anything that is declared. */
+/** Roots of paths for which the model declares no attributes. */
 const ROOTS: readonly KnownAttribute[] = [
   { path: 'user.key', type: 'string' },
   { path: 'user.roles', type: 'array' },
@@ -100,9 +102,9 @@ export function completionOf(vocabulary: Vocabulary) {
 
 interface WrittenPlace {
   readonly names: readonly string[]
-  /** Whether the name of a member stands there, and not a value. */
+  /** True for the position of a member name, false for a value. */
   readonly isName: boolean
-  /** What is replaced: between the quotes, if there are any. */
+  /** Start of the replaced text: inside the quotes, if there are any. */
   readonly from: number
   readonly to: number
   readonly isQuoted: boolean
@@ -118,7 +120,7 @@ function placeAt(context: CompletionContext, node: SyntaxNode): WrittenPlace | n
     const names = namesAround(state, isName ? node.parent! : node)
     return { names, isName, from: node.from + 1, to: isClosed ? node.to - 1 : node.to, isQuoted: true }
   }
-  // A string that is not closed yet is no node of its own.
+  // An unclosed string does not have its own node in the syntax tree.
   const before = /"([\w.:-]*)$/.exec(state.sliceDoc(Math.max(0, pos - 300), pos))
   const object = enclosing(node)
   if (object === null || object.name !== 'Object') return null
@@ -147,7 +149,10 @@ function listed<Word extends string>(
   }))
 }
 
-/** Puts the word there and, where nothing follows it yet, what belongs behind it; the cursor goes to where one writes on. */
+/**
+ * Inserts the label and, if nothing follows yet, the template after it. The cursor is moved to where typing
+ * continues.
+ */
 function inserted(label: string, value: string, isQuoted: boolean): Pick<Completion, 'label' | 'apply'> {
   return {
     label,

@@ -1,4 +1,4 @@
-/** Where conditions are written: JSON with completion, and what is wrong with them at its place and in a list below. */
+/** Editor for conditions: JSON with completion. Errors are marked in the text and listed below. */
 import {
   autocompletion,
   closeBrackets,
@@ -26,7 +26,7 @@ export default function ConditionsEditor({
 }: {
   readonly text: string
   readonly onChange: (text: string) => void
-  /** Of the text as it stands; null: nobody knows yet. */
+  /** Findings about the current text; null if they are not known yet. */
   readonly findings: readonly ConditionFinding[] | null
   readonly attributes: Vocabulary['attributes']
 }) {
@@ -49,7 +49,7 @@ export default function ConditionsEditor({
       override: [completionOf({ attributes: () => known.current(), words: texts.words })],
       icons: false,
       activateOnTypingDelay: 50,
-      // Who types fast means what stands on top.
+      // No delay, so that users who type fast accept the first suggestion.
       interactionDelay: 0,
     }),
     EditorView.lineWrapping,
@@ -57,7 +57,7 @@ export default function ConditionsEditor({
       '.cm-scroller': { maxHeight: 'max(20rem, 60vh)' },
       '.cm-content, .cm-gutter': { minHeight: '10rem' },
     }),
-    // Tab is not among them: it leaves the editor, as it leaves any field.
+    // Tab is not bound, so it leaves the editor as it leaves any field.
     keymap.of([
       ...closeBracketsKeymap,
       ...defaultKeymap,

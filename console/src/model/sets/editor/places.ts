@@ -1,9 +1,12 @@
-/** Places in conditions: from the path that the interface tells to the text, and from the text to what may stand there. */
+/**
+ * Maps between positions in the text of conditions and their meaning: from the path in an API error to a text
+ * range, and from a position to what is valid there.
+ */
 import { ensureSyntaxTree, syntaxTree } from '@codemirror/language'
 import type { EditorState } from '@codemirror/state'
 import type { SyntaxNode } from '@lezer/common'
 
-/** How long a text may be read for its places. */
+/** Time limit for parsing the text, in milliseconds. */
 const READ_MS_MAX = 200
 const VALUES = new Set(['Object', 'Array', 'String', 'Number', 'True', 'False', 'Null'])
 
@@ -12,7 +15,10 @@ export interface Span {
   readonly to: number
 }
 
-/** Where a path leads; where it leads on to nothing, the last thing on it. The name of a member stands for the member. */
+/**
+ * Text range for a path. If the path does not exist, the range of its last existing element. A member is
+ * represented by its name.
+ */
 export function spanOf(state: EditorState, path: readonly (string | number)[]): Span {
   const tree = ensureSyntaxTree(state, state.doc.length, READ_MS_MAX) ?? syntaxTree(state)
   let node = valueIn(tree.topNode)
@@ -27,18 +33,19 @@ export function spanOf(state: EditorState, path: readonly (string | number)[]): 
       continue
     }
     const property: SyntaxNode | null = node.name === 'Object' ? propertyOf(state, node, String(part)) : null
-    // One object stands for a list of one.
+    // A single object is accepted in place of a list with one element.
     if (property === null && part === 0) continue
     if (property === null) break
     span = property.getChild('PropertyName') ?? property
     node = valueIn(property)
   }
-  // A member is marked whole where it is short; of an object or a list its name is enough.
+  // A member with a scalar value is marked completely; for an object or a list, marking its name is
+  // sufficient.
   const isShort = node !== null && node.name !== 'Object' && node.name !== 'Array'
   return { from: span.from, to: isShort ? node!.to : span.to }
 }
 
-/** Of members of one name the last counts. */
+/** If a name occurs several times, the last member counts. */
 function propertyOf(state: EditorState, object: SyntaxNode, name: string): SyntaxNode | null {
   return object.getChildren('Property').findLast(property => nameOf(state, property) === name) ?? null
 }
@@ -48,7 +55,7 @@ export function nameOf(state: EditorState, property: SyntaxNode): string | null 
   return name === null ? null : unquoted(state.sliceDoc(name.from, name.to))
 }
 
-/** What stands in quotes, whole or not yet. */
+/** Content of a string literal, even if its closing quote is missing. */
 function unquoted(text: string): string {
   try {
     return String(JSON.parse(text))
@@ -69,7 +76,10 @@ function valuesIn(node: SyntaxNode): SyntaxNode[] {
   return found
 }
 
-/** What a place in conditions is: of a condition or a test its members, of a ref its path; `value`: what an attribute is held against. */
+/**
+ * Kind of a position: members of a condition or a test, the path of a `ref`, or `value`, the operand of an
+ * operator.
+ */
 export type Place =
   | { readonly kind: 'condition' | 'ref' }
   | { readonly kind: 'test'; readonly path: string }
@@ -78,7 +88,10 @@ export type Place =
 const CONNECTIVES = new Set(['allOf', 'and', 'anyOf', 'or', 'not'])
 const MATCHES = new Set(['object_match', 'any_match', 'all_match'])
 
-/** `names`: of the members that lead to the place, from the outside; lists between them do not count. Null: nothing is known of it. */
+/**
+ * `names`: names of the members that enclose the position, outermost first, without lists. Null if nothing is
+ * known about the position.
+ */
 export function placeOf(names: readonly string[]): Place | null {
   let at: 'condition' | 'test' | 'operand' | 'match' | 'tests' | 'ref' = 'condition'
   let path = ''
@@ -106,7 +119,7 @@ export function placeOf(names: readonly string[]): Place | null {
   return at === 'operand' ? { kind: 'value', path, operator } : null
 }
 
-/** The names of the members around a node, from the outside, without that of the node itself. */
+/** Names of the members that enclose a node, outermost first, without the name of the node itself. */
 export function namesAround(state: EditorState, node: SyntaxNode): string[] {
   const names: string[] = []
   for (let around = node.parent; around !== null; around = around.parent) {
