@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { HANG_MS } from './test/support/hang.ts'
 
-/** Levels of tests, each a folder. CONTRIBUTING.md states which level a test belongs to. */
+/** Levels of tests, one folder each. CONTRIBUTING.md states which level a test belongs to. */
 const FOLDERS = ['test/long', 'test/faults', 'test/clients']
 const clock = { testTimeout: HANG_MS, hookTimeout: HANG_MS, teardownTimeout: HANG_MS }
 const shared = { extends: true as const }
@@ -11,13 +11,15 @@ export default defineConfig({
   test: {
     ...clock,
     pool: 'forks',
-    // Files of a worker share its modules: a fifth of the processor time was the import of the same modules by each file.
+    // Files in a worker share its modules: importing them again for each file took one fifth of the processor
+    // time.
     isolate: false,
-    // One more than the cores of the reference machine: a file that waits for a process leaves its core to another file.
+    // One more than the cores of the reference machine: while a file waits for a process, another file can
+    // use its core.
     maxWorkers: 3,
     globalSetup: ['test/support/build-setup.ts', 'test/support/redis-setup.ts'],
     setupFiles: 'test/support/patient-fetch.ts',
-    // The lock on data directories uses node:sqlite, which Node 22 still announces as experimental.
+    // The lock on data directories uses node:sqlite, for which Node 22 prints an experimental warning.
     execArgv: ['--disable-warning=ExperimentalWarning'],
     expect: { poll: { timeout: HANG_MS } },
     projects: [
@@ -32,7 +34,7 @@ export default defineConfig({
       { ...shared, test: { name: 'long', include: ['test/long/**/*.test.ts'] } },
       { ...shared, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], ...alone(1) } },
       { ...shared, test: { name: 'clients', include: ['test/clients/**/*.test.ts'], ...alone(2) } },
-      // Measurements: each in a process of its own, and one at a time.
+      // Measurements: each in its own process, one at a time.
       {
         ...shared,
         test: { name: 'claims', include: ['bench/claims/**/*.claim.ts'], isolate: true, ...alone(3) },

@@ -1,13 +1,16 @@
-/** What a bench scenario offers: data, and questions with their right answers known by construction or by the baseline. */
+/**
+ * Interface of benchmark datasets: data, and checks whose right decisions are known by construction or from a
+ * baseline.
+ */
 import type { Change, Derivation } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 
 export interface Dataset {
   readonly name: string
-  /** Schema, tenants, users, instances; then the facts proper: assignments and tuples. */
+  /** Schema, tenants, users and instances. The facts (assignments and tuples) follow in `facts`. */
   things(): Iterable<Change>
   facts(): Iterable<Change>
-  /** Questions meant to be allowed, or denied; a bench asks the baseline and keeps those that are. */
+  /** Checks that are probably allowed or denied. Benches query the baseline and keep those that are. */
   candidates(count: number, kind: 'allowed' | 'denied'): Query[]
 }
 
@@ -15,12 +18,18 @@ export function from(role: string, onType: string, relation: string): Derivation
   return { role, onType, relation, guarded: false }
 }
 
-/** Groups whose members get `role` on objects of `type`, as the groups API stores it (native.md C.4). */
+/**
+ * Relation that passes `role` on objects of `type` to group members, as the groups API stores it (native.md
+ * C.4).
+ */
 export function groupRelation(role: string): string {
   return `group_group_${role}`
 }
 
-/** Types group, folder and document, with viewers, editors and owners inherited down the tree and given by groups. */
+/**
+ * Types group, folder and document, with the roles viewer, editor and owner, which are inherited down the
+ * tree and granted through groups.
+ */
 export function driveSchema(): Change[] {
   const roles = ['viewer', 'editor', 'owner']
   const tree = (type: string): Change[] =>

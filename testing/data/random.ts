@@ -1,4 +1,4 @@
-/** A seeded generator (mulberry32), so that a dataset is the same on every machine. */
+/** Seeded random number generator (mulberry32): a dataset is the same on every machine. */
 export class Random {
   #state: number
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed | 0
   }
 
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
@@ -23,12 +23,12 @@ export class Random {
     return from[this.below(from.length)]!
   }
 
-  /** True in this part of the cases. */
+  /** True with this probability. */
   chance(share: number): boolean {
     return this.next() < share
   }
 
-  /** Brings the items into any order, in place (Fisher and Yates). */
+  /** Shuffles the items in place (Fisher and Yates). */
   shuffle(items: unknown[]): void {
     for (let last = items.length - 1; last > 0; last--) {
       const other = this.below(last + 1)

@@ -1,6 +1,6 @@
 /**
- * Changes in words, for tests that read as specifications. Instances are written `type:key` here, split at the
- * first colon; tests about odd keys write their instances out.
+ * Builders of changes, for tests that read like specifications. Instances are written as `type:key` and split
+ * at the first colon. Tests about unusual keys write their instances in full.
  */
 import type { Change, Derivation, InstanceKey, Permission } from '#model/change.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
@@ -43,12 +43,12 @@ export function tenantRole(key: string, words: RoleWords = {}): ChangeOf<'role-p
   return rolePut(null, key, words, permissions)
 }
 
-/** An entry of `granted_to`: holders of the source role get this role over the relation. */
+/** A derivation, as in `granted_to`: users with the source role get this role through the relation. */
 export function heldBy(source: { role: string; on: string; over: string }): Derivation {
   return { role: source.role, onType: source.on, relation: source.over, guarded: false }
 }
 
-/** The same with a guard: void for users with any direct role on the object. */
+/** A derivation with a guard: it has no effect for users with a direct role on the object. */
 export function heldUnlessDirectBy(source: { role: string; on: string; over: string }): Derivation {
   return { ...heldBy(source), guarded: true }
 }
@@ -57,7 +57,7 @@ export function relation(objectType: string, key: string, subjectType: string): 
   return { kind: 'relation-put', type: objectType, relation: key, subjectType }
 }
 
-/** A user set on any type, without parent, unless `more` says otherwise. */
+/** A user set for any type and without a parent, unless `more` specifies otherwise. */
 export function conditionSet(
   set: string,
   conditions: object,
@@ -93,12 +93,12 @@ export function link(subject: string, over: string, object: string): ChangeOf<'t
   }
 }
 
-/** A role of viewers of the type, which viewers of the folder above have as well. */
+/** A viewer role of the type, which viewers of the parent folder also have. */
 export function viewerBelow(type: string, ...can: readonly string[]): ChangeOf<'role-put'> {
   return role(type, 'viewer', { can, from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })] })
 }
 
-/** A rule on reading documents, all of them unless a resource set is named. */
+/** A rule for reading documents: all documents, unless a resource set is given. */
 export function ruleOf(
   userSet: string,
   resourceSet = '__autogen_document',
@@ -107,7 +107,7 @@ export function ruleOf(
   return { kind: 'rule-put', userSet, type: 'document', action: 'read', resourceSet, ...more }
 }
 
-/** The change that removes what the given one puts. */
+/** The change that removes what the given change puts. */
 export function removed(put: Change): Change {
   switch (put.kind) {
     case 'tenant-put':

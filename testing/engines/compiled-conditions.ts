@@ -1,6 +1,6 @@
 /**
- * A condition as the shared index decides it: compiled, over attributes in words. Rules know only whether a set is true, so what it is
- * otherwise is asked of its negation.
+ * Evaluates a condition as the shared index does: compiled, with attributes in encoded form. Rules only
+ * distinguish true from other values, so the negation is evaluated to tell false from unknown.
  */
 import { readInstant } from '#conditions/instants.ts'
 import type { TruthName } from '#conditions/truth.ts'
@@ -21,10 +21,13 @@ import type { StoredInstances } from '#testing/oracle/conditions/conditions.ts'
 
 const TYPE = 'document'
 
-/** Where the attributes of user and resource are: the answer is the same. Those of the tenant are stored, the context is sent. */
+/**
+ * Source of the attributes of user and resource; the result must be the same. Attributes of the tenant are
+ * stored, and the context is part of the request.
+ */
 export type Place = 'stored' | 'sent' | 'both'
 
-/** What is asked about: the time is one, as the service has it. */
+/** Roots with a valid server time, as in the service, and that time in milliseconds. */
 export function withTime(roots: Roots): { readonly roots: Roots; readonly readAt: number } {
   const { time } = roots.server
   const readAt = 1_000 * ((typeof time === 'string' ? readInstant(time)?.seconds : null) ?? 0)

@@ -1,4 +1,4 @@
-/** Condition sets and rules with their compiled form, which follows them: as in an index, without one. */
+/** Condition sets and rules with their compiled form, kept up to date as in an index but without one. */
 import { RuleBook } from '#engine/shared-index/rules/rule-book.ts'
 import { RuleCompiler } from '#engine/shared-index/rules/rule-compiler.ts'
 import { RulesView } from '#engine/shared-index/rules/rules-view.ts'
@@ -10,7 +10,9 @@ export class CompiledRules {
   readonly compiler = new RuleCompiler()
   #stamp = 0
 
-  /** Compiles what has changed. Returns the steps that it took, and what a reader sees; null: there are no rules. */
+  /**
+   * Compiles the changes. Returns the number of steps and the view for readers; null if there are no rules.
+   */
   compile(): { readonly steps: number; readonly view: RulesView | null } {
     const work = this.compiler.compile(this.book.take('compiler'), {
       roleIndexOf: () => 0,

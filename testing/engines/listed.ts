@@ -1,4 +1,7 @@
-/** The listings of an engine as arrays, with attributes as values, and its searches, at once. */
+/**
+ * Runs the resumable listings and searches of an engine to completion. Listings are returned as arrays with
+ * decoded attributes.
+ */
 import type {
   DecisionEngine,
   InstanceFilter,
@@ -58,7 +61,7 @@ export function grantsOn(engine: DecisionEngine, question: UserQuestion, limit: 
   return found.entries
 }
 
-/** More than any test has. */
+/** More than any test needs. */
 const TRIED_MAX = 1_000_000
 
 export type Page = Omit<PageRequest, 'triedMax'> & Partial<PageRequest>

@@ -1,13 +1,13 @@
-/** Packed questions, made by hand, and engines asked in both ways. */
+/** Builds packed queries by hand, and compares both ways to query an engine. */
 import { expect } from 'vitest'
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
 import { PackedQueries, KEY_RANGE, RANGE_LENGTH, USER_RANGE, RANGE_WORDS } from '#model/packed-queries.ts'
 
-/** Bytes between keys. They must not count, whatever key ends before them. */
+/** Bytes between keys. They must not affect the result, whichever key precedes them. */
 const BETWEEN = '~~~'
 
-/** Packs questions. Keys must not be empty. */
+/** Packs queries. Keys must not be empty. */
 export function packed(queries: readonly Query[]): PackedQueries {
   const keyRanges = new Int32Array(queries.length * RANGE_WORDS)
   let text = ''
@@ -30,7 +30,7 @@ export function isPackable({ user, key }: Query): boolean {
   return [user, key ?? 'none'].every(text => text !== '' && text.isWellFormed())
 }
 
-/** The answers of `evaluateAll`. Expects the same answers to the packed questions, together and one by one. */
+/** Results of `evaluateAll`. Expects the same results for the packed queries, together and one by one. */
 export function answersOf(engine: DecisionEngine, queries: readonly Query[]): boolean[] {
   const answers = engine.evaluateAll(queries)
   const all = packed(queries.filter(isPackable))

@@ -1,4 +1,4 @@
-/** The shared index as one engine: writer and reader in one thread, with fixed secrets. */
+/** The shared index as one engine: writer and reader in one thread, with fixed hash secrets. */
 import type {
   ActionQuestion,
   Engine,
@@ -24,7 +24,7 @@ import type { Query } from '#model/decision.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 
 export const SECRETS: HashSecrets = { start: 0x3c6ef372, multiplier: 0x2545f491 }
-/** With these secrets every key collides with every other. */
+/** With these secrets, all keys have the same hash. */
 export const COLLIDING: HashSecrets = { start: 1, multiplier: 0 }
 
 export interface SharedEngineOptions extends RegionSizes {
@@ -128,7 +128,7 @@ export class SharedEngine implements Engine {
   }
 }
 
-/** Collects after every commit, so that numbers and blocks are reused as soon as possible. */
+/** Collects garbage after every commit, so that numbers and blocks are reused as soon as possible. */
 export class CollectingEngine extends SharedEngine {
   override apply(changes: Iterable<Change>): void {
     super.apply(changes)
@@ -161,7 +161,10 @@ export class SavingEngine extends SharedEngine {
   }
 }
 
-/** Builds lists of owners after every commit: some records' worth, so that a commit often comes while one is built, or all. */
+/**
+ * Builds posting lists of attribute values after every commit: a given number of records, so that commits
+ * often arrive during a build, or all of them.
+ */
 export class ListingEngine extends SharedEngine {
   readonly #records: number
 
@@ -177,7 +180,7 @@ export class ListingEngine extends SharedEngine {
   }
 }
 
-/** Saves and restores the index after every commit, and builds its lists of owners anew. */
+/** Saves and restores the index after every commit, and rebuilds its posting lists. */
 export class SavingListingEngine extends SavingEngine {
   override apply(changes: Iterable<Change>): void {
     super.apply(changes)
@@ -185,7 +188,7 @@ export class SavingListingEngine extends SavingEngine {
   }
 }
 
-/** Precomputes closures after every commit, some records' worth of work. */
+/** Precomputes closures after every commit, limited to a given amount of work. */
 export class PrecomputingEngine extends SharedEngine {
   readonly #work: number
 

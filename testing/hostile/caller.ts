@@ -1,4 +1,4 @@
-/** Requests over kept connections, as a caller sends them: what came back is counted, and parsed for nobody who does not ask. */
+/** HTTP client over kept connections. Response bodies are counted, and parsed only on request. */
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 
@@ -8,8 +8,8 @@ export interface Answered {
 }
 
 /**
- * For how long a connection waits for its next request. Less than the ten seconds after which the service closes one that is idle: a
- * request sent in that very moment would be answered by nobody.
+ * Time after which an idle connection is closed. It is shorter than the 10 seconds after which the service
+ * closes idle connections; a request that is sent at that moment would get no response.
  */
 const IDLE_MS = 5_000
 
@@ -24,7 +24,7 @@ export class Caller {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: IDLE_MS })
   }
 
-  /** Rejects when no answer comes. */
+  /** Rejects if there is no response. */
   send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answered> {
     const text = typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body)
     return new Promise((resolve, reject) => {
@@ -57,14 +57,17 @@ export class Caller {
     })
   }
 
-  /** Insists on success, and returns what came. */
+  /** Throws unless the request succeeds. Returns the response body. */
   async done<Body>(method: string, path: string, body?: unknown): Promise<Body> {
     const { status, text } = await this.send(method, path, body)
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text.slice(0, 300)}`)
     return (text === '' ? undefined : JSON.parse(text)) as Body
   }
 
-  /** Sends a request so many times at once on a connection of its own. Resolves with the number of answers when it has ended. */
+  /**
+   * Sends a request `count` times at once on a separate connection. Resolves with the number of responses
+   * when the connection has closed.
+   */
   pipelined(path: string, text: string, count: number): Promise<number> {
     const { hostname, port } = this.#address
     const head =
@@ -76,7 +79,7 @@ export class Caller {
       answers += piece.toString('latin1').split('HTTP/1.1').length - 1
       if (answers >= count) socket.end()
     })
-    // A reset is one of the ways to end.
+    // A reset also closes the connection.
     socket.on('error', () => {})
     return new Promise(resolve => socket.on('close', () => resolve(answers)))
   }

@@ -1,6 +1,7 @@
 /**
- * Sends hostile requests over connections of its own and judges every answer: an error in the contract's form, or 200
- * with what the parsed body really asks for, found without the service. Hangs, faults and lost answers are problems, too.
+ * Sends hostile requests over its own connections and judges every response. A response must be an error in
+ * the specified form, or a 200 with the right result for the parsed body, which is computed without the
+ * service. Hangs, faults and lost responses are also problems.
  */
 import { isUtf8 } from 'node:buffer'
 import { listAuthorizedUsers, listPermissions } from '#decisions/listing.ts'
@@ -16,18 +17,18 @@ import { answerFindings, routes } from '#testing/requests/routes.ts'
 import { type DecisionPath, type HostileRequest, WORLD } from './hostile-requests.ts'
 
 const BODY_BYTES_MAX = 16_777_216
-/** What is sent at once whatever the other side does. */
+/** Bytes that can be sent without the other side reading them. */
 const PACKET_BYTES = 16_384
 const PAGE_SIZE = 1_000
 const PAGE_SIZE_MAX = 10_000
 const REFUSALS = new Set([400, 401, 413])
 
-/** How the HTTP library itself refuses what is no HTTP; and 401, if that was told first. */
+/** Status codes with which the HTTP library rejects invalid HTTP, and 401 if the key was rejected first. */
 const PROTOCOL_ERRORS = new Set([400, 401, 431, 505])
 
 type Json = Readonly<Record<string, unknown>>
 
-/** One connection, opened anew when the service ends it. */
+/** One connection, reopened after the service has closed it. */
 export class HostileCaller {
   readonly #port: number
   readonly #apiKey: string
@@ -38,7 +39,7 @@ export class HostileCaller {
     this.#apiKey = apiKey
   }
 
-  /** `closed`: the connection ended without an answer. Throws when nothing happens at all. */
+  /** `closed`: the connection was closed without a response. Throws if nothing happens at all. */
   async send(request: HostileRequest, id: string): Promise<RawAnswer | 'closed'> {
     this.#connection ??= await RawConnection.open(this.#port)
     const head = [
@@ -52,7 +53,7 @@ export class HostileCaller {
     ].join('\r\n')
     void this.#connection.send(Buffer.concat([Buffer.from(head), request.body]))
     const answer = await this.#connection.answer()
-    // Refused before its body was read, a request ends its connection.
+    // A request that is rejected before its body was read closes its connection.
     if (answer === null || request.lengths.length > 1 || answer.status === 413) this.close()
     return answer ?? 'closed'
   }
@@ -109,7 +110,7 @@ export class HostileJudge {
     ])
   }
 
-  /** What is wrong with an answer; null when nothing is. */
+  /** Problem with a response; null if there is none. */
   problem(request: HostileRequest, id: string, answer: RawAnswer | 'closed'): string | null {
     if (isCutShort(request)) return this.#problemOfCutShort(answer)
     if (answer === 'closed') return isRefusedUnread(request) ? null : 'closed without an answer'
@@ -129,7 +130,10 @@ export class HostileJudge {
     return JSON.stringify(said) === JSON.stringify(right) ? null : `wrong: should be ${JSON.stringify(right)}`
   }
 
-  /** What follows the shorter length looks like a next request that is none: the HTTP library may be first to say so. */
+  /**
+   * The bytes after the shorter length look like an invalid next request, which the HTTP library may reject
+   * first.
+   */
   #problemOfCutShort(answer: RawAnswer | 'closed'): string | null {
     return answer === 'closed' || PROTOCOL_ERRORS.has(answer.status) ? null : `two lengths: ${answer.status}`
   }
@@ -150,7 +154,10 @@ export class HostileJudge {
     return this.#isSurelyRight(request) ? 'refused a request of the right shape' : null
   }
 
-  /** Whether nothing speaks against the request; some that might be refused for their meaning are left out. */
+  /**
+   * True if there is no reason to reject the request. Requests that can be rejected for their meaning are
+   * excluded.
+   */
   #isSurelyRight(request: HostileRequest): boolean {
     const { path, isKeyValid, lengths, body, contentType } = request
     const isPlain = isKeyValid && lengths.length === 1 && /^application\/json(;|$)/.test(contentType ?? '')
@@ -158,7 +165,7 @@ export class HostileJudge {
     const isForShape = !path.includes('search') && path !== '/access/v1/evaluations'
     if (!isPlain || !isShort || !isForShape) return false
     const asked = parse(body)
-    // Half a character is refused even where a doubled name hides it from the parsed body.
+    // A lone surrogate is rejected even if a duplicate name hides it from the parsed body.
     if (asked === undefined || /\\ud/i.test(body.toString())) return false
     try {
       routeOf(path).body!.shape.check(asked)
@@ -199,7 +206,7 @@ export class HostileJudge {
     const known = this.#decided.get(name)
     if (known !== undefined) return known
     const decision = this.#oracle.evaluate(query)
-    // Huge names come once; keeping them would only fill memory.
+    // Huge names occur only once; caching them would only use memory.
     if (name.length < 1_000) this.#decided.set(name, decision)
     return decision
   }
@@ -266,7 +273,10 @@ function isCutShort({ lengths, body }: HostileRequest): boolean {
   return lengths.length > 1 && lengths[0]! < body.length
 }
 
-/** Answered before its body was read, and the rest of that body may meet a reset that overtakes the answer. */
+/**
+ * True if the service responds before it has read the body. The rest of the body can then cause a reset that
+ * overtakes the response.
+ */
 function isRefusedUnread({ lengths, body }: HostileRequest): boolean {
   return body.length > BODY_BYTES_MAX || (lengths.length > 1 && body.length > PACKET_BYTES)
 }
@@ -275,11 +285,11 @@ function routeOf(path: DecisionPath) {
   return routes.find(route => route.path === path)!
 }
 
-/** The JSON of a body, as strict as the contract wants it; undefined when it is none. */
+/** Parses a body as strictly as the API does; undefined if it is not valid JSON. */
 function parse(body: Buffer): unknown {
   if (!isUtf8(body)) return undefined
   try {
-    // A byte order mark is skipped, once.
+    // One byte order mark is skipped.
     const value: unknown = JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''))
     return isWellFormed(value) ? value : undefined
   } catch {
@@ -287,7 +297,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** An explicit stack: what comes may be deep. */
+/** Uses an explicit stack, because the value can be deeply nested. */
 function isWellFormed(value: unknown): boolean {
   const waiting = [value]
   while (waiting.length > 0) {
@@ -299,7 +309,7 @@ function isWellFormed(value: unknown): boolean {
   return true
 }
 
-/** What the messages say, and what tokens look like, is not judged here. */
+/** Removes messages and page tokens, whose texts are not judged here. */
 function withoutWords(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body), (name, value: unknown) => {
     if (name === 'message') return ''
@@ -311,7 +321,10 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whole members from the item or the default; only a type that is all that is missing is completed (authzen.md 4.2). */
+/**
+ * Takes whole members from the item or the defaults. Only a missing type is completed within a member
+ * (authzen.md 4.2).
+ */
 function withDefaults(item: unknown, defaults: Json): Json | null {
   if (!isObject(item)) return null
   const member = (name: string): unknown => {

@@ -1,7 +1,8 @@
 /**
- * Hostile requests to the decision endpoints: good ones over a small world, bent in their structure (members missing, of
- * the wrong type, doubled, deep, huge), in their bytes (no UTF-8, half characters, cut off, megabytes of brackets) and in
- * their head (content types, two lengths). Seeded: the same number gives the same requests, here and in the bench.
+ * Hostile requests to the decision endpoints. Valid requests over a small model are mutated in their
+ * structure (members missing, of the wrong type, duplicate, deep or huge), their bytes (invalid UTF-8, lone
+ * surrogates, truncation, megabytes of brackets) and their headers (content types, two lengths). The
+ * generator is seeded: the same number yields the same requests in tests and benches.
  */
 import type { Change } from '#model/change.ts'
 import { Random } from '#testing/data/random.ts'
@@ -20,7 +21,7 @@ import {
   user,
 } from '#testing/engines/changes.ts'
 
-/** As `Oracle.standingFacts` would give it: a role that others mention first comes bare. */
+/** In the order of `Oracle.standingFacts`: a role that other roles mention first is put without details. */
 export const WORLD: readonly Change[] = [
   resourceType('document', 'read', 'update'),
   resourceType('folder', 'read'),
@@ -80,17 +81,17 @@ export type DecisionPath = (typeof DECISION_PATHS)[number]
 
 export interface HostileRequest {
   readonly path: DecisionPath
-  /** Header lines other than those of host, key, id and length. */
+  /** Value of the `Content-Type` header; null for none. */
   readonly contentType: string | null
   readonly isKeyValid: boolean
-  /** The values of the `Content-Length` headers; usually the one that is right. */
+  /** Values of the `Content-Length` headers; usually one correct value. */
   readonly lengths: readonly number[]
   readonly body: Buffer
-  /** Nothing was done to it that would be a reason to refuse it. */
+  /** True if no mutation gives a reason to reject the request. */
   readonly isGood: boolean
 }
 
-/** JSON whose objects may hold a name twice, and whose leaves are spelled as they are, right or wrong. */
+/** JSON tree whose objects can contain a name twice, and whose leaves are raw text, valid or not. */
 type Node =
   | { readonly kind: 'object'; readonly members: [name: string, value: Node][] }
   | { readonly kind: 'array'; readonly items: Node[] }
@@ -208,7 +209,10 @@ export class HostileRequests {
     }
   }
 
-  /** An item of a batch; whatever it lacks, or has of the wrong kind, is no reason to refuse the batch. */
+  /**
+   * An item of a batch. Missing members or members of the wrong kind must not cause the whole batch to be
+   * rejected.
+   */
   #item(): unknown {
     const dice = this.#dice
     if (dice.chance(0.1)) return JSON.parse(dice.pick(['null', '7', '"item"', '[]', '[{}]', 'true']))
@@ -224,7 +228,7 @@ export class HostileRequests {
     )
   }
 
-  /** One that is not refused: no token, and both dialects alike. */
+  /** Valid page parameters: without a token, and consistent in both dialects. */
   #page() {
     const limit = this.#dice.pick([0, 1, 2, 3, 1_000, 1e6])
     return this.#dice.pick<object>([
@@ -254,7 +258,7 @@ export class HostileRequests {
     return this.#dice.chance(share) ? members : {}
   }
 
-  /** Bends a place in the tree. Whether the request is as good as before. */
+  /** Mutates one position in the tree. Returns whether the request is still valid. */
   #bend(tree: Node): boolean {
     const dice = this.#dice
     const place = dice.pick(roleIndexesIn(tree))
@@ -264,7 +268,7 @@ export class HostileRequests {
       const member = members[at]
       switch (dice.below(member ? 6 : 1)) {
         case 0:
-          // What nobody knows is ignored; some of these names are known somewhere, though.
+          // Unknown members are ignored, but some of these names are known in some requests.
           members.splice(dice.below(members.length + 1), 0, [this.#name(), this.#oddValue()])
           return false
         case 1:
@@ -274,7 +278,7 @@ export class HostileRequests {
           member![1] = this.#oddValue()
           return false
         case 3:
-          // The same name once more: the last one counts.
+          // A duplicate name: the last member counts.
           members.push([member![0], dice.chance(0.5) ? member![1] : this.#oddValue()])
           return false
         case 4:
@@ -329,7 +333,10 @@ export class HostileRequests {
     ])
   }
 
-  /** Any JSON, mostly what does not belong there. `isPlain`: JSON that nobody refuses wherever it is ignored. */
+  /**
+   * A random JSON value, mostly of an unexpected kind. `isPlain`: a value that is always accepted where it is
+   * ignored.
+   */
   #oddValue(isPlain = false): Node {
     const dice = this.#dice
     const huge = dice.pick([1_000, 20_000, 200_000])
@@ -373,7 +380,7 @@ export class HostileRequests {
     )
   }
 
-  /** Bends the bytes themselves. */
+  /** Mutates the bytes themselves. */
   #damage(bytes: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
     const dice = this.#dice
     const at = dice.below(bytes.length + 1)
@@ -435,7 +442,7 @@ function textOf(node: Node): string {
   return `{${node.members.map(([name, value]) => `${JSON.stringify(name)}:${textOf(value)}`).join()}}`
 }
 
-/** Every object and array of the tree. */
+/** All objects and arrays of the tree. */
 function roleIndexesIn(tree: Node): Exclude<Node, { kind: 'leaf' }>[] {
   if (tree.kind === 'leaf') return []
   const children = tree.kind === 'array' ? tree.items : tree.members.map(([, value]) => value)

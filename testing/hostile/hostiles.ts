@@ -1,21 +1,21 @@
 /**
- * What a tenant can do to the others with nothing but the key of its own environment: one entry each. All of it is within the
- * ceilings, or is refused by one; neither may be felt next door.
+ * Attacks that a tenant can run with only the key of its own environment, one entry each. All of them are
+ * within the limits or are rejected by a limit; in both cases, other environments must not be affected.
  */
 import type { Caller } from './caller.ts'
 
-/** How much there is in the hostile environment: 1 is what the bench takes, the test less. */
+/** Size of the hostile environment: the bench uses scale 1, the test less. */
 export interface Size {
   readonly groups: number
   readonly instances: number
   readonly actions: number
   readonly roles: number
-  /** On one action. */
+  /** Rules on one action. */
   readonly rules: number
   readonly elements: number
   readonly bodyBytes: number
   readonly attributeBytes: number
-  /** Callers at once. */
+  /** Number of concurrent callers. */
   readonly callers: number
 }
 
@@ -31,14 +31,17 @@ export const WHOLE: Size = {
   callers: 50,
 }
 
-/** Asks once; `turn` counts the calls of all callers. Resolves with the status, 0 where the caller left. */
+/**
+ * Sends one request; `turn` counts the calls of all callers. Resolves with the status, or 0 if the caller
+ * disconnected.
+ */
 export type Attack = (caller: Caller, size: Size, turn: number) => Promise<number>
 
 const FACTS = '/v2/facts/default/hostile'
 const SCHEMA = '/v2/schema/default/hostile'
 const LARGE_USERS = 100
 
-/** The lines of the hostile environment's content, which is imported before anything is measured. */
+/** Lines of an import that creates the hostile environment before the measurement. */
 export function* contentOf(size: Size): Iterable<object> {
   const actions = Object.fromEntries(Array.from({ length: size.actions }, (_, n) => [`action-${n}`, {}]))
   const permissions = Object.keys(actions)
@@ -78,7 +81,7 @@ export function textOf(size: Size): string {
   return linesOf(contentOf(size))
 }
 
-/** The text of an import. */
+/** Text of an import. */
 export function linesOf(content: Iterable<object>): string {
   const lines = [...content]
   return [...lines, { kind: 'end', lines: lines.length }].map(line => `${JSON.stringify(line)}\n`).join('')
@@ -89,7 +92,7 @@ export const asked = (method: string, path: string, body?: unknown) => async (ca
 
 const lastInstance = (size: Size): string => `d${size.instances - 1}`
 
-/** Made once: serializing megabytes for each call would keep the attacker more than the attacked. */
+/** Serialized once: serializing megabytes for each call would cost the attacker more than the service. */
 const bodies = new Map<string, string>()
 
 export function bodyOnce(name: string, make: () => unknown): string {
@@ -229,7 +232,7 @@ export const HOSTILES: Readonly<Record<string, Attack>> = {
     return asked('PUT', `${SCHEMA}/resources/replaced-${turn % 9}`, body)(caller)
   },
   'group in a chain': (caller, size) =>
-    // The circle that this would close is looked for along all of them.
+    // The nesting would close a cycle, so the service searches the whole chain for it.
     asked('PUT', `${SCHEMA}/groups/group:g0/assign_group`, {
       group_instance_key: `group:g${size.groups - 1}`,
     })(caller),

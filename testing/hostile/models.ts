@@ -1,16 +1,17 @@
 /**
- * What one environment's caller can shape to hurt others, within the ceilings: the requests that make it, in order, and those
- * that are asked of it then. Sizes are given, so that tests can have the shape without the weight.
+ * Models that a caller can build in one environment, within the limits, to slow down others: the requests
+ * that create each model in order, and the requests that are then sent. Sizes are parameters, so that tests
+ * can use the same shape at a smaller scale.
  */
 
-/** A request to the default environment's management, with its body. */
+/** A request to the management API of the default environment, with its body. */
 export interface ModelCall {
   readonly method: 'POST' | 'PUT'
   readonly path: string
   readonly body: unknown
 }
 
-/** A request with an environment's key. */
+/** A request with the key of an environment. */
 export interface Question {
   readonly path: string
   readonly body: unknown
@@ -21,14 +22,14 @@ export interface HostileModel {
   readonly questions: Readonly<Record<string, Question>>
 }
 
-/** Most elements of one bulk call. */
+/** Maximum number of elements in one bulk call. */
 const BULK = 10_000
 const LISTER = 'lister'
 const USER = 'mallory'
 
 /**
- * One user with a role of many actions on many instances, and many users with one on the first of them: 20 bytes of a request
- * ask for instances × actions permissions.
+ * One user with a role of many actions on many instances, and many users with a role on the first of them. A
+ * request of 20 bytes asks for instances × actions permissions.
  */
 export function wideLists(size: {
   readonly instances: number
@@ -60,16 +61,16 @@ export function wideLists(size: {
 }
 
 /**
- * A document with many roles, each of which follows from one on the folder it is in, at the end of a chain of folders: asked
- * for each role by itself, roles × folders steps. And one in many folders, where the steps are as many for all roles together,
- * asked about by somebody who reaches as many others.
+ * A document with many roles, each derived from a role on its folder, at the end of a chain of folders.
+ * Evaluating each role by itself takes roles × folders steps. A second document is in many folders, where all
+ * roles together take as many steps; it is checked for a user with access to as many other documents.
  */
 export function longWays(size: {
   readonly roles: number
   readonly folders: number
-  /** In so many folders the wide one is. */
+  /** Number of folders that contain the second document. */
   readonly wide: number
-  /** So many others are in the one folder that the user may see. */
+  /** Number of other documents in the one folder that the user can view. */
   readonly aside: number
 }): HostileModel {
   const derived = (relation: string) => ({

@@ -1,15 +1,18 @@
 /**
- * A tenant who asks for little, next door: single decisions at a fixed rate, whose right answers are known, and now and then a change,
- * which is in force when it is answered.
+ * A well-behaved tenant next to a hostile one: single checks at a fixed rate with known decisions, and
+ * occasional changes, which must be in effect when their response arrives.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Caller } from './caller.ts'
 
 export interface Felt {
-  /** Milliseconds from when each was due, so that one that waits does not hide those behind it. */
+  /**
+   * Milliseconds from the time when each check was due, so that a delayed check does not hide the delay of
+   * the following ones.
+   */
   readonly decisions: number[]
   readonly writes: number[]
-  /** Wrong answers, refusals and connections that broke. */
+  /** Wrong decisions, errors and broken connections. */
   readonly failures: string[]
 }
 
@@ -41,7 +44,7 @@ export interface Pace {
   readonly writesPerSecond: number
 }
 
-/** Goes on until `isOver`, then waits for what is under way. */
+/** Runs until `isOver` returns true, then waits for the requests in flight. */
 export async function livePolitely(caller: Caller, pace: Pace, isOver: () => boolean): Promise<Felt> {
   const felt: Felt = { decisions: [], writes: [], failures: [] }
   await Promise.all([decide(caller, felt, pace, isOver), write(caller, felt, pace, isOver)])
@@ -73,9 +76,9 @@ async function ask(caller: Caller, felt: Felt, due: number, n: number): Promise<
   }
 }
 
-/** Gives and takes in turns, and asks each time. */
+/** Alternately grants and revokes a role, and checks the effect each time. */
 async function write(caller: Caller, felt: Felt, pace: Pace, isOver: () => boolean): Promise<void> {
-  // What was given is taken back, for whoever measures next.
+  // The last grant is revoked, so that the next measurement starts in the same state.
   for (let turn = 0; !isOver() || turn % 2 === 1; turn += 1) {
     const [n, isGiven] = [(turn >> 1) % DOCUMENTS, turn % 2 === 0]
     const from = performance.now()

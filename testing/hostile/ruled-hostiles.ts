@@ -1,20 +1,20 @@
 /**
- * The same for rules: what a tenant can do to the others by conditions, as dear as they may be, on attributes as long as they may be. In
- * an environment of its own, since decisions take another way where there are rules.
+ * Attacks through rules: conditions of maximum cost on attributes of maximum size. They run in a separate
+ * environment, because decisions use another code path if rules exist.
  */
 import { SENT_ATTRIBUTES_BYTES_MAX } from '#model/limits.ts'
 import type { Caller } from './caller.ts'
 import { type Attack, asked, bodyOnce, linesOf, type Size } from './hostiles.ts'
 
-/** Instances that one question has looked up. */
+/** Instances that one check looks up. */
 const LOOKED_UP = 1_000
-/** Of text, so that all that is sent with a question stays below its ceiling. */
+/** Length of the text, so that the attributes of a request stay below their size limit. */
 const TEXT_BYTES = SENT_ATTRIBUTES_BYTES_MAX - 1_000
 const SETS = '/v2/schema/default/ruled/condition_sets'
 
 /**
- * Rules as many as one action may have, which each question is asked by in vain; globs of which one spends nearly all that a question may cost; and
- * a look at a thousand instances.
+ * Three kinds of expensive rules: as many rules as one action can have, none of which matches; globs that
+ * almost exhaust the cost limit of a check; and a lookup of 1,000 instances.
  */
 function* contentOf(size: Size): Iterable<object> {
   yield { kind: 'environment', format: 1 }
@@ -70,7 +70,7 @@ const single =
       bodyOnce(action, () => check(action, attributes)),
     )(caller)
 
-/** As many as there may be, or as the bytes of a body have room for. */
+/** A bulk with the maximum number of elements, or as many as fit into the body. */
 const bulk =
   (action: string, attributes: object): Attack =>
   (caller, size) => {

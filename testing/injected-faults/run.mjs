@@ -1,14 +1,16 @@
 #!/usr/bin/env node
 /**
- * Injects the faults of faults.json, one at a time, into a checkout and reports which of them its tests detect.
+ * Injects the faults of faults.json, one at a time, into a checkout and reports which of them its tests
+ * detect.
  *
  *   node run.mjs CHECKOUT OUT.json [--vitest-config FILE] [--only F01,F02] [--map OLD=NEW,...]
  *
- * --only  runs these alone and keeps the results of the others in OUT.json.
- * --map   paths of files or folders that have another name in the checkout, of sources and tests.
+ * --only  runs only these faults and keeps the results of the others in OUT.json.
+ * --map   renames source and test files or folders whose paths differ in the checkout.
  *
- * Detected: vitest ended with a failure of a test (or of a hook of a file whose tests were collected), not of a transform or an import.
- * The faulted file is restored in any case. After a SIGKILL the next run restores it from OUT.json.restore.
+ * A fault is detected if a test fails, or a hook of a file whose tests were collected. Failures of a
+ * transform or an import do not count. The changed file is always restored. After a SIGKILL, the next run
+ * restores it from OUT.json.restore.
  */
 import { spawn } from 'node:child_process'
 import { execFileSync } from 'node:child_process'
@@ -48,7 +50,7 @@ if (unknown.length > 0) {
 const kept = only && existsSync(out) ? JSON.parse(readFileSync(out, 'utf8')).results : []
 const results = new Map(kept.map(result => [result.id, result]))
 
-/** State to restore, and the process to stop. */
+/** State for the exit handlers: the file to restore and the process to stop. */
 const restoreNote = `${out}.restore`
 let restore = () => {}
 let child = null
@@ -62,7 +64,7 @@ function killChild() {
   try {
     if (child) process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // It has ended.
+    // The process has already ended.
   }
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])
@@ -111,7 +113,7 @@ function vitest(tests, report) {
     }, LIMIT_MS)
     child.on('exit', exit => {
       clearTimeout(timer)
-      // Processes that the tests started and that hold the pipes.
+      // Stops processes that the tests started and that keep the pipes open.
       killChild()
       child = null
       done({ exit, timedOut, text })
@@ -119,7 +121,7 @@ function vitest(tests, report) {
   })
 }
 
-/** What failed first: `{test, why}`; null: nothing that is a test. */
+/** First failure as `{test, why}`; null if no test failed. */
 function firstFailure(report) {
   if (!existsSync(report)) return null
   const files = JSON.parse(readFileSync(report, 'utf8')).testResults

@@ -1,6 +1,7 @@
 /**
- * Counts what random checks touch, so that a property test cannot become trivial unnoticed: how many were allowed,
- * and how often each rule decided, i.e. how often an oracle that lacks the rule answers otherwise.
+ * Counts the features that random checks cover, so that a property test cannot become trivial unnoticed: how
+ * many checks were allowed, and how often each language feature was decisive, that is, an oracle without it
+ * decides differently.
  */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -8,7 +9,7 @@ import { MemoizedOracle } from './memoized-oracle.ts'
 
 type RolePut = Extract<Change, { kind: 'role-put' }>
 
-/** Takes a rule away from what a role says. */
+/** Removes one language feature from a role. */
 const WITHOUT = {
   guard: (r: RolePut) => ({ ...r, derivations: r.derivations.map(d => ({ ...d, guarded: false })) }),
   derivation: (r: RolePut) => ({ ...r, derivations: [] }),
@@ -20,7 +21,10 @@ const RULE_NAMES = Object.keys(WITHOUT) as RuleName[]
 export class Coverage {
   checks = 0
   allowed = 0
-  /** Denied only because the question named another tenant than the instance's (native.md D-14). */
+  /**
+   * Checks that were denied only because they named another tenant than that of the instance (native.md
+   * D-14).
+   */
   deniedByTenant = 0
   readonly decidedBy: Record<RuleName, number> = { guard: 0, derivation: 0, extension: 0 }
 
@@ -28,7 +32,7 @@ export class Coverage {
     return this.allowed / this.checks
   }
 
-  /** For one history: to be fed every change, and every question with the right answer. */
+  /** Observer for one history: receives every change, and every check with its right decision. */
   follow(): { apply(changes: readonly Change[]): void; count(query: Query, answer: boolean): void } {
     const oracle = new MemoizedOracle()
     const lacking = RULE_NAMES.map(name => ({ name, oracle: new MemoizedOracle() }))

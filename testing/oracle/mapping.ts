@@ -1,6 +1,7 @@
 /**
- * Mapping rules, literally as the contract has them (conditions.md 10.3): each rule is held against the URL, one after the other.
- * The form that spellings of a text share is taken from the model; which pieces a rule can stand for is tried one after the other.
+ * Reference implementation of mapping rules, exactly as specified (conditions.md 10.3): each rule is compared
+ * with the URL, one after the other. Normalized spellings of a text come from `src/model`; the ways in which
+ * the pieces of a URL can fit a rule are tried one by one.
  */
 import type { MappedRequest } from '#engine/engine.ts'
 import type { Change, MappingPut, MappingRule } from '#model/change.ts'
@@ -21,7 +22,10 @@ interface Parts {
   readonly query: readonly (readonly [name: string, value: string])[]
 }
 
-/** How a rule fits a spelling of a URL: with its segments as written, if an encoded slash parts the path, if the path ends before. */
+/**
+ * How a rule fits a spelling of a URL: with its segments as written, if an encoded slash separates segments,
+ * or if the path ends earlier.
+ */
 type Way = 'alike' | 'parted' | 'ended'
 
 export class MappingOracle {
@@ -70,7 +74,7 @@ function narrowerFirst(one: MappingRule, other: MappingRule): number {
   return others.map((number, index) => number - ones[index]!).find(difference => difference !== 0) ?? 0
 }
 
-/** What the placeholders stand for; null: it does not fit as it is written. */
+/** Values of the placeholders; null if the URL as written does not fit the rule. */
 function fitOf(rule: MappingRule, asked: Parts): Record<string, string> | 'ambiguous' | null {
   const wanted = partsOf(rule.url)
   if (asked.segments.length !== wanted.segments.length) return null
@@ -98,7 +102,7 @@ function fitOf(rule: MappingRule, asked: Parts): Record<string, string> | 'ambig
   return isAmbiguous ? 'ambiguous' : Object.fromEntries(captured)
 }
 
-/** A segment as it is compared: decoded once, scheme and host in lower case and without the default port. */
+/** Normalized segment: decoded once; scheme and host in lower case, without the default port. */
 function writtenOf(segments: readonly string[], index: number): string {
   const text = decodeURIComponent(segments[index]!)
   if (segments[1] !== '' || (index !== 0 && index !== 2)) return text
@@ -109,7 +113,7 @@ function writtenOf(segments: readonly string[], index: number): string {
   return isDefault ? host! : text.toLowerCase()
 }
 
-/** In which ways a rule fits spellings of the URL. */
+/** The ways in which a rule fits the spellings of the URL. */
 function waysOf(rule: MappingRule, asked: RequestUrl): Set<Way> {
   const wanted = readMappingUrl(rule.url, rule.caseSensitive) as MappingUrl
   const ways = new Set<Way>()
@@ -156,7 +160,7 @@ function hasSpelledMembers(wanted: MappingUrl, asked: RequestUrl): boolean {
   )
 }
 
-/** Whether a member that the rule names comes with several values under names that are spellings of its name. */
+/** True if a query member that the rule names has several values under different spellings of its name. */
 function isSpelledTwice(rule: MappingRule, asked: RequestUrl): boolean {
   const { query } = readMappingUrl(rule.url, rule.caseSensitive) as MappingUrl
   return query.some(({ spelledMember }) => {
@@ -173,7 +177,7 @@ function keysOf(spelling: Spelling | null): string[] {
   return spelling ? [false, true].map(isExact => spellingKey(spelling, isExact)) : []
 }
 
-/** A name or a value in a query, as forms send it. */
+/** A name or a value of a query, decoded as form data. */
 function fromForm(raw: string): string {
   return decodeURIComponent(raw.replaceAll('+', ' '))
 }
@@ -182,7 +186,7 @@ function placeholderIn(raw: string): string | null {
   return raw.startsWith('{') ? raw.slice(1, -1) : null
 }
 
-/** Not decoded yet. */
+/** The parts are not decoded. */
 function partsOf(url: string): Parts {
   const [path = '', ...more] = url.split('?')
   const members = more

@@ -1,6 +1,6 @@
 /**
- * The oracle with memoized roles, for very many questions at one state: it computes the roles of each user once
- * and keeps them until facts change. The answers are still the oracle's.
+ * The oracle with cached roles, for many checks at one state: it computes the roles of each user once and
+ * keeps them until facts change. The decisions are those of the oracle.
  */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'

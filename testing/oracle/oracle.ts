@@ -1,9 +1,9 @@
 /**
- * The textbook oracle: the judge of every engine's answers. Roles are the least fixed point of native.md C.2,
- * computed forward for one user from the standing facts, anew for each question.
+ * Reference implementation of decisions, used to verify all engines. Roles are the least fixed point of
+ * native.md C.2, computed forward for one user from the current facts, for each check.
  *
- * It shares nothing with `src/engine` but the vocabulary, keeps no index and remembers nothing between questions:
- * each costs time polynomial in all facts, which is the price of being obviously right.
+ * It shares only the types of changes and queries with `src/engine`, and has no index and no cache. Each
+ * check takes polynomial time in the number of facts, which is the price of simple code.
  */
 import type { Change, InstanceKey } from '#model/change.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
@@ -13,7 +13,7 @@ import { truthOf } from './conditions/conditions.ts'
 import { mergedRoots } from './conditions/roots.ts'
 import { StandingFacts, sameInstance } from './standing-facts.ts'
 
-/** A role a user has on an instance. */
+/** A role of a user on an instance. */
 export interface EffectiveRole {
   readonly instance: InstanceKey
   readonly role: string
@@ -26,7 +26,10 @@ export class Oracle {
     for (const change of changes) this.#facts.apply(change)
   }
 
-  /** The steps of native.md A.2. `MemoizedOracle` keeps the roles between many checks at one state. */
+  /**
+   * Evaluates a check by the steps of native.md A.2. `MemoizedOracle` caches the roles for many checks at one
+   * state.
+   */
   evaluate(
     { user, action, type, key, tenant, circumstances }: Query,
     rolesOf = (name: string): readonly EffectiveRole[] => this.effectiveRoles(name),
@@ -48,7 +51,7 @@ export class Oracle {
     return holdsRole || this.#isRuled({ user, action, type, key, tenant: home }, circumstances)
   }
 
-  /** Conditions, section 6: some rule on the type and action, of which both sides match. */
+  /** True if there is a rule on the type and action of which both sides match (conditions.md, section 6). */
   #isRuled(
     { user, action, type, key, tenant }: Query & { readonly tenant: string },
     circumstances: Circumstances | undefined,
@@ -100,7 +103,7 @@ export class Oracle {
     )
   }
 
-  /** Every role the user has on any instance, direct or derived, each once (native.md C.2). */
+  /** Every role of the user on any instance, direct or derived, each once (native.md C.2). */
   effectiveRoles(user: string): EffectiveRole[] {
     const direct: EffectiveRole[] = []
     for (const a of this.#facts.assignments) {
@@ -125,12 +128,12 @@ export class Oracle {
     return effective
   }
 
-  /** What stands, as changes that build it from nothing. */
+  /** The current facts, as changes that create them from an empty state. */
   standingFacts(): Change[] {
     return this.#facts.asChanges()
   }
 
-  /** Whether the role, or one it extends, transitively, has the permission. */
+  /** True if the role, or a role that it extends directly or indirectly, has the permission. */
   #grants(roleType: string | null, role: string, type: string, action: string): boolean {
     const reached = [role]
     for (const next of reached) {

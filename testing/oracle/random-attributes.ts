@@ -1,10 +1,10 @@
 /**
- * Random attributes: values for eight of them over all roots, instances whose keys some of them hold, and what sources
- * say of them before they are merged. `random-conditions.ts` asks about them.
+ * Random attributes: values for eight attributes over all roots, instances whose keys some of them contain,
+ * and the values in each source before merging. `random-conditions.ts` generates conditions on them.
  *
- * Names and values are the nasty sort: dots, prototype members, other scripts, halves of surrogate pairs, negative
- * zero, numbers beyond 2^53, times in several notations and what almost is a time. Values are few, so that they
- * meet; now and then they are missing, null or what another attribute is.
+ * Names and values include difficult cases: dots, names of prototype members, other scripts, lone surrogates,
+ * negative zero, numbers beyond 2^53, times in several notations, and texts that resemble times. The pool of
+ * values is small, so that they often are equal. Some are missing, null, or of the kind of another attribute.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -18,23 +18,26 @@ export interface Instance {
   readonly attributes: JsonObject
 }
 
-/** What trees and values may hold, where a test needs less than is usual. */
+/** Features of trees and values, for tests that need fewer than usual. */
 export interface Shape {
   readonly exists: boolean
-  /** An object may have both `a` and `a.b`, of which the path `a.b` reads the second. */
+  /** True if an object can have both `a` and `a.b`; the path `a.b` reads the latter. */
   readonly shadows: boolean
-  /** Operands of equality and membership may be objects, hold or read them. */
+  /** True if operands of equality and membership can be objects, contain them, or read them. */
   readonly wholeObjects: boolean
 }
 
 export const USUAL: Shape = { exists: true, shadows: true, wholeObjects: true }
 
-/** What an attribute usually is. */
+/** Usual kind of the value of an attribute. */
 export type Kind = 'number' | 'instant' | 'text' | 'list' | 'record' | 'records'
 
 const NUMBERS = [1.5, -1, 2 ** 53, 2 ** 53 + 2, 1e300, 5e-324]
 export const number = mostly(fc.constantFrom(0, -0, 1, 2, 3), fc.constantFrom(...NUMBERS))
-/** As JSON with so many digits is kept. Doubles represent the first two alone; no operand may have the others. */
+/**
+ * Large integers, which are kept with all digits. Only the first two are represented by doubles; operands
+ * cannot be the others.
+ */
 const longInteger = fc.constantFrom(2n ** 53n, 2n ** 53n + 2n, 2n ** 53n + 1n, -(2n ** 60n) - 1n)
 
 const INSTANTS = [
@@ -61,7 +64,7 @@ const oddScalar = fc.oneof(
   instant,
   number,
 )
-/** Few, for lists and members that are to meet. */
+/** A small pool, so that lists and members often share values. */
 export const scalar = mostly(fc.constantFrom('a', 'b', 0, 1, null), oddScalar)
 
 export const INSTANCE_TYPES = ['doc', '__proto__']
@@ -86,7 +89,7 @@ const longIntegers = fc.array(
 /** Names that tests of a match read; `n.m` is one own name, or a member of a member. */
 export const MEMBERS = ['k', 'n.m', '__proto__']
 
-/** Often one of a few, each other's parts, for objects are compared as a whole, too. */
+/** Often one of a few related objects, because objects are also compared as a whole. */
 function record({ shadows }: Shape): Arbitrary<JsonObject> {
   const any = fc
     .tuple(members({ k: scalar, ['__proto__']: scalar }, 1), dottedMembers('n', 'm', scalar, shadows))
@@ -101,7 +104,10 @@ function record({ shadows }: Shape): Arbitrary<JsonObject> {
   return fc.oneof({ arbitrary: any, weight: 3 }, { arbitrary: few, weight: 2 })
 }
 
-/** Objects of these members, each missing now and then. Entries, for a literal cannot have `__proto__`. */
+/**
+ * Objects with these members, each sometimes missing. Built from entries, because an object literal cannot
+ * have an own `__proto__`.
+ */
 function members(of: Record<string, Arbitrary<unknown>>, missing: number): Arbitrary<JsonObject> {
   const entries = Object.entries(of).map(([name, value]) =>
     fc.oneof(
@@ -112,7 +118,10 @@ function members(of: Record<string, Arbitrary<unknown>>, missing: number): Arbit
   return fc.tuple(...entries).map(found => Object.fromEntries(found.flat()))
 }
 
-/** `outer.inner` as the path `outer.inner` may find it: within an object, as a name with a dot, as both, not at all. */
+/**
+ * Variants of how the path `outer.inner` can be found: within an object, as a name with a dot, as both, or
+ * not at all.
+ */
 function dottedMembers(
   outer: string,
   inner: string,
@@ -151,7 +160,7 @@ export function usualValue(kind: Kind, shape: Shape): Arbitrary<unknown> {
   }
 }
 
-/** Most often of the kind; else anything another attribute is. */
+/** Mostly a value of the kind, otherwise a value of another kind. */
 function likely(kind: Kind, shape: Shape): Arbitrary<unknown> {
   const others = KINDS.map(each => usualValue(each, shape))
   return fc.oneof(
@@ -171,7 +180,7 @@ function likely(kind: Kind, shape: Shape): Arbitrary<unknown> {
 
 export interface Attribute {
   readonly root: keyof Roots
-  /** With a dot: found in several places, as `dottedMembers` has it. */
+  /** A name with a dot is found in several places; see `dottedMembers`. */
   readonly name: string
   readonly kind: Kind
 }
@@ -226,7 +235,7 @@ export function storedAmong(all: readonly Instance[]): StoredInstances {
   return (type, key) => all.find(each => each.type === type && each.key === key)?.attributes
 }
 
-/** What the sources of one question say, mostly of names that others speak of, too. */
+/** The values in the sources of one check, mostly with the names that other sources also have. */
 export function questionParts(): Arbitrary<QuestionParts> {
   const part = fc.option(attributesOf(SPOKEN_OF, 3))
   const field = fc.option(text)
@@ -248,7 +257,7 @@ export function questionParts(): Arbitrary<QuestionParts> {
   })
 }
 
-/** Each member there or absent. */
+/** Every member is optional. */
 const ANY: { readonly requiredKeys: [] } = { requiredKeys: [] }
 
 const SPOKEN_OF = ['key', 'roles', 'tenant', 'email', 'last_name', 'id', 'time', '__proto__', 'a.b', 'a']

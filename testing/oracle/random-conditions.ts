@@ -1,9 +1,9 @@
 /**
- * Random conditions: valid by conditions.md 3, at most six nodes deep, with every connective, operator, alias and
- * spelling, refs and lists with refs, and what to ask them about.
+ * Random conditions: valid according to conditions.md 3, at most six nodes deep, with every connective,
+ * operator, alias and spelling, with refs and lists of refs, and with the data to evaluate them on.
  *
- * Operands are drawn from the values of `random-attributes.ts`, mostly with an operator that suits the attribute, so
- * that true, false and unknown are all frequent.
+ * Operands come from the values of `random-attributes.ts`, mostly with an operator that suits the attribute,
+ * so that true, false and unknown are all frequent.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -16,12 +16,12 @@ import { mostly } from './random-model.ts'
 export interface Case {
   readonly conditions: JsonObject
   readonly roots: Roots
-  /** Those of the question's tenant. */
+  /** Instances in the tenant of the check. */
   readonly instances: readonly Instance[]
 }
 
 const DEPTH_MAX = 6
-/** Connectives within one attribute's test. */
+/** Maximum nesting of connectives within the test of one attribute. */
 const TEST_DEPTH_MAX = 2
 
 export function cases(shape: Shape = random.USUAL): Arbitrary<Case> {
@@ -78,7 +78,7 @@ function pathTo({ root, name }: Attribute): Arbitrary<string> {
     .map(([start, further]) => `${start}.${name}${further}`)
 }
 
-/** Mostly to what is of the kind, now and then to what nobody has. */
+/** A ref that mostly reads a value of the kind, and sometimes reads nothing. */
 function refTo(kind: Kind | 'scalar'): Arbitrary<string> {
   const suiting = random.ATTRIBUTES.filter(attribute => attribute.kind === kind)
   const any = fc.oneof(...random.ATTRIBUTES.map(pathTo), fc.constant('context.nobody'))
@@ -143,7 +143,7 @@ function equalityTest(kind: Kind | 'scalar', shape: Shape): Arbitrary<JsonObject
     )
 }
 
-/** `in`: a list of what the attribute may be. */
+/** `in` with a list of possible values of the attribute. */
 function membershipTest(kind: Kind | 'scalar', shape: Shape): Arbitrary<JsonObject> {
   return listTest('in', comparedLiteral(kind, shape), shape)
 }
@@ -171,7 +171,7 @@ function containedTest(kind: Kind | 'scalar', shape: Shape): Arbitrary<JsonObjec
   return withOperandOrRef('array_contains', literal, refTo(kind))
 }
 
-/** Of the kind, but for objects where they are not to be compared. */
+/** A literal of the kind, but not an object if objects must not be compared. */
 function comparedLiteral(kind: Kind | 'scalar', shape: Shape): Arbitrary<unknown> {
   if (kind === 'scalar') return random.scalar
   if (kind === 'record' && !shape.wholeObjects) return random.instanceKey
@@ -189,7 +189,7 @@ function boundOf(kind: 'number' | 'instant'): Arbitrary<number | string> {
   return kind === 'number' ? random.number : random.instant
 }
 
-/** Literals are in order; where one is a ref, what it reads decides. */
+/** Literal bounds are in order; if a bound is a ref, its value decides. */
 function betweenTest(kind: 'number' | 'instant'): Arbitrary<JsonObject> {
   const bound = boundOf(kind)
   const literals = fc.tuple(bound, bound).filter(([low, high]) => isInOrder(low, high))
@@ -226,7 +226,7 @@ const lengthTest = fc
   .constantFrom('array_len_equals', 'array_len_greater_than', 'array_len_less_than')
   .chain(name => withOperandOrRef(name, fc.nat({ max: 3 }), refTo('number')))
 
-/** Tests on members of the matched object; with `fk_resource_type` often on those of an instance. */
+/** Tests on members of the matched object; with `fk_resource_type`, often on members of an instance. */
 function matchTest(names: readonly string[], shape: Shape): Arbitrary<JsonObject> {
   const inner = memberTests(shape)
   const operand = fc.oneof(
@@ -273,7 +273,7 @@ function withOperand(name: string, operand: Arbitrary<unknown>): Arbitrary<JsonO
   return fc.tuple(spellings(name), operand).map(([spelt, of]) => ({ [spelt]: of }))
 }
 
-/** The operand, or a ref as one of its two forms. */
+/** The operand, or a ref in one of its two forms. */
 function withOperandOrRef(
   name: string,
   operand: Arbitrary<unknown>,

@@ -1,9 +1,10 @@
 /**
- * Random histories over a random model: a first load that puts all of it, then commits that put, remove and put
- * again whatever there is, and questions to ask along the way.
+ * Random histories over a random model: a first load that creates all of it, then commits that put, remove
+ * and restore parts of it, and checks in between.
  *
- * Most of what is drawn names something that stands, so that answers stay interesting; some of it names what was
- * removed before, or never was. After a removal that takes much along, a restoring commit is likely.
+ * Most generated names refer to existing entities, so that decisions remain nontrivial; some refer to
+ * entities that were removed or never existed. After a removal that also deletes much else, a restoring
+ * commit is likely.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -13,7 +14,7 @@ import * as model from './random-model.ts'
 import type { Names, Shape } from './random-model.ts'
 
 export interface History {
-  /** Puts the whole model. */
+  /** Creates the whole model. */
   readonly load: readonly Change[]
   readonly commits: readonly (readonly Change[])[]
   readonly queries: readonly Query[]
@@ -56,7 +57,7 @@ function firstLoad(world: Names): Arbitrary<Change[]> {
     ...world.types.flatMap(({ type, relations }) =>
       relations.map((r): Change => ({ kind: 'relation-put', type, ...r })),
     ),
-    // Twice, for roles may mention roles that come later.
+    // Twice, because roles can mention roles that follow.
     ...says,
     ...says,
     ...world.tenants.map((tenant): Change => ({ kind: 'tenant-put', tenant, attributes: null })),
@@ -157,7 +158,7 @@ function asRemoval(change: Change): Change {
   throw new Error(`no removal is derived from ${change.kind}`)
 }
 
-/** A question about things of the model; now and then about a stray name, a whole type, or another tenant. */
+/** A check on entities of the model; sometimes with an unknown name, a whole type, or another tenant. */
 function query(world: Names): Arbitrary<Query> {
   const stray = fc.constantFrom(...world.keys)
   return fc.constantFrom(...world.types).chain(names =>

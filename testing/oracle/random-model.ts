@@ -1,17 +1,18 @@
 /**
- * Random models: the names of a world (types, roles, relations, tenants, users, instances) and, aimed at them,
- * every put there is. `random-history.ts` strings puts and removals together.
+ * Random models: the names of a model (types, roles, relations, tenants, users and instances), and put
+ * changes of every kind that use them. `random-history.ts` combines puts and removals.
  *
- * Keys are the nasty kind: delimiters, prototype members, other scripts, and the same few keys used for things of
- * every kind, so that joined or confused keys collide. Relations often lead back to their own type and derivations
- * follow any relation, so cycles are common. It makes no attempt at sensible models.
+ * Keys include difficult cases: delimiters, names of prototype members, other scripts, and the same few keys
+ * for entities of every kind, so that concatenated or confused keys collide. Relations often lead back to
+ * their own type and derivations can follow any relation, so cycles are common. The models are not meant to
+ * be sensible.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import type { Change, Derivation, InstanceKey, Permission } from '#model/change.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 
-/** What a type is called, and what its actions, roles and relations are called; not yet what the roles say. */
+/** Names of a type, its actions, roles and relations, without the details of the roles. */
 export interface TypeNames {
   readonly type: string
   readonly actions: readonly string[]
@@ -25,7 +26,7 @@ export interface Names {
   readonly tenantRoles: readonly string[]
   readonly tenants: readonly string[]
   readonly users: readonly string[]
-  /** The pool all of these are drawn from, some of it unused: stray names. */
+  /** Pool of all names. Some are not used and serve as unknown names. */
   readonly keys: readonly string[]
 }
 
@@ -35,16 +36,18 @@ const key = fc
   .array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 3 })
   .map(pieces => pieces.join(''))
 
-/** What models are made of, where a test needs more of something than is usual. */
+/** Parameters of models, for tests that need more of something than usual. */
 export interface Shape {
   readonly key: Arbitrary<string>
-  /** Roles of a type, besides the few that share their names with other things. */
+  /** Roles of a type in addition to the few that share their names with other entities. */
   readonly furtherRoles: Arbitrary<readonly string[]>
 }
 
 export const USUAL: Shape = { key, furtherRoles: fc.constant([]) }
 
-/** One byte, and 512 of them, in several scripts; few enough to be drawn twice for things of different kinds. */
+/**
+ * Keys of 1 byte and of 512 bytes in several scripts; few enough to be used for entities of different kinds.
+ */
 export const SHORT_AND_LONG_KEYS: Shape = {
   ...USUAL,
   key: fc.oneof(
@@ -56,7 +59,7 @@ export const SHORT_AND_LONG_KEYS: Shape = {
   ),
 }
 
-/** More roles than a mask has bits. */
+/** More roles than a bit mask has bits. */
 export const MANY_ROLES: Shape = {
   ...USUAL,
   furtherRoles: fc
@@ -93,7 +96,7 @@ function namesAmong(keys: string[], furtherRoles: Shape['furtherRoles']): Arbitr
   })
 }
 
-/** A type's declaration, most often with all of its actions. */
+/** Declaration of a type, mostly with all its actions. */
 export function typePut({ type, actions }: TypeNames): Arbitrary<Change> {
   return mostly(fc.constant(actions), fc.subarray([...actions])).map(declared => ({
     kind: 'type-put',
@@ -117,7 +120,7 @@ export function tenantRolePut(world: Names, role: string): Arbitrary<Change> {
 export function resourceRolePut(world: Names, names: TypeNames, role: string): Arbitrary<Change> {
   const { type, actions } = names
   const own = fc.constantFrom(...actions).map((action): Permission => ({ type, action }))
-  // Of another type, or undeclared: named in vain.
+  // An action of another type, or an undeclared one: it has no effect.
   const foreign = fc.record({ type: typeOf(world), action: fc.constantFrom(...world.keys) })
   return fc
     .record({
@@ -128,7 +131,7 @@ export function resourceRolePut(world: Names, names: TypeNames, role: string): A
     .map(says => ({ kind: 'role-put', type, role, ...says }))
 }
 
-/** The relation as first declared, now and then from another subject type. */
+/** The relation as first declared, sometimes with another subject type. */
 export function relationPut(world: Names, { type, relations }: TypeNames): Arbitrary<Change> {
   return fc.constantFrom(...relations).chain(({ relation, subjectType }) =>
     mostly(fc.constant(subjectType), typeOf(world)).map(from => ({
@@ -140,7 +143,7 @@ export function relationPut(world: Names, { type, relations }: TypeNames): Arbit
   )
 }
 
-/** Most instances live in the default tenant, for tuples between tenants are void. */
+/** Most instances are in the default tenant, because tuples between tenants have no effect. */
 export function instancePut(world: Names, instance: InstanceKey): Arbitrary<Change> {
   return mostly(fc.constant(DEFAULT_TENANT), fc.constantFrom(...world.tenants)).map(tenant => ({
     kind: 'instance-put',
@@ -186,7 +189,7 @@ export function tuplePut(world: Names): Arbitrary<Change> {
     )
 }
 
-/** An entry along one of the type's relations, now and then one that fits nothing. */
+/** A derivation through one of the relations of the type; sometimes one that fits nothing. */
 function derivation(world: Names, { relations }: TypeNames): Arbitrary<Derivation> {
   const fitting = fc
     .constantFrom(...relations)
@@ -207,7 +210,7 @@ export function instanceOf({ type, instances }: TypeNames): Arbitrary<InstanceKe
   return fc.constantFrom(...instances).map(instanceKey => ({ type, key: instanceKey }))
 }
 
-/** The first nine times out of ten. */
+/** `usual` with a probability of 0.9. */
 export function mostly<T>(usual: Arbitrary<T>, unusual: Arbitrary<T>): Arbitrary<T> {
   return fc.oneof({ arbitrary: usual, weight: 9 }, { arbitrary: unusual, weight: 1 })
 }

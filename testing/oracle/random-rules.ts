@@ -1,6 +1,7 @@
 /**
- * Random worlds with rules: a random history (`random-history.ts`) into whose load and commits condition sets, rules and attributes are
- * strewn, and questions with attributes of their own. Sets and rules name what the world has, now and then what it has not.
+ * Random histories with rules: a random history (`random-history.ts`) with condition sets, rules and
+ * attributes added to its load and commits, and checks with their own attributes. Sets and rules mostly name
+ * existing entities, and sometimes unknown ones.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -13,10 +14,10 @@ import * as model from './random-model.ts'
 import type { Names } from './random-model.ts'
 
 const SETS = ['all', 'staff', 'sales', 'open', 'mine'] as const
-/** When questions with attributes are read. */
+/** Evaluation time of checks with attributes. */
 export const READ_AT = Date.UTC(2026, 10, 26)
 
-/** Two that send the same are the same text. */
+/** Serializes to JSON, so that equal attributes have the same text. */
 class Sent implements Circumstances {
   readonly readAt = READ_AT
   readonly #attributes: SentAttributes
@@ -34,7 +35,7 @@ class Sent implements Circumstances {
   }
 }
 
-/** `isDemanding`: nearly all sets demand a value that their owners can be found by. */
+/** `isDemanding`: almost all sets require a value by which the entities with that attribute can be found. */
 export function historiesWithRules(size: HistorySize, isDemanding = false): Arbitrary<History> {
   const put = (world: Names) => putIn(world, isDemanding)
   const change = (world: Names) => changeIn(world, isDemanding)
@@ -42,7 +43,7 @@ export function historiesWithRules(size: HistorySize, isDemanding = false): Arbi
     fc
       .record({
         history: historyIn(world, size),
-        // Rules count once their sets are there.
+        // Rules have an effect only after their sets exist.
         sets: isDemanding
           ? fc.tuple(...[...SETS.keys()].map(number => setPut(world, number, true)))
           : fc.constant([]),
@@ -86,7 +87,7 @@ function putIn(world: Names, isDemanding: boolean): Arbitrary<Change> {
   )
 }
 
-/** Most sets of one side have one key: which side a set has is fixed. */
+/** Most sets of one side use one key each, because the side of a set cannot change. */
 function anySetPut(world: Names, isDemanding: boolean): Arbitrary<Change> {
   return fc.constantFrom(...SETS.keys()).chain(number => setPut(world, number, isDemanding))
 }
@@ -105,7 +106,7 @@ function setPut(world: Names, number: number, isDemanding: boolean): Arbitrary<C
   })
 }
 
-/** Any there are, and those that a world answers often. */
+/** Random conditions, and conditions that the model often fulfills. */
 function someConditions(world: Names): Arbitrary<Readonly<Record<string, unknown>>> {
   const oneOf = (keys: readonly string[]) => fc.constantFrom(...keys)
   return fc.oneof(
@@ -126,7 +127,7 @@ function someConditions(world: Names): Arbitrary<Readonly<Record<string, unknown
   )
 }
 
-/** Users demand less, so that what resources demand decides. */
+/** User sets have fewer requirements, so that those of resource sets are decisive. */
 function demandingConditions(world: Names, isOfUsers: boolean): Arbitrary<Readonly<Record<string, unknown>>> {
   return fc.oneof(
     { arbitrary: demand(world), weight: isOfUsers ? 5 : 15 },
@@ -135,7 +136,7 @@ function demandingConditions(world: Names, isOfUsers: boolean): Arbitrary<Readon
   )
 }
 
-/** What lists of owners find, alone, together and against each other. */
+/** Requirements that posting lists can serve, alone, combined, and contradicting each other. */
 function demand(world: Names): Arbitrary<Readonly<Record<string, unknown>>> {
   const users = fc.constantFrom(...world.users)
   const one = fc.oneof(
@@ -159,7 +160,7 @@ function demand(world: Names): Arbitrary<Readonly<Record<string, unknown>>> {
   )
 }
 
-/** Instances of the world by the keys that attributes hold. */
+/** Conditions that look up instances of the model by the keys in attributes. */
 function lookup(world: Names): Arbitrary<Readonly<Record<string, unknown>>> {
   return fc
     .record({
@@ -194,7 +195,7 @@ function rulePut(world: Names, isDemanding: boolean): Arbitrary<Extract<Change, 
   )
 }
 
-/** Of things of the world; some lists hold keys of its instances. */
+/** Attributes of entities of the model; some lists contain keys of its instances. */
 function attributesPut(world: Names): Arbitrary<Change> {
   const keys = world.types.flatMap(({ instances }) => instances)
   const groups = fc.array(fc.constantFrom(...keys), { maxLength: 3 })
@@ -226,7 +227,7 @@ function defined(attributes: Readonly<Record<string, unknown>>): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
 }
 
-/** Of whom `demand` asks. `undefined`: missing. */
+/** Attributes that `demand` requires. `undefined`: missing. */
 function owned(world: Names) {
   const user = fc.constantFrom(...world.users)
   return fc.record({

@@ -1,10 +1,11 @@
 /**
- * What stands after a history of changes, the naive way: plain arrays of puts, where a put replaces its
- * predecessor and a removal is a `filter`.
+ * The current state after a history of changes, in the simplest form: plain arrays of puts, where a put
+ * replaces its predecessor and a removal is a `filter`.
  *
- * Invariant: nothing in the arrays names something absent. After each change, whatever does is dropped, from the
- * top (types) down (tuples); native.md C.7, which lists a cascade for each kind of removal, adds up to just that.
- * It shares no code with `src/engine` and does not care for speed: each change costs the square of what stands.
+ * Invariant: no element of the arrays names a missing entity. After each change, elements that do are
+ * dropped, in order from types to tuples; the cascades that native.md C.7 lists per kind of removal add up to
+ * exactly this. It shares no code with `src/engine` and is not optimized: each change takes quadratic time in
+ * the number of facts.
  */
 import type { AssignmentScope, Change, InstanceKey, RolePut, RuleChange } from '#model/change.ts'
 
@@ -41,9 +42,10 @@ export class StandingFacts {
     return this.conditionSets.find(s => s.set === key)
   }
 
-  /** What stands, as changes that build it from nothing. */
+  /** The current state, as changes that create it from an empty state. */
   asChanges(): Change[] {
-    // Roles may mention each other in a circle, and what is mentioned must have been put: so first without.
+    // Roles can mention each other in a cycle, and a mentioned role must exist. So roles are first put
+    // without mentions.
     const bareRoles = this.roles.map(r => ({ ...r, permissions: [], extends: [], derivations: [] }))
     const schema = [...this.types, ...this.relations, ...bareRoles, ...this.roles]
     const rules = [...this.#parentsFirst(), ...this.rules]
@@ -68,8 +70,9 @@ export class StandingFacts {
   }
 
   /**
-   * Removes what the change removes, or is about to replace by another thing of that name: a relation from another
-   * subject type, an instance in another tenant. The other puts keep their namesake for what hangs on it.
+   * Removes the entity that the change removes, or an entity with the same name that it cannot update: a
+   * relation with another subject type, or an instance in another tenant. Other puts keep the existing entity
+   * and its dependents.
    */
   #removeNamesake(change: Change): void {
     switch (change.kind) {
@@ -126,11 +129,11 @@ export class StandingFacts {
       case 'rule-removed':
         this.rules = this.rules.filter(r => !isSameRule(r, change))
         break
-      default: // The other puts.
+      default: // Other puts keep the existing entity.
     }
   }
 
-  /** Puts the fact in the place of an older version of the same thing. */
+  /** Replaces an earlier version of the same entity with the fact. */
   #put(change: Change): void {
     switch (change.kind) {
       case 'type-put':
@@ -159,7 +162,7 @@ export class StandingFacts {
         this.tuples.push(change)
         break
       case 'condition-set-put': {
-        // What it is a set of is fixed, and none is above itself.
+        // The side of a set cannot change, and a set cannot be its own ancestor.
         const old = this.conditionSet(change.set)
         if ((old && old.side !== change.side) || !this.#mayBe(change)) break
         this.conditionSets = [...this.conditionSets.filter(s => s.set !== change.set), change]
@@ -172,7 +175,10 @@ export class StandingFacts {
     }
   }
 
-  /** Whether its type is there, and its parent fits: of its side, not limited to another type, and not below it. */
+  /**
+   * True if the type of the set exists, and its parent is valid: of the same side, not limited to another
+   * type, and not a descendant of the set.
+   */
   #mayBe(put: ChangeOf<'condition-set-put'>): boolean {
     if (put.type !== null && !this.#hasType(put.type)) return false
     if (put.parent === null) return true
@@ -218,7 +224,10 @@ export class StandingFacts {
     return this.tenants.some(t => t.tenant === key)
   }
 
-  /** Each line looks only at what the lines above it have already cleaned, so once through is enough. */
+  /**
+   * Each line depends only on the arrays that the preceding lines have already cleaned, so one pass is
+   * sufficient.
+   */
   #dropWhatNamesSomethingAbsent(): void {
     this.relations = this.relations.filter(r => this.#hasType(r.type) && this.#hasType(r.subjectType))
     this.roles = this.roles.filter(r => r.type === null || this.#hasType(r.type))
@@ -235,7 +244,7 @@ export class StandingFacts {
       const [from, to] = [this.instance(subject), this.instance(object)]
       return from && from.tenant === to?.tenant && this.#hasRelation(object.type, relation, subject.type)
     })
-    // A set that goes takes those below it along, one after the other.
+    // Removing a set also removes its descendants, one level per pass.
     for (const _ of this.conditionSets) this.conditionSets = this.conditionSets.filter(s => this.#mayBe(s))
     this.rules = this.rules.filter(r => this.#mayRule(r))
   }

@@ -1,6 +1,6 @@
 /**
- * Questions about standing facts that the oracle itself does not answer: who and what there is, which facts hold, what a
- * role permits, and what follows from single assignments. As naive as the oracle, and as independent of any engine.
+ * Queries on the current facts that the oracle does not answer: existing entities and facts, permissions of
+ * roles, and the consequences of single assignments. As simple as the oracle, and independent of all engines.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { UserGrant, UserQuestion } from '#engine/engine.ts'
@@ -10,7 +10,7 @@ import type { EffectiveRole } from './oracle.ts'
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>
 
-/** A role that follows from where a search started, and over how many derivations at least. */
+/** A role that is derived from the start of a search, and the minimum number of derivations. */
 export interface ReachedRole extends EffectiveRole {
   readonly derivations: number
 }
@@ -20,7 +20,7 @@ export class StandingWorld {
   readonly #facts: readonly Change[]
 
   constructor(facts: readonly Change[]) {
-    // Clones are plain objects, whatever the facts were made of, so that equal ones are deeply equal.
+    // Clones are plain objects whatever the source was, so that equal facts are deeply equal.
     this.#facts = structuredClone(facts)
     this.users = [...new Set(this.#of('user-put').map(({ user }) => user))]
   }
@@ -50,12 +50,12 @@ export class StandingWorld {
     return this.has({ kind: 'assignment-put', ...assignment })
   }
 
-  /** As last put: standing facts put a role twice, first without what it says of others. */
+  /** The last put, because `asChanges` puts each role twice, first without details. */
   role(type: string | null, role: string): RolePut | undefined {
     return this.#of('role-put').findLast(put => put.type === type && put.role === role)
   }
 
-  /** Whether the role permits the action, itself or by one it extends. */
+  /** True if the role permits the action, itself or through a role that it extends. */
   permits(roleType: string | null, role: string, permission: Permission): boolean {
     return this.permissionsOf(roleType, [role]).some(each => isDeepStrictEqual(each, permission))
   }
@@ -65,7 +65,7 @@ export class StandingWorld {
     return [...new Set(roles.map(({ role }) => role))]
   }
 
-  /** The roles and all that they extend. */
+  /** The roles and all roles that they extend. */
   withExtended(roleType: string | null, roles: readonly string[]): string[] {
     const reached = [...roles]
     for (const next of reached) {
@@ -80,7 +80,7 @@ export class StandingWorld {
     return this.#of('tuple-put').filter(({ object }) => isDeepStrictEqual(object, on))
   }
 
-  /** What may be derived on an instance over its tuples, whether a guard blocks it or not. */
+  /** Possible derivations on an instance through its tuples, whether or not a guard blocks them. */
   derivationsInto(on: InstanceKey) {
     return this.tuplesInto(on).flatMap(({ subject, relation }) =>
       this.rolesOf(on.type).flatMap(role =>
@@ -110,12 +110,12 @@ export class StandingWorld {
     return this.directRolesOf(user).some(({ instance }) => isDeepStrictEqual(instance, on))
   }
 
-  /** Everything that follows for the user from these roles alone, themselves included; nearest first. */
+  /** All roles that follow for the user from the given roles alone, including these; nearest first. */
   reachedBy(user: string, starts: readonly EffectiveRole[]): ReachedRole[] {
     const reached: ReachedRole[] = starts.map(({ instance, role }) => ({ instance, role, derivations: 0 }))
     const isNew = ({ instance, role }: EffectiveRole) =>
       !reached.some(other => other.role === role && isDeepStrictEqual(other.instance, instance))
-    // The array is its own worklist, so what is nearer is looked at first.
+    // The array is its own work queue, so nearer roles are processed first.
     for (const from of reached) {
       for (const { subject, relation, object } of this.#of('tuple-put')) {
         if (!isDeepStrictEqual(subject, from.instance)) continue
@@ -135,7 +135,7 @@ export class StandingWorld {
     return reached
   }
 
-  /** What an engine lists for these effective roles, by instance, names sorted. */
+  /** The list that an engine returns for these effective roles, by instance, with sorted names. */
   instanceRolesOf(effective: readonly EffectiveRole[]) {
     const names = [
       ...new Map(
@@ -153,7 +153,7 @@ export class StandingWorld {
     })
   }
 
-  /** What an engine lists of the user's tenant roles, names sorted. */
+  /** The list that an engine returns for the tenant roles of the user, with sorted names. */
   tenantRolesOf(user: string) {
     const tenants = this.#of('tenant-put').map(({ tenant, attributes }) => ({ tenant, attributes }))
     return tenants.flatMap(({ tenant, attributes }: { tenant: string; attributes: Attributes | null }) => {
@@ -168,7 +168,7 @@ export class StandingWorld {
     })
   }
 
-  /** Every assignment that by itself answers the question, of the users who may at all. */
+  /** Every assignment that alone makes the check allowed, for the users who are allowed. */
   grantsOn(question: UserQuestion, isAllowed: (user: string) => boolean): UserGrant[] {
     const { type, key, action } = question
     const stored = this.#of('instance-put').find(

@@ -1,16 +1,17 @@
 /**
- * A port for who has to be told which, free until it is used: below those that the kernel gives away by itself, and nobody else
- * who asks here gets it while this process lives, since the port that stands for it is held. None is among the ports that
- * `fetch` refuses ("bad port", https://fetch.spec.whatwg.org/#port-blocking).
+ * Allocates free ports for processes that need to know their port in advance. The ports are below the range
+ * from which the kernel assigns ports. While this process lives, other processes that use this module cannot
+ * get the same port, because a second port that represents it is held open. Ports that `fetch` rejects ("bad
+ * port", https://fetch.spec.whatwg.org/#port-blocking) are not used.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** The highest port that `fetch` refuses is 10,080. */
+/** The highest port that `fetch` rejects is 10,080. */
 export const FIRST = 10_100
-/** As many again stand for them; the kernel gives away those from 32,768 on. */
+/** The same number of ports above represent them. The kernel assigns ports from 32,768. */
 const COUNT = 10_000
-/** Processes begin at places of their own. */
+/** Different processes start at different positions. */
 let last = FIRST + ((process.pid * 97) % COUNT)
 
 export async function freePort(): Promise<number> {
@@ -26,7 +27,7 @@ export async function freePort(): Promise<number> {
     }
     probe.close()
     await once(probe, 'close')
-    // For as long as the process lives, which it does not keep from ending.
+    // The socket is held for the lifetime of the process and does not keep it alive.
     held.unref()
     return port
   }

@@ -1,11 +1,14 @@
-/** Waits beside a living process until its tables on disk have all that is in its journal. */
+/** Waits until a checkpoint has written the whole journal of a live process to its tables on disk. */
 import { existsSync, readFileSync } from 'node:fs'
 import { readSegment } from '#store/journal/journal-format.ts'
 import { levelOf, segmentPaths } from '#store/journal/replay.ts'
 import type { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { pause } from './pause.ts'
 
-/** Resolves when a checkpoint has brought them level. Meanwhile nobody may write through the process. */
+/**
+ * Resolves when the tables contain the whole journal. No writes may be made through the process in the
+ * meantime.
+ */
 export async function levelled(tables: LmdbTables): Promise<void> {
   while (!isLevel(tables)) await pause()
 }

@@ -1,4 +1,7 @@
-/** Between two looks at what nobody tells of: looking without pause would take the core from what is waited for. */
+/**
+ * Polling interval for states without notification: polling without a pause would take the core from the
+ * observed process.
+ */
 const PAUSE_MS = 10
 
 export function pause(): Promise<void> {

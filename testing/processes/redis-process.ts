@@ -1,6 +1,6 @@
 /**
- * A real Redis in a process of its own, on a free port of this machine. For tests and benches. Its data lies in a directory
- * of its own, so that it can be killed and started again; unless it is told to, it keeps nothing on disk.
+ * Runs a real Redis as a separate process on a free port, for tests and benches. Its data is in its own
+ * directory, so that it can be killed and restarted. By default, it does not persist anything.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -10,24 +10,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 
-/** Ports are free only until somebody else takes them. */
+/** Another process can take a free port before Redis binds it. */
 const START_ATTEMPTS = 5
 
 export interface RedisUnderTest {
   readonly host: string
   readonly port: number
-  /** A store URL with a prefix that nobody else uses; `at` names another host and port that lead there. */
+  /** A store URL with a unique prefix; `at` names another host and port that lead to this server. */
   url(at?: { readonly host: string; readonly port: number }): string
 }
 
 export interface RedisOptions {
-  /** Further arguments, which may overrule what is set here. */
+  /** Additional arguments, which can override the defaults. */
   readonly arguments?: readonly string[] | ((port: number, directory: string) => readonly string[])
-  /** Whether it is to watch over others; its configuration is the first argument. */
+  /** True for a sentinel; its configuration file is the first argument. */
   readonly isSentinel?: boolean
 }
 
-/** Starts a server; whoever does so stops it. */
+/** Starts a server. The caller must stop it. */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisProcess> {
   const program = serverProgram()
   for (let attempt = 1; ; attempt += 1) {
@@ -42,9 +42,9 @@ export class RedisProcess implements RedisUnderTest {
   readonly host = '127.0.0.1'
   readonly port: number
   readonly directory = mkdtempSync(join(tmpdir(), 'verdict-redis-'))
-  /** What it has said. */
+  /** Output of the process so far. */
   output = ''
-  /** What it is started with. */
+  /** Arguments of the process. */
   readonly commandLine: readonly string[]
   readonly #program: string
   #child: ChildProcess | null = null
@@ -66,7 +66,10 @@ export class RedisProcess implements RedisUnderTest {
     return `redis://${at.host}:${at.port}?prefix=${randomUUID()}`
   }
 
-  /** On the data and the port it had; resolves when it takes connections: whether it does. */
+  /**
+   * Starts the server with the same data and port. Resolves with true when it accepts connections, or with
+   * false if it fails to start.
+   */
   async start(): Promise<boolean> {
     this.output = ''
     const child = spawn(this.#program, this.commandLine)
@@ -75,13 +78,13 @@ export class RedisProcess implements RedisUnderTest {
     return this.#saysReady(child.stdout)
   }
 
-  /** Ends it where it stands, with SIGKILL. */
+  /** Kills the process with SIGKILL. */
   async kill(): Promise<void> {
     this.#child?.kill('SIGKILL')
     await this.#ended
   }
 
-  /** Stops it in its tracks: it holds its connections and says nothing. */
+  /** Suspends the process: it keeps its connections but does not respond. */
   freeze(): void {
     this.#child?.kill('SIGSTOP')
   }
@@ -90,7 +93,7 @@ export class RedisProcess implements RedisUnderTest {
     this.#child?.kill('SIGCONT')
   }
 
-  /** Ends it and removes its data. */
+  /** Stops the process and removes its data. */
   async stop(): Promise<void> {
     await this.kill()
     process.off('exit', this.#killAtExit)
@@ -109,7 +112,10 @@ export class RedisProcess implements RedisUnderTest {
   }
 }
 
-/** Throws when there is none, and says how to come by one. `redis-setup.ts` has tried to. */
+/**
+ * Path of the server program. Throws with installation advice if there is none; `redis-setup.ts` has tried to
+ * install it.
+ */
 function serverProgram(): string {
   const found = redisOnPath()
   if (found !== null) return found
@@ -124,7 +130,7 @@ export function redisOnPath(): string | null {
       execFileSync(program, ['--version'], { stdio: 'ignore' })
       return program
     } catch {
-      // Not that one.
+      // This candidate is not available.
     }
   }
   return null

@@ -1,6 +1,6 @@
 /**
- * Fills an environment straight through its ledger: many records in a commit, no operation and no engine in between. For
- * tests and benches that need more rows than anybody would wait for.
+ * Fills an environment directly through its ledger: many records per commit, without operations or an engine.
+ * For tests and benches that need more rows than the API could create in a reasonable time.
  */
 import { randomBytes } from 'node:crypto'
 import type { StoredRecord } from '#model/records.ts'
@@ -8,7 +8,7 @@ import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { encodeRecord } from '#store/keyspace/record-codec.ts'
 import type { Ledger } from '#store/ledger.ts'
 
-/** Rows in one commit: lmdb gets slow with the number of pages that one touches. */
+/** Rows per commit: lmdb gets slow with the number of pages that a commit touches. */
 const COMMIT_ROWS = 5_000
 
 export class RowLoader {
@@ -24,7 +24,7 @@ export class RowLoader {
     if (this.#rows.length >= COMMIT_ROWS) await this.flush()
   }
 
-  /** To be called last. */
+  /** Must be called last. */
   async flush(): Promise<void> {
     const put = this.#rows.map(record => ({ key: rowKeyOf(record), value: encodeRecord(record) }))
     this.#rows = []

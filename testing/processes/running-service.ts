@@ -1,9 +1,9 @@
 /**
- * A whole service under test, started in this process on a free port, and a client that speaks to it over real HTTP in
- * the words of the domain. Whatever a test starts is closed when the test, or the file that started it, is over.
+ * Service under test: a complete service in this process on a free port, and a client that sends real HTTP
+ * requests with domain-specific methods. It is closed when the test, or the file that started it, ends.
  *
- * Verbs (`user`, `group`, `grant` …) insist on success, so that a test that fails to arrange fails there. The methods
- * (`post`, `put` …) return whatever came.
+ * Domain methods (`user`, `group`, `grant` …) throw unless they succeed, so a test fails where its setup
+ * fails. HTTP methods (`post`, `put` …) return every response.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ export const RESOURCES = `${SCHEMA}/resources`
 export interface Answer<Body = unknown> {
   readonly status: number
   readonly headers: Headers
-  /** The JSON that came, the text when it was none, undefined without a body. */
+  /** The parsed JSON; the text if it is not JSON, undefined without a body. */
   readonly body: Body
 }
 
@@ -63,18 +63,18 @@ export interface Envelope<Item> {
 
 interface SendOptions {
   readonly body?: unknown
-  /** Sent as it is, in place of `body`. */
+  /** Raw body, sent in place of `body`. */
   readonly text?: string | Uint8Array<ArrayBuffer>
-  /** The bearer token; null sends none. */
+  /** The bearer token; null to send none. */
   readonly key?: string | null
   readonly headers?: Readonly<Record<string, string>>
-  /** Gives the call up. */
+  /** Cancels the request. */
   readonly signal?: AbortSignal
 }
 
 type Settings = Partial<Config>
 
-/** Settings of a test: nothing on disk, one HTTP thread, both keys known, only faults logged. */
+/** Default settings for tests: nothing on disk, one HTTP thread, both keys known, nothing logged. */
 function settingsOf(settings: Settings): Config {
   const environment = {
     API_KEY,
@@ -86,7 +86,7 @@ function settingsOf(settings: Settings): Config {
   return { ...readConfig({ ...environment, LOG_LEVEL: 'silent' }), ...settings }
 }
 
-/** The text of an answer; of one that goes on, its first event. */
+/** The text of a response; for an event stream, its first event. */
 export async function textOf(response: Response): Promise<string> {
   if (response.headers.get('content-type') !== EVENTS_TYPE) return response.text()
   const reader = response.body!.getReader()
@@ -104,7 +104,7 @@ export class Client {
   static async start(settings: Settings = {}): Promise<Client> {
     const config = settingsOf(settings)
     const deaths: Error[] = []
-    // Several threads share a port that has to be known beforehand.
+    // If several threads share a port, it must be known in advance.
     const port = config.port === 0 && config.httpThreads > 1 ? await freePort() : config.port
     const service = await startService({ ...config, port }, createLog(config.logLevel), {
       onDeath: error => deaths.push(error),
@@ -113,7 +113,7 @@ export class Client {
     return new Client(config, service, deaths)
   }
 
-  /** Speaks to a service that somebody else runs, and closes. */
+  /** A client for a service that is started and stopped elsewhere. */
   static at(address: string): Client {
     return new Client(settingsOf({}), { address, close: () => Promise.resolve() }, [])
   }
@@ -132,14 +132,17 @@ export class Client {
     return Number(new URL(this.address).port)
   }
 
-  /** Closes the service; a second call waits for the first. A thread that died on the way fails the test. */
+  /**
+   * Closes the service; a second call waits for the first one. If a thread failed in the meantime, the test
+   * fails.
+   */
   async close(delayMs = 0): Promise<void> {
     this.#closed ??= this.#service.close(delayMs)
     await this.#closed
     expect(this.#deaths).toEqual([])
   }
 
-  /** Closes the service and starts another on the same store. */
+  /** Closes the service and starts another one on the same store. */
   async restart(): Promise<Client> {
     await this.close()
     const next = await Client.start(this.settings)
@@ -147,7 +150,7 @@ export class Client {
     return next
   }
 
-  // What goes over the wire.
+  // HTTP requests.
 
   async send<Body = unknown>(method: string, path: string, options: SendOptions = {}): Promise<Answer<Body>> {
     const { key = API_KEY } = options
@@ -186,14 +189,14 @@ export class Client {
     return this.send('DELETE', path, { body })
   }
 
-  /** With the key of the organization. */
+  /** Sends a request with the key of the organization. */
   admin<Body = unknown>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
     return this.send(method, path, { key: ADMIN_KEY, body })
   }
 
-  // What is asked.
+  // Checks and lists.
 
-  /** `on` is `type:key`, or `type` alone for the question about the type as a whole. */
+  /** `on` is `type:key`, or `type` alone for a check on the type as a whole. */
   async allows(user: string, action: string, on: string, tenant?: string): Promise<boolean> {
     const answer = await this.post<{ allow: boolean; result: boolean }>(
       '/allowed',
@@ -204,27 +207,27 @@ export class Client {
     return answer.body.allow
   }
 
-  /** The answers to many questions; at one state if they are at most 128. */
+  /** Decisions on many checks; at one state if there are at most 128. */
   async allowsAll(questions: readonly ReturnType<typeof question>[]): Promise<boolean[]> {
     const answer = await this.post<{ allow: { allow: boolean }[] }>('/allowed/bulk', questions)
     expect(answer.status, JSON.stringify(answer.body)).toBe(200)
     return answer.body.allow.map(({ allow }) => allow)
   }
 
-  /** Where the store stands, as any answer of management tells. */
+  /** Current revision of the store, as every management response reports it. */
   async revision(): Promise<string> {
     const answer = await this.get(`${GROUPS}/direct?per_page=1`)
     return revisionOf(answer)
   }
 
-  /** What a newcomer can see of the environment: to compare before and after. */
+  /** All visible data of the environment, for comparisons before and after an operation. */
   async everythingListed(): Promise<unknown> {
     const resources = await this.get(`${RESOURCES}?include_total_count=true&per_page=100`)
     const groups = await this.get(`${GROUPS}?per_page=100`)
     return { resources: resources.body, groups: groups.body }
   }
 
-  // What is arranged.
+  // Setup.
 
   resource(body: Partial<ResourceCreate> & { readonly key: string }): Promise<Resource> {
     return this.#done('POST', RESOURCES, { name: body.key, actions: {}, ...body })
@@ -234,7 +237,7 @@ export class Client {
     return this.#done('POST', `${SCHEMA}/condition_sets`, { name: body.key, ...body })
   }
 
-  /** Documents that can be read and updated; a viewer may read, an editor both. */
+  /** Documents that can be read and updated; a viewer can read, an editor can do both. */
   createDocumentModel(): Promise<Resource> {
     return this.resource({
       key: 'document',
@@ -246,7 +249,7 @@ export class Client {
     })
   }
 
-  /** Folders, and documents that have them as parents: whoever views a folder views its documents. */
+  /** Folders, and documents in folders: a viewer of a folder can view its documents. */
   async createFolderModel(): Promise<void> {
     const viewer = { name: 'Viewer', permissions: ['read'] }
     const entry = { role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }
@@ -292,7 +295,7 @@ export class Client {
     return this.#done('POST', `${FACTS}/set_rules`, { user_set, permission, resource_set })
   }
 
-  /** A tenant role in a tenant, or a resource role on `type:key`. */
+  /** Assigns a tenant role in a tenant, or a resource role on `type:key`. */
   assign(user: string, role: string, where: string, tenant = 'default'): Promise<RoleAssignment> {
     const on = where.includes(':') ? { resource_instance: where, tenant } : { tenant: where }
     return this.#done('POST', `${FACTS}/role_assignments`, { user, role, ...on })
@@ -322,7 +325,7 @@ export class Client {
     return this.#done('DELETE', `${groupPath(group)}/roles`, grantBody(role, on, tenant))
   }
 
-  /** Puts the inner group into the outer one. */
+  /** Nests the inner group in the outer one. */
   nest(inner: string, { into }: { readonly into: string }): Promise<GroupRead> {
     return this.#done('PUT', `${groupPath(into)}/assign_group`, { group_instance_key: inner })
   }
@@ -343,14 +346,14 @@ export class Client {
   }
 }
 
-/** Starts a service for the present test. */
+/** Starts a service for the current test. */
 export async function startedService(settings: Settings = {}): Promise<Client> {
   const client = await Client.start(settings)
   onTestFinished(() => client.close())
   return client
 }
 
-/** Starts a service for all tests of the present file; they keep out of each other's way with `fresh` names. */
+/** Starts a service for all tests of the current file. The tests avoid conflicts by using `fresh` names. */
 export async function sharedService(settings: Settings = {}): Promise<Client> {
   const client = await Client.start(settings)
   afterAll(() => client.close())
@@ -359,13 +362,13 @@ export async function sharedService(settings: Settings = {}): Promise<Client> {
 
 let freshCount = 0
 
-/** The names with a number behind them that no other test of this file gets. */
+/** Appends a number to the names that no other test of this file gets. */
 export function fresh<Names extends readonly string[]>(...names: Names): { [Index in keyof Names]: string } {
   freshCount += 1
   return names.map(name => `${name}-${freshCount}`) as { [Index in keyof Names]: string }
 }
 
-/** Makes an environment beside the others of the default project, and returns a key to it. */
+/** Creates another environment in the default project, and returns a key for it. */
 export async function neighbourOf(client: Client, key: string): Promise<string> {
   const created = await client.admin('POST', '/v2/projects/default/envs', { key, name: key })
   expect(created.status, JSON.stringify(created.body)).toBe(200)
@@ -374,7 +377,7 @@ export async function neighbourOf(client: Client, key: string): Promise<string> 
   return fetched.body.secret
 }
 
-/** A directory for an lmdb store, gone after the present test. */
+/** A directory for an lmdb store. It is removed after the current test. */
 export function storeDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'verdict-test-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
@@ -409,7 +412,7 @@ export function revisionOf(answer: Answer): string {
   return revision!
 }
 
-/** How a management call was refused: status and `error_code`, after a look at the rest of the error's body. */
+/** Status and `error_code` of a rejected management call. Verifies the rest of the error body. */
 export function refusal(answer: Answer): [status: number, code: string] {
   const problem = answer.body as Problem
   expect(problem).toMatchObject({
@@ -429,14 +432,14 @@ export function refusal(answer: Answer): [status: number, code: string] {
   return [answer.status, problem.error_code]
 }
 
-/** Splits at the first colon; without one there is no key. */
+/** Splits at the first colon; without a colon, there is no key. */
 function split(reference: string): { readonly type: string; readonly key: string | undefined } {
   const colon = reference.indexOf(':')
   if (colon < 0) return { type: reference, key: undefined }
   return { type: reference.slice(0, colon), key: reference.slice(colon + 1) }
 }
 
-/** The JSON value a text stands for, the text when it is none. */
+/** The parsed JSON; the text itself if it is not JSON. */
 export function bodyOf(text: string): unknown {
   if (text === '') return undefined
   try {

@@ -1,4 +1,4 @@
-/** The service as its operator runs it: a process of its own, its two outputs, its signals and its exit code. */
+/** Runs the service as an operator does: as a separate process, with its outputs, signals and exit code. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -7,17 +7,20 @@ import { settings } from '#config/config.ts'
 import { freePort } from './free-port.ts'
 
 const SOURCES = fileURLToPath(new URL('../../src/start.js', import.meta.url))
-/** The built one, where that is what the sources say: it need not be looked for by each process. */
+/**
+ * The built entry point if it is up to date with the sources. Computed once, so that processes need not
+ * search for it.
+ */
 const BUILT = fileURLToPath(entry('start', 'src/start.js'))
-/** How a module of the sources is named in a script that is given as an URL. */
+/** Path of a source module within a script that is given as a URL. */
 const SOURCES_IN_OPTIONS = encodeURIComponent('/src/')
-/** More than a file of tests starts processes. */
+/** More ports than any test file needs. */
 const ports = await Promise.all(Array.from({ length: 40 }, freePort))
 
 export interface ProcessOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
-  /** Default: what `npm start` runs, with this runtime. */
+  /** Default: the command of `npm start`, with this runtime. */
   readonly command?: readonly [string, ...string[]]
 }
 
@@ -31,10 +34,10 @@ export class ServiceProcess {
 
   constructor({ cwd, env = {}, command }: ProcessOptions) {
     this.#apiKey = env['API_KEY']
-    // One thread finds a port for itself; several share one that has to be known beforehand.
+    // One thread chooses its own port; several threads share a port that must be known in advance.
     const port = env['HTTP_THREADS'] === '1' ? 0 : (ports.pop() ?? 0)
     const own = { PORT: String(port), STOP_DELAY_MS: '0' }
-    // What a test breaks is a module of the sources.
+    // Faults are injected into modules of the sources, so the built form cannot be used.
     const isBroken = env['NODE_OPTIONS']?.includes(SOURCES_IN_OPTIONS) ?? false
     const form = isBroken ? { VERDICT_FORM: 'sources' } : {}
     const start = [
@@ -53,13 +56,16 @@ export class ServiceProcess {
     return this.#child.pid!
   }
 
-  /** Waits until the service says where it listens; rejects with its outputs when it ends before. */
+  /** Waits until the service reports its address. Rejects with its outputs if the process ends first. */
   address(): Promise<string> {
     this.#address ??= this.stdoutMatch(/listens on (http:\S+)\n/).then(([, address]) => address!)
     return this.#address
   }
 
-  /** A request with the `API_KEY` it was started with. Insists on success; the JSON that came, undefined without a body. */
+  /**
+   * Sends a request with the `API_KEY` of the process. Throws unless it succeeds. Returns the parsed JSON;
+   * undefined without a body.
+   */
   async call<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body> {
     const headers = { authorization: `Bearer ${this.#apiKey}`, 'content-type': 'application/json' }
     const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
@@ -69,12 +75,12 @@ export class ServiceProcess {
     return (text === '' ? undefined : JSON.parse(text)) as Body
   }
 
-  /** Waits for standard output to match. */
+  /** Waits until standard output matches. */
   stdoutMatch(pattern: RegExp): Promise<RegExpExecArray> {
     return this.#match('stdout', pattern)
   }
 
-  /** Waits for the log to match. */
+  /** Waits until the log matches. */
   logMatch(pattern: RegExp): Promise<RegExpExecArray> {
     return this.#match('stderr', pattern)
   }
@@ -90,14 +96,14 @@ export class ServiceProcess {
     }
   }
 
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits for the process to end. Returns the exit code. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     this.#child.kill(signal)
     return this.exited
   }
 }
 
-/** The environment without what would configure the service by accident. */
+/** The environment variables of this process without those that would configure the service. */
 function baseEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !Object.hasOwn(settings, name)))
 }

@@ -1,6 +1,7 @@
 /**
- * A look into an lmdb store from beside the process that has it open, or after its death: at what its commits left. What is only
- * in the journal is not seen: beside a living process it comes within half a second, after a death `replay` brings it.
+ * Reads an lmdb store while another process has it open, or after that process has died. It shows committed
+ * rows except those that are only in the journal. A live process writes those to the tables within half a
+ * second; after a crash, `replay` does so.
  */
 import { join } from 'node:path'
 import type { RecordKind } from '#model/records.ts'
@@ -10,7 +11,7 @@ import { applySegment, findJournal } from '#store/journal/replay.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { pause } from './pause.ts'
 
-/** Brings tables that no process has open level with their journal. */
+/** Applies the journal to tables that no process has open. */
 export async function replayJournal(tables: LmdbTables): Promise<void> {
   const { segments } = await findJournal(tables, tables.directory)
   for (const segment of segments) await applySegment(tables, tables.directory, segment)
@@ -20,23 +21,23 @@ export class StoreLook {
   readonly #tables: LmdbTables
   readonly #view: TableView
 
-  /** `directory` is that of the store, which must hold the environment already. */
+  /** `directory` is that of the store, which must already contain the environment. */
   constructor(directory: string, environmentId: string) {
     this.#tables = new LmdbTables(join(directory, environmentId))
     this.#view = new TableView(this.#tables, listRule)
   }
 
-  /** Stored rows, those that await their purge included. */
+  /** Number of stored rows, including those that wait for their purge. */
   count(...kinds: readonly RecordKind[]): number {
     return kinds.reduce((sum, kind) => sum + this.#view.count(lists.all(kind)), 0)
   }
 
-  /** Resolves when the store has come to be as `isSo` says: nobody tells this process of commits. */
+  /** Polls until `isSo` returns true, because this process is not notified of commits. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) await pause()
   }
 
-  /** After the death of the process: brings the tables level with its journal. */
+  /** Applies the journal to the tables after the process has died. */
   replay(): Promise<void> {
     return replayJournal(this.#tables)
   }

@@ -1,6 +1,7 @@
 /**
- * Bodies for AuthZEN evaluations, alone and in batches, from the usual to the broken, and the judges of whoever reads them
- * from their bytes: what is read must be what the ordinary way makes of it, which is asked through the service itself. Seeded.
+ * Bodies for AuthZEN evaluations, single and in batches, from usual to malformed, and judges for the readers
+ * that parse them from bytes. A reader must return the same queries as the generic parser, which is used
+ * through the service itself. Seeded.
  */
 import { queryOf } from '#decisions/access-mapping.ts'
 import { AccessService } from '#decisions/access-service.ts'
@@ -20,7 +21,10 @@ import { AccessCircumstances } from '#decisions/sent-attributes.ts'
 const SUBJECT_TYPES = new Set(['user', 'identity'])
 const shape = new Shape(EvaluationsRequest, 'body')
 
-/** What the ordinary way asks the engine; null where it refuses the body, answers an item with an error, or stops early. */
+/**
+ * Parses batches in the generic way. Returns the queries to the engine; null if the body is rejected, an item
+ * has an error, or the batch stops early.
+ */
 export class OrdinaryBatches {
   readonly #service: AccessService
   #asked: Query[] = []
@@ -45,7 +49,7 @@ export class OrdinaryBatches {
     })
   }
 
-  /** One question an item; null for one that is denied because its subject is no user. */
+  /** One query per item; null for an item that is denied because its subject is not a user. */
   read(body: Buffer): (Query | null)[] | null {
     this.#asked = []
     let answer
@@ -70,7 +74,10 @@ export function judgeBatch(reader: BatchReader, ordinary: OrdinaryBatches, body:
   return judgeReader(reader, body, ordinary.read(body))
 }
 
-/** Reads single evaluations the ordinary way; null where it refuses the body, or nobody is asked. */
+/**
+ * Parses single evaluations in the generic way. Returns null if the body is rejected or the engine is not
+ * queried.
+ */
 export class OrdinaryEvaluations {
   readonly #read: ReturnType<typeof evaluationReader>
 
@@ -148,12 +155,12 @@ export class BatchBodies {
     this.#random = new Random(seed)
   }
 
-  /** Half of them whole, the others with some bytes changed. */
+  /** Half of the bodies are valid, the others have some bytes changed. */
   next(): Buffer {
     return perhapsBent(written(this.#batch(), this.#random), this.#random)
   }
 
-  /** The same for single evaluations. */
+  /** A body for a single evaluation, generated in the same way. */
   nextEvaluation(): Buffer {
     const isPlain = this.#random.chance(0.7)
     const members: Members = {

@@ -1,6 +1,7 @@
 /**
- * Bodies for `/allowed/bulk`, from the usual to the broken, and the judge of whoever reads them from their bytes: what is
- * read must be what the ordinary parser and the schema make of it. Seeded: the same number gives the same bodies.
+ * Bodies for `/allowed/bulk`, from usual to malformed, and the judge for readers that parse them from bytes.
+ * A reader must return the same queries as the generic parser and the schema. Seeded: the same number yields
+ * the same bodies.
  */
 import { queryOf } from '#decisions/native-query.ts'
 import type { BulkReader } from '#http/bytes/bulk-reader.ts'
@@ -14,7 +15,7 @@ import { differingAttributes, judgeReader, perhapsBent, written } from './mutate
 
 const shape = new Shape(BulkAuthorizationQuery, 'body')
 
-/** What the ordinary way makes of a body; `null` when it refuses it. */
+/** Queries that the generic parser reads from a body; `null` if it rejects the body. */
 export function readOrdinarily(body: Buffer): Query[] | null {
   let value: unknown
   try {
@@ -30,7 +31,7 @@ export function judge(reader: BulkReader, body: Buffer): boolean {
   return judgeReader(reader, body, readOrdinarily(body))
 }
 
-/** The same for a reader of single decisions. */
+/** Judge for readers of single checks. */
 export function judgeSingle(reader: SingleReader, body: Buffer): boolean {
   const ordinary = readOrdinarily(Buffer.concat([Buffer.from('['), body, Buffer.from(']')]))
   return judgeReader(reader, body, ordinary)
@@ -95,12 +96,12 @@ export class BulkBodies {
     this.#random = new Random(seed)
   }
 
-  /** Half of them whole, the others with some bytes changed. */
+  /** Half of the bodies are valid, the others have some bytes changed. */
   next(): Buffer {
     return perhapsBent(written(this.#bulk(), this.#random), this.#random)
   }
 
-  /** The same for single decisions: a bulk of one without its brackets, whole or broken. */
+  /** A body for a single check: a bulk of one element without its brackets, valid or malformed. */
   nextSingle(): Buffer {
     return perhapsBent(written(this.#bulk(1).trim().slice(1, -1), this.#random), this.#random)
   }
@@ -144,7 +145,7 @@ export class BulkBodies {
     return `${blank}[${blank}${items.join(`${blank},${blank}`)}${blank}]${blank}`
   }
 
-  /** A field nobody asks for, or asks for twice. */
+  /** A field that is unknown or occurs twice. */
   #decoration(): [string, unknown] {
     return [this.#random.pick(NAMES), this.#random.pick(IGNORED)]
   }
@@ -155,7 +156,9 @@ export class BulkBodies {
     return this.#random.chance(0.3) ? this.#random.pick(KEYS) : `key-${this.#random.below(100_000)}`
   }
 
-  /** As `JSON.stringify`, with blanks; lists of pairs are objects, in which names may come twice. */
+  /**
+   * Like `JSON.stringify`, with whitespace. Lists of pairs become objects, in which names can occur twice.
+   */
   #text(fields: readonly [string, unknown][], blank: string): string {
     const members = fields.map(([name, value]) => {
       const isFields =

@@ -1,11 +1,11 @@
-/** A reader of an environment's changes, over HTTP as anybody would. */
+/** Client of the change stream of an environment, over HTTP. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { EventReader, type StreamEvent } from '#cli/event-stream.ts'
 
-/** An event with its data read. */
+/** An event with its parsed data. */
 export interface ReadEvent extends StreamEvent {
-  // What it holds is for each test to say.
+  // Tests define the expected data.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly value: any
 }
@@ -25,10 +25,10 @@ export class ChangeStream {
   readonly #events: ReadEvent[] = []
   #wake: (() => void) | null = null
   #isOver = false
-  /** The newest id. */
+  /** Id of the last event. */
   lastId: string | undefined
 
-  /** Resolves with the stream; with the status and the body where there is none. */
+  /** Resolves with the stream; with the status and the body if the request is rejected. */
   static async open(
     address: string,
     { query = '', lastEventId, key = 'environment-key-of-the-tests', path = CHANGES }: StreamOptions = {},
@@ -47,7 +47,7 @@ export class ChangeStream {
     return new ChangeStream(sent, response)
   }
 
-  /** Throws where there is none. */
+  /** Resolves with the stream. Throws if the request is rejected. */
   static async opened(address: string, options: StreamOptions = {}): Promise<ChangeStream> {
     const opened = await ChangeStream.open(address, options)
     if (opened instanceof ChangeStream) return opened
@@ -74,7 +74,7 @@ export class ChangeStream {
     sent.on('error', over)
   }
 
-  /** The next event; null when the stream has ended. */
+  /** The next event; null if the stream has ended. */
   async next(): Promise<ReadEvent | null> {
     for (;;) {
       const event = this.#events.shift()
@@ -89,7 +89,10 @@ export class ChangeStream {
     }
   }
 
-  /** The events up to the first for which `isLast` is true, that one included. Throws when the stream ends before. */
+  /**
+   * The events up to and including the first for which `isLast` returns true. Throws if the stream ends
+   * before it.
+   */
   async until(isLast: (event: ReadEvent) => boolean): Promise<ReadEvent[]> {
     const events: ReadEvent[] = []
     for (;;) {
@@ -100,13 +103,13 @@ export class ChangeStream {
     }
   }
 
-  /** The events up to the commit of that revision, as an answer of management has it. */
+  /** The events up to the commit with that revision, which a management response reports. */
   upTo(revision: string): Promise<ReadEvent[]> {
     const wanted = Number(revision.split('.')[1])
     return this.until(({ id }) => id !== undefined && Number(id.split('.')[1]) >= wanted)
   }
 
-  /** Stops reading, for as long as nothing is done about it. */
+  /** Stops reading until the stream is resumed. */
   pause(): void {
     this.response.pause()
   }

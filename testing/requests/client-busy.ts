@@ -1,9 +1,12 @@
-/** Whether a load test measured its own client. */
+/** Detects whether a load test measured its own client instead of the service. */
 
-/** From here on the client and not the service may be what was measured. */
+/** From this utilization, the client instead of the service may limit the result. */
 const BUSY_PERCENT_MAX = 90
 
-/** How busy the client's thread was, as a part of the time, how many processors it took, and whether the figures are therefore its own. */
+/**
+ * Describes the utilization of the client thread, the number of processors that it used, and whether the
+ * results are therefore limited by the client.
+ */
 export function clientText(busy: number, cpus: number): string {
   const percent = Math.round(busy * 100)
   const told = `client: its thread was busy for ${percent} % of the time, and took ${cpus.toFixed(1)} processors\n`

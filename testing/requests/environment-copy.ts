@@ -1,10 +1,10 @@
 /**
- * A copy of an environment that somebody keeps by the stream of its changes, and the lists of the management interface in the same form. What a
- * removal takes along is the reader's to take along: the events say what was removed.
+ * Replica of an environment that follows the change stream, and the lists of the management API in the same
+ * form, for comparison. Events report only the removed entity; the replica also deletes its dependents.
  */
 import type { ReadEvent } from './change-stream.ts'
 
-// What an item holds is the interface's to say.
+// The API defines the fields of an item.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Item = any
 
@@ -25,10 +25,10 @@ type Noun = (typeof NOUNS)[number]
 
 export class EnvironmentCopy {
   readonly #things = new Map<Noun, Map<string, Item>>(NOUNS.map(noun => [noun, new Map()]))
-  /** How often everything had to be loaded anew. */
+  /** Number of times that all data had to be reloaded. */
   resets = 0
 
-  /** Puts what the lists say in place of everything. */
+  /** Replaces all data with the contents of the lists. */
   load(lists: ReadonlyMap<Noun, readonly Item[]>): void {
     for (const noun of NOUNS) this.#things.set(noun, new Map(lists.get(noun)!.map(item => [item.id, item])))
   }
@@ -44,7 +44,7 @@ export class EnvironmentCopy {
     }
   }
 
-  /** Everything, in an order that says nothing. */
+  /** All data, in an order without meaning. */
   get all(): Readonly<Record<string, readonly Item[]>> {
     const told = Array.from(this.#things, ([noun, items]): [Noun, Item[]] => {
       const all = [...items.values()]
@@ -98,7 +98,7 @@ export class EnvironmentCopy {
     }
   }
 
-  /** With an action its rules go. */
+  /** When an action is removed, its rules are also removed. */
   #dropRulesWithout({ key, actions }: Item): void {
     for (const rule of this.#of('set_rule').values()) {
       const [type, action] = rule.permission.split(':')
@@ -107,7 +107,7 @@ export class EnvironmentCopy {
   }
 }
 
-/** Built-in ones are there from the beginning, and told of when they have attributes. */
+/** Built-in resource types always exist. The stream reports them only if they have attributes. */
 function isToldResource({ key, attributes }: Item): boolean {
   return !key.startsWith('__') || Object.keys(attributes).length > 0
 }
@@ -128,7 +128,7 @@ interface Lister {
 const SCHEMA = '/v2/schema/default/default'
 const FACTS = '/v2/facts/default/default'
 
-/** What the lists of the management interface say, without what is told of by itself. */
+/** Contents of the lists of the management API, without entities that the stream does not report. */
 export async function listedEnvironment(client: Lister): Promise<Map<Noun, Item[]>> {
   const pages = async (path: string): Promise<Item[]> => {
     const all: Item[] = []

@@ -1,6 +1,7 @@
 /**
- * Puts facts that stand into a running service over its management API, as a client would: the model first, then tenants,
- * users, instances, assignments and tuples. Knows nothing of how the request is sent, so benches can use it, too.
+ * Loads given facts into a running service through its management API, as a client would: first the model,
+ * then tenants, users, instances, assignments and tuples. It does not depend on how requests are sent, so
+ * benches can also use it.
  */
 import type { Change, RolePut } from '#model/change.ts'
 
@@ -10,7 +11,7 @@ export type SendToManagement = (method: 'POST' | 'PATCH', path: string, body: un
 const SCHEMA = '/v2/schema/default/default'
 const FACTS = '/v2/facts/default/default'
 
-/** The facts come in the order `Oracle.standingFacts` gives them in. The tenant `default` is there already. */
+/** The facts must be in the order of `Oracle.standingFacts`. The tenant `default` must already exist. */
 export async function loadModel(send: SendToManagement, facts: readonly Change[]): Promise<void> {
   const tenantOf = new Map<string, string>()
   const waiting = new Map<string, RolePut>()
@@ -71,7 +72,7 @@ export async function loadModel(send: SendToManagement, facts: readonly Change[]
   }
   await sendTenantRoles()
 
-  /** A role is put twice: first bare, so that others can mention it, then with what it says. */
+  /** A role is sent twice: first without details, so that other roles can mention it, then completely. */
   async function putRole(type: string, { role, permissions, extends: extended, derivations }: RolePut) {
     const path = `${SCHEMA}/resources/${type}/roles`
     if (!known.has(`${type}#${role}`)) {
@@ -93,7 +94,7 @@ export async function loadModel(send: SendToManagement, facts: readonly Change[]
     })
   }
 
-  /** Each after those it extends. */
+  /** Sends each role after the roles that it extends. */
   async function sendTenantRoles(): Promise<void> {
     while (waiting.size > 0) {
       const next = [...waiting.values()].find(
@@ -112,8 +113,9 @@ export async function loadModel(send: SendToManagement, facts: readonly Change[]
 }
 
 /**
- * The changes as management would take them: names of everything but users and instances made plain (the same names stay
- * the same), `extends` without circles, no derivation twice. Attributes and answers to questions may differ, of course.
+ * Converts changes to ones that the management API accepts: names of everything except users and instances
+ * are replaced with simple ones (equal names stay equal), and cycles of `extends` and duplicate derivations
+ * are removed. Attributes and decisions can differ.
  */
 export function asManageable(changes: readonly Change[]): Change[] {
   const names = new Map([['default', 'default']])

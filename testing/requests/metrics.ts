@@ -1,4 +1,4 @@
-/** The metrics of a service as a scraper sees them. */
+/** Metrics of a service, as a scraper reads them. */
 import { expect } from 'vitest'
 
 export interface Sample {
@@ -26,7 +26,7 @@ export class Scrape {
     return new Scrape(await response.text())
   }
 
-  /** The sum of all samples of that name which have these labels. */
+  /** Sum of all samples with this name and these labels. */
   sum(name: string, labels: Readonly<Record<string, string>> = {}): number {
     const wanted = Object.entries(labels)
     return this.samples
@@ -36,7 +36,7 @@ export class Scrape {
       .reduce((sum, { value }) => sum + value, 0)
   }
 
-  /** The names and types of what is there. */
+  /** Names and types of all metrics. */
   types(): ReadonlyMap<string, string> {
     return new Map([...this.text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]))
   }

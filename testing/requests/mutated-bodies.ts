@@ -1,11 +1,11 @@
-/** Slightly mutated bodies, as an attacker would send who looks for a hole in the readers. */
+/** Slightly mutated bodies, like those of an attacker who looks for differences between parsers. */
 import type { Query, SentAttributes } from '#model/decision.ts'
 import { viewOf } from '#http/message/byte-views.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '#testing/data/random.ts'
 
-/** What bytes are replaced by and filled in with: all that means something, and some that means nothing. */
+/** Bytes for replacements and insertions: all that have a meaning in JSON, and some that do not. */
 const BYTES = [
   ...Buffer.from('{}[]:,"\\ \n\t\r/0123456789-+.eEutfnal_x'),
   0x00,
@@ -40,7 +40,7 @@ const SNIPPETS = [
   '//',
 ]
 
-/** A copy in which some bytes are cut, repeated, replaced or filled in. */
+/** Returns a copy in which some bytes are removed, repeated, replaced or inserted. */
 function bend(body: Buffer, random: Random): Buffer {
   const at = random.below(body.length + 1)
   const to = Math.min(body.length, at + 1 + random.below(8))
@@ -71,13 +71,16 @@ function bend(body: Buffer, random: Random): Buffer {
 const DIFFERING_TEXTS = ['', 'a', '10.0.0.1', 'é', '計画', 'a"b', 'a/b', '\\', '"},{', 'x'.repeat(1_100)]
 const DIFFERING_NUMBERS = [0, 7, -1, 1.5, 1e21, -2.5e-9, 1_763_892_000_000]
 
-/** Attributes that differ from question to question in what they say, as times and addresses do, and not in what they are. */
+/**
+ * Attributes that differ between checks in their values but not in their names and kinds, like times and
+ * addresses.
+ */
 export function differingAttributes(random: Random): object {
   const text = () => (random.chance(0.2) ? random.pick(DIFFERING_TEXTS) : `at ${random.below(10_000)}`)
   return { ip: text(), of: { risk: random.pick(DIFFERING_NUMBERS), names: [text(), true] } }
 }
 
-/** Half the bodies as they are, the others bent one to three times. */
+/** Half of the bodies are unchanged; the others are mutated one to three times. */
 export function perhapsBent(body: Buffer, random: Random): Buffer {
   if (!random.chance(0.5)) return body
   let bent = body
@@ -85,21 +88,21 @@ export function perhapsBent(body: Buffer, random: Random): Buffer {
   return bent
 }
 
-/** The bytes of JSON as it stands, or as those write it who send ASCII only. */
+/** The bytes of a JSON text, unchanged or in ASCII. */
 export function written(text: string, random: Random): Buffer {
   return Buffer.from(random.chance(0.2) ? asciiOf(text, random) : text)
 }
 
 /**
- * JSON in ASCII, as many libraries write it: other scripts in the digits of their characters, slashes escaped. Now and then a
- * letter that need not be is written in digits, too.
+ * JSON in ASCII, as many libraries write it: non-ASCII characters as escapes, slashes escaped. Sometimes a
+ * letter that does not need it is also escaped.
  */
 function asciiOf(text: string, random: Random): string {
   const digits = (unit: string) => {
     const hex = unit.charCodeAt(0).toString(16).padStart(4, '0')
     return `\\u${random.chance(0.5) ? hex : hex.toUpperCase()}`
   }
-  // Not behind a backslash, of which nothing else is what it was.
+  // Escape sequences are kept, because a change would alter their meaning.
   return text.replaceAll(/\\.|[\u0080-\uffff]|\/|[k-m](?=\w)/g, unit => {
     if (unit === '/') return '\\/'
     if (unit.length === 2) return unit
@@ -107,17 +110,20 @@ function asciiOf(text: string, random: Random): string {
   })
 }
 
-/** Whoever reads questions from the bytes of a body; null where it leaves that to the ordinary way. */
+/**
+ * A reader that parses queries from the bytes of a body; null if it leaves the body to the generic parser.
+ */
 interface Reader {
   read(body: DataView, readAt: number | null): PackedQueries | null
 }
 
 /**
- * Whether the reader took the body. Throws, with the body, if what was read of it is not what the ordinary way asks: without rules, and with
- * all that it says for an environment with rules.
+ * Returns true if the reader accepted the body. Throws, with the body, if the reader returned other queries
+ * than the generic parser: first without attributes, then with the attributes that environments with rules
+ * need.
  */
 export function judgeReader(reader: Reader, body: Buffer, asked: readonly (Query | null)[] | null): boolean {
-  // The next body takes the place of what was read.
+  // The result must be judged before the next call to `read`, which overwrites it.
   const packed = reader.read(viewOf(body), null)
   judgeReading(body, packed, asked, textsOf)
   judgeReading(body, reader.read(viewOf(body), 0), asked, toldOf)
@@ -138,14 +144,17 @@ function judgeReading(
   throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
 }
 
-/** A question with what it brings along as values; null for one that nobody is asked. */
+/** A query with its attributes as values; null if the engine is not queried. */
 function toldOf(query: Query | null): unknown {
   if (query === null || query.type === '') return null
   const { circumstances, ...texts } = query
   return { ...texts, readAt: circumstances?.readAt, sent: saidIn(circumstances?.sent()) }
 }
 
-/** Nothing said and an object with nothing in it are the same to conditions. The tenant that a resource names is a text of the question. */
+/**
+ * For conditions, missing attributes and an empty object are equivalent. The tenant of a resource is a text
+ * of the query, not an attribute.
+ */
 function saidIn(sent: SentAttributes | undefined): unknown {
   if (sent === undefined) return null
   const { user, resource, context } = sent
@@ -157,7 +166,7 @@ function saidIn(sent: SentAttributes | undefined): unknown {
   }
 }
 
-/** A question without what it brings along; null for one that nobody is asked. */
+/** A query without its attributes; null if the engine is not queried. */
 function textsOf(query: Query | null): unknown {
   if (query === null || query.type === '') return null
   const { circumstances: _, ...texts } = query

@@ -1,15 +1,15 @@
 /**
- * A TCP connection that says exactly the bytes a test gives it, for what no well-behaved client can express, and reads
- * the answers back one by one. Waits for what arrives, never for time.
+ * A TCP connection that sends exactly the given bytes, for requests that a well-behaved client cannot
+ * express, and reads the responses one by one. It waits for events and never for time.
  */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 export interface RawAnswer {
   readonly status: number
-  /** Lower-case name → value. */
+  /** Header values by lower-case name. */
   readonly headers: ReadonlyMap<string, string>
-  /** Lower case, in order, those that are repeated as often as they are. */
+  /** Lower-case names in order, including repeated ones. */
   readonly headerNames: readonly string[]
   readonly body: string
 }
@@ -18,11 +18,14 @@ export class RawConnection {
   readonly #socket: Socket
   #pieces: Buffer[] = []
   #receivedBytes = 0
-  /** Bytes without which no answer can be whole; joining the pieces before would be quadratic. */
+  /**
+   * Number of bytes before which no response can be complete. Joining the pieces earlier would take quadratic
+   * time.
+   */
   #neededBytes = 0
-  /** Whether what has come begins an answer in chunks that goes on. */
+  /** True if the received bytes start an incomplete chunked response. */
   #isInChunks = false
-  /** Resolves when the other side has closed, in whichever way. */
+  /** Resolves when the other side has closed the connection in any way. */
   readonly closed: Promise<void>
 
   private constructor(socket: Socket) {
@@ -32,7 +35,7 @@ export class RawConnection {
       this.#pieces.push(bytes)
       this.#receivedBytes += bytes.length
     })
-    // A reset is one of the ways to be closed.
+    // A reset also closes the connection.
     socket.on('error', () => {})
   }
 
@@ -44,7 +47,7 @@ export class RawConnection {
     return connection
   }
 
-  /** Sends the text byte by byte as latin1; resolves when it went to the kernel. */
+  /** Sends a string as latin1 bytes, or a buffer. Resolves when the kernel has accepted it. */
   send(text: string | Buffer): Promise<void> {
     const bytes = typeof text === 'string' ? Buffer.from(text, 'latin1') : text
     return new Promise(resolve => this.#socket.write(bytes, () => resolve()))
@@ -58,7 +61,7 @@ export class RawConnection {
     this.#socket.resume()
   }
 
-  /** Sends nothing more, and reads what comes. */
+  /** Half-closes the connection: sends nothing more, but still reads. */
   end(): void {
     this.#socket.end()
   }
@@ -67,12 +70,12 @@ export class RawConnection {
     this.#socket.destroy()
   }
 
-  /** Ends the connection by RST: what is on its way is lost, and the other side hears so. */
+  /** Closes the connection with RST: data in transit is lost, and the other side is notified. */
   reset(): void {
     this.#socket.resetAndDestroy()
   }
 
-  /** The next answer; `null` when the connection closed without a whole one. */
+  /** The next response; `null` if the connection was closed without a complete one. */
   async answer({ isToHead = false } = {}): Promise<RawAnswer | null> {
     for (;;) {
       const answer = this.#takeAnswer(isToHead)
@@ -117,12 +120,14 @@ export class RawConnection {
     })
   }
 
-  /** Of an answer in chunks: all of it looked at for each packet would be quadratic. */
+  /**
+   * True if a chunked response may be complete. Parsing all of it for each packet would take quadratic time.
+   */
   #mayHaveEnded(): boolean {
     return Buffer.concat(this.#pieces.slice(-4)).subarray(-4).toString('latin1') === '\r\n\r\n'
   }
 
-  /** Forgets what has come up to there. */
+  /** Discards the received bytes up to `end`. */
   #take(received: Buffer, end: number, answer: RawAnswer): RawAnswer {
     this.#pieces = [received.subarray(end)]
     this.#receivedBytes = received.length - end
@@ -131,7 +136,7 @@ export class RawConnection {
   }
 }
 
-/** What the chunks that begin there hold, and where they end; null as long as they do not. */
+/** Content and end of the chunks that start at `from`; null if they are incomplete. */
 function chunksFrom(received: Buffer, from: number): { readonly body: Buffer; readonly end: number } | null {
   const parts: Buffer[] = []
   for (let at = from; ;) {
@@ -142,7 +147,7 @@ function chunksFrom(received: Buffer, from: number): { readonly body: Buffer; re
     const end = lineEnd + 2 + size + 2
     if (received.length < end) return null
     if (size === 0) {
-      // A trailer, or none.
+      // The trailer, which can be empty.
       const last = received.indexOf('\r\n\r\n', lineEnd)
       return last === -1 ? null : { body: Buffer.concat(parts), end: last + 4 }
     }
@@ -156,7 +161,7 @@ function headerOf(line: string): [string, string] {
   return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
 }
 
-/** The text of a request; headers in the order given, with exactly these names. */
+/** Text of a request, with the headers in the given order and with exactly these names. */
 export function requestText(line: string, headers: readonly string[] = [], body = ''): string {
   return [`${line} HTTP/1.1`, 'Host: test', ...headers, '', body].join('\r\n')
 }

@@ -1,11 +1,11 @@
-/** The route table as the service has it, without a service behind it: what there is, and of which shape. */
+/** The route table of the service without a running service: all routes and their schemas. */
 import { Compile, type Validator } from 'typebox/compile'
 import { threadRoutes } from '#composition/thread-routes.ts'
 import { withoutSecrets } from '#config/config.ts'
 import { readConfig } from '#config/read-config.ts'
 import type { Route } from '#http/routing/route.ts'
 
-/** `lost`: what every request for something behind the table meets. */
+/** `lost`: the error that every request to a component behind the routes receives. */
 export function routesWithoutService(lost: Error): Route[] {
   return threadRoutes({
     engines: {
@@ -29,12 +29,12 @@ export function routesWithoutService(lost: Error): Route[] {
 
 const all = routesWithoutService(new Error('nothing is behind this route table'))
 export const routes: readonly Route[] = all.filter(({ standsFor }) => standsFor === null)
-/** The routes of facts that a decision point has under `/facts`. */
+/** Fact routes that a decision point also serves under `/facts`. */
 export const mountedRoutes: readonly Route[] = all.filter(
   ({ standsFor, path }) => standsFor !== null && path.startsWith('/facts/'),
 )
 
-/** What the query of a request must say, by the path of its route. */
+/** Required query of a request, by the path of its route. */
 export const REQUIRED_QUERIES: Readonly<Record<string, string>> = {
   '/v2/facts/{proj_id}/{env_id}/key_completions': '?kind=user',
   '/v2/facts/{proj_id}/{env_id}/key_searches': '?kind=user',
@@ -42,7 +42,7 @@ export const REQUIRED_QUERIES: Readonly<Record<string, string>> = {
 
 const validators = new Map<string, Validator>()
 
-/** What is wrong with an answer, by the response schema of the route itself; empty when nothing is. */
+/** Violations of the response schema of the route; empty if there are none. */
 export function answerFindings(operationId: string, status: number, body: unknown): unknown[] {
   const route = routes.find(candidate => candidate.operationId === operationId)
   if (!route) return [`there is no route ${operationId}`]
@@ -55,5 +55,7 @@ export function answerFindings(operationId: string, status: number, body: unknow
   return validator.Check(body) ? [] : [...validator.Errors(body)]
 }
 
-/** Paths of aliases that need the key of an environment and decide nothing (`container-aliases.test.ts`). */
+/**
+ * Paths of aliases that need the key of an environment but make no decisions (`container-aliases.test.ts`).
+ */
 export const UPDATE_TRIGGERS: readonly string[] = ['/data-updater/trigger', '/policy-updater/trigger']

@@ -1,4 +1,7 @@
-/** One reader thread of `torn-reads.ts`: asks singly, in batches and by searches, counts what is wrong. */
+/**
+ * Reader thread of `torn-reads.ts`: checks one by one, in batches and through searches, and counts wrong
+ * results.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -7,10 +10,10 @@ import { Random } from '#testing/data/random.ts'
 import { constants, pairs, ruledConstants } from './write-mix.ts'
 import { QUESTIONS } from './torn-searches.ts'
 
-/** What a reader says when it is done. */
+/** Final report of a reader. */
 export interface TornReadsReport {
   readonly checks: number
-  /** Answers to searches, listings and explanations, by kind. */
+  /** Number of results of searches, listings and explanations, by kind. */
   readonly searches: Readonly<Record<string, number>>
   readonly wrong: readonly string[]
 }
@@ -20,13 +23,13 @@ const { handle, threadId, checks, seed, isOfRules } = workerData as {
   threadId: number
   checks: number
   seed: number
-  /** Only rules are asked, since only rules are changed. */
+  /** True if only rules are changed and therefore checked. */
   isOfRules: boolean
 }
 
 const WRONG_MAX = 100
 const SEARCHES_A_ROUND = 20
-/** Of each kind of search, more answers than these before it is done. */
+/** Minimum number of results for each kind of search before the reader finishes. */
 const ANSWERS_MIN = 50
 const reader = new SharedIndexReader(handle, { threadId })
 const random = new Random(seed)
@@ -67,13 +70,13 @@ function search(): void {
       if (fault !== null) wrong.push(`${kind}: ${fault}`)
       searches[kind] = (searches[kind] ?? 0) + 1
     } catch (error) {
-      // Under changes without a pause it may be refused. No answer is not a wrong answer.
+      // Under continuous changes, a search may be rejected. A missing result is not a wrong result.
       if (!(error instanceof AuthzError) || error.code !== 'OVERLOADED') throw error
     }
   }
 }
 
-/** Of rules there are no searches. */
+/** There are no searches for rules. */
 function isAnsweredOften(): boolean {
   return isOfRules || Object.keys(QUESTIONS).every(kind => (searches[kind] ?? 0) > ANSWERS_MIN)
 }

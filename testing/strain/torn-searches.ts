@@ -1,6 +1,6 @@
 /**
- * Searches, listings and explanations whose answers are known while `write-mix.ts` goes on: each belongs to one state, in
- * which of every pair exactly one document is granted, with all it takes.
+ * Searches, listings and explanations with known results while `write-mix.ts` runs: each result must reflect
+ * a single state, in which exactly one document of every pair is granted, with all required facts.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -22,7 +22,7 @@ const READERS_OF_PAIRS = ['insider', LISTER, 'member']
 const ALL = 1_000
 const ANY = { tenants: null, types: null, accepts: null }
 
-/** What is wrong with an answer; `null` if nothing is. */
+/** Problem with a result; `null` if there is none. */
 type Question = (reader: SharedIndexReader, random: Random) => string | null
 
 const known = constants()

@@ -1,4 +1,7 @@
-/** The changes behind `torn-reads.ts` and its short form in the tests, and the questions whose answers they never change. */
+/**
+ * The changes for `torn-reads.ts` and its short form in the tests, and the checks whose decisions they never
+ * change.
+ */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import {
@@ -17,11 +20,11 @@ export const PAIRS = 64
 export const CHAIN = 12
 const PASSERS_BY = 20_000
 
-/** Holds nothing but its membership here, so that all it may read is one document of each pair. */
+/** This user has only a membership in this group, so the user can read exactly one document of each pair. */
 export const LISTER = 'lister'
 export const PAIRS_GROUP = 'p'
 export const AUDITOR = 'auditor'
-/** Allowed by a rule alone, whatever is changed of it; and denied by it. */
+/** `RULED` is always allowed by a rule, whichever version of it is in effect; `UNRULED` is always denied. */
 const RULED = 'ruled'
 const UNRULED = 'unruled'
 
@@ -34,7 +37,7 @@ const auditorRole: Change = {
   derivations: [],
 }
 
-/** Everything that stands throughout. */
+/** All facts that never change. */
 export function foundation(): Change[] {
   const changes: Change[] = [...driveSchema()]
   for (const user of ['insider', 'outsider', 'member', 'busy', LISTER, AUDITOR]) changes.push(userPut(user))
@@ -56,7 +59,7 @@ export function foundation(): Change[] {
     for (const side of ['a', 'b']) changes.push(instancePut('document', `${side}${p}`))
     changes.push(pairGrant('put', p, 'a'))
   }
-  // Two roots that both give to insider and member; the chain below hangs on one of them.
+  // Two roots that both grant roles to insider and member. The chain below is attached to one of them.
   for (const root of ['root-x', 'root-y']) changes.push(instancePut('folder', root))
   changes.push(
     tuple(['group', 'g'], groupRelation('viewer'), ['folder', 'root-x']),
@@ -72,7 +75,10 @@ export function foundation(): Change[] {
   return changes
 }
 
-/** The rule, both of its sets, and what they ask for: each a part without which the others say something else. */
+/**
+ * The rule, its two sets and the attributes that they test. If one of these were from another version, the
+ * decision would differ.
+ */
 function ruledAt(level: number): Change[] {
   const set = (key: string, parent: string | null): Change =>
     conditionSet(key, { [`user.${key}`]: { equals: level } }, { parent })
@@ -91,7 +97,7 @@ function ruledAt(level: number): Change[] {
   ]
 }
 
-/** Questions whose answer never changes, with the answer. */
+/** Checks whose decisions never change, with those decisions. */
 export function constants(): { query: Query; answer: boolean }[] {
   const known: { query: Query; answer: boolean }[] = []
   for (let level = 0; level < CHAIN; level++) {
@@ -108,7 +114,7 @@ export function constants(): { query: Query; answer: boolean }[] {
   return known
 }
 
-/** The same of what a rule decides. */
+/** Checks that a rule decides and whose decisions never change. */
 export function ruledConstants(): { query: Query; answer: boolean }[] {
   return Array.from({ length: PAIRS }, (_, p) => [
     { query: ask(RULED, 'delete', 'document', `a${p}`), answer: true },
@@ -116,7 +122,7 @@ export function ruledConstants(): { query: Query; answer: boolean }[] {
   ]).flat()
 }
 
-/** Both sides of each pair: of two neighbours exactly one is allowed, in one batch. */
+/** Both documents of each pair: in one batch, exactly one of two adjacent checks is allowed. */
 export function pairs(user: string): Query[] {
   const queries: Query[] = []
   for (let p = 0; p < PAIRS; p++) {
@@ -165,7 +171,7 @@ export class WriteMix {
   }
 
   /**
-   * Somebody and something new, and gone again after a while, half of them sooner: records, slabs and tables grow,
+   * New entities that are removed again after a while, half of them earlier: records, slabs and tables grow,
    * shrink and are reused.
    */
   #passBy(): Change[] {
@@ -190,13 +196,13 @@ export class WriteMix {
     ]
   }
 
-  /** As `next`, of rules alone. */
+  /** Like `next`, but changes only rules. */
   nextOfRules(): Change[] {
     this.commits += 1
     return this.#changeRule()
   }
 
-  /** Half of the time as another set of that name. */
+  /** Half of the time, the set is removed and created again. */
   #changeRule(): Change[] {
     const changes = ruledAt(++this.#level)
     const isNew = this.#random.below(2) === 0

@@ -22,7 +22,7 @@ const { parse, rawJSON } = JSON as unknown as {
   readonly rawJSON: (text: string) => unknown
 }
 
-// `JSON.stringify` has no other hook for a `bigint`, and the cache of queries would copy an object of our own.
+// `JSON.stringify` has no other hook for `bigint`, and the query cache would copy a wrapper object.
 // oxlint-disable-next-line no-extend-native
 Object.defineProperty(BigInt.prototype, 'toJSON', {
   value(this: bigint): unknown {

@@ -8,7 +8,7 @@ export interface Write {
   readonly make: () => Promise<unknown>
   /** Sentence in the past tense: `alice is a member of platform now.` */
   readonly said: string
-  /** Restores the former state; absent if that is not possible, which the user was told before. */
+  /** Restores the former state; absent if that is not possible. */
   readonly undo?: (() => Promise<unknown>) | undefined
 }
 

@@ -1,10 +1,10 @@
 /**
- * The textbook oracle of conditions: the judge of whatever evaluates them. It reads the JSON of a condition as
- * conditions.md 3 and 5 are written, anew for each question, without any form in between.
+ * Reference implementation of conditions, used to verify all other evaluators. It interprets the JSON of a
+ * condition exactly as conditions.md 3 and 5 specify, for each check, without an intermediate form.
  *
- * It shares nothing with `src`. Conditions are taken to be valid (3.4): what cannot be read as one is an error, what
- * merely never matches is not found out. It counts nothing, so the ceilings of section 11 are others' affair, that on
- * looked up instances included.
+ * It shares no code with `src`. Conditions are assumed to be valid (3.4): an unreadable condition is an
+ * error, and a condition that can never match is not detected. It does not implement the limits of section
+ * 11, including the limit on looked-up instances.
  */
 import { isUnreadable, OPERATORS } from './operators.ts'
 import { isObject, readNames, readPath } from './roots.ts'
@@ -13,12 +13,12 @@ import { conjunction, disjunction, known, negation } from './truth.ts'
 import type { Truth } from './truth.ts'
 
 /**
- * The stored attributes of an instance, `{}` if it has none; of the question's tenant alone. `undefined`: no such
- * instance there.
+ * Stored attributes of an instance in the tenant of the check; `{}` if it has none, `undefined` if the
+ * instance does not exist there.
  */
 export type StoredInstances = (type: string, key: string) => object | undefined
 
-/** What a leaf may look at besides its attribute. */
+/** Data that a leaf can read in addition to its attribute. */
 interface World {
   readonly roots: Roots
   readonly stored: StoredInstances
@@ -43,13 +43,13 @@ const CONNECTIVES: ReadonlyMap<string, (values: readonly Truth[]) => Truth> = ne
   ['not', values => negation(conjunction(values))],
 ])
 
-/** `undefined` if the name is no connective's. One item may stand without a list. */
+/** `undefined` if the name is not a connective. A single item does not need a list. */
 function connected(name: string, items: unknown, truthOfItem: (item: unknown) => Truth): Truth | undefined {
   const connective = CONNECTIVES.get(name)
   return connective?.((Array.isArray(items) ? items : [items]).map(truthOfItem))
 }
 
-/** `attribute` is `undefined` where it is missing. */
+/** `attribute` is `undefined` if it is missing. */
 function truthOfTest(test: unknown, attribute: unknown, world: World): Truth {
   const members = Object.entries(objectAt('test', test))
   if (members.length !== 1) throw new Error(`a test has one operator: ${JSON.stringify(test)}`)
@@ -79,10 +79,13 @@ function truthOfLeaf(name: string, written: unknown, attribute: unknown, world: 
   return areKnown ? operator(attribute, right) : 'unknown'
 }
 
-/** Their operand is there when the condition is written, though a bound may be a ref. */
+/** Their operand is part of the condition and cannot be a ref, although a bound can be one. */
 const TAKE_NO_REF: ReadonlySet<string> = new Set(['match', 'between'])
 
-/** A ref as the operand, or as an element of the operand, is what it reads. `undefined` if any reads nothing. */
+/**
+ * Replaces a ref, as the operand or as an element of it, with the value that it reads. `undefined` if any ref
+ * reads nothing.
+ */
 function readOperand(written: unknown, roots: Roots): unknown {
   if (!Array.isArray(written)) return readRef(written, roots)
   const elements = written.map(each => readRef(each, roots))
@@ -95,7 +98,7 @@ function readRef(written: unknown, roots: Roots): unknown {
   return readPath(written.ref, roots)
 }
 
-/** Whatever has more members than `ref` is a literal. */
+/** An object with members other than `ref` is a literal. */
 function isRef(written: unknown): written is { readonly ref: unknown } {
   return isObject(written) && Object.keys(written).join() === 'ref'
 }
@@ -113,7 +116,7 @@ function ofElements(connective: (values: readonly Truth[]) => Truth) {
     Array.isArray(attribute) ? connective(attribute.map(element => holdsOf(element))) : 'unknown'
 }
 
-/** Whether all tests hold on the members of the element, or of the instance that it is the key of. */
+/** Tests whether all conditions hold for the members of the element, or of the instance whose key it is. */
 function elementTest(operand: JsonObject, world: World): ElementTest {
   const tests = Object.entries(objectAt('match', operand['match']))
   const holdOn = (object: unknown, at: World): Truth => {

@@ -1,9 +1,11 @@
 /**
- * Globs over whole strings (conditions.md 5.6): `*` is any run without `.`, `**` any run, `?` one character but `.`,
- * `[abc]` and `[a-z]` one of these characters, `[!abc]` one other than these, `.` included, `{x,y}` either glob; a
- * backslash takes the meaning from what follows. A character is a code point.
+ * Globs that match whole strings (conditions.md 5.6): `*` is any sequence without `.`, `**` any sequence, `?`
+ * one character except `.`, `[abc]` and `[a-z]` one of these characters, `[!abc]` one character except these,
+ * `.` included, `{x,y}` either glob; a backslash escapes the following character. A character is a code
+ * point.
  *
- * It goes along the glob and keeps every position of the text that may be reached, so that it ends soon whatever the glob.
+ * The matcher processes the glob once and keeps the set of all reachable positions in the text, so its time
+ * is polynomial for every glob.
  */
 export function matchesGlob(text: string, glob: string): boolean {
   const characters = [...text]
@@ -12,7 +14,7 @@ export function matchesGlob(text: string, glob: string): boolean {
 
 type Positions = ReadonlySet<number>
 
-/** Where the glob may end that begins at one of `starts`. */
+/** Positions at which a match of the glob can end if it starts at one of `starts`. */
 function reached(glob: readonly string[], text: readonly string[], starts: Positions): Positions {
   let positions = starts
   for (let at = 0; at < glob.length;) {
@@ -43,7 +45,7 @@ function endOfPiece(glob: readonly string[], start: number): number {
     case '{': {
       const closing = glob[start] === '[' ? ']' : '}'
       let at = start + 1
-      // Nothing opens within a class.
+      // Brackets and braces within a class do not nest.
       while (at < glob.length && glob[at] !== closing)
         at = closing === ']' && glob[at] !== '\\' ? at + 1 : endOfPiece(glob, at)
       if (at >= glob.length) throw new Error(`a glob has no ${closing}`)
@@ -113,7 +115,7 @@ function afterRuns(
   fits: (character: string) => boolean,
 ): Positions {
   const ends = new Set(starts)
-  // What is added meanwhile is visited, too.
+  // Iteration over a `Set` also visits the elements that are added during it.
   for (const at of ends) if (at < text.length && fits(text[at]!)) ends.add(at + 1)
   return ends
 }

@@ -1,11 +1,12 @@
 /**
- * RFC 3339 dates and times as instants, exact to any number of digits. A date alone is its midnight in UTC. A time
- * without a zone, a day the month does not have and hour 24 are none. A second 60 is the next minute's second 0.
+ * Parser of RFC 3339 dates and times with any number of fraction digits. A date alone is its midnight in UTC.
+ * A time without a zone, a day that the month does not have, and hour 24 are not valid. Second 60 is second 0
+ * of the next minute.
  */
 export interface Instant {
-  /** Since the midnight that begins the year 0 in UTC. */
+  /** Seconds since the start of the year 0 in UTC. */
   readonly seconds: number
-  /** The digits behind the point. */
+  /** Digits after the decimal point. */
   readonly fraction: string
 }
 
@@ -16,7 +17,7 @@ const RFC_3339 = new RegExp(`^${DATE.source}(?:[Tt]${TIME.source}(?:${ZONE.sourc
 
 const DAYS_OF_MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** `undefined` if the text is no such time. */
+/** `undefined` if the text is not a valid date or time. */
 export function instantOf(text: string): Instant | undefined {
   const parts = RFC_3339.exec(text)?.groups
   if (!parts) return undefined

@@ -1,7 +1,7 @@
 /**
- * What an operator says of an attribute that is there and an operand whose refs are read (conditions.md 5.3 to 5.6).
- * Whatever does not fit is unknown. `exists`, which asks whether the attribute is there, and the operators that look
- * into objects are not here.
+ * Results of the operators for an existing attribute and an operand whose refs are resolved (conditions.md
+ * 5.3 to 5.6). The result is unknown if the values do not fit. `exists` and the operators on objects are
+ * implemented elsewhere.
  */
 import { matchesGlob } from './globs.ts'
 import { compareInstants, instantOf } from './instants.ts'
@@ -54,15 +54,19 @@ export const OPERATORS: ReadonlyMap<string, Operator> = new Map<string, Operator
 ])
 
 /**
- * Whether a number cannot be compared: an integer that no double stands for, which is a `bigint` here, or a number beyond all doubles. The
- * question in which it stands by itself is unknown; in a list or an object, so is the comparison of that element.
+ * True if a number cannot be compared: an integer that no double represents, which is a `bigint` here, or a
+ * number beyond the range of doubles. As an operand, it makes the result unknown; in a list or an object,
+ * only the comparison of that element.
  */
 export function isUnreadable(value: unknown): boolean {
   if (typeof value === 'bigint') return !Number.isFinite(Number(value)) || integerOf(Number(value)) !== value
   return typeof value === 'number' && !Number.isFinite(value)
 }
 
-/** The integer that a double stands for: of a text with an exponent, which begins at 1e21, the integer that it denotes. */
+/**
+ * The integer that a double represents. For a double that is written with an exponent (from 1e21), the
+ * integer that this text denotes.
+ */
 function integerOf(double: number): bigint {
   const [digits, exponent] = String(double).split('e+') as [string, string?]
   if (exponent === undefined) return BigInt(double)
@@ -82,7 +86,7 @@ function sameness(a: unknown, b: unknown): Truth {
   return known(isSame(a, b))
 }
 
-/** Equality of JSON values: same kind, and within it numbers as doubles, strings as they are, members in any order. */
+/** Equality of JSON values of the same kind: numbers as doubles, strings unchanged, members in any order. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((each, index) => isSame(each, b[index]))
@@ -105,7 +109,7 @@ function isAmong(list: readonly unknown[], value: unknown): Truth {
   return disjunction(list.map(each => sameness(each, value)))
 }
 
-/** Two numbers or two instants; nothing else has an order. */
+/** Compares two numbers or two instants; other values have no order. */
 function ordered(a: unknown, b: unknown, holds: (order: number) => boolean): Truth {
   if (isUnreadable(a) || isUnreadable(b)) return 'unknown'
   const [one, other] = [asDouble(a), asDouble(b)]
@@ -118,7 +122,7 @@ function ordered(a: unknown, b: unknown, holds: (order: number) => boolean): Tru
   return left && right ? known(holds(compareInstants(left, right))) : 'unknown'
 }
 
-/** By code points, so that half of a surrogate pair does not occur in the pair. */
+/** Compares code points, so that a lone surrogate does not occur in a pair. */
 function occursIn(text: readonly string[], part: readonly string[]): boolean {
   return [...text, ''].some((_, start) => part.every((character, at) => text[start + at] === character))
 }

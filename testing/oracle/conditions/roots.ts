@@ -1,10 +1,10 @@
 /**
- * Where values come from (conditions.md 4.1): the one object of each root, made of all sources, and what a path reads
- * in it. Names are own properties and nothing else, `__proto__` and `constructor` included.
+ * Sources of values (conditions.md 4.1): builds the object of each root from all sources, and reads paths in
+ * it. Names refer only to own properties, including `__proto__` and `constructor`.
  */
 export type JsonObject = { readonly [name: string]: unknown }
 
-/** What paths begin at. */
+/** Objects in which paths start. */
 export interface Roots {
   readonly user: JsonObject
   readonly resource: JsonObject
@@ -13,7 +13,7 @@ export interface Roots {
   readonly server: JsonObject
 }
 
-/** Absent and null say nothing, here and below; null as the value of an attribute is a value. */
+/** An absent or null part provides nothing, here and below. Null as the value of an attribute is a value. */
 export interface AttributesPart {
   readonly attributes?: JsonObject | null
 }
@@ -24,21 +24,21 @@ export interface UserPart extends AttributesPart {
   readonly last_name?: string | null
 }
 
-/** What is said for one question, source by source. */
+/** Attributes for one check, by source. */
 export interface QuestionParts {
-  /** By the service itself: nobody overrides it. */
+  /** Computed by the service; other sources cannot override them. */
   readonly computed: {
     readonly user: {
       readonly key: string
       readonly roles: readonly string[]
-      /** The tenants in which the user has a tenant role. */
+      /** Tenants in which the user has a tenant role. */
       readonly tenants: readonly string[]
     }
     readonly resource: { readonly type: string; readonly tenant: string; readonly key?: string }
     readonly tenant: { readonly key: string }
     readonly server: { readonly time?: string }
   }
-  /** AuthZEN's properties are attributes here, but for those of the action, which are `context.action`. */
+  /** AuthZEN properties are attributes here, except those of the action, which are `context.action`. */
   readonly request: {
     readonly user?: UserPart | null
     readonly resource?: (AttributesPart & { readonly context?: JsonObject | null }) | null
@@ -69,7 +69,7 @@ export function mergedRoots({ computed, request, stored }: QuestionParts): Roots
   }
 }
 
-/** The fields win over attributes of the same names; a field that is null replaces nothing (section 16, ruling 6). */
+/** Fields override attributes with the same names; a null field replaces nothing (section 16, ruling 6). */
 function saidOfUser(part: UserPart | null | undefined): JsonObject {
   const { attributes, email, first_name, last_name } = part ?? {}
   const fields = Object.entries({ email, first_name, last_name })
@@ -79,7 +79,10 @@ function saidOfUser(part: UserPart | null | undefined): JsonObject {
   )
 }
 
-/** Later sources win; two objects under one name are merged member by member, everything else is replaced. */
+/**
+ * Later sources override earlier ones. Two objects with the same name are merged member by member; other
+ * values are replaced.
+ */
 function merged(...sources: readonly (JsonObject | null | undefined)[]): JsonObject {
   return sources.reduce<JsonObject>((lower, source) => {
     const higher = source ?? {}
@@ -94,7 +97,7 @@ function merged(...sources: readonly (JsonObject | null | undefined)[]): JsonObj
   }, {})
 }
 
-/** `undefined`, which no JSON value is, stands for missing. */
+/** Returns `undefined`, which is not a JSON value, if the value is missing. */
 export function readPath(path: string, roots: Roots): unknown {
   const [name, ...names] = path.split('.')
   const root = ROOTS.get(name!)
@@ -113,8 +116,9 @@ const ROOTS: ReadonlyMap<string, keyof Roots> = new Map([
 ])
 
 /**
- * A name of the object itself may contain dots: the longest that the path begins with is taken, for good or ill. The
- * rest of the path is one member a name. What is no object, an array for one, has no members.
+ * The name of an own member can contain dots: the longest name that is a prefix of the path is used, even if
+ * the rest then reads nothing. The rest of the path is one member per name. Values that are not objects, such
+ * as arrays, have no members.
  */
 export function readNames(object: JsonObject, names: readonly string[]): unknown {
   if (names.length === 0 || names.includes('')) throw new Error(`no names: ${names.join('.')}`)

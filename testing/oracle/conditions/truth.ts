@@ -1,17 +1,17 @@
-/** The three truth values of a condition and what connectives make of them: Kleene's logic (conditions.md 5.1). */
+/** The three truth values of conditions and the connectives on them: Kleene's logic (conditions.md 5.1). */
 export type Truth = 'true' | 'false' | 'unknown'
 
 export function known(isTrue: boolean): Truth {
   return isTrue ? 'true' : 'false'
 }
 
-/** Of no values: true. */
+/** True for an empty list. */
 export function conjunction(values: readonly Truth[]): Truth {
   if (values.includes('false')) return 'false'
   return values.includes('unknown') ? 'unknown' : 'true'
 }
 
-/** Of no values: false. */
+/** False for an empty list. */
 export function disjunction(values: readonly Truth[]): Truth {
   if (values.includes('true')) return 'true'
   return values.includes('unknown') ? 'unknown' : 'false'
