@@ -1,6 +1,6 @@
 /**
- * Draws what the benches wrote on this machine: latency against load, cost of a check against the size of a bulk and
- * against the number of facts, and the peers. Plots without results are left as they are.
+ * Draws plots of the results on this machine: latency by load, cost of a check by the size of a bulk and by
+ * the number of facts, and the comparison with other products. Plots without results are not changed.
  *
  *     npm run bench -- plots
  */
@@ -10,7 +10,7 @@ import { RESULTS } from './lib/measure.ts'
 
 const PLOTS = new URL('../docs/plots/', import.meta.url)
 const SIZE = { width: 640, height: 320 }
-/** Below it are the names of the axis and the legend. */
+/** Leaves space below the plot for the axis title and the legend. */
 const GRID = { left: 70, right: 30, top: 40, bottom: 80 }
 
 interface Axis {
@@ -42,7 +42,7 @@ function chart(title: string, axes: { readonly x: Axis; readonly y: Axis }, line
   }
 }
 
-/** Whole decades around all values: left to itself a logarithmic axis begins at 1. */
+/** Range of whole decades around all values; by default, a logarithmic axis starts at 1. */
 function decadesOf(lines: readonly Line[]) {
   const values = lines.flatMap(({ points }) => points.map(([, value]) => value))
   return {
@@ -51,7 +51,7 @@ function decadesOf(lines: readonly Line[]) {
   }
 }
 
-/** What a bench left behind; null when it was never run. */
+/** Results of a bench; null if it was never run. */
 function results<Raw>(name: string): Raw | null {
   const file = new URL(`${name}.json`, RESULTS)
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { raw: Raw }).raw : null
@@ -74,7 +74,7 @@ function drawPlots(): void {
   if (measured) {
     const rungs = Object.values(measured.rungs)
     const peak = Math.max(...rungs.map(({ requestsPerSecond }) => requestsPerSecond))
-    // Behind the peak more connections only wait longer.
+    // Beyond the peak, more connections only increase the latency.
     const rising = rungs.slice(0, rungs.findIndex(({ requestsPerSecond }) => requestsPerSecond === peak) + 1)
     const line = (name: 'p50' | 'p99' | 'p999'): Line => ({
       name,

@@ -11,7 +11,10 @@ export interface Bench {
   readonly args?: readonly string[]
   /** Flags of Node. */
   readonly flags?: readonly string[]
-  /** Runs on the second core only. The program pins the processes that it starts. Other benches use both cores. */
+  /**
+   * Runs on the second core only. The program pins the processes that it starts. Other benches use both
+   * cores.
+   */
   readonly isPinned?: true
   /** Memory from huge pages, as in the service. */
   readonly hasHugePages?: true

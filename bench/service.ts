@@ -1,9 +1,10 @@
 /**
- * The benches of the service as a set, which share one stage: prints a table for each, writes its results, draws the plots.
+ * Benches of the service that share one stage: prints a table for each, writes its results, and draws the
+ * plots.
  *
  *     npm run bench -- NAME…
  *
- * BENCH_SCALE=0.1 takes a tenth of the dataset. `single` and `latency` need wrk.
+ * BENCH_SCALE=0.1 uses a tenth of the dataset. `single` and `latency` need wrk.
  */
 import { measureSizes } from './engine/sizes.ts'
 import { measureBesideWrites } from './http/beside-writes.ts'

@@ -1,4 +1,7 @@
-/** The process behind `allocation.claim.ts`: what the heap grows by during warm checks, and during as many of nothing. */
+/**
+ * The process of `allocation.claim.ts`: measures the heap growth of warm checks, and of the same loop without
+ * checks.
+ */
 import type { Query } from '#model/decision.ts'
 import { ask } from '#testing/data/dataset.ts'
 import { Drive } from '../data/drive.ts'
@@ -7,7 +10,7 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const [mode, checks] = [process.argv[2], Number(process.argv[3])]
 const BATCH = 1_000
-/** Enough for the code to be compiled for good, and for scratch lists to have their size. */
+/** Enough passes for the code to be optimized, and for scratch lists to reach their final size. */
 const WARM_PASSES = 12
 
 const drive = new Drive('small', 0.01)
@@ -33,7 +36,7 @@ function checkSinglyFromBytes(): void {
   }
 }
 
-/** The list of answers is the caller's; everything else would be ours. */
+/** The list of results belongs to the caller; all other allocations would be the engine's. */
 function checkStaged(): void {
   for (let pass = 0; pass < checks / BATCH; pass++) {
     const answers = reader.evaluateAll(questions)
@@ -47,7 +50,7 @@ function doNothing(): void {
   }
 }
 
-/** As the staged checks, with nothing but the list of answers. */
+/** Allocates only the list of results of the staged checks. */
 function makeAnswers(): void {
   for (let pass = 0; pass < checks / BATCH; pass++) {
     const answers = questions.map(() => false)
@@ -55,7 +58,9 @@ function makeAnswers(): void {
   }
 }
 
-/** Bytes allocated by `work`, which must fit into the young generation, for a collection would hide them. */
+/**
+ * Bytes allocated by `work`. They must fit into the young generation, because a collection would hide them.
+ */
 function bytesOf(work: () => void): number {
   globalThis.gc!()
   const before = process.memoryUsage().heapUsed

@@ -1,6 +1,6 @@
 /**
- * Checks allocate nothing: between two collections of garbage the heap of a thread that checks grows no more than that of
- * one which does not. In a process of its own, where nobody else allocates.
+ * Claim: checks allocate nothing. Between two garbage collections, the heap of a thread that checks grows no
+ * more than that of an idle loop. Measured in a separate process without other allocations.
  */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -9,8 +9,8 @@ import { expect, test } from 'vitest'
 
 const CHECKS = 200_000
 /**
- * A small object takes 16 bytes and more; a check that made one would be far beyond these. A batch of a thousand staged ones
- * makes a few for all of them, of about 1,000 bytes together.
+ * A small object takes at least 16 bytes, so a check that allocated one would exceed these limits by far. A
+ * batch of 1,000 staged checks allocates a few objects, about 1,000 bytes together.
  */
 const BYTES_PER_CHECK_MAX = { single: 1, 'single, from bytes,': 1, staged: 2 }
 

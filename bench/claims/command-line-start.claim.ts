@@ -1,4 +1,7 @@
-/** What the command line loads when it starts: scripts call it in loops. How long it takes is a claim (`bench/claims`). */
+/**
+ * Claim: the set of modules that the command line loads at startup, which matters because scripts call it in
+ * loops. Its duration is a separate claim (`bench/claims`).
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
@@ -9,7 +12,7 @@ beforeAll(async () => {
   if (!isBuilt()) await build()
 })
 
-/** The files that are loaded with one of the built form, itself included. */
+/** The files that are loaded with an entry point of the built form, including itself. */
 function loadedWith(entry: string): Map<string, string> {
   const loaded = new Map<string, string>()
   const open = [entry]

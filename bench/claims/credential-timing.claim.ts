@@ -1,4 +1,4 @@
-/** What a guess of a key takes tells nothing of how near it was. */
+/** Claim: the time to reject a guessed key does not reveal how close the guess was. */
 import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
@@ -16,7 +16,7 @@ test('a guess that has all of the key but its last character takes as long as on
   const near = (end: string) => `Bearer ${SECRET.slice(0, -1)}${end}`
   const far = (end: string) => `Bearer ${'~'.repeat(SECRET.length - 1)}${end}`
   const timeOf = (guess: (end: string) => string): number => {
-    // New texts each time, as they come from a socket.
+    // New strings each time, as if they came from a socket.
     const guesses = Array.from({ length: GUESSES }, (_, index) => guess(String.fromCharCode(0x100 + index)))
     const from = performance.now()
     for (const each of guesses) if (check.authenticate(each) !== null) throw new Error('a guess is no key')
@@ -24,7 +24,7 @@ test('a guess that has all of the key but its last character takes as long as on
   }
   const times: { readonly near: number[]; readonly far: number[] } = { near: [], far: [] }
   for (let round = 0; round < ROUNDS; round += 1) {
-    // In turns, so that what disturbs the one disturbs the other.
+    // Alternate the order, so that disturbances affect both in the same way.
     const isNearFirst = round % 2 === 0
     if (isNearFirst) times.near.push(timeOf(near))
     times.far.push(timeOf(far))

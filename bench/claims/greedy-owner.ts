@@ -1,6 +1,6 @@
 /**
- * A thread that, so many times, holds the lock for longer than others spin, and takes it again as soon as it has given
- * it back.
+ * A thread that repeatedly holds the lock for longer than other threads spin, and acquires it again
+ * immediately after each release.
  */
 import { workerData } from 'node:worker_threads'
 import { lock, unlock } from '#engine/shared-index/memory/sequence.ts'
@@ -19,7 +19,7 @@ for (let turn = 0; turn < turnsMax; turn++) {
   Atomics.notify(turns, 0)
   const until = performance.now() + HOLD_MS
   while (performance.now() < until) {
-    // Somebody asks meanwhile.
+    // Another thread requests the lock in the meantime.
   }
   unlock(header, threadId)
 }

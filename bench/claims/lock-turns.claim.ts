@@ -1,4 +1,7 @@
-/** The lock between threads: who waits for it gets it soon, however often another takes it. */
+/**
+ * Claim: a thread that waits for the lock between threads gets it soon, however often another thread acquires
+ * it.
+ */
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -16,7 +19,7 @@ test('who waits has nearly always the next turn but one at the latest, where ano
   onTestFinished(async () => void (await greedy.terminate()))
   const waited: number[] = []
   while (waited.length < ASKED) {
-    // Until its next turn begins; it has had all of them when none does.
+    // Waits until the next turn begins. If none does, all turns are over.
     if (Atomics.wait(turns, 0, Atomics.load(turns, 0), 2_000) === 'timed-out') break
     const asked = Atomics.load(turns, 0)
     lock(header, US)
@@ -24,7 +27,7 @@ test('who waits has nearly always the next turn but one at the latest, where ano
     unlock(header, US)
   }
   expect(waited).toHaveLength(ASKED)
-  // Not the longest: this thread may lose its core after it has looked and before it asks.
+  // Not the maximum: this thread can lose its core between the measurement and the request.
   const most = waited.toSorted((a, b) => a - b)[Math.floor(waited.length * 0.9)]
   expect(most).toBeLessThanOrEqual(2)
 })

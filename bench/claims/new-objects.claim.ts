@@ -1,4 +1,4 @@
-/** What the collector of a service finds, and how often it comes. */
+/** Claim: limits for what the garbage collector of a service finds, and how often it runs. */
 import autocannon from 'autocannon'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
@@ -9,14 +9,23 @@ import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 const HOLDERS = 9_999
-/** Bulks, each of them of that many. */
+/** Number of bulks, each of `HOLDERS` checks. */
 const BULKS = 3
-/** Of what was made between two collections. 0.07 and more where V8 makes some of it among the old objects. */
+/**
+ * Share of the objects allocated between two collections that survive. It is 0.07 or more if V8 allocates
+ * some of them in the old generation.
+ */
 const SURVIVING_MAX = 0.04
 const DECISIONS = 30_000
-/** Bytes between two collections of an HTTP thread; 840,000 where V8 waits until four fifths of its megabyte are full. */
+/**
+ * Bytes between two collections of an HTTP thread. They are 840,000 if V8 waits until four fifths of its
+ * megabyte are full.
+ */
 const STEP_MAX = 300_000
-/** Bytes of an HTTP thread's heap that waits for its first request: 16 MB; 27 with what loading its modules leaves. */
+/**
+ * Heap in bytes of an HTTP thread that waits for its first request: 16 MB; 27 MB with the garbage of module
+ * loading.
+ */
 const WAITING_HEAP_MAX = 19_000_000
 
 function startTraced(cwd: string): ServiceProcess {
@@ -48,7 +57,7 @@ test('what decisions leave behind is collected in small steps, since a caller wa
     const [, thread, allocated] = /^\[(\S+)\].* gc=s .* allocated=(\d+)/.exec(line) ?? []
     if (thread !== undefined) stepsOf.set(thread, [...(stepsOf.get(thread) ?? []), Number(allocated)])
   }
-  // Of all threads the one that decides makes the most by far.
+  // The decision thread allocates by far the most of all threads.
   const steps = [...stepsOf.values()].toSorted((a, b) => b.length - a.length)[0]!.toSorted((a, b) => a - b)
   expect(steps.length).toBeGreaterThan(20)
   expect(steps[steps.length >> 1]).toBeLessThan(STEP_MAX)

@@ -1,6 +1,7 @@
 /**
- * Environments on disk, filled straight through their ledger: commits of many rows that no engine hears of. Whatever is
- * loaded is checked by reading it back through the operations, or by a service that starts on it.
+ * Environments on disk that are filled directly through their ledger: commits of many rows of which no engine
+ * is notified. The data is verified by reading it back through the operations, or by a service that starts on
+ * it.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,12 +19,12 @@ const ids = new TimeOrderedIds(Date.now)
 const scope = { organizationId: newId(), projectId: newId(), environmentId: newId(), createdAt: 0 }
 const times = { createdAt: 0, updatedAt: 0 }
 
-/** An id as the service makes them. */
+/** An id in the format of the service. */
 export function newId(): string {
   return ids.next()
 }
 
-/** An environment with the operations on it, and no engine: for what is measured of management alone. */
+/** An environment with its operations and without an engine, for measurements of management alone. */
 export class BulkStore {
   readonly service: EnvironmentService
   readonly loader: RowLoader

@@ -1,7 +1,7 @@
 /**
- * W1 "drive": documents in folders to depth 10, users in groups nested three deep, roles on documents and folders,
- * documents and folders shared with groups. At `scale` 1: 1M documents, 100k folders, 100k users, 10k groups and
- * about 2.9M facts (assignments and tuples). W5 is scale 3.4.
+ * W1 "drive": documents in folders to depth 10, users in groups nested three deep, roles on documents and
+ * folders, documents and folders shared with groups. At `scale` 1: 1M documents, 100k folders, 100k users,
+ * 10k groups and about 2.9M facts (assignments and tuples). W5 is scale 3.4.
  */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -118,14 +118,17 @@ export class Drive implements Dataset {
     }
   }
 
-  /** Of every three groups in a block, the first two are inside the third's level; levels end after three. */
+  /**
+   * In every block of three groups, the first two are nested in the third one of the next level. There are
+   * three levels.
+   */
   #outerOf(group: number): number {
     const level = group % (GROUP_LEVELS * 3)
     if (level < 6) return group - level + 6 + (level % 3) < this.groups ? group - level + 6 + (level % 3) : -1
     return level === 8 || group + 1 >= this.groups ? -1 : group + 1
   }
 
-  /** For each instance somebody or some group holds a role on: users, by "folder" or "doc" number. */
+  /** For each instance with roles of users or groups: the users, by folder or document number. */
   #holders(): { folder: Map<number, number[]>; document: Map<number, number[]> } {
     const members = new Map<number, number[]>()
     const holders = { folder: new Map<number, number[]>(), document: new Map<number, number[]>() }
@@ -146,7 +149,7 @@ export class Drive implements Dataset {
     return holders
   }
 
-  /** Somebody with a role on the document or a folder above it, whichever is met after a random number of steps. */
+  /** A user with a role on the document or a folder above it, chosen after a random number of steps. */
   #holderAbove(
     holders: { folder: Map<number, number[]>; document: Map<number, number[]> },
     document: number,

@@ -1,6 +1,7 @@
 /**
- * W6: the drive of W1 with five attributes on each user and each document, and 50 rules on 20 user sets and 20 resource sets, as
- * companies write them: departments, clearances, regions, teams, states of a document, its owner.
+ * W6: the drive of W1 with five attributes on each user and each document, and 50 rules on 20 user sets and
+ * 20 resource sets that resemble those of companies: departments, clearances, regions, teams, states of a
+ * document, and its owner.
  */
 import type { Attributes, Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -76,7 +77,7 @@ export const RESOURCE_SETS: ReadonlyMap<string, Conditions> = new Map<string, Co
   ]),
 ])
 
-/** Each set is in some rule, and the rules of both actions differ. */
+/** Each set is used in some rule, and the rules of the two actions differ. */
 export const RULES: readonly Rule[] = Object.entries(RULES_OF).flatMap(([action, count], offset) =>
   numbered(count, n => ({
     action,
@@ -112,7 +113,7 @@ export class RuledDrive implements Dataset {
     return this.drive.facts()
   }
 
-  /** Sets and rules: what the drive lacks. */
+  /** Sets and rules, which W1 does not have. */
   *rules(): Iterable<Change> {
     for (const [set, conditions] of USER_SETS) yield setPut(set, 'user', conditions)
     for (const [set, conditions] of RESOURCE_SETS) yield setPut(set, 'resource', conditions)
@@ -121,7 +122,10 @@ export class RuledDrive implements Dataset {
     }
   }
 
-  /** Of those that roles deny some are allowed by a rule: whoever asks judges them. */
+  /**
+   * Candidates for `denied` are denied by roles, but rules can allow some of them; the caller must verify
+   * them.
+   */
   candidates(count: number, kind: 'allowed' | 'denied'): Query[] {
     return this.drive.candidates(count, kind)
   }

@@ -1,6 +1,6 @@
 /**
- * Shapes that hurt: W2 a deep chain, W3 wide objects and groups, W4 circles of groups. Small next to W1, so they are
- * measured hot.
+ * Difficult shapes: W2 a deep chain, W3 wide objects and groups, W4 cycles of groups. They are small compared
+ * with W1, so they are measured with warm caches.
  */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -16,7 +16,7 @@ import {
 import type { Dataset } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'
 
-/** W2: 200 folders, each in the one before, a document at the bottom of each of 100 chains. */
+/** W2: 100 chains of 200 nested folders, with a document at the bottom of each. */
 export class DeepChain implements Dataset {
   readonly #chains = 100
   readonly #depth = 200
@@ -25,7 +25,7 @@ export class DeepChain implements Dataset {
   *things(): Iterable<Change> {
     yield* driveSchema()
     yield userPut('outsider')
-    // Holds something, as everybody does, only not here.
+    // All users hold a role, but this one only on another folder.
     yield instancePut('folder', 'elsewhere')
     for (let c = 0; c < this.#chains; c++) {
       yield userPut(`user-${c}`)
@@ -77,7 +77,7 @@ export class Wide implements Dataset {
         yield tuple(['group', `group-${g}`], groupRelation('viewer'), ['document', `doc-${d}`])
       }
     }
-    // The first half of the users is in groups that share the documents, the second in others.
+    // The first half of the users is in groups that share the documents, the second half in others.
     for (let u = 0; u < this.users; u++) {
       const first = u < this.users / 2 ? 0 : this.groups
       for (let n = 0; n < 16; n++) {
@@ -97,7 +97,7 @@ export class Wide implements Dataset {
   }
 }
 
-/** W4: 50 circles of 100 groups with chords across; a document is shared with one group of each circle. */
+/** W4: 50 cycles of 100 groups with chords across; a document is shared with one group of each cycle. */
 export class Cycles implements Dataset {
   readonly #circles = 50
   readonly #length = 100

@@ -1,4 +1,4 @@
-/** A dataset as rows of a store: what management would have written, had somebody the patience. */
+/** Converts a dataset to the rows of a store, as management would write them. */
 import type { Change, InstanceKey } from '#model/change.ts'
 import type { AssignmentRecord, RoleRecord, StoredRecord, TupleRecord, TypeRecord } from '#model/records.ts'
 import {
@@ -15,7 +15,7 @@ import type { Dataset } from '#testing/data/dataset.ts'
 const CREATED_AT = 0
 const TIMES = { createdAt: CREATED_AT, updatedAt: CREATED_AT }
 
-/** Every row once, whatever the dataset says twice; a role is stored as it is put last. */
+/** Yields every row once, even if the dataset contains it twice. A role is stored as it was last put. */
 export function* storedRows(dataset: Dataset): Iterable<StoredRecord> {
   const rows = new DatasetRows()
   const schema: Change[] = []
@@ -40,7 +40,7 @@ export function* storedRows(dataset: Dataset): Iterable<StoredRecord> {
   }
 }
 
-/** Remembers the ids of what was named. */
+/** Assigns ids to entities and remembers them. */
 class DatasetRows {
   readonly #ids = new Map<string, string>()
 

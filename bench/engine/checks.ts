@@ -1,9 +1,11 @@
 /**
  * Checks, memory and load of the shared index against the plain Maps, in one run on one core:
  *
- *   taskset -c 1 node --expose-gc --max-old-space-size=12000 bench/engine/checks.ts [scale of W1 = 1] [scale of W5 = 3.4]
+ *   taskset -c 1 node --expose-gc --max-old-space-size=12000 bench/engine/checks.ts [scale of W1 = 1] [scale
+ *   of W5 = 3.4]
  *
- * Answers are compared before anything is timed. Passes interleave, so that what disturbs one disturbs the other.
+ * Decisions are compared before the measurement. Passes are interleaved, so that disturbances affect both in
+ * the same way.
  */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -56,14 +58,14 @@ function race(passes: Record<string, { queries: readonly Query[]; run: (queries:
 const scale = Number(process.argv[2] ?? 1)
 const bigScale = Number(process.argv[3] ?? 3.4)
 
-/** Nanoseconds of a denied check. */
+/** Nanoseconds per denied check. */
 function measureDrive(): number {
   const drive = new Drive('W1', scale)
   const heapBefore = heapMiB()
   const { writer, reader, facts } = loadShared(drive)
   const heapGrown = heapMiB() - heapBefore
   const { allowed, denied, mixed, vsBaseline } = measureBaseline(drive, reader)
-  // The baseline's gigabyte is gone: the collector, which is busy with it, costs those most that take least.
+  // The baseline's gigabyte is released here: its collection would slow down the fastest passes most.
   collectGarbage()
   process.stdout.write(`W1: ${facts} facts, ${mixed.length} answers verified\n`)
   const ns = race({
@@ -83,7 +85,7 @@ function measureDrive(): number {
   return ns['W1 single denied']!
 }
 
-/** Questions that baseline and reader answer alike, and how many times as fast the reader does it. */
+/** Verifies that baseline and reader decide alike, and measures the speedup of the reader. */
 function measureBaseline(drive: Drive, reader: Evaluator) {
   const baseline = loadBaseline(drive)
   const questions = questionsOf(drive, baseline, 100_000)
@@ -118,14 +120,14 @@ function measureShape(dataset: Dataset, deniedOfW1: number): void {
 }
 
 /**
- * Nanoseconds of the first question about a document whose closure is not there, by code that is warm, the median of all
- * documents; and, for the record, the question that has it built.
+ * Median nanoseconds of the first check on a document whose closure is not built, with warm code, over all
+ * documents; in addition, of the check that triggers the build.
  */
 function firstTouch(dataset: Dataset, denied: readonly Query[]): number {
   const warm = loadBare(dataset).reader
   for (let n = 0; n < 100; n++) timeSingle(warm, denied)
   const { reader } = loadBare(dataset)
-  // Attaches to the index: another document, of which nothing is asked afterwards.
+  // Attaches the reader to the index, with a document that is not checked afterwards.
   timeSingle(reader, [{ ...denied[0]!, key: 'of-all' }])
   const firsts = [...new Map(denied.map(question => [question.key, question])).values()]
   const times = firsts.map(question => timeSingle(reader, [question]))

@@ -1,10 +1,10 @@
 /**
- * Very many questions to the shared index and to the oracle, from a fixed seed: every history goes to one of the ways the
- * index can be strained, every question is asked singly, in a batch and of `explain`, and all must say what the oracle
- * says. Counts show that each feature was really met.
+ * Compares very many checks by the shared index and by the oracle, from a fixed seed. Each history runs in
+ * one of several modes that stress the index. Each check is evaluated alone, in a batch and by `explain`, and
+ * all results must equal that of the oracle. Counters show that each feature was covered.
  *
- * Nodes with 65,536 edges are more than the oracle can do. So the index alone is given *padding* (`inert-edges.ts`), edges
- * that by the contract change no answer, among those that do.
+ * Nodes with 65,536 edges are too large for the oracle. So only the index receives *padding*
+ * (`inert-edges.ts`): edges that, by specification, do not change any decision, among those that do.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -26,7 +26,7 @@ import { histories } from '#testing/oracle/random-history.ts'
 import type { History, HistorySize } from '#testing/oracle/random-history.ts'
 import { MANY_ROLES, SHORT_AND_LONG_KEYS, USUAL } from '#testing/oracle/random-model.ts'
 
-/** How many histories of each kind. */
+/** Number of histories of each kind. */
 export interface DifferentialSize {
   readonly seed: number
   readonly usual: number
@@ -47,19 +47,19 @@ const WAYS: Record<string, () => SharedEngine> = {
 
 const SIZE: HistorySize = { commits: 10, queries: 300 }
 const COMMITS_IN_ONE = 5
-/** Explanations walk all the edges. */
+/** Small, because explanations walk all the edges. */
 const PADDED_SIZE: HistorySize = { commits: 1, queries: 40 }
 
 export class Differential {
   readonly coverage = new Coverage()
-  /** Checks by what they met. */
+  /** Number of checks by the features that they covered. */
   readonly met = new Map<string, number>()
 
   get checks(): number {
     return this.coverage.checks
   }
 
-  /** Throws at the first wrong answer, with all that is needed to see it again. */
+  /** Throws at the first wrong result, with all data that is needed to reproduce it. */
   run({ seed, usual, manyRoles, keys, padded }: DifferentialSize): void {
     const kinds = [
       { name: 'usual', count: usual, of: histories(SIZE, USUAL) },
@@ -79,7 +79,7 @@ export class Differential {
     seed: number,
     padding: PaddingKind | null,
   ): void {
-    // Ten thousands of keys that all collide would take a day to put.
+    // Adding tens of thousands of colliding keys would take a day.
     const ways = Object.keys(WAYS).filter(way => padding === null || way !== 'colliding keys')
     for (let number = 0; number < count; number++) {
       const way = ways[number % ways.length]!
@@ -132,7 +132,9 @@ export class Differential {
   }
 }
 
-/** The same changes in fewer commits, so that what is removed in one is often put again in it. */
+/**
+ * The same changes in fewer commits, so that entities that are removed in a commit are often put again in it.
+ */
 function withLargeCommits({ load, commits, queries }: History): History {
   const merged = Array.from({ length: Math.ceil(commits.length / COMMITS_IN_ONE) }, (_, n) =>
     commits.slice(n * COMMITS_IN_ONE, (n + 1) * COMMITS_IN_ONE).flat(),
@@ -148,7 +150,7 @@ function putsAgain(changes: readonly Change[]): boolean {
   })
 }
 
-/** What a question meets in the facts that stand. */
+/** Detects which features of the current facts a check covers. */
 class Features {
   readonly #onCycle: ReadonlySet<string>
   readonly #manyRoles: ReadonlySet<string>
@@ -178,7 +180,7 @@ class Features {
   }
 }
 
-/** Instances that tuples lead back to. */
+/** Instances that are part of a cycle of tuples. */
 function cyclesIn(standing: readonly Change[]): Set<string> {
   const next = new Map<string, string[]>()
   for (const put of standing) {
@@ -188,7 +190,7 @@ function cyclesIn(standing: readonly Change[]): Set<string> {
   }
   const leadsBack = (start: string): boolean => {
     const reached = new Set(next.get(start))
-    // The set is its own worklist: a `Set` iterates over late additions.
+    // The set is its own work queue: iteration over a `Set` includes elements that are added during it.
     for (const each of reached) for (const further of next.get(each) ?? []) reached.add(further)
     return reached.has(start)
   }

@@ -1,11 +1,11 @@
 /**
- * The shared index against the textbook oracle, from a fixed seed, a million checks and more:
+ * Compares the shared index with the oracle, from a fixed seed, in at least one million checks:
  *
  *   node bench/engine/differential.ts [share of the whole = 1] [seed = 1]
  *
- * Each check is one question at one state, asked singly, in a batch and of `explain`, all three compared. What the
- * questions met is counted; the first wrong answer ends the run with all that is needed to see it again. Random
- * histories of the same models are in `test/properties/engine-oracle.test.ts`.
+ * Each check is one query at one state, evaluated alone, in a batch and by `explain`; all three results are
+ * compared. Covered features are counted. The first wrong result ends the run with all data that is needed to
+ * reproduce it. Random histories of the same models are in `test/properties/engine-oracle.test.ts`.
  */
 import { Differential } from './differential-run.ts'
 

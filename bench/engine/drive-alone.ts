@@ -1,7 +1,8 @@
 /**
- * One drive alone in a process, for comparisons of sizes (`checks.ts`): prints nanoseconds per check, the median of passes
- * over fresh strings. Where the memory of an index happens to lie is worth up to a fifth of the time of a check, so sizes are
- * compared over processes that are all alike, not within one, where the second to be loaded lies better than the first.
+ * Measures one drive in a separate process, for comparisons of sizes (`checks.ts`): prints nanoseconds per
+ * check, the median of passes over fresh strings. The location of an index in memory changes the time of a
+ * check by up to 20 %. So sizes are compared across similar processes and not within one, where the second
+ * index to be loaded gets a better location than the first.
  *
  *   node bench/engine/drive-alone.ts SCALE
  */

@@ -1,11 +1,12 @@
 /**
- * Grants that end, in the index: what an end takes in memory, how long a million of them take to load, and what readers feel while
- * 100,000 end in one second.
+ * Expiring grants in the index: memory per expiration time, load time of a million of them, and the pauses of
+ * readers while 100,000 expire in one second.
  *
  *     npm run bench -- ends [grants = 1,000,000]
  *
- * A reader in another thread checks without pause (`reader-stalls-reader.ts`). Its stops are told without the time in which others had its
- * core. Before and after the end each grant is asked about.
+ * A reader in another thread checks without pause (`reader-stalls-reader.ts`). Its pauses are reported
+ * without the time in which other threads had its core. Each grant is checked before and after its
+ * expiration.
  */
 import { Worker } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -21,7 +22,7 @@ const GRANTS = Number(process.argv[2] ?? 1_000_000)
 const ENDING_TOGETHER = Math.min(100_000, GRANTS)
 const USERS = Math.ceil(GRANTS / 10)
 const PART = 1_000
-/** As the service ends them (`threads/indexes/ending-facts.ts`). */
+/** Number of grants that the service expires at once (`threads/indexes/ending-facts.ts`). */
 const AT_ONCE = 128
 const NOW = Date.UTC(2030, 0, 1)
 const HOUR_MS = 3_600_000
@@ -31,7 +32,7 @@ const ALL_MAX_MS = 1_000
 
 const grant = (n: number): Change =>
   assignment(`user-${n % USERS}`, 'viewer', 'document', `doc-${Math.floor(n / USERS) + (n % USERS)}`)
-/** The first ones end within a second, the others some time within 90 days. */
+/** The first grants expire within one second, the others within 90 days. */
 const endOf = (n: number): number =>
   n < ENDING_TOGETHER ? NOW + (n % 1_000) : NOW + HOUR_MS + ((n * 7_919) % (2_160 * HOUR_MS))
 const question = (n: number): Query => ({
@@ -104,7 +105,7 @@ const cpu = process.threadCpuUsage()
 let ended = 0
 while (writer.wakeAt <= NOW + 1_000) {
   ended += writer.endDue(NOW + 1_000, AT_ONCE).length
-  // A turn of the event loop lies between two sections.
+  // The service also yields to the event loop between two critical sections.
   await new Promise(resolve => setImmediate(resolve))
 }
 const endMs = performance.now() - from

@@ -1,9 +1,9 @@
 /**
- * Tens of thousands of inert edges: by the contract they change no other answer. They are tuples from and to
- * instances without roles, roles of users that no question names, and roles on instances that give nothing
- * further.
+ * Adds tens of thousands of inert edges: by specification, they do not change any other decision. They are
+ * tuples from and to instances without roles, roles of users that are never checked, and roles on instances
+ * that grant nothing else.
  *
- * They bring a node to exactly 65,535 or 65,536 stored edges, in turns, the real ones included.
+ * They fill a node to exactly 65,535 or 65,536 stored edges alternately, including the real ones.
  */
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -19,18 +19,18 @@ const EDGES = [65_535, 65_536] as const
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>
 
-/** A node whose edges are counted, and how to put and take one. */
+/** A node whose edges are counted, and the changes that add edges to it. */
 interface Padded {
-  /** Things that edges need. */
+  /** Entity that the nth edge requires. */
   readonly ground: (n: number) => Change
   readonly edge: (n: number) => Change
-  /** The edges that stand at the node. */
+  /** Number of edges currently stored at the node. */
   readonly count: (engine: SharedEngine) => number
 }
 
 export interface PaddingKind {
   readonly name: string
-  /** `null` if nothing stands that could be padded. */
+  /** `null` if the current facts have no node that can be padded. */
   readonly chooseNode: (standing: readonly Change[]) => Padded | null
 }
 
@@ -46,7 +46,7 @@ export class Padding {
     this.#chooseNode = chooseNode
   }
 
-  /** Edges of the node afterwards; 0 if none is padded. */
+  /** Returns the number of edges of the node afterwards; 0 if none is padded. */
   pad(standing: readonly Change[]): number {
     const engine = this.#engine
     engine.apply(this.#edges.map(taken))
@@ -60,7 +60,7 @@ export class Padding {
     this.#edges = all.map(padded.edge)
     engine.apply(this.#edges)
     const excess = padded.count(engine) - wanted
-    // Those that were put last go, so that the real ones stay among them.
+    // Removes the last added edges, so that the real ones stay among the padding.
     engine.apply(this.#edges.splice(wanted - excess).map(taken))
     if (padded.count(engine) !== wanted) throw new Error(`padding ended at ${padded.count(engine)} edges`)
     return wanted
@@ -123,7 +123,7 @@ export const PADDINGS: readonly PaddingKind[] = [
   },
 ]
 
-/** A tuple that stands in the default tenant. */
+/** A current tuple in the default tenant. */
 function linked(standing: readonly Change[]): ChangeOf<'tuple-put'> | undefined {
   const home = new Set(
     standing
@@ -157,7 +157,7 @@ function taken(edge: Change): Change {
   throw new Error(`${edge.kind} is no edge`)
 }
 
-/** The edges of an instance in one of its own slabs. */
+/** Number of edges of an instance in one of its slabs. */
 function storedAt(engine: SharedEngine, { type, key }: InstanceKey, slab: number): number {
   const { graph, line } = recordOf(engine, type, key)
   return entryCount(graph[(line << L.LINE_WORDS_LOG2) + slab + 1]!)
@@ -175,7 +175,7 @@ function storedOf(engine: SharedEngine, user: string): number {
   return entryCount(graph[(line << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS + 1]!)
 }
 
-/** `type` null: a user. */
+/** A null `type` means a user. */
 function recordOf(
   { writer }: SharedEngine,
   type: string | null,

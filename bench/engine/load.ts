@@ -1,9 +1,9 @@
 /**
- * Loading 1M facts from rows, against the plain Maps in the same run:
+ * Loads 1M facts from rows, compared with the plain Maps in the same run:
  *
  *   taskset -c 1 node --max-old-space-size=12000 bench/engine/load.ts
  *
- * Rows are made before the clock starts; the two engines take turns.
+ * Rows are generated before the measurement starts; the two engines alternate.
  */
 import { PlainMaps } from '../lib/plain-maps.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'

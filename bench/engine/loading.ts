@@ -1,4 +1,7 @@
-/** A dataset in the shared index, as the service loads it: the model, the facts, then every closure ahead. */
+/**
+ * Loads a dataset into the shared index as the service does: the model, the facts, and then all closures in
+ * advance.
+ */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Dataset } from '#testing/data/dataset.ts'
@@ -12,7 +15,7 @@ export interface Loaded {
   readonly facts: number
 }
 
-/** Without closures: as after a change that voided them all. */
+/** Loads without closures, as after a change that invalidates all of them. */
 export function loadBare(dataset: Pick<Dataset, 'things' | 'facts'>): Loaded {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
   writer.apply(dataset.things())

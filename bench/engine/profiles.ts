@@ -1,10 +1,10 @@
 /**
- * A million users with a profile of five attributes each: what the attributes take of memory, how long they take to load, and that a
- * rule on them decides rightly.
+ * A million users with a profile of five attributes each: the memory and load time of the attributes, and the
+ * correctness of a rule on them.
  *
  *   npm run bench -- profiles [users = 1000000]
  *
- * Times are processor time; memory is that of all regions, with profiles against without.
+ * Times are processor time; memory is the difference of all regions with and without profiles.
  */
 import type { Attributes, Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'

@@ -1,4 +1,4 @@
-/** Questions with answers the plain Maps agrees on, and the passes that ask them. */
+/** Checks whose decisions are confirmed by the plain Maps, and passes that evaluate them. */
 import type { Query } from '#model/decision.ts'
 import type { Dataset } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'
@@ -10,7 +10,7 @@ export interface Evaluator {
 
 export const BATCH = 1_000
 
-/** `count` questions of each kind, as the baseline answers them. */
+/** `count` checks of each kind, according to the baseline. */
 export function questionsOf(
   dataset: Dataset,
   baseline: Evaluator,
@@ -29,12 +29,12 @@ export function questionsOf(
   return { allowed, denied, mixed: shuffled([...allowed, ...denied]) }
 }
 
-/** The same questions in strings nobody has seen before: as they come out of a request. */
+/** The same checks with new strings, as if they came from a request. */
 export function fresh(queries: readonly Query[]): Query[] {
   return JSON.parse(JSON.stringify(queries)) as Query[]
 }
 
-/** Nanoseconds per question, one by one. */
+/** Nanoseconds per check, one by one. */
 export function timeSingle(engine: Evaluator, queries: readonly Query[]): number {
   let allowed = 0
   const start = performance.now()
@@ -44,7 +44,7 @@ export function timeSingle(engine: Evaluator, queries: readonly Query[]): number
   return (elapsed * 1e6) / queries.length
 }
 
-/** Nanoseconds per question, in batches of 1,000. */
+/** Nanoseconds per check, in batches of 1,000. */
 export function timeStaged(engine: Evaluator, queries: readonly Query[]): number {
   const batches: Query[][] = []
   for (let from = 0; from < queries.length; from += BATCH) batches.push(queries.slice(from, from + BATCH))
@@ -56,7 +56,7 @@ export function timeStaged(engine: Evaluator, queries: readonly Query[]): number
   return (elapsed * 1e6) / queries.length
 }
 
-/** Throws if the two ever disagree, asked singly or together. */
+/** Throws if the engines disagree on any check, evaluated alone or in a batch. */
 export function verifyAnswers(engine: Evaluator, baseline: Evaluator, queries: readonly Query[]): void {
   const together = engine.evaluateAll(queries)
   for (const [index, query] of queries.entries()) {

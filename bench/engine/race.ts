@@ -1,12 +1,13 @@
 /**
- * The index of several checkouts raced in one process, in turns: what a part of the engine is worth is what the checkout
- * without it takes more (docs/engine.md, "What clever parts are worth").
+ * Compares the indexes of several checkouts in one process, alternately. The benefit of a part of the engine
+ * is the additional time of a checkout without it (docs/engine.md, "What clever parts are worth").
  *
  *   npm run bench -- race SCALE ROUNDS CHECKOUT CHECKOUT…       e.g. 0.5 40 . ../without-filter
  *
- * Each has its own modules, so V8 compiles each by itself, and its own copy of W1. Answers are compared before anything is
- * timed. Figures are processor time, which other work on the machine affects less; a ratio is the median over the rounds
- * of a checkout's time against the first one's. Name the first twice to see how far two of one code differ.
+ * Each checkout has its own modules, so V8 compiles them separately, and its own copy of W1. Decisions are
+ * compared before the measurement. Figures are processor time, which other work on the machine affects less.
+ * A ratio is the median over the rounds of a checkout's time divided by that of the first one. Name the first
+ * checkout twice to see the measurement error.
  */
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -26,7 +27,7 @@ import { BATCH, fresh } from './questions.ts'
 const QUESTIONS_A_ROUND = 20_000
 const PARTS = 4
 const CHANGES = 10_000
-/** The first rounds warm up. */
+/** The first rounds are for warming up. */
 const WARM_ROUNDS = 2
 const RECORDS_A_STEP = 2_000
 
@@ -41,7 +42,7 @@ const [scale = '0.5', rounds = '40', ...checkouts] = process.argv.slice(2)
 const drive = new Drive('W1', Number(scale))
 const random = new Random(17)
 
-/** Copies the sources first: a checkout that is named twice is loaded twice. */
+/** Copies the sources first, so that a checkout that is named twice is loaded twice. */
 async function runnerOf(checkout: string, index: number, into: string): Promise<Runner> {
   const copy = join(into, String(index))
   await cp(join(checkout, 'src'), join(copy, 'src'), { recursive: true })
@@ -82,7 +83,7 @@ function inBatches(queries: readonly Query[]): Query[][] {
   return Array.from({ length: queries.length / BATCH }, (_, n) => queries.slice(n * BATCH, (n + 1) * BATCH))
 }
 
-/** Each gives the nanoseconds of one question, or of one change. */
+/** Each function returns the nanoseconds per check or per change. */
 const KINDS: Record<string, (runner: Runner, queries: readonly Query[], changes: Change[]) => number> = {
   single: ({ reader }, queries) =>
     processorNs(() => {

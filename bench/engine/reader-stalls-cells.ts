@@ -1,4 +1,4 @@
-/** What `reader-stalls.ts` and its reader share. */
+/** Shared memory cells of `reader-stalls.ts` and its reader. */
 import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import type { Query } from '#model/decision.ts'
 
@@ -9,6 +9,9 @@ export interface StopsReaderData {
   readonly handle: SharedIndexHandle
   readonly questions: readonly Query[]
   readonly cells: Int32Array
-  /** Milliseconds, two numbers a window: the longest stop, and the longest without the time in which others had the core. */
+  /**
+   * Milliseconds, two numbers per window: the longest pause, and the longest pause without the time in which
+   * other threads had the core.
+   */
   readonly longest: Float64Array
 }

@@ -1,4 +1,7 @@
-/** The reader thread of `reader-stalls.ts`: checks without pause and notes the longest times between two answers, by window. */
+/**
+ * The reader thread of `reader-stalls.ts`: checks without pause and records the longest time between two
+ * results, by window.
+ */
 import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { runDelayMs } from './run-delay.ts'
@@ -9,7 +12,7 @@ const { handle, questions, cells, longest } = workerData as StopsReaderData
 const reader = new SharedIndexReader(handle, { threadId: 2 })
 for (let pass = 0; pass < 2; pass++) for (const question of questions) reader.evaluate(question)
 
-/** A shorter stop than that is no stop, and is not looked into. */
+/** Shorter pauses are ignored. */
 const STOP_MIN_MS = 0.1
 let window = 0
 let delayed = runDelayMs()

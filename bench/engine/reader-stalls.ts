@@ -1,13 +1,13 @@
 /**
- * How long readers are stopped by what the writer does at its worst, on a loaded W1, two cores:
+ * Pauses of readers caused by the most expensive operations of the writer, on a loaded W1 with two cores:
  *
  *   node --max-old-space-size=12000 bench/engine/reader-stalls.ts [scale of W1 = 1]
  *
- * A reader checks without pause and notes its longest time between two answers. On two cores reader and writer share
- * them with V8's own threads, which compile and collect: what counts is each stop without the time in which the thread
- * was ready and others had its core (`run-delay.ts`), in all of three runs, the first, in which code may be cold, too.
- * What it was with that time stands beside, and what the reader feels before each scenario, while the writer is busy
- * without writing.
+ * A reader checks without pause and records its longest time between two results. Reader and writer share two
+ * cores with the threads of V8 for compilation and garbage collection. So the figure is each pause without
+ * the time in which the thread was ready but other threads had its core (`run-delay.ts`). It is taken from
+ * all three runs, including the first one, in which code can be cold. The pause with that time is also
+ * reported, as is the pause before each scenario, while the writer is busy without writing.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -47,7 +47,7 @@ writer.apply([...above, userPut('heavy'), instancePut('group', 'everywhere'), in
 writer.apply([...isRoot].map(root => tuple(['folder', 'top'], 'parent', ['folder', root])))
 while (writer.precompute(100_000));
 
-// As the service does before it hands out an index of this size.
+// The service does the same before it exposes an index of this size.
 const warmUpMs = timeMs(() => void Array.from(warmUpWriter()))
 
 const header = new Int32Array(writer.handle.header)
@@ -62,11 +62,11 @@ worker.on('error', error => {
 while (Atomics.load(cells, CELLS.checks) === 0) await new Promise(resolve => setTimeout(resolve, 50))
 
 /**
- * The writer's longest section, in milliseconds. The sequence tells where sections begin and end, and only the writer
- * adds to it with the `Atomics` of this thread.
+ * The longest critical section of the writer, in milliseconds. The sequence number marks the start and the
+ * end of each section, and only the writer changes it with the `Atomics` of this thread.
  */
 let longestSection = 0
-/** Without what the scheduler gave to others meanwhile. */
+/** The same without the time in which other threads had the core. */
 let longestWork = 0
 let begun = 0
 let delayedBefore = 0
@@ -86,18 +86,18 @@ const watchedAdd = (array: Int32Array, index: number, value: number): number => 
 }
 Object.assign(Atomics, { add: watchedAdd })
 
-/** The longest of each, in milliseconds; `…Work` without the time in which others had the thread's core. */
+/** The maximum of each, in milliseconds; `…Work` excludes the time in which other threads had the core. */
 interface Stop {
-  /** Between two answers of the reader. */
+  /** Time between two results of the reader. */
   readonly stop: number
   readonly stopWork: number
   readonly section: number
   readonly sectionWork: number
-  /** Of the writer, with all that goes before and after sections. */
+  /** Step of the writer, including the work before and after critical sections. */
   readonly step: number
 }
 
-/** What is felt while this goes on, in milliseconds. */
+/** Pauses in milliseconds during `work`. */
 function stopDuring(work: () => Iterable<() => void>): Stop {
   collectGarbage({ type: 'minor' })
   const window = add(cells, CELLS.window, 1) + 1
@@ -172,7 +172,8 @@ const documentRole = (role: string, actions: string[], derivations = [from('view
     derivations,
   }) as Change
 
-// Made before: what a bench keeps in its own heap is no work of the index, and collecting it must not fall into a section.
+// Generated in advance: the heap of the bench is not work of the index, and its collection must not occur in
+// a critical section.
 const newcomers = times(Math.round(500_000 * scale), n => instancePut('document', `new-${n}`))
 const departures = newcomers.map(taken)
 const rolesOfOne = times(drive.documents, n => assignment('heavy', 'viewer', 'document', `doc-${n}`))
@@ -186,7 +187,7 @@ const people = times(10_000, n => userPut(`person-${n}`))
 const moves = times(500, n => viewerGrant(['folder', `folder-${n * 7}`]))
 const onTop = viewerGrant(['folder', 'top'])
 
-/** Each is run as it stands; removals undo what was put, so that a scenario can be run again. */
+/** Each scenario starts from the same state; removals undo its changes, so that it can be repeated. */
 const SCENARIOS: Record<string, () => Iterable<() => void>> = {
   'records added until all tables have doubled': () => inParts(newcomers),
   'records removed until all tables have halved': function* halved() {

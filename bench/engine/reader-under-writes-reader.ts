@@ -1,4 +1,6 @@
-/** The reader thread of `reader-under-writes.ts`: checks as fast as it can, or watches one answer. */
+/**
+ * The reader thread of `reader-under-writes.ts`: checks as fast as it can, or waits for one result to change.
+ */
 import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
@@ -16,7 +18,7 @@ const { handle, threadId, cells, clock, scale } = workerData as {
 }
 
 const BATCH = 1_000
-/** About the cache lines a check reads, somewhere in memory that no cache holds. */
+/** About the number of cache lines that a check reads, at memory locations that are not cached. */
 const ECHO_READS = 20
 const memory = new Int32Array(2 ** 24).fill(1)
 const random = new Random(7)
@@ -60,7 +62,7 @@ for (let isRunning = true; isRunning;) {
       Atomics.add(cells, CELLS.done, BATCH)
       break
     default:
-      // Told to stop, or not yet told anything.
+      // The command is to stop, or there is none yet.
       if (turn > 0) isRunning = false
       else Atomics.wait(cells, CELLS.command, 0, 10)
   }

@@ -1,12 +1,14 @@
 /**
- * What a reader in another thread feels of the writer, on two cores:
+ * Effects of the writer on a reader in another thread, on two cores:
  *
- *   node --max-old-space-size=8000 bench/engine/reader-under-writes.ts [scale of W1 = 0.3] [changes a round = 4,000]
+ *   node --max-old-space-size=8000 bench/engine/reader-under-writes.ts [scale of W1 = 0.3] [changes a round =
+ *   4,000]
  *
- * Slowdown: nanoseconds per check, single and staged, while nothing is written, at 1,000 sections/s of one fact, and
- * at 10,000 facts/s in 1,000 sections of ten. Visibility: from the start of `apply` until the reader's answer changes,
- * by one clock, beside how long a mere word takes; medians of rounds in turns, the first of which warms up. A busy machine
- * shows in the idle figures' spread: read it beside the medians.
+ * Slowdown: nanoseconds per check, single and staged, without writes, at 1,000 critical sections/s of one
+ * fact, and at 10,000 facts/s in 1,000 sections of ten. Visibility: time from the start of `apply` until the
+ * reader's result changes, by one clock, compared with the time of a bare message between the threads;
+ * medians of alternating rounds, the first of which warms up. The spread of the idle figures shows whether
+ * the machine was busy.
  */
 import { Worker } from 'node:worker_threads'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -42,7 +44,7 @@ worker.on('error', error => {
 const random = new Random(5)
 const given = new Set<string>()
 
-/** A group shared on a document, or no longer: the commonest change. */
+/** Shares a document with a group, or revokes that: the most common change. */
 function someFact(): Change {
   const [group, document] = [random.below(drive.groups), random.below(drive.documents)]
   const put = tuple(['group', `group-${group}`], groupRelation('viewer'), ['document', `doc-${document}`])
@@ -52,7 +54,7 @@ function someFact(): Change {
   return put
 }
 
-/** Lets the reader work for a while at this rate of writing; nanoseconds per check. */
+/** Lets the reader work for a while at this rate of writes; returns nanoseconds per check. */
 async function windowOf(command: number, factsPerSection: number): Promise<number> {
   const before = Atomics.load(cells, CELLS.done)
   Atomics.store(cells, CELLS.command, command)
@@ -93,7 +95,10 @@ for (const mode of ['single', 'staged'] as const) {
   }
 }
 
-/** Microseconds from the start of `apply` until the reader has seen it, in this many sections. */
+/**
+ * Microseconds from the start of `apply` until the reader has seen the change, for this many critical
+ * sections.
+ */
 function visibility(factsPerSection: number): number[] {
   const delays: number[] = []
   const put = assignment('watcher', 'viewer', 'document', 'watched')
@@ -113,7 +118,10 @@ function visibility(factsPerSection: number): number[] {
   return delays
 }
 
-/** Microseconds until the other thread has heard of a word, and read as many lines as a check does: what the machine takes. */
+/**
+ * Microseconds until the other thread has received a word and read as many cache lines as a check does: the
+ * lower bound of the machine.
+ */
 function echo(): number[] {
   const delays: number[] = []
   for (let n = 0; n < TOGGLES; n++) {
@@ -127,7 +135,7 @@ function echo(): number[] {
   return delays
 }
 
-/** Tells the reader what to do, and gives it time to begin. */
+/** Sends a command to the reader, and gives it time to start. */
 async function tellReader(what: number): Promise<void> {
   Atomics.store(cells, CELLS.command, what)
   await new Promise(resolve => setTimeout(resolve, 100))

@@ -1,4 +1,4 @@
-/** Condition sets and rules as many as an environment may have, for `schema-ceilings.ts`. */
+/** The maximum number of condition sets and rules of an environment, for `schema-ceilings.ts`. */
 import type { Change } from '#model/change.ts'
 
 const SETS = 10_000
@@ -14,14 +14,14 @@ function ruleOn(set: number, action: string, kind: 'rule-put' | 'rule-removed' =
   return { kind, userSet: `set-${set}`, type: RULED_TYPE, action, resourceSet: `__autogen_${RULED_TYPE}` }
 }
 
-/** Half of them are found by a value, half ask for an order, which is asked of each. */
+/** Half of the sets are found by a value; the others test an order, which is evaluated for each set. */
 function conditionsOf(set: number): Readonly<Record<string, unknown>> {
   return set % 2 === 0
     ? { allOf: [{ 'user.group': { equals: `group-${set}` } }, { 'user.level': { 'less-than': 5 } }] }
     : { 'user.level': { 'greater-than': set + 10 } }
 }
 
-/** Ten actions with ten thousand rules each, of which none allows. */
+/** Ten actions with 10,000 rules each, none of which allows the check. */
 export function ruleCeilings() {
   const sets = Array.from({ length: SETS }, (_, n) => setPut(n, conditionsOf(n)))
   const actions = Array.from({ length: RULES / RULES_A_PERMISSION }, (_, n) => `action-${n}`)

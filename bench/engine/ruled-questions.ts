@@ -1,4 +1,4 @@
-/** Questions about W6 with their right answers: half allowed by roles, a quarter by a rule, a quarter denied. */
+/** Checks on W6 with their right decisions: half allowed by roles, a quarter by a rule, a quarter denied. */
 import { evaluate } from '#conditions/evaluate.ts'
 import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
 import type { Condition } from '#conditions/condition.ts'
@@ -17,7 +17,7 @@ export interface JudgedQuestion {
   readonly isAllowed: boolean
 }
 
-/** The drive with its attributes, without its rules. */
+/** The drive with its attributes and without its rules. */
 export function withoutRules(drive: RuledDrive): Dataset {
   return {
     name: `${drive.name} without rules`,
@@ -31,7 +31,10 @@ export function withoutRules(drive: RuledDrive): Dataset {
   }
 }
 
-/** `bare` knows the drive without rules, and says what roles say. What rules say is read from conditions as they are written. */
+/**
+ * `bare` holds the drive without rules and decides by roles. Rules are evaluated directly on their
+ * conditions.
+ */
 export function ruledQuestions(drive: RuledDrive, bare: Evaluator, count: number): JudgedQuestion[] {
   const judge = new RuleJudge(drive)
   const byRoles = drive.candidates(count, 'allowed').filter(query => bare.evaluate(query))
@@ -51,7 +54,7 @@ function taken(queries: readonly Query[], count: number, isAllowed: boolean): Ju
   return queries.slice(0, count).map(query => ({ query, isAllowed }))
 }
 
-/** One rule after the other, which no index does. */
+/** Evaluates one rule after the other, which no index does. */
 class RuleJudge {
   readonly #drive: RuledDrive
   readonly #conditions: ReadonlyMap<string, Condition>

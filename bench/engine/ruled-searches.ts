@@ -1,10 +1,10 @@
 /**
- * Searches with rules over a million instances and a million users: found by a list of owners, and by a scan that no list serves; and what
- * lists cost the writer.
+ * Searches with rules over a million instances and a million users, with and without a posting list that
+ * serves them, and the costs of posting lists for the writer.
  *
  *   taskset -c 1 node --max-old-space-size=12000 bench/engine/ruled-searches.ts
  *
- * Each page is judged by the attributes that were stored before it is timed.
+ * Each page is verified with the stored attributes before the measurement.
  */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -30,7 +30,7 @@ function* world(): Iterable<Change> {
     yield { kind: 'user-put', user: name('u', n), attributes: { department: `d${n % DEPARTMENTS}` } }
   }
   for (let n = 0; n < COUNT; n++) {
-    // One user in a hundred owns a hundred documents, which lie far apart.
+    // One user in 100 owns 100 documents, which are distributed over all documents.
     const owner = name('u', (n % (COUNT / OWNED)) * OWNED)
     const instance = { type: 'document', key: name('k', n) }
     yield { kind: 'instance-put', instance, tenant: 'default', attributes: { owner, level: n % 100 } }
@@ -59,7 +59,7 @@ writer.apply(world())
 while (writer.precompute(100_000));
 const reader = new SharedIndexReader(writer.handle, { threadId: 2 })
 
-/** Processor time of writes of an attribute, of the same owners each time, in milliseconds. */
+/** Processor time in milliseconds of writes of an attribute, to the same entities each time. */
 function writeMs(round: number): number {
   const writes = Array.from({ length: WRITES }, (_, n): Change[] => [
     {
@@ -85,7 +85,7 @@ while (writer.buildLists(64));
 const { user, system } = process.cpuUsage(before)
 const buildSeconds = (user + system) / 1e6
 const withLists = Array.from({ length: ROUNDS }, (_, round) => writeMs(round + 1))
-// As they were at first.
+// Restores the initial attributes.
 for (let n = 0; n < WRITES; n++) {
   const number = n * 37
   writer.apply([
@@ -111,7 +111,7 @@ function expectKeys(what: string, found: readonly string[], right: readonly stri
 const owned = Array.from({ length: OWNED }, (_, n) => name('k', 4_242 + n * (COUNT / OWNED)))
 const first: number[] = []
 for (let round = 0; round < ROUNDS; round++) {
-  // Another state each time, so that nothing is kept from before.
+  // Creates another state each time, so that caches have no effect.
   writer.apply([{ kind: 'user-put', user: 'passer-by', attributes: { round } }])
   const question = { ...asked, user: name('u', 4_242 * OWNED), action: 'read' }
   const { page, ms } = timed(() =>

@@ -1,13 +1,13 @@
 /**
- * Rules from a fixed seed, a million comparisons and more: the shared index, which compiles conditions, and the evaluation of their trees,
- * against the oracle, which reads them as they are written. First random trees, then random worlds with sets, rules,
- * attributes and roles.
+ * Compares the evaluation of rules from a fixed seed, in at least one million comparisons: the shared index,
+ * which compiles conditions, and the evaluation of their trees, against the oracle, which interprets them
+ * directly. Random trees are followed by random models with sets, rules, attributes and roles.
  *
  *   node bench/engine/rules-differential.ts [comparisons = 1,000,000] [seed = 1]
  *
- * A comparison is the value of one tree, walked or compiled with its attributes stored, sent or both; or one question at one state, asked
- * of one engine singly or in a batch. The first wrong answer ends the run with all that
- * is needed to see it again. The short form is `test/properties/rules-oracle.test.ts`.
+ * A comparison is the value of one tree, walked or compiled with its attributes stored, sent or both; or one
+ * check at one state, evaluated by one engine alone or in a batch. The first wrong result ends the run with
+ * all data that is needed to reproduce it. The short form is `test/properties/rules-oracle.test.ts`.
  */
 import * as fc from 'fast-check'
 import { evaluate } from '#conditions/evaluate.ts'
@@ -27,7 +27,7 @@ const COMMITS = 4
 const QUESTIONS = 120
 const WORLDS_AT_ONCE = 10
 const TREES_AT_ONCE = 500
-/** A share of the whole may do without what is rare. */
+/** Shorter runs need not cover rare features. */
 const ENOUGH = 500_000
 
 function walkedTruth(

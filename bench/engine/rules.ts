@@ -1,12 +1,13 @@
 /**
- * What rules on attributes cost in the engine, and what attributes take of memory.
+ * Costs of rules on attributes in the engine, and memory of attributes.
  *
  *   npm run bench -- rules [scale = 0.3] [rounds = 30]
  *
- * W6 (`ruled-drive.ts`) against the same index without its rules, with the same questions: half of them allowed by roles, a quarter by
- * a rule, a quarter denied. Each is asked in turns, in fresh strings. Figures are processor time, which other work on the machine
- * affects less; a ratio is the median over the rounds. All answers are compared before anything is timed: roles are asked of the index
- * without rules, rules of the conditions as they are written.
+ * W6 (`ruled-drive.ts`) is compared with the same index without its rules, with the same checks: half of them
+ * allowed by roles, a quarter by a rule, a quarter denied. Both alternate, with fresh strings. Figures are
+ * processor time, which other work on the machine affects less; a ratio is the median over the rounds. All
+ * decisions are verified before the measurement: roles with the index without rules, rules with a direct
+ * evaluation of their conditions.
  */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -43,7 +44,7 @@ function inBatches(queries: readonly Query[]): Query[][] {
   return Array.from({ length: queries.length / BATCH }, (_, n) => queries.slice(n * BATCH, (n + 1) * BATCH))
 }
 
-/** Nanoseconds a question. */
+/** Nanoseconds per check. */
 const WAYS: Readonly<Record<string, Ask>> = {
   staged: (reader, queries) => {
     const batches = inBatches(queries)
@@ -70,7 +71,7 @@ interface Raced {
   readonly ratio: number
 }
 
-/** The second against the first. */
+/** Ratio of the second to the first. */
 function race(
   way: Ask,
   readers: readonly [SharedIndexReader, SharedIndexReader],

@@ -1,13 +1,14 @@
 /**
- * Changes of a schema as large as one may be:
+ * Changes of a schema of maximum size:
  *
  *   node --max-old-space-size=12000 bench/engine/schema-ceilings.ts [rules: only those]
  *
- * How long the thread that writes is held at a time while a change is compiled and published: it goes on for a slice of 4 ms and
- * ends with the step that it is in, so 4 ms and the longest step. How long the whole change takes, and what the first
- * decision of a reader costs then, which has to take up the new schema. Each change is made several times over, there and
- * back, in the same steps; of each step, and of each first decision, the least counts, since other work on the machine
- * only adds to it. What is decided afterwards is asked as well.
+ * Measures how long the writer thread is occupied at a time while a change is compiled and published: it
+ * works for a slice of 4 ms and completes its current step, so the maximum is 4 ms and the longest step. Also
+ * measures the duration of the whole change, and of the first decision of a reader afterwards, which has to
+ * load the new schema. Each change is made and reverted several times in the same steps. The minimum of each
+ * step and of each first decision counts, because other work on the machine only adds to it. Decisions after
+ * the changes are verified.
  */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -29,7 +30,7 @@ const LOADS = 5
 const ACTIONS = Array.from({ length: ACTIONS_PER_RESOURCE_MAX }, (_, n) => `action-${n}`)
 const TYPES = Array.from({ length: ACTIONS_MAX / ACTIONS_PER_RESOURCE_MAX }, (_, n) => `type-${n}`)
 
-/** The least of several times. */
+/** Minimum of several measurements. */
 class Felt {
   readonly steps: number[] = []
   firstDecision = Infinity
@@ -51,7 +52,10 @@ interface Scene {
   readonly name: string
   readonly there: readonly Change[]
   readonly back: readonly Change[]
-  /** What alice may of the first resource, there and back. */
+  /**
+   * Action on the first resource that is checked for alice; `right`: the decisions after the change and after
+   * its reversal.
+   */
   readonly action: string
   readonly right: readonly [boolean, boolean]
 }
@@ -74,7 +78,7 @@ const ALICE: Change[] = [
   { kind: 'assignment-put', user: 'alice', role: 'role-0', scope: { tenant: 'default' } },
 ]
 
-/** One resource of 1,000 actions, 2,000 roles that extend one which has them all: 111 kB of JSON. */
+/** One resource with 1,000 actions, and 2,000 roles that extend one role with all of them: 111 kB of JSON. */
 function issue(): { readonly changes: Change[]; readonly scenes: Scene[] } {
   const roles = Array.from({ length: 1_999 }, (_, n) => role(`role-${n}`, [], n === 0 ? [] : ['base']))
   return {
@@ -98,7 +102,10 @@ function issue(): { readonly changes: Change[]; readonly scenes: Scene[] } {
   }
 }
 
-/** All actions, tenant roles and permissions there may be; half of the roles have all, and each action other roles besides. */
+/**
+ * Maximum numbers of actions, tenant roles and permissions. Half of the roles have all actions, and each
+ * action is also in other roles.
+ */
 function ceilings(): { readonly changes: Change[]; readonly scenes: Scene[] } {
   const all = TYPES.flatMap(type => on(type, ACTIONS))
   const wholes = Array.from({ length: all.length / PERMISSIONS_PER_ROLE_MAX }, (_, n) => `whole-${n}`)
@@ -161,7 +168,7 @@ function stepsOf(writer: SharedIndexWriter, changes: readonly Change[]): number[
 
 function loaded(changes: readonly Change[], felt: Felt): SharedIndexWriter {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: { start: 3, multiplier: 0x2545f491 } })
-  // Somebody may be reading from now on.
+  // After this access, readers can exist.
   void writer.handle
   felt.takeSteps(stepsOf(writer, changes))
   return writer

@@ -3,8 +3,9 @@
  *
  *   node --max-old-space-size=12000 bench/engine/schema-changes.ts [scale of W1 = 1]
  *
- * How long the writer takes to apply one, how long a reader in another thread waits at the longest, and how many
- * closures are built anew, in shares of those of the whole index. What it changes and what it leaves is asked first.
+ * Measures the time of the writer to apply a change, the longest pause of a reader in another thread, and the
+ * share of all closures that are rebuilt. Decisions that must change and decisions that must not are
+ * verified.
  */
 import { Worker } from 'node:worker_threads'
 import { warmUpWriter } from '#engine/shared-index/warm-up.ts'
@@ -33,7 +34,7 @@ writer.apply([
   tuple(['folder', 'watched'], 'parent', ['document', 'inside']),
   assignment('watcher', 'viewer', 'folder', 'watched'),
 ])
-// As the service does before it hands out an index of this size.
+// The service does the same before it exposes an index of this size.
 Array.from(warmUpWriter())
 const built = (): number => writer.figures().closuresBuilt
 const buildAll = (): void => {
@@ -67,7 +68,7 @@ const member = from('member', 'group', groupRelation('viewer'))
 const signs = ask('signer', 'delete', 'document', 'inside')
 const reads = ask('watcher', 'read', 'document', 'inside')
 
-/** In this order; each says what is allowed afterwards of [signs, reads]. */
+/** Run in this order; `right`: the decisions on [signs, reads] afterwards. */
 const STEPS: { name: string; changes: Change[]; right: [boolean, boolean] }[] = [
   {
     name: 'a new role on documents',
@@ -109,7 +110,7 @@ const STEPS: { name: string; changes: Change[]; right: [boolean, boolean] }[] = 
 interface Felt {
   readonly apply: number
   readonly stop: number
-  /** Of all closures. */
+  /** Share of all closures. */
   readonly rebuilt: number
 }
 
@@ -120,7 +121,7 @@ function feel(changes: Change[], right: readonly boolean[]): Felt {
   const before = built()
   const apply = timeMs(() => writer.apply(changes))
   waitForChecks()
-  // Without the time in which others had its core.
+  // Excludes the time in which other threads had the core of the reader.
   const stop = longest[window * 2 + 1]!
   const answers = [signs, reads].map(question => reader.evaluate(question))
   if (String(answers) !== String(right)) throw new Error(`answers are ${answers}, not ${right}`)

@@ -1,9 +1,10 @@
 /**
- * Searches: a first page of 100 of 100,000 results, a following page, and a full walk of 1M:
+ * Searches: a first page of 100 of 100,000 results, a following page, and a full walk of 1M results:
  *
  *   taskset -c 1 node --max-old-space-size=12000 bench/engine/searches.ts
  *
- * Results are found in two ways: derived through folders, and by a tenant role, which gives a whole type.
+ * Results are found in two ways: derived through folders, and through a tenant role, which grants a whole
+ * type.
  */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -16,7 +17,10 @@ import { type Page, searchResources, searchUsers } from '#testing/engines/listed
 
 const ROUNDS = 9
 
-/** `count` documents in 1,000 folders below one that `owner` may see, with as many users again who may see one. */
+/**
+ * `count` documents in 1,000 folders below one that `owner` can view, and as many users who can view one of
+ * them.
+ */
 function* library(count: number): Iterable<Change> {
   yield* driveSchema()
   yield {
@@ -67,7 +71,7 @@ for (const [name, search] of Object.entries(walks)) {
   const first: number[] = []
   const following: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    // Another state, so that nothing of the last walk counts.
+    // Creates another state, so that caches of the last walk have no effect.
     writer.apply([userPut(`passer-by-${round}`)])
     let start = performance.now()
     let page = search({ after: null, limit: 100 })

@@ -1,4 +1,4 @@
-/** What a check costs inside the engine, one by one and staged, against the number of facts. */
+/** Cost of a check inside the engine, single and staged, by the number of facts. */
 import { Drive } from '../data/drive.ts'
 import { median } from '../lib/measure.ts'
 import type { Result } from '../http/throughput.ts'

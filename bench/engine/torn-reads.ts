@@ -1,16 +1,18 @@
 /**
- * Correct under fire: reader threads with known answers against a writer that changes the graph without pause.
+ * Correctness under concurrent writes: reader threads check known decisions while a writer changes the graph
+ * without pause.
  *
  *   node bench/engine/torn-reads.ts [checks = 10,000,000] [reader threads = 1] [rules]
  *
- * What the writer does, and which answers follow at any moment:
- * - pairs of documents (a, b): one commit moves the only grant from a to b or back → exactly one of the two is
- *   allowed, if asked in one batch, and in one search or listing; singly, what always keeps its grant stays allowed;
- * - subtrees move between two folders that both give, and both never give → constant answers on deep documents;
- * - instances, users and groups come and go → tables rehash, regions grow, blocks are used again;
- * - a rule's set, the set above it and the attributes they ask for change together → who has them is allowed, who
- *   had some of them is not;
- * - roles that matter to nobody are put and removed → schemas are published all the time.
+ * Changes of the writer, and the results that must hold at any moment:
+ * - pairs of documents (a, b): one commit moves the only grant from a to b or back → exactly one of the two
+ *   is allowed, in one batch and in one search or listing; a document that keeps its grant is always allowed;
+ * - subtrees move between two folders that both grant a role, and two that never do → constant decisions on
+ *   deep documents;
+ * - instances, users and groups are created and removed → tables rehash, regions grow, blocks are reused;
+ * - the set of a rule, its parent and the attributes that they test change together → a user with all
+ *   attributes is allowed, a user with some of them is not;
+ * - roles without effect are put and removed → schemas are published continuously.
  */
 import { Worker } from 'node:worker_threads'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -19,7 +21,7 @@ import type { TornReadsReport } from '#testing/strain/torn-reads-reader.ts'
 
 const checks = Number(process.argv[2] ?? 10_000_000)
 const readers = Number(process.argv[3] ?? 1)
-/** Only rules are changed, and asked. */
+/** True if only rules are changed and checked. */
 const isOfRules = process.argv[4] === 'rules'
 
 const writer = new SharedIndexWriter({

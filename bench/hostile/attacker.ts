@@ -1,4 +1,7 @@
-/** A thread that attacks: what it costs to make and to read megabytes must not be measured with those who are attacked. */
+/**
+ * A thread that attacks. It is separate, so that the cost of generating and reading megabytes does not affect
+ * the measurement of the victims.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
 import { Caller } from '#testing/hostile/caller.ts'
 import { HOSTILES, type Size } from '#testing/hostile/hostiles.ts'
@@ -18,7 +21,7 @@ const over = new AbortController()
 
 async function goOn(): Promise<void> {
   while (!over.signal.aborted) {
-    // One that is turned away with the connection has no status.
+    // A connection that is refused has no status.
     const status = await attack(caller, size, turns++).catch(() => 'no answer')
     statuses[status] = (statuses[status] ?? 0) + 1
     if (status === 'no answer') await new Promise(resolve => setTimeout(resolve, 5))

@@ -1,8 +1,9 @@
 /**
- * A polite tenant beside each hostile one: what it feels of what another does with the key of an environment of its own. One
- * service as it is shipped, on two cores; the polite one alone is measured before and after each attack.
+ * A well-behaved tenant next to each hostile one: the effects of attacks with the key of another environment.
+ * The service runs as shipped, on two cores. The well-behaved tenant alone is measured before and after each
+ * attack.
  *
- * HOSTILES=a,b takes some of them.
+ * HOSTILES=a,b selects attacks.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,11 +24,11 @@ const PACE: Pace = { decisionsPerSecond: 200, writesPerSecond: 10 }
 const ALONE_SECONDS = 5
 const BESIDE_SECONDS = 8
 const ENTRY = new URL('./attacker.ts', import.meta.url)
-/** What is asked for: another's single decisions and writes. */
+/** Target for single decisions and writes of other environments. */
 const P99_FACTOR_MAX = 3
 const WRITE_MS_MAX = 500
 
-/** What the polite one felt, in milliseconds. */
+/** Latencies of the well-behaved tenant, in milliseconds. */
 interface Summary {
   readonly p99: number
   readonly slowest: number
@@ -63,7 +64,7 @@ export async function measureBesideHostiles(stage: Stage): Promise<Result> {
     for (const name of names) {
       const alone = await besideNobody(service.address, keys.polite)
       beside[name] = { ...(await besideOne(name, service.address, keys, size)), alone }
-      // What an attack has left to be done is over when the polite one is as quick as before, or it is felt in the next row.
+      // Waits until the after-effects of an attack are over, so that they do not affect the next row.
       await pause(1_000)
     }
     print(beside)

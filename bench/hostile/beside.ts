@@ -1,10 +1,12 @@
 /**
- * What another environment's single decisions wait for while one asks what is as long or as far as can be: lists, explanations,
- * action searches. Prints the p99 alone and beside each question, and what became of the question.
+ * Latency of single decisions in another environment during the longest and widest possible requests: lists,
+ * explanations and action searches. Prints the p99 alone and during each request, and the outcome of the
+ * request.
  *
  *     node --disable-warning=ExperimentalWarning bench/hostile/beside.ts [scale]
  *
- * Full size: 100,000 instances × 1,000 actions; 1,000 roles over a chain of 20,000 folders. Takes some minutes and gigabytes.
+ * Full size: 100,000 instances × 1,000 actions; 1,000 roles over a chain of 20,000 folders. Takes several
+ * minutes and gigabytes.
  */
 import { request } from 'node:http'
 import { createLog } from '#telemetry/log.ts'
@@ -29,7 +31,7 @@ const service = await startService(config, createLog('error'), {
   onThreads: () => {},
 })
 
-/** Status and length of the answer; null when it was given up. */
+/** Status and length of the response; null if the request was canceled. */
 function send(
   method: string,
   path: string,
@@ -57,7 +59,7 @@ async function done(method: string, path: string, body: unknown, key?: string): 
   return answer.text
 }
 
-/** Milliseconds of which a hundredth of the polite environment's decisions took more. */
+/** p99 in milliseconds of the decisions of the well-behaved environment. */
 async function p99(key: string): Promise<number> {
   const waits: number[] = []
   const question = { user: { key: 'polite' }, action: 'read', resource: { type: 'document', key: 'd' } }

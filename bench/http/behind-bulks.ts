@@ -1,7 +1,8 @@
 /**
- * How long a single decision waits behind ten bulks of 10,000 that become whole right before it: of the usual kind, and
- * such as have to be parsed. All on one core, without a pool. The floor parses them all first; the service would be at
- * 0.8 and 2.3 of it if it read them all first, too.
+ * Wait of a single decision after ten bulks of 10,000 that are completed right before it: bulks of the usual
+ * kind, and bulks that need the generic parser. All on one core, without a pool. The baseline server parses
+ * all of them first. If the service also read all of them first, its wait would be 0.8 and 2.3 times that of
+ * the baseline server.
  */
 import { waitBehind, type WireRequest } from '../lib/load-generator.ts'
 import { atMost, type Figure, median } from '../lib/measure.ts'
@@ -12,7 +13,7 @@ import type { Result } from './throughput.ts'
 const BULKS = 10
 const CHECKS = 10_000
 const ROUNDS = 9
-/** Against the floor. */
+/** Ratio to the baseline server. */
 const RATIO_MAX = { usual: 0.5, parsed: 1 }
 
 export async function measureBehindBulks(stage: Stage): Promise<Result> {
@@ -54,7 +55,7 @@ export async function measureBehindBulks(stage: Stage): Promise<Result> {
   return { figures, raw: { behindBulks: raw } }
 }
 
-/** The same question, which only the parser reads. */
+/** The same check in a form that only the generic parser reads. */
 function withFieldTwice({ body, ...request }: WireRequest): WireRequest {
   return { ...request, body: body.replaceAll('{"user":', '{"action":"read","user":') }
 }

@@ -1,6 +1,6 @@
 /**
- * Single decisions beside 2,000 changes a second, which the same service makes: the whole of it, on an embedded store. Then
- * single answers of the floor, beside the same changes at the service.
+ * Single decisions during 2,000 changes per second to the same service, which runs completely, on an embedded
+ * store. For comparison, single requests to the baseline server during the same changes to the service.
  */
 import { encode, fixedRate, paced, prepare } from '../lib/load-generator.ts'
 import { atMost } from '../lib/measure.ts'
@@ -21,7 +21,7 @@ const ROUNDS = 3
 
 interface Round extends Percentiles {
   readonly changesPerSecond: number
-  /** Of both cores, service, floor and generator together. */
+  /** Utilization of both cores: service, baseline server and generator together. */
   readonly load: number
 }
 
@@ -86,8 +86,8 @@ function cpuSeconds(...servers: readonly ServerProcess[]): number {
 }
 
 /**
- * An owner's role on a folder, which nobody has in the drive, given and taken back in turns by each of 16 callers; to users
- * about whom nothing is asked, so that no right answer becomes another one for a while.
+ * Assigns and unassigns the role of owner on a folder, which no user has in the drive, alternately by 16
+ * callers. The users are not checked, so no decision changes.
  */
 function changesOf(drive: Drive, questions: readonly Question[]): () => Buffer {
   const asked = new Set(questions.map(({ query }) => query.user))

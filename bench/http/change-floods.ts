@@ -1,6 +1,7 @@
 /**
- * One environment has 200 streams with a filter each, and large commits. Measures the writes of another environment, the longest stop of
- * the main thread, and the memory of the process. First the readers read everything, then they read nothing.
+ * One environment has 200 streams with a filter each, and large commits. Measures the writes of another
+ * environment, the longest pause of the main thread, and the memory of the process. The readers first read
+ * everything and then nothing.
  *
  *     npm run bench -- changes floods
  */
@@ -128,7 +129,7 @@ function residentMb(service: ServiceProcess): number {
   )
 }
 
-/** The revision of the answer. */
+/** Returns the revision in the response. */
 async function call(port: string, method: string, path: string, body?: unknown): Promise<string> {
   const headers = { authorization: `Bearer ${API_KEY}-admin`, 'content-type': 'application/json' }
   const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }

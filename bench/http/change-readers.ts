@@ -1,6 +1,7 @@
 /**
- * Many readers of changes in one process, which look at no more of an event than when it was made. With a mode each has a
- * separate filter, and reads everything (`read`) or nothing (`pause`). See `changes.ts` and `change-floods.ts`.
+ * Many readers of changes in one process, which read only the creation time of an event. With a mode, each
+ * has a separate filter, and reads everything (`read`) or nothing (`pause`). See `changes.ts` and
+ * `change-floods.ts`.
  */
 import { connect } from 'node:net'
 
@@ -11,7 +12,10 @@ const TIME_LENGTH = 24
 
 let isMeasuring = false
 let [events, bytes] = [0, 0]
-/** Of the oldest change in each packet, so of the one that took longest; once for each change in it, thinned. */
+/**
+ * Delay of the oldest change in each packet, which is the longest; recorded once per change in the packet,
+ * with sampling.
+ */
 let delays: number[] = []
 let open = 0
 let cpuSeconds = 0
@@ -47,7 +51,7 @@ for (let n = 0; n < Number(count); n++) {
   })
 }
 
-/** Users, and other kinds by the bits of the number: each reader has a different set. */
+/** Users, and other kinds according to the bits of the number, so that each reader has a different set. */
 function kindsOf(nth: number): string {
   const others = [
     'tenant',
@@ -62,7 +66,7 @@ function kindsOf(nth: number): string {
   return ['user', ...others.filter((_, bit) => (nth >> bit) & 1)].join(',')
 }
 
-/** Nobody measures any more. */
+/** The measurement is over. */
 process.on('disconnect', () => process.exit())
 process.on('message', message => {
   isMeasuring = message === 'begin'

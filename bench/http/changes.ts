@@ -1,6 +1,7 @@
 /**
- * 5,000 changes a second told to 100 connections: how long a change takes to its readers, and what single decisions feel of it. The readers
- * have a process of their own. What they hear is compared with what was written before anything is timed.
+ * 5,000 changes per second are streamed to 100 connections: the delay until readers receive a change, and the
+ * latency of single decisions. The readers run in a separate process. Received events are compared with the
+ * written changes before the measurement.
  *
  *     npm run bench -- changes [changes a second] [connections]
  *     npm run bench -- changes floods
@@ -25,7 +26,10 @@ const CONNECTIONS = Number(connectionsText)
 const API_KEY = 'a-key-of-the-bench'
 const FACTS = '/v2/facts/default/default'
 const SCHEMA = '/v2/schema/default/default'
-/** So many that a group's turn comes again when its former one is long done, or calls would meet each other's rows. */
+/**
+ * Enough that the previous call for a group has long completed when it is used again. Otherwise concurrent
+ * calls would change the same rows.
+ */
 const USERS = 20_000
 const USERS_A_CALL = 10_000
 /** Changes in one commit. */
@@ -33,10 +37,13 @@ const BULK = 25
 const WARM_MS = 3_000
 const MEASURED_MS = 12_000
 const ASKED_PER_SECOND = 200
-/** Of writers, for all measurements: what was given before must be taken next, or nothing changes and nothing is told. */
+/**
+ * Counter of all writers over all measurements: a role that was assigned must be unassigned next, otherwise
+ * no event is sent.
+ */
 let nextTurn = 0
 
-/** What the readers tell of one measurement. */
+/** Report of the readers on one measurement. */
 interface Heard {
   readonly events: number
   readonly bytes: number
@@ -48,7 +55,7 @@ if (rateText === 'floods') {
   await measureFloods(say)
   process.exit()
 }
-/** Of their own, so that a question does not wait for a write here. */
+/** Separate agents, so that a check does not wait for a write in this process. */
 const [writers, askers] = [1, 2].map(() => new Agent({ keepAlive: true, maxSockets: 64 }))
 const directory = mkdtempSync(join(tmpdir(), 'verdict-bench-changes-'))
 const port = await freePort()
@@ -118,7 +125,7 @@ function assignments(turn: number) {
   }))
 }
 
-/** What one stream hears of some commits is what was written, in order. */
+/** Verifies that a stream delivers some commits completely and in order. */
 async function verify(address: string): Promise<void> {
   const stream = await ChangeStream.opened(address, { key: API_KEY })
   await stream.next()
@@ -177,14 +184,14 @@ async function measure(
   return { asked, heard }
 }
 
-/** Processor time that the service has had. */
+/** Processor time of the service so far. */
 function serviceSeconds(): number {
   const fields = readFileSync(`/proc/${service.pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   // User and system time, in hundredths of a second.
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-/** Commits at an even pace, whether or not the ones before are answered. */
+/** Commits at a constant rate, whether or not earlier ones have completed. */
 async function write(signal: AbortSignal): Promise<void> {
   const everyMs = (1_000 * BULK) / CHANGES_PER_SECOND
   const groups = USERS / BULK
@@ -194,7 +201,8 @@ async function write(signal: AbortSignal): Promise<void> {
   for (; !signal.aborted; at += everyMs) {
     if (at > performance.now()) await pause(at - performance.now())
     const turn = nextTurn++
-    // All are given to all of a round, and then taken: a group's turn comes when its former one is long done.
+    // A round assigns all roles, and the next one unassigns them. The previous call for a group has long
+    // completed then.
     const method = Math.floor(turn / groups) % 2 === 0 ? 'POST' : 'DELETE'
     const call = send(method, `${FACTS}/role_assignments/bulk`, assignments(turn))
     underWay.add(call)

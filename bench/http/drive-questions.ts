@@ -1,4 +1,4 @@
-/** Questions about the drive as requests of each dialect, with what must be answered: the plain Maps says so. */
+/** Checks on the drive as requests of each dialect, with the right responses according to the plain Maps. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,17 +12,17 @@ export interface Question {
   readonly isAllowed: boolean
 }
 
-/** What the service has loaded. */
+/** The drive as the service has loaded it. */
 export function wholeDrive(scale: number): Drive {
   return new Drive('W1', scale)
 }
 
-/** Raised when the dataset or the questions change. */
+/** Must be incremented when the dataset or the checks change. */
 const VERSION = 1
 
 /**
- * `count` allowed and as many denied ones. What the baseline says is kept in the temporary directory for the next run: it
- * takes the baseline half a minute to load millions of facts.
+ * `count` allowed and `count` denied checks. The decisions of the baseline are cached in the temporary
+ * directory, because loading millions of facts into it takes half a minute.
  */
 export function driveQuestions(drive: Drive, count: number): { allowed: Question[]; denied: Question[] } {
   const name = `verdict-bench-questions-${drive.documents}-${count}-${VERSION}.json`
@@ -44,7 +44,7 @@ function judgedQuestions(drive: Drive, count: number): { allowed: Question[]; de
   return { allowed: ask('allowed'), denied: ask('denied') }
 }
 
-/** Both in turns. */
+/** Both lists interleaved. */
 export function mixed({ allowed, denied }: { allowed: Question[]; denied: Question[] }): Question[] {
   return allowed.flatMap((question, index) => [question, denied[index]!])
 }
@@ -61,7 +61,7 @@ export function singleRequests(questions: readonly Question[]): WireRequest[] {
   }))
 }
 
-/** `count` bulks of a size, each made of other neighbours. */
+/** `count` bulks of this size, each with another combination of checks. */
 export function bulkRequests(questions: readonly Question[], size: number, count: number): WireRequest[] {
   return slices(questions, size, count).map(slice => ({
     path: '/allowed/bulk',
@@ -73,7 +73,7 @@ export function bulkRequests(questions: readonly Question[], size: number, count
   }))
 }
 
-/** Batches with defaults: the subject stands once for all items, each of which has an action and a resource. */
+/** Batches with defaults: the subject is given once for all items; each item has an action and a resource. */
 export function evaluationRequests(
   questions: readonly Question[],
   size: number,

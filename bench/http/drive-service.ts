@@ -1,8 +1,10 @@
 /**
- * The service on a dataset of millions of facts, loaded straight into its index: the HTTP threads, their pools and the
- * index are those of the service, only store and management are left out, which decisions do not touch.
+ * The service on a dataset of millions of facts that is loaded directly into its index. The HTTP threads,
+ * their pools and the index are those of the service. Only store and management are missing, which decisions
+ * do not use.
  *
- *     node bench/http/drive-service.ts [scale [rules]]     HTTP_THREADS, POOL_THREADS, … as the service reads them
+ *     node bench/http/drive-service.ts [scale [rules]]     HTTP_THREADS, POOL_THREADS, … as the service reads
+ *     them
  */
 import { hash } from 'node:crypto'
 import { warmUpWriter } from '#engine/shared-index/warm-up.ts'

@@ -1,6 +1,6 @@
 /**
- * The floor: a bare uWebSockets.js server that reads the body, parses it as JSON and answers a constant of the size ours
- * answers. What a service that decides can at best reach.
+ * The baseline server: a bare uWebSockets.js server that reads the body, parses it as JSON and returns a
+ * constant response of the same size as the service. It is an upper bound for a service that makes decisions.
  */
 import { App, type HttpResponse, us_socket_local_port } from 'uWebSockets.js'
 
@@ -21,7 +21,7 @@ app.listen('127.0.0.1', 0, socket => {
 
 const texts = new Map<string, string>()
 
-/** As many as there are items; made once for each number, so that it costs nothing. */
+/** As many results as there are items; cached by number, so that it costs nothing. */
 function repeated(one: string, items: unknown): string {
   const count = (items as unknown[]).length
   const name = `${one}${count}`

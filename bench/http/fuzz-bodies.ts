@@ -1,6 +1,7 @@
 /**
- * Millions of bodies of each kind that is read from its bytes, whole and broken, read that way and the ordinary one: fails
- * at the first that the bytes path accepts and the ordinary way refuses or reads differently. Not a measurement of speed.
+ * Millions of bodies of each kind that has a bytes reader, valid and malformed, parsed by that reader and by
+ * the generic parser. Fails at the first body that the bytes reader accepts but the generic parser rejects or
+ * reads differently. Does not measure speed.
  *
  *     node bench/http/fuzz-bodies.ts [bodies of each kind] [seed]
  */
@@ -18,7 +19,9 @@ import {
 import { BulkBodies, judge, judgeSingle } from '#testing/requests/bulk-bodies.ts'
 
 const BODIES = 1_000_000
-/** Readers keep what they learn: one for so many bodies, so that what is learned late is put to the test, too. */
+/**
+ * Bodies per reader: readers cache parts of earlier bodies, so late additions to the cache are also tested.
+ */
 const BODIES_PER_READER = 1_000
 const CHECKS_MAX = 5
 
@@ -26,7 +29,7 @@ const [bodies = BODIES, seed = Math.floor(Math.random() * 2 ** 31)] = process.ar
 if (!Number.isSafeInteger(bodies) || !Number.isSafeInteger(seed)) throw new Error('both are whole numbers')
 process.stdout.write(`seed ${seed}\n`)
 
-/** Makes a judge of the next body, with a fresh reader. */
+/** Returns a judge of the next body, with a new reader. */
 type Kind = () => () => boolean
 
 const [bulks, singles] = [new BulkBodies(seed), new BulkBodies(seed + 1)]

@@ -1,6 +1,7 @@
 /**
- * 200,000 hostile requests against a service in a process of its own: counts by status, and fails on the first answer
- * that is neither the specified error nor right, on a hang and on a death. Not a measurement of speed.
+ * Sends 200,000 hostile requests to a service in a separate process. Counts the responses by status, and
+ * fails on the first response that is neither the specified error nor right, on a hang and on a crash. Does
+ * not measure speed.
  *
  *     node bench/http/hostile-bodies.ts [seed]
  */

@@ -1,6 +1,4 @@
-/**
- * How long a single decision takes: at loads up to the peak, allowed and denied apart, and beside bulks.
- */
+/** Latency of single decisions: at loads up to the peak, allowed and denied separately, and during bulks. */
 import { type Burst, fixedRate, type Latencies, type WireRequest } from '../lib/load-generator.ts'
 import { atMost, type Figure, median, round, voided } from '../lib/measure.ts'
 import { requireWrk, runWrk, SLOW_FACTOR, type WrkLoad, type WrkRun } from '../lib/wrk.ts'
@@ -8,35 +6,43 @@ import { bulkRequests, singleRequests } from './drive-questions.ts'
 import { CLIENT_CPU_MAX, type Stage } from './stage.ts'
 import { type Result, unlessVoid } from './throughput.ts'
 
-/** Connections, each with one request at a time, that make the loads of the plot, up to the peak and beyond. */
+/**
+ * Numbers of connections, each with one request at a time, for the loads of the plot, up to the peak and
+ * beyond.
+ */
 const LADDER = [1, 2, 3, 4, 6, 8, 16, 64]
-/** How often the ladder is climbed; of each load the medians count. */
+/** Number of passes over the ladder. The medians of each load count. */
 const CLIMBS = 3
-/** Of every run. */
+/** Duration of every run. */
 const RUN_SECONDS = 1
-/** What is asked for is told of that share of the peak. No number of connections makes just that load. */
+/** Share of the peak at which the target applies. No number of connections yields exactly this load. */
 const SHARE = 0.85
 /**
- * Of the ladder's numbers of connections the lowest that makes this share is taken, for all subjects: a little more,
- * since in other turns it makes a little less.
+ * The lowest number of connections of the ladder that reaches this share is used for all subjects. It is
+ * slightly higher than `SHARE`, because the load is slightly lower in other rounds.
  */
 const SHARE_ON_LADDER = 0.88
 const CONNECTIONS_AT_PEAK = 16
 const WARMING = { connections: CONNECTIONS_AT_PEAK, seconds: 2 }
 /**
- * Of so many runs of a second, all subjects in turns, the medians count: what stops the machine for milliseconds now
- * and then is in some of them, what stops the service again and again is in all.
+ * Number of runs of one second, with all subjects alternating; the medians count. Occasional pauses of the
+ * machine affect only some runs; regular pauses of the service affect all of them.
  */
 const ROUNDS = 27
-/** In every so manieth round the peak is measured as well: in other turns the machine may have been another one. */
+/**
+ * The peak is measured again in every nth round, because the speed of the machine can change between rounds.
+ */
 const PEAK_EVERY = 3
-/** The bar: p99 against p50, or this share of slow decisions. */
+/** Target: p99 divided by p50, or this share of slow decisions. */
 const RATIO_MAX = SLOW_FACTOR
 const SLOW_SHARE_MAX = 0.01
-/** Enough that none has many requests in flight: the HTTP library ends a connection that goes on asking while an answer waits. */
+/**
+ * Enough that no connection has many requests in flight: the HTTP library closes a connection that sends
+ * further requests while a response is pending.
+ */
 const CONNECTIONS = 64
 const SECONDS = 2
-/** Single decisions a second beside bulks, one a packet, and bulks of 10,000 a second. */
+/** Load during bulks: single decisions per second, one per packet, and bulks of 10,000 checks per second. */
 const BESIDE = { singlesPerSecond: 5_000, bulksPerSecond: 30, checks: 10_000 }
 
 export interface Percentiles {
@@ -71,7 +77,7 @@ export async function measureLatency(stage: Stage): Promise<Result> {
   const rungs = climb(whole)
   const connections = connectionsAtShare(rungs)
   const { served, floor } = measureAtShare(connections, [whole, ...parts], {
-    // What the machine makes of a server that decides nothing: where that stands still, so does everything.
+    // Shows the effect of the machine on a server that makes no decisions: pauses of the machine affect both.
     name: 'the floor',
     address: floorServer.address,
     requests: await stage.floorBursts(floorServer, everything, 1),
@@ -102,8 +108,8 @@ function figureName({ name, share, peak }: Measured): string {
 }
 
 /**
- * A miss is void where the floor, in the same turns, is beyond the bar as well, and what the service adds to that is
- * within it.
+ * A missed target is void if the baseline server, in the same rounds, also misses it, and the share that the
+ * service adds is within the target.
  */
 function figureOf(measured: Measured, floor: Measured): Figure {
   const { ratio, share, isVoid } = measured
@@ -116,7 +122,10 @@ function figureOf(measured: Measured, floor: Measured): Figure {
   return voided(figure, `${figure.reached}, and a bare server was at ${round(floor.ratio)} ×`)
 }
 
-/** What is slow of the service's, less what would be slow of the floor's answers in the same round; the median of the rounds. */
+/**
+ * Share of slow decisions minus the share of slow responses of the baseline server in the same round; the
+ * median of the rounds.
+ */
 function addedShare({ runs }: Measured, floor: Measured): number {
   return median(runs.map(({ slowShare }, index) => slowShare - floor.runs[index]!.slowShare))
 }
@@ -132,14 +141,14 @@ interface Measured {
   readonly name: string
   readonly peak: number
   readonly share: number
-  /** p99 against p50. */
+  /** p99 divided by p50. */
   readonly ratio: number
   /**
-   * Of decisions that took more than `SLOW_FACTOR` times p50; of the floor's answers, more than so many times the p50
-   * of decisions.
+   * Share of decisions that took more than `SLOW_FACTOR` times their p50. For the baseline server, the
+   * threshold is `SLOW_FACTOR` times the p50 of the decisions.
    */
   readonly slowShare: number
-  /** The client's core was full. */
+  /** True if the load generator used its whole core. */
   readonly isVoid: boolean
   readonly runs: readonly WrkRun[]
 }
@@ -148,7 +157,7 @@ function ask({ address, requests }: Subject, load: WrkLoad): WrkRun {
   return runWrk(address, requests, load)
 }
 
-/** By the number of connections. */
+/** Results by the number of connections. */
 function climb(subject: Subject): Readonly<Record<number, WrkRun>> {
   ask(subject, WARMING)
   const rungs = LADDER.map(connections => ({ connections, runs: [] as WrkRun[] }))
@@ -158,13 +167,13 @@ function climb(subject: Subject): Readonly<Record<number, WrkRun>> {
   return Object.fromEntries(rungs.map(({ connections, runs }) => [connections, medianOf(runs)]))
 }
 
-/** Of the service; those of the peak, where no fewer make the share. */
+/** Connections of the service at the share; those of the peak if no smaller number reaches it. */
 function connectionsAtShare(rungs: Readonly<Record<number, WrkRun>>): number {
   const peak = rungs[CONNECTIONS_AT_PEAK]!.requestsPerSecond
   return LADDER.find(connections => rungs[connections]!.requestsPerSecond >= SHARE_ON_LADDER * peak)!
 }
 
-/** All in turns: what the machine does meanwhile meets all. Of the service, the first is all that is asked. */
+/** All subjects alternate, so that disturbances affect all of them. The first is the service. */
 function measureAtShare(
   connections: number,
   subjects: readonly Subject[],
@@ -178,7 +187,8 @@ function measureAtShare(
   for (const { subject } of watched) ask(subject, WARMING)
   for (let times = 0; times < ROUNDS; times++) {
     for (const { subject, runs, peakRuns } of watched) {
-      // One threshold for both: the floor's own would be lower, and more of the machine's stops beyond it.
+      // One threshold for both: the baseline server's own threshold would be lower, and more of the machine's
+      // pauses would exceed it.
       const slowMs = subject === floor ? { slowMs: SLOW_FACTOR * watched[0]!.runs[times]!.p50 } : {}
       runs.push(ask(subject, { connections, seconds: RUN_SECONDS, ...slowMs }))
       if (times % PEAK_EVERY !== 0) continue
@@ -200,7 +210,7 @@ function measureAtShare(
   return { served: measured.slice(0, -1), floor: measured.at(-1)! }
 }
 
-/** Each figure by itself. */
+/** Median of each figure separately. */
 function medianOf(runs: readonly WrkRun[]): WrkRun {
   const of = (figure: keyof WrkRun) => median(runs.map(run => run[figure]))
   return {
@@ -213,7 +223,10 @@ function medianOf(runs: readonly WrkRun[]): WrkRun {
   }
 }
 
-/** Beside bulks, the service with its pool on two cores; then the floor beside the same bulks, which it answers, too. */
+/**
+ * During bulks: the service with its pool on two cores; then the baseline server during the same bulks, which
+ * it also serves.
+ */
 export async function measureBesideBulks(stage: Stage): Promise<Result> {
   const service = await stage.service('two cores', { POOL_THREADS: '1' })
   service.pin('0,1')

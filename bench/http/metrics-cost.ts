@@ -1,8 +1,10 @@
 /**
- * What counting costs: single checks with METRICS on and off, two services on one core, asked in turn by one client on the
- * other core, in pairs; the pair's ratio is what is told. Every answer is checked before anything is timed.
+ * Cost of metrics: single checks with METRICS on and off. Two services on one core are queried in turn by one
+ * client on the other core, in pairs; the ratio of each pair is reported. Every decision is verified before
+ * the measurement.
  *
- *     taskset -c 1 node --disable-warning=ExperimentalWarning bench/http/metrics-cost.ts [scale of W1 = 0.05] [pairs = 12]
+ *     taskset -c 1 node --disable-warning=ExperimentalWarning bench/http/metrics-cost.ts [scale of W1 = 0.05]
+ *     [pairs = 12]
  */
 import { closedLoop } from '../lib/load-generator.ts'
 import { atLeast, median, publish } from '../lib/measure.ts'
@@ -26,7 +28,7 @@ const rateOf = async (index: number) => {
 }
 const rates: { readonly on: number; readonly off: number }[] = []
 for (let pair = 0; pair < pairs; pair += 1) {
-  // Who goes first takes turns, so that a drift of the machine favours neither.
+  // The order alternates, so that a drift of the machine favors neither.
   const [first, second] = pair % 2 === 0 ? [0, 1] : [1, 0]
   const measured = new Map([[first, await rateOf(first)]])
   measured.set(second, await rateOf(second))

@@ -1,6 +1,6 @@
 /**
- * Bulks of 10,000: the HTTP thread with one pool thread on two cores against the HTTP thread alone on one, from four callers
- * and from one, whose bulks are alone.
+ * Bulks of 10,000: the HTTP thread with one pool thread on two cores, compared with the HTTP thread alone on
+ * one core, from four callers and from a single caller.
  */
 import { closedLoop } from '../lib/load-generator.ts'
 import { atLeast, type Figure, median } from '../lib/measure.ts'

@@ -1,6 +1,7 @@
 /**
- * Bulks in an environment with attributes and rules (W6) against the floor on the same bodies: by keys alone, and with attributes of
- * user and resource and a context in each element. Of the questions half are allowed by roles, a quarter by a rule, a quarter denied.
+ * Bulks in an environment with attributes and rules (W6), compared with the baseline server on the same
+ * bodies: with keys only, and with attributes of user and resource and a context in each element. Half of the
+ * checks are allowed by roles, a quarter by a rule, a quarter denied.
  */
 import type { Query } from '#model/decision.ts'
 import { RuledDrive } from '../data/ruled-drive.ts'
@@ -17,7 +18,10 @@ const SIZE = 1_000
 const BULKS = 40
 const LOAD = { pipelining: 1, connections: 8, seconds: 0.5 }
 const ROUNDS = 9
-/** Processor time is told in hundredths of a second, and is the same beside other work on the machine. */
+/**
+ * Rounds: processor time is measured in hundredths of a second, and does not depend on other work on the
+ * machine.
+ */
 const CPU_ROUNDS = 5
 const CPU_SECONDS = 2
 const KEYS_MIN = 0.6
@@ -50,7 +54,10 @@ export async function measureRuledBulk(stage: Stage): Promise<Result> {
   }
 }
 
-/** Milliseconds of a core that a bulk takes of a server, all its threads together, and the median of the rounds' ratios. */
+/**
+ * Milliseconds of processor time per bulk, over all threads of a server, and the median of the ratios of the
+ * rounds.
+ */
 async function processorTimes(stage: Stage, service: ServerProcess, { requests, ...load }: RacedLoad) {
   const floor = await stage.floor()
   const sides = [
@@ -77,7 +84,7 @@ function byKey({ user, action, type, key }: Query): object {
   return { user: { key: user }, action, resource: { type, key, tenant: TENANT } }
 }
 
-/** Those that are stored, but for one of each: the answer is the same. */
+/** The stored attributes, except one of the user and one of the document. The decision is the same. */
 function withAttributes(dataset: RuledDrive, { user, action, type, key }: Query): object {
   const { department, clearance, region, active } = dataset.ofUser(user)
   const { owner: _owner, ...ofDocument } = dataset.ofDocument(key!)

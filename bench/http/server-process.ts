@@ -1,20 +1,22 @@
-/** A server under test, in a process of its own, pinned to cores; the load generator runs on another. */
+/**
+ * A server under test, in a separate process and pinned to cores; the load generator runs on another core.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** Where servers run that share one core; the load generator has the other. */
+/** Core of servers that share one core; the load generator has the other. */
 export const SERVER_CORE = '0'
 export const CLIENT_CORE = '1'
 
 export interface ServerOptions {
-  /** Of Node, beside those that all servers have. */
+  /** Flags of Node, in addition to those of all servers. */
   readonly flags?: readonly string[]
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** As `taskset` reads them. */
+  /** Cores in the format of `taskset`. */
   readonly cores?: string
 }
 
@@ -27,7 +29,7 @@ export class ServerProcess {
     this.address = address
   }
 
-  /** Starts the script and waits for the line in which it says its address. Throws when it ends before that. */
+  /** Starts the script and waits for the line with its address. Throws if it ends before that. */
   static async start(script: URL, options: ServerOptions = {}): Promise<ServerProcess> {
     const { args = [], env = {}, cores = SERVER_CORE } = options
     const flags = [
@@ -37,7 +39,7 @@ export class ServerProcess {
     ]
     const command = [process.execPath, ...flags, fileURLToPath(script), ...args]
     const child = spawn('taskset', ['-c', cores, ...command], {
-      // As `start.js` has it.
+      // The same setting as in `start.js`.
       env: { GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1', ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -48,26 +50,30 @@ export class ServerProcess {
     throw new Error(`${script.pathname} ended before it said its address`)
   }
 
-  /** Moves all its threads. */
+  /** Moves all threads of the process. */
   pin(cores: string): void {
     execFileSync('taskset', ['-acp', cores, String(this.#child.pid)], { stdio: 'ignore' })
   }
 
-  /** Bytes that it has had written to disks so far. */
+  /** Bytes that the process has written to disks so far. */
   diskBytes(): number {
     const io = readFileSync(`/proc/${this.#child.pid}/io`, 'utf8')
     return Number(/^write_bytes: (\d+)/m.exec(io)![1])
   }
 
-  /** Seconds of a core that it has used so far, all threads together. */
+  /** Processor time in seconds of all threads so far. */
   cpuSeconds(): number {
     const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8')
-    // Behind the name, which may hold anything: user and system time in hundredths.
+    // The fields after the name, which can contain any character: user and system time in hundredths of a
+    // second.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return (Number(fields[11]) + Number(fields[12])) / 100
   }
 
-  /** Resolves when it has ended; at once if it has by itself, of which the request under way then has told. */
+  /**
+   * Resolves when the process has ended; immediately if it had already ended, in which case the pending
+   * request has reported that.
+   */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = once(this.#child, 'exit')

@@ -1,6 +1,7 @@
 /**
- * What every HTTP bench needs: the service and the floor on one core, this process, the load generator, on the other, and
- * questions whose answers are known. Servers are started when they are asked for, and once until `close`.
+ * Shared setup of the HTTP benches: the service and the baseline server on one core, this process (the load
+ * generator) on the other, and checks with known decisions. Servers are started on demand, and kept until
+ * `close`.
  */
 import {
   type Burst,
@@ -16,16 +17,18 @@ import { driveQuestions, mixed, type Question, wholeDrive } from './drive-questi
 import { V8_FLAGS } from '../../src/composition/v8-tuning.ts'
 import { type ServerOptions, ServerProcess } from './server-process.ts'
 
-/** Allowed and denied ones, of each. */
+/** Number of allowed checks, and of denied ones. */
 const QUESTIONS = 20_000
-/** Share of its core above which the load generator may have been the limit. */
+/** Share of its core above which the load generator may have been the bottleneck. */
 export const CLIENT_CPU_MAX = 0.9
-/** Least share of a race's rounds in which the load generator was not the limit; with fewer the race says nothing. */
+/**
+ * Minimum share of rounds in which the load generator was not the bottleneck; with fewer, the result is void.
+ */
 const TELLING_SHARE_MIN = 0.75
 const WARMING_SECONDS = 1
-/** As `start.js` has it. */
+/** The same flag as in `start.js`. */
 const NO_SNAPSHOT = ['--no-node-snapshot']
-/** As an HTTP thread has it: all that V8 does about objects and code. */
+/** The flags that an HTTP thread has for its heap and compiler. */
 const HTTP_THREAD_FLAGS = [...NO_SNAPSHOT, ...V8_FLAGS, '--max-semi-space-size=1']
 
 interface RaceLoad extends ClosedLoad {
@@ -40,25 +43,28 @@ export interface RacedLoad extends RaceLoad {
   readonly requests: readonly WireRequest[]
 }
 
-/** Of the rounds in which the client's core was not full; of all, where those are too few. */
+/**
+ * Results of the rounds in which the load generator did not use its whole core; of all rounds if there are
+ * too few of these.
+ */
 export interface Race {
-  /** The median of the rounds' ratios. */
+  /** Median of the ratios of the rounds. */
   readonly ratio: number
   readonly service: readonly Throughput[]
   readonly floor: readonly Throughput[]
   readonly requestsPerSecond: number
   readonly floorRequestsPerSecond: number
   readonly clientCpuMax: number
-  /** Rounds that were left out. */
+  /** Number of rounds that were left out. */
   readonly fullRounds: number
-  /** The client's core was full in too many rounds: the ratio says nothing. */
+  /** True if the load generator used its whole core in too many rounds. */
   readonly isVoid: boolean
 }
 
-/** Of the rounds in which the client's core was not full. */
+/** Results of the rounds in which the load generator did not use its whole core. */
 export interface Pairs {
   readonly rates: readonly Readonly<Record<'one' | 'other', number>>[]
-  /** It was in too many. */
+  /** True if it did so in too many rounds. */
   readonly isVoid: boolean
 }
 
@@ -75,7 +81,7 @@ export class Stage {
     return `W1 × ${this.scale}: documents in folders, users in nested groups; ${Math.round(2.9 * this.scale * 100) / 100}M facts`
   }
 
-  /** The service, all of it on one core unless pinned elsewhere. */
+  /** The service, all threads on one core unless it is pinned elsewhere. */
   service(name: string, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
     return this.#start(name, new URL('./drive-service.ts', import.meta.url), {
       flags: NO_SNAPSHOT,
@@ -84,7 +90,7 @@ export class Stage {
     })
   }
 
-  /** The same with attributes and rules (W6), of a scale of its own. */
+  /** The service with attributes and rules (W6), at a separate scale. */
   ruledService(scale: number): Promise<ServerProcess> {
     return this.#start(`W6 × ${scale}`, new URL('./drive-service.ts', import.meta.url), {
       flags: NO_SNAPSHOT,
@@ -98,8 +104,9 @@ export class Stage {
   }
 
   /**
-   * The floor with the service's settings for V8. What it is stopped for is the machine's doing: with V8's own settings
-   * its collections alone make its p99 a third longer, at the same rate.
+   * The baseline server with the V8 settings of the service, so that its pauses show only the effect of the
+   * machine. With the default settings of V8, its garbage collections alone increase its p99 by a third at
+   * the same rate.
    */
   tunedFloor(): Promise<ServerProcess> {
     return this.#start('tuned floor', new URL('./floor-server.ts', import.meta.url), {
@@ -116,18 +123,18 @@ export class Stage {
     return mixed(this.questions)
   }
 
-  /** The requests as bursts, every answer of the service checked. */
+  /** Packs requests into bursts and verifies every response of the service. */
   bursts(address: string, requests: readonly WireRequest[], pipelining: number): Promise<Burst[]> {
     return prepare(address, requests, { apiKey: API_KEY, pipelining })
   }
 
-  /** The same for the floor, which has no answers to check. */
+  /** Packs requests into bursts for the baseline server, whose responses are not verified. */
   floorBursts(floor: ServerProcess, requests: readonly WireRequest[], pipelining: number): Promise<Burst[]> {
     const unjudged = requests.map(request => ({ ...request, isRight: () => true }))
     return prepare(floor.address, unjudged, { apiKey: API_KEY, pipelining })
   }
 
-  /** Service and floor on the same bodies, in each round first the one or the other, by chance. */
+  /** Service and baseline server with the same requests, in random order in each round. */
   async race(
     service: ServerProcess,
     requests: readonly WireRequest[],
@@ -138,8 +145,8 @@ export class Stage {
   }
 
   /**
-   * The same for loads that are compared with one another as well: each has its turns in every round, in an order by chance,
-   * service and floor one after the other.
+   * Races with several loads that are also compared with one another: each round contains all loads in random
+   * order, with service and baseline server one after the other.
    */
   async races(service: ServerProcess, loads: readonly RacedLoad[], rounds: number): Promise<Race[]> {
     const floor = await this.floor()
@@ -163,8 +170,8 @@ export class Stage {
   }
 
   /**
-   * Requests a second of one server with two loads, in rounds in which the two have their turns one right after the
-   * other; which of them is first alternates. Rounds in which the client's core was full are left out.
+   * Requests per second of one server with two loads, in rounds that run both in succession and in
+   * alternating order. Rounds in which the load generator used its whole core are left out.
    */
   async pairs(
     service: ServerProcess,
@@ -192,7 +199,7 @@ export class Stage {
     }
   }
 
-  /** Ends what runs; whoever asks for a server next gets another start of it. */
+  /** Stops all servers; a later request for a server starts it again. */
   async close(): Promise<void> {
     for (const server of this.#servers.values()) await (await server).stop()
     this.#servers.clear()
@@ -207,7 +214,7 @@ export class Stage {
   }
 }
 
-/** One race of several, of which each had servers of its own; void where one of them is. */
+/** Combines several races, each with new servers, into one. It is void if one of them is. */
 export function pooled(races: readonly Race[]): Race {
   const race = raceOf({
     service: races.flatMap(({ service }) => service),

@@ -1,4 +1,7 @@
-/** Requests and checks a second on one core, against the floor on the same core, and what a check costs in bulks. */
+/**
+ * Requests and checks per second on one core, compared with the baseline server on the same core, and the
+ * cost of a check in bulks.
+ */
 import type { Burst, WireRequest } from '../lib/load-generator.ts'
 import { atLeast, atMost, type Figure, median, voided } from '../lib/measure.ts'
 import { requireWrk, runWrk, type WrkRun } from '../lib/wrk.ts'
@@ -7,9 +10,10 @@ import type { ServerProcess } from './server-process.ts'
 import { CLIENT_CPU_MAX, pooled, type Race, type RaceOptions, type Stage } from './stage.ts'
 
 /**
- * A connection sends so many requests at once. With ten, what the kernel does for a packet is shared by ten, so more of what
- * is left is the service's: the harder way to compare. With two it is nearer to what callers do, and one at a time, by wrk, is
- * what they do. The bar is for all of them, and for a client that has to be woken as for one that stays awake.
+ * Number of requests that a connection sends at once. With ten, they share the cost of the kernel for a
+ * packet, so the share of the service is larger: this is the most demanding comparison. Two are closer to
+ * real clients, and one at a time (by wrk) is what clients do. The target applies to all of them, for a
+ * generator that sleeps as well as for one that stays awake.
  */
 const PIPELINED = [
   { pipelining: 10, staysAwake: true, name: '10 pipelined' },
@@ -17,9 +21,15 @@ const PIPELINED = [
   { pipelining: 2, staysAwake: true, name: '2 pipelined' },
   { pipelining: 2, staysAwake: false, name: '2 pipelined, client woken' },
 ] as const
-/** Short turns, and many: what the machine does meanwhile lasts for seconds, and meets both. The rounds are those of a start. */
+/**
+ * Many short runs: disturbances of the machine last for seconds and affect both sides. The number of rounds
+ * is per start.
+ */
 const SHORT_TURNS = { seconds: 0.25, rounds: 7 }
-/** Of both servers: what a start is like it stays, see docs/performance/method.md. */
+/**
+ * Number of starts of both servers: the speed of a process varies from start to start, see
+ * docs/performance/method.md.
+ */
 const STARTS = 3
 const ONE_AT_A_TIME = { connections: 64, seconds: 1 }
 const CONNECTIONS = 8
@@ -27,8 +37,8 @@ const ROUNDS = 5
 const SIZES = [10, 100, 1_000, 10_000]
 const SIZE_TURNS = { seconds: 0.35, rounds: 9 }
 /**
- * Each size is compared with the next smaller one as well. From 1,000 on a check costs nearly the same (0.96 to 1.00),
- * and a turn differs from the next by 5 %, so that it takes many rounds to tell.
+ * Each size is also compared with the next smaller one. From 1,000, a check costs nearly the same (0.96 to
+ * 1.00), and consecutive runs differ by 5 %, so many rounds are needed to show the difference.
  */
 const NEIGHBOURS = [
   { from: 10, to: 100, rounds: 10 },
@@ -65,22 +75,22 @@ export async function measureSingle(stage: Stage): Promise<Result> {
         ratioOf(`single /allowed vs floor, ${name}`, race, 0.75),
       ),
       ratioOf('single /allowed vs floor, one at a time', oneByOne, 0.75),
-      // Says it also where the generator was the limit of the floor.
+      // This figure is valid even if the generator was the bottleneck of the baseline server.
       atLeast('the same by processor time a request', oneByOne.cpuRatio, 0.75, ''),
     ],
     raw: { single: { ...races, 'one at a time': oneByOne } },
   }
 }
 
-/** A run, and what the server took of its core, all its threads together. */
+/** A run, and the processor time of all threads of the server. */
 type ServedRun = WrkRun & { readonly serverMicrosecondsARequest: number }
 
 interface OneByOne extends Pick<Race, 'ratio' | 'isVoid'>, Record<'service' | 'floor', readonly ServedRun[]> {
-  /** Of the medians of processor time, the floor's to the service's. */
+  /** Ratio of the median processor times: baseline server divided by service. */
   readonly cpuRatio: number
 }
 
-/** Each connection with one request at a time, service and floor in turns. */
+/** One request at a time on each connection; service and baseline server alternate. */
 async function raceByWrk(stage: Stage, requests: readonly WireRequest[]): Promise<OneByOne> {
   const service = await stage.service('one core')
   const floor = await stage.floor()
@@ -90,7 +100,7 @@ async function raceByWrk(stage: Stage, requests: readonly WireRequest[]): Promis
   for (let round = -1; round < ROUNDS; round++) {
     const ofService = servedRun(service, asked)
     const ofFloor = servedRun(floor, askedOfFloor)
-    // The first one is for warming up.
+    // The first round is for warming up.
     if (round < 0) continue
     runs.service.push(ofService)
     runs.floor.push(ofFloor)
@@ -166,7 +176,7 @@ export async function measureEvaluations(stage: Stage): Promise<Result> {
 
 function loadOf(size: number): Pick<RaceOptions, 'pipelining' | 'connections'> {
   return {
-    // A burst of a thousand checks is a packet train anyhow.
+    // A burst of 1,000 checks is a train of packets anyway.
     pipelining: size < 1_000 ? 4 : 1,
     connections: size < 10_000 ? CONNECTIONS : 2,
   }
@@ -182,7 +192,7 @@ export function ratioOf(
   return unlessVoid({ ...figure, reached: figure.reached + told }, isVoid)
 }
 
-/** The figure, which says nothing where the client was the limit. */
+/** The figure, marked as void if the client was the bottleneck. */
 export function unlessVoid(figure: Figure, isVoid: boolean): Figure {
   return isVoid ? voided(figure, 'the client was the limit') : figure
 }

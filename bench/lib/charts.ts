@@ -1,7 +1,10 @@
-/** Charts as SVG text, the same on every machine. */
+/** Renders charts as SVG text, identical on every machine. */
 import * as echarts from 'echarts'
 
-/** The part of the library that is used: its own types name files without their endings, which TypeScript does not find. */
+/**
+ * The used part of the library. TypeScript cannot resolve the types of the library, because they import files
+ * without extensions.
+ */
 interface Charts {
   init(
     element: null,
@@ -17,7 +20,7 @@ interface Charts {
 
 const { init } = echarts as unknown as Charts
 
-/** `option` is what ECharts calls so: axes, series, legend. */
+/** `option`: the ECharts option object with axes, series and legend. */
 export function svgOf(option: object, size: { readonly width: number; readonly height: number }): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...size })
   try {

@@ -1,20 +1,22 @@
 /**
- * A load generator that costs little more than its system calls, because on two cores it must never be the limit: bursts
- * of pipelined requests, made before the clock starts, written to raw connections; answers are told by their bytes.
+ * A load generator that costs little more than its system calls, because on two cores it must never be the
+ * bottleneck. It writes bursts of pipelined requests, which are built before the measurement, to raw
+ * connections and identifies responses by their length.
  *
- * Every distinct request is first asked by itself and its answer judged by the caller. What that answer took in bytes is
- * what must come when it is asked again: an allowed and a denied answer differ in length, so a wrong one ends the run.
+ * Every distinct request is first sent alone, and the caller verifies its response. The length of that
+ * response is required when the request is repeated: allowed and denied responses differ in length, so a
+ * wrong one ends the run.
  */
 import { connect, type Socket } from 'node:net'
 
 export interface WireRequest {
   readonly path: string
   readonly body: string
-  /** Whether this is the right answer; called with the parsed body of a 200. */
+  /** True if the response is right. Called with the parsed body of a 200 response. */
   isRight(answer: unknown): boolean
 }
 
-/** Requests that are written as one, and the bytes of their answers. */
+/** Requests that are written together, and the length of their responses. */
 export interface Burst {
   readonly bytes: Buffer
   readonly answerBytes: number
@@ -24,25 +26,31 @@ export interface Burst {
 export interface Throughput {
   readonly requestsPerSecond: number
   /**
-   * Share of a core that the generator used; of one that stays awake, of the time in which it did not look for answers
-   * in vain.
+   * Share of a core that the generator used. A generator that stays awake does not count the time of polling
+   * without a response.
    */
   readonly clientCpu: number
 }
 
 export interface Latencies {
-  /** Milliseconds from when a burst was due to the last byte of its answers, ascending. */
+  /** Milliseconds from when a burst was due to the last byte of its responses, ascending. */
   readonly ms: Float64Array
   readonly clientCpu: number
-  /** How late bursts were written, milliseconds, 99th percentile: the generator's own share of the latency. */
+  /**
+   * Delay of the writes of bursts in milliseconds, 99th percentile: the share of the generator in the
+   * latency.
+   */
   readonly lateMsP99: number
 }
 
 const RECEIVE_BYTES = 256 * 1_024
-/** After so many answers to others a server has read the megabyte that lay before it. */
+/**
+ * After this many round trips on another connection, a server has read the megabytes that were pending
+ * before.
+ */
 const TURNS_UNTIL_READ = 50
 
-/** A request's bytes. */
+/** Encodes a request as bytes. */
 export function encode(
   { method = 'POST', path, body }: { readonly method?: string; readonly path: string; readonly body: string },
   apiKey: string,
@@ -53,7 +61,9 @@ export function encode(
   return Buffer.from(head + body)
 }
 
-/** Asks every request once, alone, and packs them into bursts. Throws at the first wrong answer. */
+/**
+ * Sends every request once, alone, and packs the requests into bursts. Throws at the first wrong response.
+ */
 export async function prepare(
   address: string,
   requests: readonly WireRequest[],
@@ -84,14 +94,18 @@ export interface ClosedLoad {
   readonly connections: number
   readonly seconds: number
   /**
-   * Whether the generator goes on looking for answers where it could sleep until one comes. A sleeping one is woken by
-   * the server, within the system call that sends the answer: on a virtual machine the core that is woken has left it,
-   * and the one that wakes has to leave it, too. A caller on another machine is woken by the network's hardware.
+   * True if the generator polls for responses instead of sleeping. The server wakes a sleeping generator
+   * within the system call that sends the response. On a virtual machine, the idle core has been given up,
+   * and both the waking and the woken core have to leave the virtual machine for that. A client on another
+   * machine is woken by the network hardware instead.
    */
   readonly staysAwake?: boolean
 }
 
-/** As many requests as the server takes: each connection sends its next burst when the last one is answered. */
+/**
+ * Sends as many requests as the server can serve: each connection sends its next burst when the last one has
+ * completed.
+ */
 export async function closedLoop(
   address: string,
   bursts: readonly Burst[],
@@ -143,9 +157,10 @@ export async function closedLoop(
 }
 
 /**
- * Bursts at a fixed rate, whether or not earlier ones are answered. Latency counts from when a burst was due, so a server
- * that stops for a while is not forgiven what had to wait. The generator spins, so that it is never late by a timer; a
- * polite one, where its core is shared, sleeps a millisecond at a time, and latency counts from when a burst was written.
+ * Sends bursts at a fixed rate, whether or not earlier ones have completed. Latency counts from when a burst
+ * was due, so that the delays of waiting bursts are included if a server pauses. The generator polls, so that
+ * timers do not delay it. With `isPolite`, on a shared core, it sleeps for a millisecond at a time, and
+ * latency counts from when a burst was written.
  */
 export async function fixedRate(
   address: string,
@@ -169,7 +184,8 @@ export async function fixedRate(
   let answered = 0
   await new Promise<void>((resolve, reject) => {
     for (const connection of open) connection.onFault = reject
-    // One burst at a time on each connection: the library ends one that goes on asking while an answer waits.
+    // One burst at a time per connection: the HTTP library closes a connection that sends further requests
+    // while a response is pending.
     const idle = [...open]
     const waiting: { readonly index: number; readonly due: number }[] = []
     const begin = (connection: Connection, { index, due }: { index: number; due: number }): void => {
@@ -209,8 +225,9 @@ export async function fixedRate(
 }
 
 /**
- * Requests one by one, a number a second, over connections that each wait for their answer; for requests that change
- * something, which are never pipelined. Ends when `isOver` says so; returns how many a second were answered as done.
+ * Sends single requests at a given rate over connections that each wait for their response. For requests that
+ * change data, which are never pipelined. Ends when `isOver` returns true; returns the number of successful
+ * requests per second.
  */
 export async function paced(
   address: string,
@@ -237,7 +254,7 @@ export async function paced(
   return (answered * 1_000) / (performance.now() - startedAt)
 }
 
-/** One who asks, and waits for the answer before the next question. */
+/** A connection that waits for each response before it sends the next request. */
 export class Caller {
   readonly #connection: Connection
 
@@ -249,7 +266,7 @@ export class Caller {
     this.#connection = connection
   }
 
-  /** The parsed body of the answer. Throws unless the answer says that it is done. */
+  /** Returns the parsed body of the response. Throws unless the request succeeded. */
   async done(request: Buffer): Promise<unknown> {
     const { status, body } = await this.#connection.ask(request)
     if (status < 200 || status > 204)
@@ -262,7 +279,10 @@ export class Caller {
   }
 }
 
-/** Requests that change something, by so many callers, each of whom waits for the answer: how many a second, and how long each took. */
+/**
+ * Sends requests that change data from a number of callers, each of which waits for its response. Returns the
+ * rate per second and the duration of each request.
+ */
 export async function inTurnsOfCallers(
   address: string,
   next: () => Buffer,
@@ -288,15 +308,17 @@ export async function inTurnsOfCallers(
 }
 
 /**
- * How long a burst waits for its answers, in milliseconds, behind others that become whole right before it: the server has
- * all of these but their last bytes, and gets those, one after the other, and then the one.
+ * Milliseconds that a burst waits for its responses after other bursts that are completed right before it.
+ * The server has received all of the others except their last bytes; these are sent one after the other,
+ * followed by the burst.
  */
 export async function waitBehind(address: string, one: Burst, others: readonly Burst[]): Promise<number> {
   const open = await Promise.all([one, ...others].map(() => Connection.open(address)))
   const [asking, ...before] = open
   try {
     await Promise.all(before.map((connection, index) => connection.begin(others[index]!)))
-    // Each takes a turn of the server's loop, in which it reads what has come on all connections.
+    // Each round trip takes one iteration of the server's event loop, in which it reads the received data of
+    // all connections.
     for (let times = 0; times < TURNS_UNTIL_READ; times++) await asking!.sent(one)
     const answers = before.map((connection, index) => connection.finish(others[index]!))
     const startedAt = performance.now()
@@ -313,11 +335,11 @@ interface Expected {
   readonly onDone: () => void
 }
 
-/** One connection: bursts in order, each done when its answers' bytes have come. */
+/** One connection: sends bursts in order; each is complete when all bytes of its responses have arrived. */
 class Connection {
   readonly #socket: Socket
   readonly #expected: Expected[] = []
-  /** While a single answer is read whole. */
+  /** Received data while a single response is read completely. */
   #reading: Buffer[] | null = null
   #onPiece: () => void = () => {}
   #isClosed = false
@@ -370,7 +392,7 @@ class Connection {
     this.#socket.write(bytes)
   }
 
-  /** Resolves when the answers have come. */
+  /** Resolves when the responses have arrived. */
   sent(burst: Burst): Promise<void> {
     return new Promise((resolve, reject) => {
       this.onFault = reject
@@ -378,17 +400,17 @@ class Connection {
     })
   }
 
-  /** Sends all but the last byte; resolves when the kernel has it. */
+  /** Sends all bytes except the last; resolves when the kernel has accepted them. */
   begin({ bytes }: Burst): Promise<void> {
     return new Promise(resolve => this.#socket.write(bytes.subarray(0, -1), () => resolve()))
   }
 
-  /** Sends the last byte of what was begun; resolves when the answers have come. */
+  /** Sends the last byte of a burst that was begun; resolves when the responses have arrived. */
   finish({ bytes, answerBytes, requests }: Burst): Promise<void> {
     return this.sent({ bytes: bytes.subarray(-1), answerBytes, requests })
   }
 
-  /** One request, its answer whole. */
+  /** Sends one request and returns its complete response. */
   ask(bytes: Buffer): Promise<{ status: number; body: string; bytes: number }> {
     this.#reading = []
     return new Promise(resolve => {

@@ -1,4 +1,4 @@
-/** Timing and reporting shared by the engine's benches: medians of interleaved passes, facts about the machine. */
+/** Timing and reporting for the benches: medians of interleaved passes, facts about the machine. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
@@ -9,16 +9,16 @@ export interface Figure {
   readonly bar: string
   readonly reached: string
   readonly isMet: boolean
-  /** Something else than what is measured was the limit: it was not met, which says nothing. */
+  /** Set if the target was missed because of another bottleneck than the measured one. */
   readonly isVoid?: true
 }
 
-/** The figure, which says nothing for that reason. */
+/** The figure, marked as void for the given reason. */
 export function voided(figure: Figure, reason: string): Figure {
   return { ...figure, reached: `void: ${reason}`, isMet: false, isVoid: true }
 }
 
-/** Of an even number the mean of the two in the middle. */
+/** For an even number of values, the mean of the two middle ones. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const half = sorted.length / 2
@@ -30,7 +30,7 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
 }
 
-/** Milliseconds the work takes. */
+/** Duration of `work` in milliseconds. */
 export function timeMs(work: () => void): number {
   const start = performance.now()
   work()
@@ -51,7 +51,10 @@ export function round(value: number): number {
   return value >= 100 ? Math.round(value) : Math.round(value * 100) / 100
 }
 
-/** Where results of this machine are: figures of different machines are not to be compared, nor to replace each other. */
+/**
+ * Directory for the results of this machine. Results of different machines must not be compared or replace
+ * each other.
+ */
 export const RESULTS = new URL(`../results/${machineName(cpus()[0]?.model ?? 'unknown')}/`, import.meta.url)
 
 /** `Intel(R) Xeon(R) Processor @ 2.10GHz` → `intel-xeon`. */
@@ -65,7 +68,7 @@ export function machineName(cpuModel: string): string {
     .replaceAll(/^-|-$/g, '')
 }
 
-/** Prints the table and writes it, with everything else worth keeping, to the machine's results. */
+/** Prints the table and writes it, with the raw data, to the results of the machine. */
 export function publish(name: string, figures: readonly Figure[], raw: Record<string, unknown>): void {
   const machine = {
     cpu: cpus()[0]?.model ?? 'unknown',
@@ -86,7 +89,7 @@ export function publish(name: string, figures: readonly Figure[], raw: Record<st
   writeFileSync(new URL(`${name}.json`, RESULTS), `${JSON.stringify({ machine, figures, raw }, null, 2)}\n`)
 }
 
-/** What was measured; with a plus sign when files differed from it. Null where there is no git. */
+/** Measured commit, with a plus sign if files differ from it. Null without git. */
 function commitOfSource(): string | null {
   try {
     const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8', stdio: 'pipe' }).trim()

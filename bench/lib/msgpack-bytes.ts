@@ -1,4 +1,7 @@
-/** Bytes of msgpack, as its specification has them, of what is no longer than the attributes of our datasets. */
+/**
+ * Encoded size in msgpack, according to its specification, of values that are no longer than the attributes
+ * of the datasets.
+ */
 export function msgpackBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + (Buffer.byteLength(value) < 32 ? 1 : 2)
   if (typeof value === 'number') return value < 128 ? 1 : value < 256 ? 2 : value < 65_536 ? 3 : 5
@@ -10,5 +13,5 @@ export function msgpackBytes(value: unknown): number {
   )
 }
 
-/** What each thing with attributes may take beside them. */
+/** Memory limit of each entity with attributes, in addition to the attributes. */
 export const OWNER_BYTES = 16

@@ -1,6 +1,6 @@
 /**
- * Judge of decisions by roles on plain Maps, for data sets that are too large for the oracle. It is also the floor that the
- * index is compared with. It takes only puts and evaluates no rules; each question searches the graph again.
+ * Verifies decisions by roles on plain Maps, for datasets that are too large for the oracle. It is also the
+ * baseline of the index. It supports only puts and no rules; each check searches the graph again.
  */
 import type { AssignmentChange, Change, InstanceKey, RolePut, TupleChange } from '#model/change.ts'
 import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
@@ -19,7 +19,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 export class PlainMaps {
   readonly #actions = new Map<string, ReadonlySet<string>>()
-  /** By type; `null` has the tenant roles. */
+  /** By type; the tenant roles are under `null`. */
   readonly #roles = new Map<string | null, Map<string, RolePut>>([[null, new Map()]])
   readonly #granting = new Map<string, ReadonlySet<string>>()
   readonly #instances = new Map<string, Map<string, Instance>>()
@@ -46,7 +46,10 @@ export class PlainMaps {
     return queries.map(query => this.evaluate(query))
   }
 
-  /** Searches backward from the instance along its tuples for a role that the user holds. Visits each role of an instance once. */
+  /**
+   * Searches backward from the instance along its tuples for a role that the user holds. Visits each role of
+   * an instance once.
+   */
   #reaches(held: Held, instance: Instance, roles: Iterable<string>): boolean {
     const seen = new Map<string, Set<Instance>>()
     const pending: [string, Instance][] = []

@@ -1,4 +1,7 @@
-/** What a store of ours takes when its service is closed: on disk, table by table, or in Redis. Of this checkout or of another. */
+/**
+ * Size of a store after its service has closed: on disk by table, or in Redis. Works for stores of this
+ * checkout and of others.
+ */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
@@ -9,15 +12,15 @@ const DATA_FILE = 'data.mdb'
 const INDEX_FILE = 'index.snapshot'
 
 export interface StoredBytes {
-  /** All that is kept, without the index, which is not kept in every case. */
+  /** All data except the index snapshot, which is not kept in every case. */
   readonly all: number
-  /** Of that, what holds something: files of tables have pages that are free again. */
+  /** The used part of it: table files also contain free pages. */
   readonly inUse: number
-  /** Of that, by table or key of Redis. */
+  /** The used part by table or Redis key. */
   readonly tables: Readonly<Record<string, number>>
 }
 
-/** Of all environments below the directory. */
+/** Size of all environments below the directory. */
 export async function bytesOnDisk(directory: string): Promise<StoredBytes> {
   const files = readdirSync(directory, { withFileTypes: true, recursive: true })
     .filter(entry => entry.isFile())
@@ -26,7 +29,7 @@ export async function bytesOnDisk(directory: string): Promise<StoredBytes> {
   let [all, inUse] = [0, 0]
   for (const { folder, name } of files) {
     if (name === INDEX_FILE) continue
-    // Blocks: files have holes.
+    // Allocated blocks, because the files are sparse.
     const bytes = statSync(join(folder, name)).blocks * 512
     all += bytes
     if (name !== DATA_FILE) {
@@ -41,12 +44,13 @@ export async function bytesOnDisk(directory: string): Promise<StoredBytes> {
   return { all, inUse, tables }
 }
 
-/** The pages of each table. */
+/** Number of pages of each table. */
 async function tablesIn(directory: string): Promise<Map<string, number>> {
   const root = open({ path: directory, noSubdir: false, readOnly: true, maxDbs: 16, keyEncoding: 'binary' })
   try {
     const bytes = new Map<string, number>()
-    // lmdb's names end with a zero. All of them first: a table that is opened ends the transaction they are read in.
+    // The names in lmdb end with a zero byte. All names are read first, because opening a table ends the
+    // transaction.
     const names = [...root.getKeys()].map(key =>
       Buffer.from(key as Uint8Array)
         .toString()
@@ -66,7 +70,7 @@ async function tablesIn(directory: string): Promise<Map<string, number>> {
   }
 }
 
-/** Of all environments under the prefix of the URL. */
+/** Size of all environments under the prefix of the URL. */
 export async function bytesInRedis(address: Parameters<typeof connect>[0] & { readonly prefix: string }) {
   const link = new RedisLink(connect(address, 'bench'))
   await link.recovered(10_000)

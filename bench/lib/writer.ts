@@ -1,4 +1,4 @@
-/** Who writes into one service, ours or another's, at its turns, and keeps what came of it. */
+/** Writes into a service of this project or of another, in rounds, and records the results. */
 import { Caller, inTurnsOfCallers } from './load-generator.ts'
 import { median } from './measure.ts'
 
@@ -8,13 +8,16 @@ const SECONDS = 1.5
 const BULKS_A_ROUND = 4
 const CALLERS_BESIDE = 16
 
-/** What a service has used so far. */
+/** Resources that a service has used so far. */
 export interface Used {
   readonly cpuSeconds: number
   readonly diskBytes: number
 }
 
-/** Of writes by their number, and of bulks by theirs: each of them is made once. */
+/**
+ * A service that receives writes. Requests are identified by their number; each single write and each bulk is
+ * sent once.
+ */
 export interface Target {
   readonly name: string
   readonly address: string
@@ -22,9 +25,9 @@ export interface Target {
   readonly bulkSize: number
   single(nth: number): Buffer
   bulk(nth: number): Buffer
-  /** Null where it is more than one process. */
+  /** Null if the service consists of several processes. */
   used(): Used | null
-  /** Throws unless so many writes and bulks, all of which were answered, are what decides, and nothing else is. */
+  /** Throws unless exactly the given numbers of completed writes and bulks are in effect. */
   verify(singles: number, bulks: number): Promise<void>
   stop(): Promise<void>
 }
@@ -33,7 +36,7 @@ export type Figures = Map<string, number[]>
 
 export class Writer {
   readonly target: Target
-  /** By figure, one value a round. */
+  /** Values per round, by figure. */
   readonly rates: Figures = new Map()
   readonly p50s: Figures = new Map()
   readonly cpuMs: Figures = new Map()
@@ -69,7 +72,7 @@ export class Writer {
     this.#note('bulks', this.target.bulkSize / (median(ms) / 1_000), ms, before)
   }
 
-  /** Writes, and does not measure, until there are so many single writes. */
+  /** Writes without measuring until the given number of single writes is reached. */
   async goOn(singles: number): Promise<void> {
     const run = async (): Promise<void> => {
       const caller = await Caller.open(this.target.address)
@@ -83,7 +86,7 @@ export class Writer {
     return this.target.verify(this.#singles, this.#bulks)
   }
 
-  /** What was written so far: single writes, and facts with those of bulks. */
+  /** Written so far: single writes, and facts including those of bulks. */
   get written(): { readonly singles: number; readonly facts: number } {
     return { singles: this.#singles, facts: this.#singles + this.#bulks * this.target.bulkSize }
   }
@@ -108,12 +111,12 @@ export function userOf(index: number): string {
   return `user-${index % USERS}`
 }
 
-/** Whom the n-th write lets read which document. */
+/** The user and the document of the nth single write. */
 export function assignedBy(nth: number): { readonly user: string; readonly document: string } {
   return { user: userOf(nth), document: `written-${nth}` }
 }
 
-/** In which folder each document of the n-th bulk lies. */
+/** The documents of the nth bulk and their folders. */
 export function placedBy(
   nth: number,
   size: number,

@@ -1,4 +1,4 @@
--- What wrk sends, and what it says at the end: the requests of a file in turns, as they are.
+-- wrk script: sends the requests of a file in turn, unchanged, and prints a report at the end.
 local requests, at = {}, 0
 
 function init()
@@ -15,7 +15,7 @@ function request()
   return requests[at]
 end
 
--- The share of the requests that took more microseconds than that.
+-- Share of the requests that took more than `most` microseconds.
 local function share_beyond(latency, most)
   local all, beyond = 0, 0
   for i = 1, #latency do

@@ -1,9 +1,11 @@
 /**
- * Single requests by wrk (a Debian package), one at a time on each of its connections. A generator in JavaScript is stopped by
- * its own collector for milliseconds, which is all there is to see of a server that answers within tenths of one.
+ * Sends single requests by wrk (a Debian package), one at a time on each connection. A generator in
+ * JavaScript has garbage collection pauses of milliseconds, which would hide the latencies of a server that
+ * responds within tenths of a millisecond.
  *
- * Every distinct request is first asked by itself and its answer judged (`prepare`). What wrk receives is held against what that
- * adds up to, in bytes: allowed and denied answers differ by two, so that some hundred wrong ones of one kind end the run.
+ * Every distinct request is first sent alone, and its response is verified (`prepare`). The number of bytes
+ * that wrk receives is compared with the sum of these responses: allowed and denied responses differ by two
+ * bytes, so that some hundred wrong ones of one kind end the run.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,13 +17,14 @@ import type { Burst } from './load-generator.ts'
 export interface WrkRun {
   readonly requestsPerSecond: number
   /**
-   * Milliseconds from when a request was sent. A connection asks again as soon as it is answered; for one that waited twice as
-   * long as usual or longer, wrk adds those that it could not send meanwhile.
+   * Milliseconds from when a request was sent. A connection sends the next request as soon as it has a
+   * response. For a request that took at least twice the usual time, wrk adds the requests that it could not
+   * send in the meantime.
    */
   readonly p50: number
   readonly p99: number
   readonly p999: number
-  /** Share of the requests, those that wrk adds among them, that took longer than `slowMs`. */
+  /** Share of the requests, including those that wrk adds, that took longer than `slowMs`. */
   readonly slowShare: number
   /** Share of a core that wrk used. */
   readonly clientCpu: number
@@ -30,7 +33,7 @@ export interface WrkRun {
 export interface WrkLoad {
   readonly connections: number
   readonly seconds: number
-  /** From when on a request is slow. Default: `SLOW_FACTOR` times the run's own p50. */
+  /** Threshold for slow requests. Default: `SLOW_FACTOR` times the p50 of the run. */
   readonly slowMs?: number
 }
 
@@ -46,20 +49,26 @@ interface Told {
   readonly cpuSeconds: number
 }
 
-/** What takes longer than so many times the median is slow: a p99 of five times p50 is one slow request in a hundred. */
+/**
+ * Requests that take longer than this multiple of the median are slow. A p99 of five times p50 means one slow
+ * request in a hundred.
+ */
 export const SLOW_FACTOR = 5
 
 const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url))
-/** A connection: an allowed or denied answer more or less, since they do not come in the order in which they were asked for. */
+/**
+ * Tolerance in bytes per connection: responses do not arrive in request order, so other requests than
+ * expected can be incomplete at the end of the run. Allowed and denied responses differ by two bytes.
+ */
 const ANSWER_BYTES_SLACK = 4
 
-/** Throws when wrk is not there. */
+/** Throws if wrk is not installed. */
 export function requireWrk(): void {
   const { error } = spawnSync('wrk', ['--version'])
   if (error) throw new Error('this bench needs wrk; Debian has a package of that name', { cause: error })
 }
 
-/** As many requests as the server takes from so many connections. */
+/** Sends as many requests as the server can serve over the given number of connections. */
 export function runWrk(
   address: string,
   requests: readonly Burst[],
@@ -100,7 +109,7 @@ export function runWrk(
   }
 }
 
-/** Throws unless what came is as long as the right answers to what was asked. */
+/** Throws unless the received bytes match the length of the right responses. */
 function check(
   { requests: count, bytes, failed }: Told,
   requests: readonly Burst[],

@@ -1,31 +1,34 @@
-/** One mode against the service, by autocannon in this thread: every answer is looked at, and so is how busy the client was. */
+/**
+ * Runs one mode against the service, by autocannon in this thread: every response is verified, and the
+ * utilization of the client is measured.
+ */
 import autocannon from 'autocannon'
 import type { LoadModel } from './load-model.ts'
 import type { Asked, Mode } from './modes.ts'
 
-/** A service that is gone ends a run. */
+/** Number of errors that ends a run, because the service is probably gone. */
 const ERRORS_MAX = 1_000
-/** Wrong answers that are told word by word. */
+/** Maximum number of wrong responses that are reported in full. */
 const TOLD_MAX = 3
 
 export interface DriveOptions {
   readonly address: string
   readonly connections: number
   readonly seconds: number
-  /** Requests in place of seconds; null: as many as there are in that time. */
+  /** Number of requests; null if the duration limits the run. */
   readonly amount: number | null
 }
 
 export interface Driven {
   readonly result: autocannon.Result
   readonly wrong: WrongAnswers
-  /** The part of the time for which the client's thread had something to do. */
+  /** Share of the time in which the client thread was busy. */
   readonly busy: number
-  /** Processors that the client took, on average. */
+  /** Average number of processors that the client used. */
   readonly cpus: number
 }
 
-/** Answers that were not what they had to be. */
+/** Responses that were not as expected. */
 export class WrongAnswers {
   count = 0
   readonly told: string[] = []
@@ -38,7 +41,7 @@ export class WrongAnswers {
   }
 }
 
-/** Whether an answer is right. Of a body that was right before nothing is read again. */
+/** Verifies responses. A body that was right before is not parsed again. */
 class Judge {
   readonly #right = new Map<Asked, string>()
 
@@ -59,7 +62,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Asks everything once, on the state that has all of the model. */
+/** Sends each request once, at a revision that includes the whole model. */
 export async function verify(mode: Mode, model: LoadModel): Promise<WrongAnswers> {
   const [wrong, judge] = [new WrongAnswers(), new Judge()]
   for (const asked of mode.requests(model, 0)) {
@@ -70,7 +73,7 @@ export async function verify(mode: Mode, model: LoadModel): Promise<WrongAnswers
   return wrong
 }
 
-/** Runs until the time is over, the requests are answered, or `signal` says so. */
+/** Runs until the time is over, all requests have completed, or `signal` aborts. */
 export async function drive(
   mode: Mode,
   model: LoadModel,

@@ -1,14 +1,14 @@
 /**
- * What a load test asks about: a model of its own in a place of its own, and who may do what in it. A key of the organization or of a
- * project makes an environment; with a key of an environment everything stands in that one, under names that nobody else has. All of it
- * is removed again.
+ * The model of a load test: isolated from other data, with known permissions. With a key of the organization
+ * or a project, a new environment is created; with a key of an environment, all entities are created there
+ * with unique names. Everything is removed afterwards.
  */
 import { randomBytes } from 'node:crypto'
 import { Management } from './management.ts'
 
 const USERS = 40
 const DOCUMENTS = 25
-/** Users that nobody asks about, changed beside the questions. */
+/** Users that are not checked; they are changed during the checks. */
 export const WRITERS = 16
 
 export interface Question {
@@ -17,7 +17,7 @@ export interface Question {
   readonly type: string
   readonly key: string
   readonly tenant: string
-  /** What the answer must be. */
+  /** The right decision. */
   readonly isAllowed: boolean
 }
 
@@ -25,17 +25,17 @@ interface Place {
   readonly decider: Management
   readonly facts: string
   readonly schema: string
-  /** Null: the place was there before. */
+  /** Null if the environment existed before. */
   readonly removal: (() => Promise<unknown>) | null
 }
 
 export class LoadModel {
   readonly name: string
   readonly #place: Place
-  /** The last change: decisions on it know all of the model. */
+  /** Revision of the last change: decisions at this revision include the whole model. */
   revision = ''
 
-  /** Loads the model. What a failed load leaves is removed. */
+  /** Loads the model. If that fails, removes the loaded part. */
   static async load(address: string, key: string): Promise<LoadModel> {
     const name = `load-${randomBytes(4).toString('hex')}`
     const model = new LoadModel(name, await placeFor(new Management(address, key), { address, name }))
@@ -51,12 +51,12 @@ export class LoadModel {
     this.#place = place
   }
 
-  /** Whoever may decide in the model's environment. */
+  /** Client with a key that can request decisions in the environment of the model. */
   get decider(): Management {
     return this.#place.decider
   }
 
-  /** Viewers may read, editors may write, too; some hold neither. */
+  /** Viewers can read, editors can also write; some users have neither role. */
   #roleOf(user: number, document: number): 'viewer' | 'editor' | null {
     return ([null, 'viewer', null, 'editor'] as const)[(user + document) % 4]!
   }
@@ -65,7 +65,7 @@ export class LoadModel {
     return `${this.name}-user-${index}`
   }
 
-  /** The path at which the user is changed. */
+  /** Path at which the user is changed. */
   writerPath(index: number): string {
     return `${this.#place.facts}/users/${this.name}-writer-${index % WRITERS}`
   }
@@ -100,7 +100,7 @@ export class LoadModel {
     ]
   }
 
-  /** As many questions as asked for, of all users, documents and actions in turns. */
+  /** The requested number of checks, cycling through all users, documents and actions. */
   questions(count: number): Question[] {
     return Array.from({ length: count }, (_, at) => {
       const [user, document] = [at % USERS, (at * 7) % DOCUMENTS]
@@ -118,7 +118,7 @@ export class LoadModel {
     })
   }
 
-  /** What was there before stays. All is tried; the first thing that fails is thrown then. */
+  /** Removes everything that was created. All steps are tried; then the first failure is thrown. */
   async remove(): Promise<void> {
     const { decider, facts, schema, removal } = this.#place
     if (removal !== null) {
@@ -149,7 +149,7 @@ async function placeFor(
     const of = `${scope.project_id}/${scope.environment_id}`
     return { decider: owner, facts: `/v2/facts/${of}`, schema: `/v2/schema/${of}`, removal: null }
   }
-  // With a key of the organization a project of one's own: which of those there are would be a guess.
+  // A key of the organization gets a new project, because any existing one would be a guess.
   const project = scope.project_id ?? name
   if (scope.project_id === null)
     await owner.send('POST', '/v2/projects', { key: name, name, initial_environments: [] })

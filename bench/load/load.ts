@@ -1,10 +1,12 @@
 /**
- * Load on a running service, with autocannon:
+ * Load test of a running service, with autocannon:
  *
- *     npm run load -- --url http://127.0.0.1:7766 --key KEY [--duration 10] [--connections 32] [--modes single,bulk]
+ *     npm run load -- --url http://127.0.0.1:7766 --key KEY [--duration 10] [--connections 32] [--modes
+ *     single,bulk]
  *
- * It loads a model of its own, asks it everything once, drives the service mode by mode while every answer is looked at, and removes the
- * model again. Exit code 1: an answer was wrong, missing or an error; 2: the options are.
+ * It loads a separate model, verifies each request once, loads the service in each mode while it verifies
+ * every response, and removes the model again. Exit code 1: a response was wrong, missing or an error; 2: the
+ * options are invalid.
  */
 import { parseArgs } from 'node:util'
 import { secretText } from '#config/secret-text.ts'
@@ -90,7 +92,7 @@ async function run(options: NonNullable<ReturnType<typeof readOptions>>): Promis
       if (wrong !== '' || stop.signal.aborted) break
       const driven = await drive(mode, model, options, stop.signal)
       process.stdout.write(reportText(mode, driven))
-      // An answer without success is among the wrong ones.
+      // Responses with an error status are counted among the wrong ones.
       if (driven.wrong.count + driven.result.errors > 0) process.exitCode = 1
     }
   } finally {

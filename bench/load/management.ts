@@ -1,9 +1,11 @@
-/** Management of a running service, as far as a load test needs it. Throws what the service says where it refuses. */
+/**
+ * Client of the management API for the load test. Throws the error message of the service if a request fails.
+ */
 
 export interface Answer {
   readonly status: number
   readonly text: string
-  /** To be asked for by `X-Min-Revision`; empty where nothing was changed. */
+  /** For the header `X-Min-Revision`; empty if nothing was changed. */
   readonly revision: string
 }
 
@@ -35,7 +37,7 @@ export class Management {
     return { status, text: await response.text(), revision: response.headers.get('x-revision') ?? '' }
   }
 
-  /** Insists on success. Returns the JSON that came, and the revision. */
+  /** Throws unless the request succeeds. Returns the JSON body and the revision. */
   async send<Body>(method: string, path: string, body?: unknown): Promise<{ body: Body; revision: string }> {
     const { status, text, revision } = await this.ask(
       method,

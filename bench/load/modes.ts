@@ -1,30 +1,30 @@
-/** What a load test asks: requests whose right answers are known. */
+/** Modes of the load test: requests whose right responses are known. */
 import type { LoadModel, Question } from './load-model.ts'
 
-/** One request, and the judge of what comes back. */
+/** A request, and the judge of its response. */
 export interface Asked {
   readonly method: 'POST' | 'PATCH'
   readonly path: string
   readonly body: string
-  /** Whether that JSON is right; false for a form that is none. */
+  /** True if the parsed JSON is right; false for a body of another form. */
   isRight(answer: unknown): boolean
 }
 
 export interface Mode {
   readonly name: ModeName
   readonly title: string
-  /** Questions in one request. */
+  /** Checks in one request. */
   readonly checks: number
-  /** What a connection asks, again and again; each begins elsewhere. */
+  /** Requests that a connection repeats. Each connection starts at another position. */
   requests(model: LoadModel, connection: number): Asked[]
 }
 
 export type ModeName = 'single' | 'bulk' | 'evaluations' | 'mixed'
 
 const CHECKS = 100
-/** Requests that a connection goes through. */
+/** Number of different requests per connection. */
 const ROUND = 64
-/** One request of so many is a change. */
+/** One in this many requests is a change. */
 const WRITE_EVERY = 16
 
 function native({ user, action, type, key, tenant }: Question) {
@@ -39,7 +39,7 @@ function evaluation({ user, action, type, key, tenant }: Question) {
   }
 }
 
-/** The value of a field of whatever came. */
+/** Value of a field of an unknown value. */
 function field(of: unknown, name: string): unknown {
   return (of as Readonly<Record<string, unknown>> | null)?.[name]
 }
@@ -53,7 +53,7 @@ function single(question: Question): Asked {
   }
 }
 
-/** Whether a list of decisions says of each question what it must. */
+/** True if a list of decisions is right for each check. */
 function areRight(list: unknown, name: string, questions: readonly Question[]): boolean {
   return (
     Array.isArray(list) &&
@@ -90,7 +90,7 @@ function write(model: LoadModel, connection: number, at: number): Asked {
   }
 }
 
-/** So that not all connections ask the same at the same time. */
+/** Rotates a list, so that not all connections send the same request at the same time. */
 function turned<Item>(items: readonly Item[], by: number): Item[] {
   const at = by % items.length
   return [...items.slice(at), ...items.slice(0, at)]

@@ -1,20 +1,20 @@
-/** What a load test says of a mode. */
+/** Texts of the load test report. */
 import autocannon from 'autocannon'
 import { clientText } from '#testing/requests/client-busy.ts'
 import type { Driven, WrongAnswers } from './drive.ts'
 import type { Mode } from './modes.ts'
 
-/** Wrong answers in words; empty: there are none. */
+/** Describes wrong responses; empty if there are none. */
 export function wrongText({ count, told }: WrongAnswers, when: string): string {
   return count === 0
     ? ''
     : [`WRONG ANSWERS ${when}: ${count}`, ...told.map(each => `  ${each}`), ''].join('\n')
 }
 
-/** autocannon's tables, and what they leave out. */
+/** The tables of autocannon, and figures that they do not contain. */
 export function reportText({ checks }: Mode, driven: Driven): string {
   const { result, wrong, busy, cpus } = driven
-  // Its types lack one of the options.
+  // The types of autocannon lack one of the options.
   const options = { outputStream: process.stdout, renderStatusCodes: true }
   const tables = autocannon.printResult(result, options)
   const rate = checks === 1 ? '' : `${Math.round(result.requests.average * checks)} checks a second\n`

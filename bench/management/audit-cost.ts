@@ -1,6 +1,7 @@
 /**
- * What the audit log costs a commit: users created one after the other, each durable before the next, with a caller (an
- * entry in each commit) and without. Both take turns on one store, in blocks; the ratio of the medians is what is told.
+ * Cost of the audit log per commit: users created one after the other, each durable before the next, with a
+ * caller (an entry in each commit) and without. Both alternate on one store, in blocks; the ratio of the
+ * medians is reported.
  *
  *     node --disable-warning=ExperimentalWarning bench/management/audit-cost.ts [STORE_URL]
  */

@@ -1,4 +1,7 @@
-/** Environments in which one thing has very many dependants: what is deleted, and a decision that falls with it. */
+/**
+ * Environments in which one entity has very many dependents: the deleted entity, and a decision that depends
+ * on it.
+ */
 import type { RowLoader } from '#testing/processes/row-loader.ts'
 import { CONDITION_SETS_MAX, RULES_MAX, RULES_PER_ACTION_MAX } from '#model/limits.ts'
 import type {
@@ -20,11 +23,11 @@ import {
 } from '../data/bulk-store.ts'
 
 export interface DeletionTarget {
-  /** Loads at least `dependants` rows that go with the thing. */
+  /** Loads at least `dependants` rows that are deleted with the entity. */
   load(loader: RowLoader, dependants: number): Promise<void>
-  /** Where the thing is deleted. */
+  /** Path at which the entity is deleted. */
   readonly path: { readonly area: 'schema' | 'facts'; readonly rest: string }
-  /** Allowed before, denied after. */
+  /** A check that is allowed before the deletion and denied after it. */
   readonly question: { readonly user: string; readonly resource: string; readonly tenant: string }
 }
 
@@ -60,7 +63,7 @@ function tuple(subject: InstanceRecord, object: InstanceRecord) {
   return { kind: 'tuple', id: newId(), ...ids, createdAt: 0, expiresAt: null } satisfies TupleRecord
 }
 
-/** How many on each of two sides make at least `count` pairs. */
+/** Number of elements on each of two sides that yields at least `count` pairs. */
 function sideOf(count: number): number {
   return Math.ceil(Math.sqrt(count))
 }
@@ -78,7 +81,7 @@ async function loadInstances(loader: RowLoader, tenantId: string, dependants: nu
   }
 }
 
-/** Somebody who may read folders, whatever is deleted. */
+/** A user who can read folders before and after the deletion. */
 const bystander = userRecord('bystander')
 const clerk = { ...roleRecord('clerk', null), permissions: ['folder:read'] }
 const clerking = assignment(bystander.id, clerk.id, home.id, null)
@@ -101,7 +104,10 @@ function conditionSet(key: string, of: Partial<ConditionSetRecord>): ConditionSe
   return { kind: 'condition-set', id: newId(), createdAt: 0, updatedAt: 0, ...said, conditions: {}, ...of }
 }
 
-/** Rules on `doc`, on so many user sets and one resource set. Half of the sets ask for an order, which is asked of each. */
+/**
+ * Rules on `doc`, with a number of user sets and one resource set. Half of the sets test an order, which is
+ * evaluated for each set.
+ */
 async function loadRules(loader: RowLoader, dependants: number): Promise<void> {
   const actions = Array.from({ length: RULES_MAX / RULES_PER_ACTION_MAX }, (_, n) =>
     n === 0 ? action : { ...action, id: newId(), key: `action-${n}` },
@@ -125,10 +131,10 @@ async function loadRules(loader: RowLoader, dependants: number): Promise<void> {
   await loader.flush()
 }
 
-/** Condition sets of the bench of changes, and users who match one each. */
+/** Number of condition sets that the bench changes, and of users who match one set each. */
 export const OWN_SETS = 20
 
-/** Half of them are found by a value, half ask for an order, which is evaluated for each question. */
+/** Half of the sets are found by a value; the others test an order, which is evaluated for each check. */
 export function ownConditions(own: number): Readonly<Record<string, unknown>> {
   const above = { 'user.own': { 'greater-than-equals': own } }
   return own % 2 === 0
@@ -166,7 +172,7 @@ export async function loadChangedRules(loader: RowLoader, rules: number): Promis
 
 const RULED_QUESTION = { user: 'alice', resource: 'd0', tenant: 'home' }
 
-/** Each kind of thing that can have very many dependants. */
+/** Every kind of entity that can have very many dependents. */
 export const TARGETS: Readonly<Record<string, DeletionTarget>> = {
   'ruled-type': {
     path: { area: 'schema', rest: 'resources/doc' },

@@ -1,9 +1,11 @@
 /**
- * Deleting what very many things depend on, in a service as it is operated: when the answer comes and decisions follow, for
- * how long the thread that writes is kept from other work while the dependants are purged, what that does to those who
- * write meanwhile; and that a kill in the middle loses nothing and the next start finishes.
+ * Deletes entities with very many dependents in a service that runs as in production. Measures when the
+ * response arrives and decisions follow, how long the purge of the dependents blocks the writer thread, and
+ * its effect on concurrent writes. Also verifies that a kill during the purge loses nothing and that the next
+ * start completes it.
  *
- *     node bench/management/deletions.ts tenant|type|role|relation|user|ruled-type|ruled-set [dependants, default 200000]
+ *     node bench/management/deletions.ts tenant|type|role|relation|user|ruled-type|ruled-set [dependants,
+ *     default 200000]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,11 +32,11 @@ const START = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 const WATCH = new URL('main-thread-watch.ts', import.meta.url).href
 const directory = mkdtempSync(join(tmpdir(), 'verdict-bench-'))
 const storeUrl = `lmdb:${directory}/data`
-/** Between two writes. */
+/** Pause between two writes. */
 const PAUSE_MS = 20
 
 async function startService(): Promise<ServiceProcess> {
-  // The sources, of which the watch watches parts: the built form has them within itself.
+  // Uses the sources, because the watch instruments their modules, which the built form bundles.
   const watchedForm = { VERDICT_FORM: 'sources', NODE_OPTIONS: `--import=${WATCH}` }
   const env = { API_KEY, STORE_URL: storeUrl, HTTP_THREADS: '1', ...watchedForm }
   const command = [process.execPath, '--disable-warning=ExperimentalWarning', START] as const
@@ -49,7 +51,9 @@ async function isAllowed(service: ServiceProcess): Promise<boolean> {
   return (await service.call<{ readonly allow: boolean }>('POST', '/allowed', body)).allow
 }
 
-/** Decisions on what stays, one after the other, until `isOver`. Returns what each took. */
+/**
+ * Requests decisions on unaffected data, one after the other, until `isOver`. Returns the duration of each.
+ */
 async function decideMeanwhile(service: ServiceProcess, isOver: () => boolean): Promise<number[]> {
   const body = { user: { key: 'bystander' }, action: 'read', resource: { type: 'folder', tenant: 'home' } }
   const taken: number[] = []
@@ -63,14 +67,14 @@ async function decideMeanwhile(service: ServiceProcess, isOver: () => boolean): 
   return taken
 }
 
-/** What the main thread did since the last time. */
+/** Report on the main thread since the last call. */
 async function watched(service: ServiceProcess): Promise<Watched> {
   service.stdout = ''
   process.kill(service.pid, 'SIGUSR2')
   return JSON.parse((await service.stdoutMatch(/watched (.*)\n/))[1]!)
 }
 
-/** Small writes, one after the other, until `isOver`. Returns what each took. */
+/** Makes small writes, one after the other, until `isOver`. Returns the duration of each. */
 async function writeMeanwhile(
   service: ServiceProcess,
   name: string,
@@ -86,7 +90,10 @@ async function writeMeanwhile(
   return taken
 }
 
-/** Pieces of a thread that does nothing but count, each as long as those of a purge shall be: what the machine adds. */
+/**
+ * Chunks of pure computation, each as long as the target of a purge chunk: shows the delay that the machine
+ * adds.
+ */
 function piecesOfPureWork(): number[] {
   const count = (rounds: number) =>
     timeMs(() => {
@@ -138,7 +145,7 @@ const answeredMs = performance.now() - from
 claim(!(await isAllowed(service)), 'denied with the answer')
 claim(look.count('purge') === 1, 'something is left to purge')
 
-// The first third without company, the next with a writer; then the kill.
+// The first third is purged without concurrent writes, the second with a writer; then the process is killed.
 const [deletedAt, factsAtFirst] = [performance.now(), countFacts()]
 await look.until(() => countFacts() <= before - dependants / 3)
 const alone = await watched(service)

@@ -1,12 +1,13 @@
 /**
- * An environment of many facts, imported over HTTP into the embedded store and exported again: how long each takes, whether
- * what came out is what went in, what decisions and writes in the same service wait meanwhile, and what the closed store keeps a fact.
- * Other checkouts take turns with this one, so that ratios are of one run.
+ * Imports an environment of many facts over HTTP into the embedded store and exports it again. Measures the
+ * duration of both, the latency of decisions and writes in the same service in the meantime, and the bytes
+ * per fact in the closed store; verifies that the export equals the import. Other checkouts alternate with
+ * this one, so that ratios are from one run.
  *
  *     npm run bench -- import [FACTS] [CHECKOUT…]
  *
- * A checkout has its own `node_modules`. `IMPORT_ROUNDS` is how often each imports and exports; with other checkouts, the first
- * round warms up.
+ * A checkout needs its own `node_modules`. `IMPORT_ROUNDS` is the number of imports and exports of each; with
+ * other checkouts, the first round warms up.
  */
 import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,14 +26,14 @@ const args = process.argv.slice(2)
 const facts = /^\d/.test(args[0] ?? '') ? Number(args.shift()) : 1_000_000
 const checkouts = ['.', ...args]
 const ROUNDS = Number(process.env['IMPORT_ROUNDS'] ?? (checkouts.length > 1 ? 4 : 1))
-/** What must be reached against the first other checkout. */
+/** Target for the ratio to the first other checkout. */
 const BAR = 2
 const API_KEY = 'import-key-import-key'
 const ADMIN_API_KEY = 'import-admin-import-admin'
 const ALL_CORES = '0,1'
-/** Of a million facts. */
+/** Target for a million facts. */
 const SECONDS_MAX = 60
-/** Of the facts: users, documents, folders; the rest are assignments and tuples. */
+/** Numbers of users, folders and documents; the remaining facts are assignments and tuples. */
 const [USERS, FOLDERS] = [Math.ceil(facts * 0.05), Math.ceil(facts * 0.02)]
 const DOCUMENTS = Math.ceil(facts * 0.3)
 const TUPLES = DOCUMENTS
@@ -92,7 +93,7 @@ async function writeFile(file: string): Promise<number> {
   return count
 }
 
-/** Asks again and again until it is stopped; returns how long each answer took, in milliseconds. */
+/** Repeats a request until it is stopped; returns the duration of each in milliseconds. */
 async function watch(ask: () => Promise<Response>, stop: AbortSignal): Promise<number[]> {
   const took: number[] = []
   while (!stop.aborted) {
@@ -107,7 +108,7 @@ async function watch(ask: () => Promise<Response>, stop: AbortSignal): Promise<n
   return took
 }
 
-/** What an export says of a line, in the form of the line that was imported: without what every import adds. */
+/** Converts an exported line to the form of the imported line, without the fields that every import adds. */
 function asImported(line: Record<string, unknown>): object {
   const { created_at: _created, updated_at: _updated, ...told } = line
   const isSaid = (name: string, value: unknown): boolean => {
@@ -165,7 +166,7 @@ class Subject {
     if (nth < ROUNDS - 1) await this.#told('DELETE', `/v2/projects/default/envs/${env}`, ADMIN_API_KEY)
   }
 
-  /** What the closed store keeps, with the environment of the last round. */
+  /** Size of the closed store with the environment of the last round. */
   async stored(): Promise<StoredBytes> {
     await this.#server.stop()
     return bytesOnDisk(join(this.#directory, 'data'))
@@ -203,7 +204,7 @@ class Subject {
     this.exportBytes = bytes
   }
 
-  /** Throws unless the environment says, line by line, what was imported. */
+  /** Throws unless the export equals the import, line by line. */
   async #verify(env: string): Promise<void> {
     const expected = lines()[Symbol.iterator]()
     let number = 0
@@ -213,7 +214,7 @@ class Subject {
       const { value, done } = expected.next() as IteratorResult<{ readonly kind: string }, undefined>
       if (done) break
       number += 1
-      // The schema is told with more words than it was.
+      // The schema is exported with more fields than were imported.
       const isSame =
         value.kind === 'resource'
           ? last['key'] === (value as never)['key']

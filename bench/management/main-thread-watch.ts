@@ -1,7 +1,7 @@
 /**
- * Loaded into a service under test, before anything else: watches its main thread and says, each time it is asked with
- * SIGUSR2, for how long that was kept from everything else since the last time. Milliseconds, one line of JSON. Linux only:
- * the kernel says what of a write's time the thread ran, and what of it the thread stood ready while others had the cores.
+ * Preloaded into a service under test: watches its main thread and, on SIGUSR2, prints how long it was
+ * blocked since the last signal, in milliseconds, as one line of JSON. Linux only: the kernel reports how
+ * long the thread ran during a write and how long it was ready while other threads had the cores.
  */
 import { openSync, readSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -16,15 +16,15 @@ interface Spread {
   readonly max: number
 }
 
-/** What one look at the thread finds. */
+/** Report on the thread since the last signal. */
 export interface Watched {
-  /** The longest stop of each piece of a purge. */
+  /** Durations of the chunks of a purge. */
   readonly pieces: { count: number; rows: number; p50: number; p99: number; p999: number; max: number } | null
-  /** What the writes of the store took of a processor, each in one go; and what they waited for one. */
+  /** Processor time of each write to the store, and the time that it waited for a processor. */
   readonly writes: { readonly ran: Spread; readonly waited: Spread } | null
   /**
-   * Stops of the event loop, whatever caused them, as a timer of 1 ms sees them; and the most that the thread ran between two of its
-   * ticks.
+   * Delays of the event loop for any reason, measured by a timer of 1 ms, and the longest time that the
+   * thread ran between two of its ticks.
    */
   readonly loop: {
     readonly p99: number
@@ -70,7 +70,7 @@ function watch(): void {
     ranMax = Math.max(ranMax, tick - before)
   }, 1).unref()
   process.on('SIGUSR2', () => {
-    // The timer itself is due every millisecond.
+    // The timer itself is due after one millisecond.
     const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - 1)
     const loop = {
       p99: late(delay.percentile(99)),
@@ -96,7 +96,9 @@ function spread(values: number[]): Spread {
   return { p99: p99!, p999: p999!, max: max! }
 }
 
-/** What the calling thread, the main one, has run so far, and has waited for a processor. */
+/**
+ * Time that the calling thread, which must be the main thread, has run and has waited for a processor so far.
+ */
 function scheduledMs(): () => { readonly ran: number; readonly waited: number } {
   const file = openSync('/proc/thread-self/schedstat', 'r')
   const buffer = Buffer.alloc(100)

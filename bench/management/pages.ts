@@ -1,7 +1,7 @@
 /**
- * What a page of a list costs in a small environment and in a large one: the same page of the same list, without a filter
- * or with one, must cost the same within a factor of two, however many rows there are. A page that the small environment
- * does not reach is compared with the last full one there.
+ * Cost of a page of a list in a small and in a large environment: the same page of the same list, with or
+ * without a filter, must cost the same within a factor of two, whatever the number of rows. If the small
+ * environment does not reach the page, its last full page is used.
  *
  *     node bench/management/pages.ts [rows of each kind in the large environment, default 1000000]
  */
@@ -26,7 +26,7 @@ const RUNS = 41
 const FACTOR_MAX = 2
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-/** Each list with each of its filters. Every filter lets a tenth through, or more. */
+/** Each list with each of its filters. Every filter matches at least a tenth of the rows. */
 const QUESTIONS: readonly (readonly [OperationName, Record<string, unknown>])[] = [
   ['listTenants', {}],
   ['listUsers', {}],
@@ -60,7 +60,7 @@ const QUESTIONS: readonly (readonly [OperationName, Record<string, unknown>])[] 
   ['listGroupUsers', {}],
 ]
 
-/** Every kind of fact `rows` times; what a row refers to goes by the last digit of its number. */
+/** `rows` facts of every kind. References between rows depend on the last digit of their numbers. */
 async function filled(rows: number): Promise<BulkStore> {
   const bulk = await BulkStore.open()
   const { loader } = bulk
@@ -108,7 +108,7 @@ async function filled(rows: number): Promise<BulkStore> {
       expiresAt: null,
     })
   }
-  // Last, behind the pages that are compared: a page that shows it is larger, with all that is on it.
+  // Added last, after the compared pages: a page that contains it is larger because of its dependents.
   await loader.add(hub)
   await loader.flush()
   return bulk
@@ -130,7 +130,7 @@ async function ask(bulk: BulkStore, [operation, filter]: Question, page: number)
     : (answer as unknown as Answer)
 }
 
-/** The last full page up to `page`, after it and the total were found right. */
+/** The last full page up to `page`. Verifies it and the total. */
 async function fullPage(bulk: BulkStore, question: Question, page: number, rows: number): Promise<number> {
   for (let number = page; number >= 1; number -= 1) {
     const { data, total_count } = await ask(bulk, question, number)

@@ -1,7 +1,7 @@
 /**
- * Processor time of one more rule, one rule less and one changed condition set, in a service with 100 rules and in one with 50,000. The
- * time is that of the whole process: the commit, the index and the thread that decides by the change. Each change is followed by a
- * decision that the change turns.
+ * Processor time of adding a rule, removing a rule and changing a condition set, in a service with 100 rules
+ * and in one with 50,000. It includes the whole process: the commit, the index and the decision thread. Each
+ * change is followed by a decision that depends on it.
  *
  *     node bench/management/rule-changes.ts [CHECKOUT, default this one] [rules, default 50000]
  */
@@ -28,7 +28,7 @@ const START = new URL('src/start.js', `${pathToFileURL(checkout).href}/`)
 interface Subject {
   readonly rules: number
   readonly server: ServerProcess
-  /** Milliseconds of processor time for one change, by the kind of change and by round. */
+  /** Milliseconds of processor time per change, by the kind of change and by round. */
   readonly ms: Record<Kind, number[]>
 }
 
@@ -66,7 +66,7 @@ async function subjectWith(rules: number): Promise<Subject> {
   return { rules, server, ms }
 }
 
-/** Whether the user of that number may do what the rule of that number allows. */
+/** Throws unless the decision for the nth user, which depends on the nth rule, is as expected. */
 async function decides(caller: Caller, nth: number, expected: boolean): Promise<void> {
   const body = { user: { key: `own-${nth}` }, action: 'free', resource: { type: 'doc', tenant: 'home' } }
   const answer = await caller.done(encode({ path: '/allowed', body: JSON.stringify(body) }, API_KEY))
@@ -74,9 +74,13 @@ async function decides(caller: Caller, nth: number, expected: boolean): Promise<
   if (allow !== expected) throw new Error(`own-${nth}: expected ${expected}, received ${allow}`)
 }
 
-/** Makes as many changes of that kind as there are sets of the bench, each followed by its decision, and adds the time of one. */
+/**
+ * Makes one change of this kind per set of the bench, each followed by its decision, and records the time per
+ * change.
+ */
 async function measure(subject: Subject, kind: Kind, allows: boolean): Promise<void> {
-  // Opened for each block, because the service closes connections that are idle while the other service is measured.
+  // Opened for each block, because the service closes connections that are idle while the other service is
+  // measured.
   const caller = await Caller.open(subject.server.address)
   const from = subject.server.cpuSeconds()
   for (let nth = 0; nth < OWN_SETS; nth += 1) {

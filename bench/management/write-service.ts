@@ -1,4 +1,7 @@
-/** A service of one checkout on one store, as the bench of writes asks it. A write is one assignment and the instance that it is on. */
+/**
+ * A service of one checkout on one store, for the bench of writes. A write is one assignment and its
+ * instance.
+ */
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -21,7 +24,7 @@ export class WriteService implements Target {
   readonly #directory: string
   readonly #storeUrl: string | null
 
-  /** On a store of its own below the directory where no URL is said. */
+  /** Without a URL, uses a new store below the directory. */
   static async start(checkout: string, storeUrl: string | null, directory: string): Promise<WriteService> {
     const script = new URL('src/start.js', `${pathToFileURL(resolve(checkout)).href}/`)
     const env = {
@@ -75,7 +78,10 @@ export class WriteService implements Target {
     return { cpuSeconds: this.#server.cpuSeconds(), diskBytes: this.#server.diskBytes() }
   }
 
-  /** Every assignment allows, and nobody else; every tuple is in the list, and no other. */
+  /**
+   * Verifies that every assignment allows its user and no other, and that the list contains every tuple and
+   * no other.
+   */
   async verify(singles: number, bulks: number): Promise<void> {
     const caller = await Caller.open(this.address)
     for (let from = 0; from < singles; from += 500) {
@@ -118,7 +124,7 @@ export class WriteService implements Target {
     caller.close()
   }
 
-  /** What the closed store holds; null in memory. */
+  /** Size of the closed store; null for a store in memory. */
   async stored(): Promise<StoredBytes | null> {
     await this.#server.stop()
     if (this.#storeUrl === null) return bytesOnDisk(join(this.#directory, 'data'))

@@ -1,12 +1,14 @@
 /**
- * Writes a second over HTTP, each durable before its answer: single ones by 1, 16 and 64 callers, and bulks of 1,000 tuples with as many
- * new instances. Each store has a service of its own. Other checkouts take turns with this one, so that ratios are of one run. `postgres`
- * are OpenFGA and SpiceDB on PostgreSQL, in turns with this checkout on the embedded store.
+ * Writes per second over HTTP, each durable before its response: single ones by 1, 16 and 64 callers, and
+ * bulks of 1,000 tuples with as many new instances. Each store has a separate service. Other checkouts
+ * alternate with this one, so that ratios are from one run. `postgres` is OpenFGA and SpiceDB on PostgreSQL,
+ * alternating with this checkout on the embedded store.
  *
  *     npm run bench -- writes [embedded,memory,redis,postgres] [CHECKOUT…]
  *
- * A checkout has its own `node_modules`. What was answered as done is asked about at the end. Then the services are closed, and what
- * their stores keep is measured. `WRITES_ROUNDS` is how often each has its turn; the first one warms up.
+ * A checkout needs its own `node_modules`. Completed writes are verified at the end. Then the services are
+ * closed, and the size of their stores is measured. `WRITES_ROUNDS` is the number of rounds; the first one
+ * warms up.
  */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,19 +22,19 @@ import { BULK, WriteService } from './write-service.ts'
 const CALLERS = [1, 16, 64] as const
 const ROUNDS = Number(process.env['WRITES_ROUNDS'] ?? 5)
 
-/** The log of commits and which ids they have: in lmdb `log` and `commits`, in Redis `log` and `ids`. */
+/** The log of commits and the ids in them: in lmdb `log` and `commits`, in Redis `log` and `ids`. */
 const LOG_TABLES = ['log', 'commits', 'ids']
 
 const KINDS = ['embedded', 'memory', 'redis', 'postgres'] as const
 type Kind = (typeof KINDS)[number]
-/** What must be reached against the first other checkout, or each peer. */
+/** Targets for the ratios to the first other checkout, or to each peer. */
 const BARS: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
   embedded: { '1 caller': 2, '16 callers': 4, '64 callers': 5, bulks: 4 },
   redis: { '16 callers': 3, '64 callers': 3, bulks: 3 },
   memory: {},
   postgres: {},
 }
-/** Not more than the other; a hundredth is how pages happened to be split. */
+/** Limit of the size relative to the other store; 1 % is the variation of page splits. */
 const KEPT_MAX = 1.01
 const results: Record<string, unknown> = {}
 
@@ -79,7 +81,7 @@ function newDirectory(): string {
   return mkdtempSync(join(tmpdir(), 'verdict-writes-'))
 }
 
-/** In turns; what was written is verified. */
+/** Rounds alternate between the targets; the written data is verified. */
 async function measure(targets: readonly Target[]): Promise<readonly Writer[]> {
   const writers = targets.map(target => new Writer(target))
   for (let turn = 0; turn < ROUNDS; turn += 1) {
@@ -117,7 +119,9 @@ function figuresOf(kind: Kind, own: Writer, others: readonly Writer[]): Figure[]
   })
 }
 
-/** What the closed stores keep, all of the same writes: not more than that of the first other checkout. */
+/**
+ * Size of the closed stores after the same writes, which must not exceed that of the first other checkout.
+ */
 async function storedBy(
   kind: Kind,
   services: readonly WriteService[],

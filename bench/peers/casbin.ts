@@ -1,4 +1,7 @@
-/** node-casbin, in this process: roles for groups, a second kind of role for folders, one policy a grant and action. */
+/**
+ * node-casbin, in this process: roles for groups, a second kind of role for folders, one policy per grant and
+ * action.
+ */
 import type { Query } from '../../src/model/decision.ts'
 import { ACTIONS, type Facts, type Peer } from './peer.ts'
 
@@ -26,7 +29,9 @@ e = some(where (p.eft == allow))
 [matchers]
 m = r.act == p.act && g(r.sub, p.sub) && g2(r.obj, p.obj)
 `
-/** The library follows ten levels unless told; folders are up to ten deep, and the document is one more. */
+/**
+ * The default of the library is ten levels. Folders are up to ten deep, and the document is one more level.
+ */
 const LEVELS = 20
 
 export class Casbin implements Peer {
@@ -47,7 +52,7 @@ export class Casbin implements Peer {
     await enforcer.addNamedGroupingPolicies('g', links(memberOf))
     await enforcer.addNamedGroupingPolicies('g2', links(parentOf))
     const rules = grants.flatMap(({ who, role, on }) => ACTIONS[role].map(action => [who, on, action]))
-    // A viewer who is an editor as well would be refused as said twice.
+    // Duplicate policies, for users who are both viewer and editor, would be rejected.
     const different = new Map(rules.map(rule => [rule.join(' '), rule]))
     await enforcer.addPolicies([...different.values()])
     this.#enforcer = enforcer

@@ -1,4 +1,6 @@
-/** Cedar as WebAssembly, in this process: one policy a grant, parsed once; with each question the entities it is about. */
+/**
+ * Cedar as WebAssembly, in this process: one policy per grant, parsed once; each check includes its entities.
+ */
 import type { Query } from '../../src/model/decision.ts'
 import { ACTIONS, closureOf, type Facts, type Peer } from './peer.ts'
 

@@ -1,4 +1,7 @@
-/** The Cerbos server, over HTTP: one policy for all; with each question the grants on the resource and above it. */
+/**
+ * The Cerbos server, over HTTP: one policy for all; each check includes the grants on the resource and its
+ * ancestors.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -64,7 +67,7 @@ export class Cerbos implements Peer {
   }
 }
 
-/** With the policies of the directory. */
+/** Starts the server with the policies of the directory. */
 export async function startCerbos(directory: string, cores: string): Promise<PeerServer> {
   const port = await freePort()
   const settings = [
@@ -74,7 +77,7 @@ export async function startCerbos(directory: string, cores: string): Promise<Pee
     `storage.disk.directory=${directory}`,
     'telemetry.disabled=true',
   ]
-  // Not the script of the package, which does not pass the end on to the server it starts.
+  // Starts the binary directly, because the script of the package does not forward signals to it.
   const binary = createRequire(import.meta.url).resolve(`@cerbos/cerbos-${process.platform}-${process.arch}`)
   const command = [binary, 'server', ...settings.map(setting => `--set=${setting}`), '--log-level=error']
   return PeerServer.start(command, port, '/_cerbos/health', { cores })

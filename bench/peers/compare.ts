@@ -1,6 +1,7 @@
 /**
- * The same model and the same questions elsewhere: at sizes up to the largest that each takes within a minute, beside ours at
- * each size, one question after the other, in one process with the caller or over HTTP as theirs is. Answers are compared first.
+ * The same model and checks in other products: at sizes up to the largest that each can load within a minute,
+ * compared with this service at each size. Checks are sent one after the other, in one process or over HTTP
+ * as the product provides. Decisions are verified first.
  */
 import { PlainMaps } from '../lib/plain-maps.ts'
 import type { Query } from '../../src/model/decision.ts'
@@ -22,10 +23,10 @@ import { SpiceDb } from './spicedb.ts'
 
 const SCALES = [0.001, 0.01, 0.1, 1]
 const LOAD_MS_MAX = 60_000
-/** Beyond so much for the size before, ten times as many facts are not tried. */
+/** If the previous size took longer, the next one, with ten times as many facts, is not tried. */
 const NEXT_LOAD_MS_MAX = LOAD_MS_MAX / 10
 const CHECK_MS = 3_000
-/** Compared with what must be answered; fewer where a check takes long. */
+/** Number of checks that are verified; fewer if a check takes long. */
 const VERIFIED = 200
 
 interface Row {
@@ -40,14 +41,17 @@ interface Row {
 
 type Asked = Pick<Peer, 'check' | 'checkBatch'>
 
-/** Checks a second. */
+/** Checks per second. */
 interface Rates {
   readonly single: number
-  /** In requests of `BATCH`; null where there is no such request, or a check alone takes so long that many may time out. */
+  /**
+   * In requests of `BATCH` checks; null if there are no such requests, or if a single check takes so long
+   * that a batch could time out.
+   */
   readonly inBatches: number | null
 }
 
-/** At sizes up to the stage's. */
+/** Measures sizes up to that of the stage. */
 export async function measurePeers({ scale: scaleMax }: Stage): Promise<Result> {
   installPackages()
   const newPeers: (() => Peer)[] = [() => new Casbin(), () => new Cedar(), () => new Cerbos()]
@@ -63,7 +67,7 @@ export async function measurePeers({ scale: scaleMax }: Stage): Promise<Result> 
   return { figures: [], raw: { batch: BATCH, peers: rows } }
 }
 
-/** One for each size, up to the largest that it takes, or the first at which it hardly answers. */
+/** One row per size, up to the largest that the peer can load, or the first at which it hardly responds. */
 async function rowsOf(newPeer: () => Peer, scaleMax: number): Promise<Row[]> {
   const rows: Row[] = []
   for (const scale of SCALES.filter(each => each <= scaleMax)) {
@@ -93,7 +97,7 @@ function print({ peer, facts, loadMs, theirs, ours, cannot }: Row): void {
   )
 }
 
-/** Null when it takes longer than it may. */
+/** Null if loading exceeds the time limit. */
 async function loadMsOf(peer: Peer, facts: Facts): Promise<number | null> {
   const signal = AbortSignal.timeout(LOAD_MS_MAX)
   const startedAt = performance.now()

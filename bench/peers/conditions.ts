@@ -1,9 +1,10 @@
 /**
- * The rules of W6 at Cerbos: the same conditions in its policy language, the same questions, the same answers, each server on one
- * core with the load on the other. Cerbos keeps no attributes, so it is sent them with each question. Ours is asked both ways: by
- * keys, of which it knows the attributes, and with the attributes in the question.
+ * The rules of W6 in Cerbos: the same conditions in its policy language, the same checks and decisions, each
+ * server on one core with the load generator on the other. Cerbos does not store attributes, so each check
+ * includes them. This service is queried in both ways: by keys with stored attributes, and with the
+ * attributes in the request.
  *
- * Roles are left out of it: every question is one that roles deny, so that both have to work out conditions.
+ * Roles are excluded: all checks are denied by roles, so that both have to evaluate conditions.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,9 +27,12 @@ import { startCerbos } from './cerbos.ts'
 import { installPackages } from './packages.ts'
 
 const SCALE = 0.01
-/** Allowed and denied ones, of each. */
+/** Number of allowed checks, and of denied ones. */
 const QUESTIONS = 500
-/** Resources of one principal. Cerbos takes 50, but sends longer answers in chunks, which the generator does not read. */
+/**
+ * Resources of one principal per batch. Cerbos accepts 50, but then uses chunked responses, which the
+ * generator cannot read.
+ */
 const BATCH = 20
 const ROUNDS = 5
 const SECONDS = 1
@@ -93,13 +97,13 @@ interface Side {
   readonly batches: readonly WireRequest[]
 }
 
-/** Decisions a second. */
+/** Decisions per second. */
 interface Rates {
   readonly single: number
   readonly batches: number
 }
 
-/** Of each side, round by round, in turns. Every answer is judged before the first round. */
+/** Rates of each side in alternating rounds. Every response is verified before the first round. */
 async function ratesOf(sides: readonly Side[]): Promise<Record<string, Rates>[]> {
   const asked = []
   for (const { name, address, single, batches } of sides) {
@@ -116,13 +120,16 @@ async function ratesOf(sides: readonly Side[]): Promise<Record<string, Rates>[]>
       const inBatches = await closedLoop(address, batches, { connections: 8, seconds: SECONDS })
       rates[name] = { single: requestsPerSecond, batches: inBatches.requestsPerSecond * BATCH }
     }
-    // The first one is for warming up.
+    // The first round is for warming up.
     if (round >= 0) rounds.push(rates)
   }
   return rounds
 }
 
-/** Questions that roles deny, and what rules say of them: an oracle that has the schema, and the user and document of the question. */
+/**
+ * Checks that roles deny, with the decisions of rules: an oracle with the schema and the user and document of
+ * the check.
+ */
 class Judge {
   readonly #bare = new PlainMaps()
   readonly #ruled = new Oracle()
@@ -136,7 +143,7 @@ class Judge {
     this.#ruled.apply(dataset.rules())
   }
 
-  /** At most `max` of the questions. */
+  /** At most `max` of the checks. */
   leftToRules(queries: readonly Query[], max = queries.length): Question[] {
     return queries
       .filter(query => !this.#bare.evaluate(query))
@@ -171,7 +178,7 @@ function questionsOf(dataset: RuledDrive, judge: Judge): Question[] {
   return allowed!.flatMap((question, index) => [question, denied![index]!])
 }
 
-/** A batch for each `BATCH` questions: those from there on, asked for the user of the first. */
+/** One batch per `BATCH` checks: the checks from that position, with the user of the first one. */
 function batchesOf(questions: readonly Question[], judge: Judge): Question[][] {
   return Array.from({ length: questions.length / BATCH }, (_, index) => {
     const turned = [...questions.slice(index * BATCH), ...questions.slice(0, index * BATCH)]
@@ -187,7 +194,7 @@ function nativeCheck({ query: { user, action, type, key, tenant } }: Question): 
   return { user: { key: user }, action, resource: { type, key, tenant } }
 }
 
-/** Of a document that is not stored, so that the attributes which are sent decide. */
+/** Uses a document that is not stored, so that the attributes in the request decide. */
 function withAttributes(
   dataset: RuledDrive,
   { query: { user, action, type, key, tenant } }: Question,
@@ -218,7 +225,7 @@ function bulkRequest(body: readonly object[], questions: readonly Question[]): W
   }
 }
 
-/** Of one user. */
+/** All checks must be for one user. */
 function cerbosRequest(dataset: RuledDrive, questions: readonly Question[]): WireRequest {
   const { user } = questions[0]!.query
   return {
@@ -248,7 +255,7 @@ function policy(): string {
       condition: { match: { all: { of: exprs.map(expr => ({ expr })) } } },
     }
   })
-  // YAML reads JSON.
+  // JSON is valid YAML.
   return JSON.stringify({
     apiVersion: 'api.cerbos.dev/v1',
     resourcePolicy: { resource: 'document', version: 'default', rules },
@@ -263,7 +270,7 @@ const COMPARISONS: Readonly<Record<string, string>> = {
   in: 'in',
 }
 
-/** The conditions that the sets of W6 are made of, as an expression of CEL. */
+/** Converts the conditions of the sets of W6 to a CEL expression. */
 function celOf(conditions: Readonly<Record<string, unknown>>): string {
   const members = Object.entries(conditions).map(([name, value]) => {
     if (name === 'allOf') return (value as Record<string, unknown>[]).map(celOf).join(' && ')

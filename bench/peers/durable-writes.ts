@@ -1,6 +1,7 @@
 /**
- * The same writes into OpenFGA and SpiceDB with PostgreSQL behind them: what is one assignment to us is one tuple there, and their largest
- * batch is what they take at once unless told otherwise. They keep no instances, of which ours makes one with each of these facts.
+ * The same writes into OpenFGA and SpiceDB with PostgreSQL: one assignment of this service is one tuple
+ * there, and their largest batch is their default limit. They do not store instances; this service creates
+ * one with each of these facts.
  */
 import type { Query } from '../../src/model/decision.ts'
 import { assignedBy, FOLDERS, placedBy, type Target, type Used, userOf } from '../lib/writer.ts'
@@ -11,16 +12,16 @@ import { BATCH, type Relationship, type WritablePeer } from './peer.ts'
 import { PostgresServer } from './postgres.ts'
 import { SpiceDb } from './spicedb.ts'
 
-/** Requests of questions that are under way together. */
+/** Maximum number of concurrent requests with checks. */
 const REQUESTS_AT_ONCE = 4
 
 export interface DurablePeers {
   readonly targets: readonly Target[]
-  /** Theirs, when they are stopped. */
+  /** Stops the peers and their servers. */
   stop(): Promise<void>
 }
 
-/** Those that can be had; a line says why one cannot. */
+/** The peers that are available. Prints the reason for each that is not. */
 export async function startDurablePeers(): Promise<DurablePeers> {
   const isThere = { openFga: install(OPENFGA), spiceDb: install(SPICEDB) }
   const postgres = isThere.openFga || isThere.spiceDb ? await PostgresServer.start() : null
@@ -77,7 +78,7 @@ class PeerTarget implements Target {
     )
   }
 
-  /** The server and PostgreSQL are several processes. */
+  /** Null, because the server and PostgreSQL are several processes. */
   used(): Used | null {
     return null
   }
@@ -112,7 +113,7 @@ class PeerTarget implements Target {
     return this.#peer.close()
   }
 
-  /** Each folder has one who reads what lies in it. */
+  /** Each folder has one user who can read its documents. */
   async #arrange(): Promise<void> {
     const owners = Array.from({ length: FOLDERS }, (_, index) =>
       viewer(ownerOf(index), `folder:folder-${index}`),

@@ -1,4 +1,4 @@
-/** Servers written in Go, compiled from their modules where there is a `go` on the PATH; once for each version. */
+/** Builds servers written in Go from their modules if `go` is on the PATH; once per version. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ export interface GoServer {
   readonly name: string
   readonly module: string
   readonly version: string
-  /** The command's name; its package is `cmd/` of the module. */
+  /** Name of the command; its package is `cmd/` of the module. */
   readonly command: string
 }
 
@@ -33,18 +33,18 @@ export function binaryOf({ command, version }: GoServer): string {
   return join(BINARIES, version, command)
 }
 
-/** Name and version as the table has them. */
+/** Name and version for the table. */
 export function titleOf({ name, version }: GoServer): string {
   return `${name} ${version.slice(1, version.lastIndexOf('.'))}`
 }
 
-/** False, and a line that says why, where it cannot be had. Takes minutes the first time. */
+/** Returns false and prints the reason if the server cannot be built. The first build takes minutes. */
 export function install(server: GoServer): boolean {
   const binary = binaryOf(server)
   if (existsSync(binary)) return true
   const directory = mkdtempSync(join(tmpdir(), 'verdict-peer-'))
-  // A module that requires it, since `go install …@version` asks for the list of versions, which not every proxy has. The
-  // compiler may have all cores, unlike this process.
+  // Uses a module that requires the server, because `go install …@version` requests the list of versions,
+  // which not every proxy provides. The compiler can use all cores, unlike this process.
   const go = (...args: string[]) =>
     execFileSync('taskset', ['-c', CORES, 'go', ...args], {
       cwd: directory,

@@ -1,4 +1,4 @@
-/** The OpenFGA server, over HTTP: one tuple a fact. */
+/** The OpenFGA server, over HTTP: one tuple per fact. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import {
 } from './peer.ts'
 import { freePort, type JsonClient, PeerServer } from './peer-server.ts'
 
-/** What it takes at once unless told otherwise. */
+/** Default limit of tuples per write. */
 const TUPLES_A_WRITE = 100
 
 const one = (relation: string) => ({ computedUserset: { relation } })
@@ -23,7 +23,10 @@ const above = (relation: string) => ({
 })
 const held = (...types: object[]) => ({ directly_related_user_types: types })
 const [user, members] = [{ type: 'user' }, { type: 'group', relation: 'member' }]
-/** Only actions go up the tree, each by itself: roles that did so as well would be looked for twice as often. */
+/**
+ * Only actions are inherited up the tree, each separately. If roles were also inherited, they would be
+ * searched twice as often.
+ */
 const tree = (type: string) => ({
   type,
   relations: {
@@ -64,10 +67,10 @@ export class OpenFga implements WritablePeer {
     'nothing of its relations; no tenants, and attributes only as what a condition finds in tuple or question'
   readonly isOverHttp = true
   readonly mostAtOnce = TUPLES_A_WRITE
-  /** It asks for none. */
+  /** The server does not require a key. */
   readonly key = ''
   readonly #datastore: 'memory' | 'sqlite' | 'postgres'
-  /** Null: in a folder of its own, where it is on disk. */
+  /** Null: a temporary directory, if the datastore is on disk. */
   readonly #uri: string | null
   #directory: string | null = null
   #server: PeerServer | null = null
@@ -75,7 +78,7 @@ export class OpenFga implements WritablePeer {
   #model = ''
 
   constructor(datastore: 'memory' | 'sqlite')
-  /** Of PostgreSQL: an empty database. */
+  /** `uri`: URI of an empty PostgreSQL database. */
   constructor(datastore: 'postgres', uri: string)
   constructor(datastore: 'memory' | 'sqlite' | 'postgres', uri: string | null = null) {
     this.name = `${titleOf(OPENFGA)} (HTTP, ${datastore})`
@@ -95,7 +98,7 @@ export class OpenFga implements WritablePeer {
     return this.#server!.client
   }
 
-  /** With the model, and without a fact. */
+  /** Starts the server with the model and without facts. */
   async start(): Promise<void> {
     this.#directory = mkdtempSync(join(tmpdir(), 'verdict-openfga-'))
     const store = [`--datastore-engine=${this.#datastore}`]
@@ -120,7 +123,7 @@ export class OpenFga implements WritablePeer {
     this.#model = (model as { authorization_model_id: string }).authorization_model_id
   }
 
-  /** The request that makes these. */
+  /** The request that creates these tuples. */
   writeOf(relationships: readonly Relationship[]): PeerRequest {
     const writes = { tuple_keys: relationships.map(tupleOf) }
     return { path: `${this.#store}/write`, body: { writes, authorization_model_id: this.#model } }

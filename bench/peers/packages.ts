@@ -1,9 +1,9 @@
-/** The packages of the products that the benches compare with. */
+/** Installs the packages of the products that the benches compare with. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** Not with the service: nobody who only runs it needs them. */
+/** They are not installed with the service, because only this bench needs them. */
 export function installPackages(): void {
   const directory = fileURLToPath(new URL('.', import.meta.url))
   if (existsSync(`${directory}node_modules`)) return

@@ -1,10 +1,13 @@
-/** A server of somebody else's, in a process of its own on loopback, asked with JSON over HTTP. */
+/** A server of another product, in a separate process on loopback, queried with JSON over HTTP. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { createServer } from 'node:net'
 
-/** The caller's core, too: one question at a time leaves it free while it is answered. Ours has the same. */
+/**
+ * Includes the core of the caller, which is idle while it waits for a response. The same applies to this
+ * service.
+ */
 export const CORES = '0,1'
 const TRIES_MAX = 100
 const TRY_EVERY_MS = 100
@@ -18,7 +21,10 @@ export class PeerServer {
     this.client = client
   }
 
-  /** Starts the command, which listens on `port`, and waits until it is healthy. Throws when that takes ten seconds. */
+  /**
+   * Starts the command, which listens on `port`, and waits until it is healthy. Throws if that takes ten
+   * seconds.
+   */
   static async start(
     command: readonly string[],
     port: number,
@@ -52,7 +58,7 @@ export class PeerServer {
   }
 }
 
-/** One request after the other, on one connection. */
+/** Sends one request after the other, on one connection. */
 export class JsonClient {
   readonly #agent = new Agent({ keepAlive: true })
   readonly address: string
@@ -63,7 +69,7 @@ export class JsonClient {
     this.#headers = headers
   }
 
-  /** The answer's body. Throws when it is not a good one, and when the signal aborts. */
+  /** Returns the body of the response. Throws for an error response or when the signal aborts. */
   post(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const headers = { ...this.#headers, 'content-type': 'application/json' }

@@ -1,27 +1,29 @@
-/** Somebody else's way to answer the questions of the drive. */
+/** Interface of other products that can decide the checks of the drive. */
 import type { Change } from '../../src/model/change.ts'
 import type { Query } from '../../src/model/decision.ts'
 import type { JsonClient } from './peer-server.ts'
 
 export interface Peer {
   readonly name: string
-  /** What of the model it does not keep or work out by itself, for the table. */
+  /** Features of the model that the product does not support, for the table. */
   readonly cannot: string
-  /** A server, asked over HTTP, and not a library in this process. */
+  /** True for a server that is queried over HTTP, false for a library in this process. */
   readonly isOverHttp: boolean
-  /** Takes the dataset. Throws when the signal aborts, if it loads in parts. */
+  /** Loads the dataset. If it loads in parts, throws when the signal aborts. */
   load(facts: Facts, signal: AbortSignal): Promise<void>
   check(query: Query): boolean | Promise<boolean>
-  /** Up to `BATCH` questions in one request, where there is one for questions of different users. */
+  /**
+   * Sends up to `BATCH` checks in one request. Absent if there is no request for checks of different users.
+   */
   checkBatch?(queries: readonly Query[]): Promise<boolean[]>
   close(): Promise<void>
 }
 
-/** A server that is asked to write by somebody else's client. */
+/** A server that receives writes through the client of the bench. */
 export interface WritablePeer extends Peer {
-  /** What it takes in one write unless told otherwise. */
+  /** Default limit of one write. */
   readonly mostAtOnce: number
-  /** What a request shows as its bearer. */
+  /** Bearer token of requests. */
   readonly key: string
   readonly client: JsonClient
   start(): Promise<void>
@@ -34,16 +36,16 @@ export interface PeerRequest {
   readonly body: object
 }
 
-/** What OpenFGA takes at once unless told otherwise. */
+/** Default limit of OpenFGA. */
 export const BATCH = 50
 
-/** The drive's facts, sorted by what they mean. Names are `type:key`, users their keys. */
+/** The facts of the drive, by meaning. Names are `type:key`; users are named by their keys. */
 export interface Facts {
-  /** Users and groups, and the groups they are in. */
+  /** Users and groups, and the groups that they are in. */
   readonly memberOf: ReadonlyMap<string, readonly string[]>
-  /** Documents and folders, and the folders they lie in. */
+  /** Documents and folders, and the folders that they are in. */
   readonly parentOf: ReadonlyMap<string, readonly string[]>
-  /** Who, users and groups, holds which roles where. */
+  /** Roles of users and groups on instances. */
   readonly grants: readonly Grant[]
   readonly count: number
 }
@@ -89,10 +91,10 @@ export function factsOf(changes: Iterable<Change>): Facts {
   return { memberOf, parentOf, grants: [...grants.values()], count }
 }
 
-/** A fact as the servers take it that follow Zanzibar. Names are `type:key`, of users, too. */
+/** A fact in the form of servers that follow Zanzibar. Names are `type:key`, including users. */
 export interface Relationship {
   readonly subject: string
-  /** Not the group itself, but who is in it. */
+  /** True if the subject is not the group itself, but its members. */
   readonly isOfMembers: boolean
   readonly relation: string
   readonly object: string
@@ -121,7 +123,7 @@ function* eachRelationship({ memberOf, parentOf, grants }: Facts): Iterable<Rela
   for (const { who, role, on } of grants) yield held(who, role, on)
 }
 
-/** A name and everything above it. */
+/** A name and all its ancestors. */
 export function closureOf(of: ReadonlyMap<string, readonly string[]>, name: string): string[] {
   const found = new Set([name])
   for (const one of found) for (const above of of.get(one) ?? []) found.add(above)

@@ -1,4 +1,7 @@
-/** A PostgreSQL of the distribution's with its stock settings: in a process of its own, on loopback, its data in a temporary folder. */
+/**
+ * A PostgreSQL server from the distribution with its default settings: a separate process on loopback, with
+ * its data in a temporary directory.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -6,18 +9,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CORES, freePort } from './peer-server.ts'
 
-/** Where Debian and its like have them, a folder for each release. */
+/** Directory of Debian and its derivatives, with a subdirectory per release. */
 const RELEASES = '/usr/lib/postgresql'
 const SUPERUSER = 'postgres'
 
-/** Who it runs as, where this process is root: it refuses root. */
+/** User that the server runs as if this process is root, because PostgreSQL refuses to run as root. */
 interface Owner {
   readonly uid?: number
   readonly gid?: number
 }
 
 export class PostgresServer {
-  /** As a table has it: `PostgreSQL 15`. */
+  /** Title for a table: `PostgreSQL 15`. */
   readonly title: string
   readonly #release: string
   readonly #owner: Owner
@@ -26,7 +29,7 @@ export class PostgresServer {
   #child: ChildProcess | null = null
   readonly #killAtExit = () => this.#child?.kill('SIGKILL')
 
-  /** Null, and a line that says why, where it cannot be had. */
+  /** Null if it is not available; prints the reason. */
   static async start(): Promise<PostgresServer | null> {
     try {
       const server = new PostgresServer(newestRelease(), owner(), await freePort())
@@ -48,18 +51,18 @@ export class PostgresServer {
     process.once('exit', this.#killAtExit)
   }
 
-  /** A new database's URL. */
+  /** Creates a database and returns its URL. */
   database(name: string): string {
     this.#run('createdb', '--host=127.0.0.1', `--port=${this.#port}`, `--username=${SUPERUSER}`, name)
     return `postgres://${SUPERUSER}@127.0.0.1:${this.#port}/${name}?sslmode=disable`
   }
 
-  /** Ends it and removes its data. */
+  /** Stops the server and removes its data. */
   async stop(): Promise<void> {
     const child = this.#child
     if (child && child.exitCode === null && child.signalCode === null) {
       const ended = once(child, 'exit')
-      // It waits for nobody who is connected.
+      // This signal does not wait for connected clients.
       child.kill('SIGINT')
       await ended
     }
@@ -91,7 +94,7 @@ export class PostgresServer {
     execFileSync(programOf(this.#release, program), args, { ...this.#options(), stdio: 'pipe' })
   }
 
-  /** The folder that this process runs in may be closed to the owner. */
+  /** The other user may not be able to access the working directory of this process. */
   #options() {
     return { ...this.#owner, cwd: this.#directory }
   }
@@ -101,7 +104,7 @@ function programOf(release: string, name: string): string {
   return join(RELEASES, release, 'bin', name)
 }
 
-/** Throws where there is none. */
+/** Throws if there is none. */
 function newestRelease(): string {
   const releases = existsSync(RELEASES) ? readdirSync(RELEASES) : []
   const [newest] = releases
@@ -111,7 +114,7 @@ function newestRelease(): string {
   return newest
 }
 
-/** Throws where this process is root and the package's user is not there. */
+/** Throws if this process is root and the user of the package does not exist. */
 function owner(): Owner {
   if (process.getuid!() !== 0) return {}
   const id = (what: string) =>
@@ -119,7 +122,9 @@ function owner(): Owner {
   return { uid: id('-u'), gid: id('-g') }
 }
 
-/** Resolves when it takes connections; throws when it ends before. It goes on being read. */
+/**
+ * Resolves when the server accepts connections; throws if it ends before. The output continues to be read.
+ */
 async function saysReady(child: ChildProcess): Promise<void> {
   let said = ''
   await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,6 @@
-/** The SpiceDB server, over HTTP, with its datastore in memory or in PostgreSQL: one relationship a fact. */
+/**
+ * The SpiceDB server, over HTTP, with its datastore in memory or in PostgreSQL: one relationship per fact.
+ */
 import { execFileSync } from 'node:child_process'
 import type { Query } from '../../src/model/decision.ts'
 import { binaryOf, SPICEDB, titleOf } from './go-servers.ts'
@@ -12,10 +14,10 @@ import {
 import { freePort, type JsonClient, PeerServer } from './peer-server.ts'
 
 const KEY = 'bench-key'
-/** What it takes at once unless told otherwise. */
+/** Default limit of relationships per write. */
 const RELATIONSHIPS_A_WRITE = 1_000
 
-/** Only actions go up the tree, as in the model for OpenFGA. */
+/** Only actions are inherited up the tree, as in the model for OpenFGA. */
 const tree = (type: string) => `
 definition ${type} {
   relation parent: folder
@@ -41,10 +43,13 @@ export class SpiceDb implements WritablePeer {
   readonly isOverHttp = true
   readonly mostAtOnce = RELATIONSHIPS_A_WRITE
   readonly key = KEY
-  /** Of PostgreSQL, an empty database; null: in memory. */
+  /** URI of an empty PostgreSQL database; null for a datastore in memory. */
   readonly #uri: string | null
   #server: PeerServer | null = null
-  /** Of the last load: what is answered must know it. Without one it must know all there is. */
+  /**
+   * Token of the last load, which decisions must reflect. Without a token, decisions must be fully
+   * consistent.
+   */
   #token: string | null = null
 
   constructor(uri: string | null = null) {
@@ -65,7 +70,7 @@ export class SpiceDb implements WritablePeer {
     return this.#server!.client
   }
 
-  /** With the schema, and without a fact. */
+  /** Starts the server with the schema and without facts. */
   async start(): Promise<void> {
     const port = await freePort()
     const store =
@@ -93,7 +98,7 @@ export class SpiceDb implements WritablePeer {
     await this.client.post('/v1/schema/write', { schema: SCHEMA })
   }
 
-  /** The request that makes these. */
+  /** The request that creates these relationships. */
   writeOf(relationships: readonly Relationship[]): PeerRequest {
     const updates = relationships.map(relationship => ({
       operation: 'OPERATION_CREATE',

@@ -1,11 +1,13 @@
 /**
- * How long a node takes to be ready beside a Redis with 3M facts: without a local copy, again with that of its last run, and
- * with that of a run which was killed. What memory it takes at most, what Redis takes for a fact, and, as a floor, how long
- * reading all rows out of Redis takes. The answers of each node are compared with what is known by construction.
+ * Time until a node is ready on a Redis with 3M facts: without a local replica, with that of its last run,
+ * and with that of a run that was killed. Also measures the peak memory of the node, the memory of Redis per
+ * fact and, as a lower bound, the time for reading all rows from Redis. The decisions of each node are
+ * compared with those known by construction.
  *
- *     node --disable-warning=ExperimentalWarning --max-old-space-size=8000 bench/redis/first-load.ts [millions of facts] [--without-lists]
+ *     node --disable-warning=ExperimentalWarning --max-old-space-size=8000 bench/redis/first-load.ts
+ *     [millions of facts] [--without-lists]
  *
- * Lists are built behind a first load, for minutes; `--without-lists` does not wait for them.
+ * Secondary indexes are built for minutes after a first load; `--without-lists` does not wait for them.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -62,7 +64,10 @@ async function check(node: NodeProcess, large: LargeEnvironment): Promise<void> 
     throw new Error(`${wrong.length} wrong answers, the first for ${JSON.stringify(wrong[0])}`)
 }
 
-/** Waits until management answers, i.e. until the lists are there. Returns the number of assignments it tells. */
+/**
+ * Waits until management responds, that is, until the secondary indexes are built. Returns the reported
+ * number of assignments.
+ */
 async function assignmentCount(node: NodeProcess): Promise<number> {
   for (;;) {
     const path = '/v2/facts/default/default/role_assignments?include_total_count=true&per_page=1'
@@ -72,7 +77,7 @@ async function assignmentCount(node: NodeProcess): Promise<number> {
   }
 }
 
-/** Waits for the lists, and writes something behind them. */
+/** Waits for the secondary indexes, and then writes a user. */
 async function listed(node: NodeProcess): Promise<void> {
   const assignments = await assignmentCount(node)
   if (assignments !== factCount(SIZE) - SIZE.documents)

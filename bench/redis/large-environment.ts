@@ -1,6 +1,6 @@
 /**
- * An environment of millions of facts, written into Redis straight through its ledger, and questions about it whose answers
- * are known by construction: a user may read their own documents, and those in their own folders.
+ * An environment of millions of facts, written directly into Redis through its ledger, and checks with
+ * decisions known by construction: a user can read their own documents, and those in their own folders.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { StoredRecord } from '#model/records.ts'
@@ -17,18 +17,18 @@ export interface Size {
   readonly users: number
   readonly documents: number
   readonly folders: number
-  /** Direct roles on documents, for each user. */
+  /** Direct roles on documents per user. */
   readonly documentsPerUser: number
-  /** Roles on folders, for each user. */
+  /** Roles on folders per user. */
   readonly foldersPerUser: number
 }
 
-/** Assignments, and one tuple for each document, which lies in one folder. */
+/** Number of assignments, plus one tuple per document, which is in one folder. */
 export function factCount({ users, documents, documentsPerUser, foldersPerUser }: Size): number {
   return users * (documentsPerUser + foldersPerUser) + documents
 }
 
-/** What has to be there before, as requests to a node. */
+/** The required schema, as requests to a node. */
 export const SCHEMA = [
   { key: 'folder', name: 'Folder', actions: {}, roles: { viewer: { name: 'Viewer' } } },
   {
@@ -57,7 +57,7 @@ export class LargeEnvironment {
   readonly #folderIds: string[] = []
   #rows: StoredRecord[] = []
 
-  /** In an environment that has the schema and nothing else. */
+  /** Opens an environment that contains only the schema. */
   static async open(ledger: Ledger, size: Size): Promise<LargeEnvironment> {
     const schema: StoredRecord[] = []
     for await (const rows of ledger.rows()) schema.push(...rows.map(row => decodeRecord(row)))
@@ -111,7 +111,7 @@ export class LargeEnvironment {
     await this.#flush()
   }
 
-  /** Questions with their answers; a third of them is about an own document. */
+  /** Checks with their decisions; a third of them are on the user's own documents. */
   questions(
     count: number,
   ): { readonly user: string; readonly document: string; readonly isAllowed: boolean }[] {
@@ -125,7 +125,7 @@ export class LargeEnvironment {
     })
   }
 
-  /** Primes and no divisors of the numbers: no user gets one twice. */
+  /** Steps are primes that do not divide the numbers, so that no user gets a document twice. */
   #documentsOf(user: number): number[] {
     const { documents, documentsPerUser } = this.#size
     return Array.from({ length: documentsPerUser }, (_, nth) => (user * 31 + nth * 65_537) % documents)

@@ -1,4 +1,4 @@
-/** One node of several on a Redis: the service as its operator runs it, with a data directory of its own. */
+/** One node of several on a Redis: the service as an operator runs it, with a separate data directory. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ export interface Answer {
 }
 
 export interface CallOptions {
-  /** Default: the environment's. */
+  /** Default: the key of the environment variables. */
   readonly key?: string
   readonly minRevision?: string
 }
@@ -26,10 +26,10 @@ export class NodeProcess {
   readonly #child: ChildProcess
   readonly #address: string
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 })
-  /** What the log said, one object a line. */
+  /** Log of the process, one object per line. */
   readonly log: readonly Record<string, unknown>[]
 
-  /** Resolves when it is ready. */
+  /** Resolves when the node is ready. */
   static async start(options: {
     readonly storeUrl: string
     readonly directory: string
@@ -64,7 +64,7 @@ export class NodeProcess {
       const headers = {
         authorization: `Bearer ${options.key ?? API_KEY}`,
         'content-type': 'application/json',
-        // Node leaves it out for a DELETE.
+        // Node omits this header for a DELETE.
         'content-length': Buffer.byteLength(text),
         ...(options.minRevision !== undefined && { 'x-min-revision': options.minRevision }),
       }
@@ -86,7 +86,7 @@ export class NodeProcess {
     })
   }
 
-  /** As `call`; throws unless it succeeds. */
+  /** Like `call`; throws unless the request succeeds. */
   async done(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Answer> {
     const answer = await this.call(method, path, body, options)
     if (answer.status >= 300)
@@ -94,14 +94,14 @@ export class NodeProcess {
     return answer
   }
 
-  /** Memory now, its own and that of mapped files, and the most there was of both together; bytes. */
+  /** Current anonymous memory, current memory of mapped files, and the peak of both together, in bytes. */
   memory(): { readonly anonymous: number; readonly mapped: number; readonly peak: number } {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
     const bytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)![1]) * 1_024
     return { anonymous: bytes('RssAnon') + bytes('RssShmem'), mapped: bytes('RssFile'), peak: bytes('VmHWM') }
   }
 
-  /** Stops it where it is, as a suspended machine is, until `thaw`. */
+  /** Suspends the process, like a suspended machine, until `thaw`. */
   freeze(): void {
     this.#child.kill('SIGSTOP')
   }
@@ -114,7 +114,7 @@ export class NodeProcess {
     return this.#end('SIGTERM')
   }
 
-  /** Without a chance to put anything in order. */
+  /** Kills the process without a chance to clean up. */
   kill(): Promise<void> {
     return this.#end('SIGKILL')
   }

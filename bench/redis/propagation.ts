@@ -1,10 +1,10 @@
 /**
- * How soon a change that one node answered is decided by on another: two nodes and a Redis, 500 writes a second to the first
- * at fixed moments, whether the former ones are answered or not. Some of the writes are watched, each for a user of its own, so
- * that nothing but that write can change the answer. Half of the watched ones: from the moment their answer is there, the
- * other node is asked, one question after the other, until it decides by it. The other half: it is asked once, with the
- * revision of the answer. The floor beside it: how long one such question takes. Keys that the first node makes and
- * revokes meanwhile are watched in the same way.
+ * Delay until a change that one node has completed is in effect on another: two nodes and a Redis, 500 writes
+ * per second to the first node at fixed times, whether or not earlier ones have completed. Some of the writes
+ * are observed, each for a separate user, so that only this write can change the decision. For half of them,
+ * the other node is queried repeatedly after the response until the change is in effect. For the other half,
+ * it is queried once with the revision of the response. The duration of one such query is measured as a lower
+ * bound. Keys that the first node creates and revokes in the meantime are observed in the same way.
  *
  *     node --disable-warning=ExperimentalWarning bench/redis/propagation.ts
  */
@@ -21,10 +21,10 @@ const WRITES_PER_SECOND = 500
 const SECONDS = 20
 const WARM_UP_SECONDS = 4
 const USERS = 1_000
-/** Every so many writes one is watched: some 30 a second, so that the questions are no load of their own. */
+/** One in this many writes is observed: about 30 per second, so that the checks add little load. */
 const WATCHED = 17
 const TOTAL = WRITES_PER_SECOND * (SECONDS + WARM_UP_SECONDS)
-/** A watched change that is not in force by then never will be. */
+/** Time after which an observed change is considered lost. */
 const WATCH_MS_MAX = 30_000
 const KEYS_PER_SECOND = 2
 
@@ -44,7 +44,7 @@ async function arrange(node: NodeProcess): Promise<void> {
     key: 'plan',
     tenant: 'default',
   })
-  // Of the watched users every other one has the role, and is to lose it.
+  // Every other observed user starts with the role, and loses it.
   await node.done(
     'POST',
     `${FACTS}/role_assignments/bulk`,
@@ -67,7 +67,7 @@ async function allows(node: NodeProcess, user: string, options: CallOptions = {}
   return (body as { allow: boolean }).allow
 }
 
-/** A role given or taken. */
+/** Assigns or unassigns a role. */
 interface Write {
   readonly user: string
   readonly isGranted: boolean
@@ -85,7 +85,7 @@ function write(node: NodeProcess, { user, isGranted }: Write): Promise<Answer> {
   return node.done(isGranted ? 'POST' : 'DELETE', `${FACTS}/role_assignments`, assignment(user))
 }
 
-/** Asks until the answer is that; milliseconds since the beginning. */
+/** Queries until the result is `wanted`; returns the milliseconds since the start. */
 async function msUntil(wanted: unknown, ask: () => Promise<unknown>, what: string): Promise<number> {
   const from = performance.now()
   while ((await ask()) !== wanted) {
@@ -95,7 +95,10 @@ async function msUntil(wanted: unknown, ask: () => Promise<unknown>, what: strin
   return performance.now() - from
 }
 
-/** Makes keys on one node and revokes them, and looks how soon the other opens to them and closes. */
+/**
+ * Creates keys on one node and revokes them, and measures the delay until the other node accepts and rejects
+ * them.
+ */
 async function watchKeys(
   [one, other]: readonly [NodeProcess, NodeProcess],
   count: number,
@@ -143,7 +146,7 @@ try {
     const isWatched = index % WATCHED === 0
     const nth = index / WATCHED
     const change = isWatched ? watchedWrite(nth) : unwatchedWrite(index - Math.ceil(index / WATCHED))
-    // Where writes fall behind by seconds, those for one user must not overtake each other.
+    // If writes lag by seconds, those for one user must stay in order.
     const former = writing.get(change.user)
     const written = Promise.resolve(former).then(() => write(one, change))
     writing.set(change.user, written)
@@ -170,7 +173,7 @@ try {
   await Promise.race([Promise.all(pending), failure.promise])
   const seconds = (performance.now() - startedAt) / 1_000
   const keyLags = await Promise.race([watchingKeys, failure.promise])
-  // Everything that was written is there on both, by lists as by decisions.
+  // Verifies that both nodes have all written data, in lists and in decisions.
   const counts = await Promise.all(
     [one, other].map(async node => {
       const { body } = await node.done('GET', `${FACTS}/role_assignments?include_total_count=true&per_page=1`)

@@ -1,4 +1,7 @@
-/** How long single checks take: of one thread against its load, of nodes that have everything, with and without one of them. */
+/**
+ * Latency of single checks: of one thread by its load, and of nodes with full copies, with and without the
+ * loss of a node.
+ */
 import { runFleet, wholeCopies } from './fleet.ts'
 import { PLAIN_CHECK } from './http-thread.ts'
 import { INPUTS as I } from './inputs.ts'

@@ -1,4 +1,7 @@
-/** Simulated time: what is to happen, in order. Seconds. What happens at one moment happens in a fixed order, so a run can be repeated. */
+/**
+ * Simulated time in seconds: future events in order. Simultaneous events occur in a fixed order, so that a
+ * run is reproducible.
+ */
 
 export interface Happening {
   happen(): void
@@ -27,7 +30,7 @@ export class Clock {
     happenings[at] = happening
   }
 
-  /** Lets everything happen up to then. */
+  /** Processes all events up to the given time. */
   run(until: number): void {
     while (this.#times.length > 0 && this.#times[0]! <= until) {
       this.now = this.#times[0]!

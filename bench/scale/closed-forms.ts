@@ -1,11 +1,14 @@
-/** What queueing theory says of one server with arrivals at random: the judge of the simulation. Seconds, and a second. */
+/**
+ * Results of queueing theory for one server with random arrivals, used to verify the simulation. Times are in
+ * seconds, rates per second.
+ */
 
-/** Time within which this share of the requests is answered where service takes random (exponential) times: M/M/1. */
+/** Time within which this share of the requests completes, for random (exponential) service times: M/M/1. */
 export function markovResponseAt(share: number, arrivals: number, service: number): number {
   return -Math.log(1 - share) / (1 / service - arrivals)
 }
 
-/** Mean wait before a service of whichever distribution (Pollaczek and Khinchine): M/G/1. */
+/** Mean wait for any distribution of service times (Pollaczek and Khinchine): M/G/1. */
 export function meanWait(
   arrivals: number,
   service: { readonly mean: number; readonly meanSquare: number },
@@ -13,12 +16,12 @@ export function meanWait(
   return (arrivals * service.meanSquare) / (2 * (1 - arrivals * service.mean))
 }
 
-/** How much longer the mean wait is where a server that has gone to sleep takes so long to wake, always the same. */
+/** Increase of the mean wait if an idle server sleeps and takes a constant time to wake. */
 export function meanWaitForWaking(arrivals: number, wake: number): number {
   return (2 * wake + arrivals * wake ** 2) / (2 * (1 + arrivals * wake))
 }
 
-/** The share of requests that wait no longer than that where all services take the same time (Erlang): M/D/1. */
+/** Share of requests that wait at most this long if all service times are equal (Erlang): M/D/1. */
 export function shareWithin(wait: number, arrivals: number, service: number): number {
   let sum = 0
   let term: number

@@ -1,4 +1,7 @@
-/** Whole copies against indexes by tenant: what a fleet of each takes, and what tenants of unlike sizes do to it. */
+/**
+ * Full copies compared with indexes by tenant: the resources of a fleet of each, and the effect of tenants of
+ * different sizes.
+ */
 import { type FleetPlan, type FleetRun, runFleet, wholeCopies } from './fleet.ts'
 import { INPUTS as I } from './inputs.ts'
 import {
@@ -173,7 +176,7 @@ function busiest({ busy }: FleetRun): number {
   return busy.indexOf(Math.max(...busy))
 }
 
-/** A line that grows as long as it is measured has no percentile. */
+/** A queue that grows during the whole measurement has no percentile. */
 function toldLoss({ busy, latencies }: FleetRun): readonly [string, string] {
   const most = Math.max(...busy)
   return most > 0.98 ? ['over', '–'] : [percent(most), ms(latencies.at(0.99))]

@@ -1,4 +1,7 @@
-/** Single checks on many nodes: who holds what, who is asked, what each node has to do, and how long callers wait. */
+/**
+ * Simulates single checks on many nodes: the placement of the data, the node that receives each check, the
+ * work of each node, and the latency for callers.
+ */
 import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
 import { type HttpThread, httpThread } from './http-thread.ts'
@@ -6,9 +9,9 @@ import { INPUTS as I, seconds } from './inputs.ts'
 import { Latencies } from './latencies.ts'
 import { arriveAtRandom } from './sources.ts'
 
-/** What is asked about as one: an index of some tenants, and the nodes that have it. */
+/** A unit of checks: an index of some tenants, and the nodes that hold it. */
 export interface Piece {
-  /** Of all checks. */
+  /** Share of all checks. */
   readonly share: number
   readonly nodes: readonly number[]
 }
@@ -19,19 +22,24 @@ export interface FleetPlan {
   readonly threads: number
   readonly pieces: readonly Piece[]
   readonly checksPerSecond: number
-  /** Of the checks, how many come to a node that must ask another one. */
+  /** Share of the checks that arrive at a node that must forward them. */
   readonly forwardedShare?: number
-  /** A node that is gone; its checks go to the other nodes that have the piece, and there are some. */
+  /**
+   * A lost node. Its checks go to the other nodes that hold the piece, of which there must be at least one.
+   */
   readonly lost?: number
 }
 
 export interface FleetRun {
   readonly latencies: Latencies
-  /** Of each node, by its threads' time. */
+  /** Utilization of the threads of each node. */
   readonly busy: readonly number[]
 }
 
-/** What a node takes to hand a request on, and to hand the answer back: a request of the floor each. */
+/**
+ * Time for a node to forward a request and to return the response, each like a request to the baseline
+ * server.
+ */
 const FORWARD = 1 / 126_000
 const SETTLING_SECONDS = 0.2
 
@@ -70,7 +78,7 @@ export function runFleet(plan: FleetPlan, runSeconds: number, seed = 1): FleetRu
   return { latencies, busy: nodes.map(busyOf) }
 }
 
-/** From a number in [0, 1) to the place of the share that it falls into. */
+/** Maps a number in [0, 1) to the index of the share that it falls into. */
 function pickerByShare(shares: readonly number[]): (at: number) => number {
   const ends = new Float64Array(shares.length)
   let sum = 0

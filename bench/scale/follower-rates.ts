@@ -1,6 +1,7 @@
 /**
- * What a commit costs Redis, and how fast a node follows: one node writes while another is frozen, then the other one goes on and catches
- * up; at last both are awake while as much is written again. What Redis spends more then is what one more reader costs.
+ * Cost of a commit for Redis, and the speed of a follower. One node writes while another is frozen; then the
+ * other one resumes and catches up; finally, both run while the same number of writes is repeated. The
+ * additional cost of Redis then is that of one more reader.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,30 +16,36 @@ import { NodeProcess } from '../redis/node-process.ts'
 const FACTS = '/v2/facts/default/default'
 const USERS = 1_000
 const REACHED_MS_MAX = 60_000
-/** By callers who write at once: alone each commit is read by itself, many are read together. */
+/**
+ * Number of concurrent callers: with one, each commit is read separately; with many, commits are read
+ * together.
+ */
 const ALONE = { callers: 1, writes: 1_500 }
 const MANY = { callers: 32, writes: 6_000 }
-/** Commits before anything counts, so that both nodes have compiled their code. */
+/** Commits before the measurement, so that both nodes have compiled their code. */
 const WARM_UP = { callers: 32, writes: 1_000 }
 
 type Load = typeof ALONE
 
 export interface FollowerRates {
-  /** Single changes over HTTP, on the same two cores as all the rest. */
+  /** Single changes over HTTP, on the same two cores as all other processes. */
   readonly writesPerSecondByOne: number
   readonly writesPerSecondByMany: number
-  /** Commits that a node which was frozen takes in, a second: copy and index. */
+  /** Commits per second that a node applies after it was frozen, to its replica and index. */
   readonly followedPerSecond: number
-  /** Processor time of Redis for a commit, with its writer's own reading. */
+  /** Processor time of Redis per commit, including the reads of its writer. */
   readonly redisUsPerCommit: number
-  /** What one more node that follows costs Redis: for the message of each commit, for each read of the log, for each commit read. */
+  /**
+   * Cost of an additional follower for Redis: per commit message, per read of the log, and per commit that is
+   * read.
+   */
   readonly redisUsPerMessage: number
   readonly redisUsPerRead: number
   readonly redisUsPerCommitRead: number
   readonly logBytesPerCommit: number
-  /** What Redis sends a node that catches up. */
+  /** Bytes per commit that Redis sends to a node that catches up. */
   readonly sentBytesPerCommit: number
-  /** Rows of a commit in Redis: instance, assignment, entry of the audit log. */
+  /** Size in Redis of the rows of a commit: instance, assignment and audit log entry. */
   readonly rowBytesPerCommit: number
 }
 
@@ -75,7 +82,7 @@ export async function measureFollower() {
 }
 
 function ratesOf(alone: Measured, many: Measured, logBytesPerCommit: number): FollowerRates {
-  // Three unknowns: what all commits cost, what is read singly, what is read together.
+  // Solves for three unknowns: the cost of every commit, of separate reads, and of combined reads.
   const redisUsPerRead =
     (alone.follower.redisUs - many.follower.redisUs) / (alone.follower.reads - many.follower.reads)
   return {
@@ -94,7 +101,7 @@ function ratesOf(alone: Measured, many: Measured, logBytesPerCommit: number): Fo
 
 type Measured = Awaited<ReturnType<typeof measure>>
 
-/** Each figure of a commit. */
+/** Each figure is per commit. */
 async function measure(
   { link, writes, other }: { readonly link: RedisLink; readonly writes: Writes; readonly other: NodeProcess },
   load: Load,
@@ -139,7 +146,7 @@ async function arrange(node: NodeProcess): Promise<void> {
 
 const userOf = (nth: number): string => `user-${nth % USERS}`
 
-/** New instances with a role on each, each a change of its own. */
+/** New instances with a role on each, each as a separate change. */
 class Writes {
   readonly #node: NodeProcess
   count = 0
@@ -177,7 +184,7 @@ class Writes {
   }
 }
 
-/** Resolves when that node decides by the revision; throws when it does not come to. */
+/** Resolves when the node makes decisions at this revision; throws if it does not reach it. */
 async function reached(node: NodeProcess, minRevision: string): Promise<void> {
   const question = {
     user: { key: userOf(0) },
@@ -190,7 +197,7 @@ async function reached(node: NodeProcess, minRevision: string): Promise<void> {
   }
 }
 
-/** Throws unless every written change decides there, and its neighbour does not. */
+/** Throws unless every written change is in effect on the node, and the following one is not. */
 async function judge(node: NodeProcess, count: number): Promise<void> {
   for (let from = 0; from < count; from += 500) {
     const questions = Array.from({ length: 1_000 }, (_, index) => ({

@@ -1,6 +1,7 @@
 /**
- * An HTTP thread that decides, as a station: each question takes as long, every so often the collector stops the thread, and now and then
- * the machine does. It sleeps when nobody asks, and wakes for the next question.
+ * An HTTP thread that makes decisions, as a station: each check takes the same time, the garbage collector
+ * stops the thread regularly, and the machine does so occasionally. An idle thread sleeps, and wakes for the
+ * next check.
  */
 import type { Random } from '#testing/data/random.ts'
 import type { Clock } from './clock.ts'
@@ -8,25 +9,28 @@ import { INPUTS as I, seconds } from './inputs.ts'
 import { arriveAtRandom } from './sources.ts'
 import { Station } from './station.ts'
 
-/** The part of a thread's time that the machine takes. */
+/** Share of a thread's time in which the machine stops it. */
 const STOPPED =
   I.shortStopsPerSecond.value * seconds(I.shortStop) + I.longStopsPerSecond.value * seconds(I.longStop)
 const COLLECTED = seconds(I.collection) / I.checksPerCollection.value
-/** What a question takes where nothing interferes: as much as makes the measured peak. */
+/** Duration of a check without interference, derived from the measured peak. */
 export const PLAIN_CHECK = (1 - STOPPED) / I.peakChecks.value - COLLECTED
 
-/** What the client of the measurement takes for a question. */
+/** Time of the load generator per check. */
 const CLIENT = I.clientShareAtPeak.value / I.peakChecks.value
-/** Of a round trip of somebody alone what is neither service nor client is two sleepers that wake. */
+/**
+ * The round trip of a single client without the time of the service and of the client consists of waking both
+ * threads.
+ */
 export const WAKE = (seconds(I.roundTripAlone) - 1 / I.peakChecks.value - CLIENT) / 2
 
 export interface HttpThread {
   readonly station: Station
-  /** The time of one question. */
+  /** Duration of one check. */
   work(): number
 }
 
-/** `speed`: of the measured thread, which had a core and a cache for itself. */
+/** `speed`: relative to the measured thread, which had a core and a cache for itself. */
 export function httpThread(clock: Clock, random: Random, speed = 1): HttpThread {
   const station = new Station(clock, { wakeSeconds: WAKE })
   stopNowAndThen(clock, random, station)
@@ -36,7 +40,7 @@ export function httpThread(clock: Clock, random: Random, speed = 1): HttpThread 
   return { station, work: () => (random.next() < chance ? plain + collection : plain) }
 }
 
-/** The client of the measurement: a thread on a core of the same machine. */
+/** The load generator of the measurement: a thread on a core of the same machine. */
 export function measuringClient(clock: Clock, random: Random): HttpThread {
   const station = new Station(clock, { wakeSeconds: WAKE })
   stopNowAndThen(clock, random, station)

@@ -1,4 +1,7 @@
-/** What the index of one environment takes and gives: bytes a fact, facts loaded and commits applied a second, bytes kept and read again. */
+/**
+ * Memory and speed of the index of one environment: bytes per fact, facts loaded and commits applied per
+ * second, bytes saved and restored per second.
+ */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,19 +28,19 @@ export interface IndexRates {
   readonly facts: number
   readonly graphBytesPerFact: number
   readonly closureBytesPerFact: number
-  /** Facts, with the things they are about and all closures. */
+  /** Facts, including their entities and all closures. */
   readonly loadedPerSecond: number
-  /** Commits of an instance and a role on it, applied in the writer's thread while readers may look. */
+  /** Commits of an instance and a role on it, applied in the writer thread while readers can be active. */
   readonly commitsPerSecond: number
-  /** Of V8's heap, for each user and instance, while an index is made of rows. */
+  /** V8 heap per user and instance while an index is built from rows. */
   readonly heapBytesPerThing: number
-  /** To disk, flushed. */
+  /** Written to disk and flushed. */
   readonly keptBytesPerSecond: number
-  /** From files that the kernel still has in memory. */
+  /** Read from files in the page cache of the kernel. */
   readonly readBytesPerSecond: number
 }
 
-/** Throws when an answer is wrong, before and after the index was kept. */
+/** Throws if a decision is wrong before or after the index was saved. */
 export async function measureIndex(): Promise<IndexRates> {
   const drive = new Drive('W1', SCALE)
   const [{ writer, reader, facts }, loadSeconds] = timed(() => loadShared(drive))
@@ -65,7 +68,7 @@ export async function measureIndex(): Promise<IndexRates> {
   }
 }
 
-/** What a load keeps of each instance: its id, type and key (`load-changes.ts`). */
+/** Heap of the data that a load keeps per instance: its id, type and key (`load-changes.ts`). */
 function heapOfThings(): number {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
@@ -96,7 +99,7 @@ function commit(writer: SharedIndexWriter, drive: Drive): void {
   }
 }
 
-/** Throws unless everybody may read what they were given, and their neighbour may not. */
+/** Throws unless all users can read the documents that they were granted, and not the next ones. */
 function judge(reader: SharedIndexReader, drive: Drive): void {
   for (let nth = 0; nth < COMMITS; nth += 10) {
     const asked = (user: number) =>
@@ -105,7 +108,7 @@ function judge(reader: SharedIndexReader, drive: Drive): void {
   }
 }
 
-/** Through the very files of a node that stops and starts. */
+/** Uses the files of a node that stops and starts. */
 async function keep(writer: SharedIndexWriter) {
   const directory = mkdtempSync(join(tmpdir(), 'verdict-bench-'))
   let mark: string | null = null

@@ -1,12 +1,13 @@
 /**
- * What the simulation of a fleet goes by, all of it: measured rates, each with the place where it was measured, and what was assumed.
- * Whoever measures anew changes the value here, runs `npm run bench -- scale` and puts the tables into docs/design/fleet-simulation.md.
+ * All inputs of the fleet simulation: measured rates with their sources, and assumptions. After a new
+ * measurement, change the value here, run `npm run bench -- scale` and copy the tables into
+ * docs/design/fleet-simulation.md.
  */
 
 export interface Input {
   readonly value: number
   readonly unit: string
-  /** Where it was measured: a file of bench/results or a document. */
+  /** Source: a file of bench/results, or a document. */
   readonly from: string
 }
 
@@ -17,7 +18,7 @@ const firstLoad = (value: number, unit: string): Input => ({
   from: 'intel-xeon/redis-first-load.json',
 })
 const rates = (value: number, unit: string): Input => ({ value, unit, from: 'amd-epyc/scale-rates.json' })
-/** That file is of a run beside other work; this was another run, on quiet cores. */
+/** The results file is from a run with other load; this value is from another run, on idle cores. */
 const quietRates = (value: number, unit: string): Input => ({
   value,
   unit,
@@ -25,19 +26,19 @@ const quietRates = (value: number, unit: string): Input => ({
 })
 const assumed = (value: number, unit: string): Input => ({ value, unit, from: 'assumed' })
 
-/** Of a machine of two cores, the client on them, too. */
+/** Measured on a machine of two cores, including the client. */
 export const WRITES = {
   embeddedByOne: { value: 670, unit: 'changes/s', from: 'bench writes, embedded, 1 caller' },
   embeddedByMany: { value: 2_400, unit: 'changes/s', from: 'bench writes, embedded, 64 callers' },
   embeddedInBulks: { value: 8_000, unit: 'facts/s', from: 'bench writes, embedded, bulks of 1,000' },
   redisByOne: { value: 302, unit: 'changes/s', from: 'bench scale-rates, Redis, 1 caller' },
   redisByMany: { value: 1_403, unit: 'changes/s', from: 'bench scale-rates, Redis, 32 callers' },
-  // 18,500 before, on quiet cores, and 1.6 times that in turns with it.
+  // 18,500 before, on idle cores, and 1.6 times as fast as that version in an alternating comparison.
   imported: { value: 29_600, unit: 'facts/s', from: 'bench import, embedded' },
 } as const satisfies Record<string, Input>
 
 export const INPUTS = {
-  // An HTTP thread, asked one question at a time on 64 connections.
+  // An HTTP thread that receives one check at a time on each of 64 connections.
   peakChecks: latency(111_800, 'checks/s'),
   roundTripAlone: latency(87, 'µs'),
   clientShareAtPeak: latency(0.744, 'of a core'),
@@ -59,7 +60,8 @@ export const INPUTS = {
   readBytesPerSecond: rates(970e6, 'B/s'),
   // Redis, and nodes that follow it.
   loadedPerSecond: firstLoad(57_700, 'facts/s'),
-  // Half of a load: the index, made of the rows of the local copy. Its part of the log must be there at its end.
+  // Half of a load: building the index from the rows of the local replica. The log must still contain all
+  // commits from the start of this phase when it ends.
   indexedPerSecond: { value: 115_000, unit: 'facts/s', from: 'docs/redis-internals.md: half of a load' },
   scannedPerSecond: firstLoad(212_000, 'facts/s'),
   redisBytesPerFact: firstLoad(181, 'B'),
@@ -83,11 +85,12 @@ export const INPUTS = {
   redisPerMessage: quietRates(1.37, 'µs'),
   redisPerRead: quietRates(60, 'µs'),
   redisPerCommitRead: rates(3.5, 'µs'),
-  // With ids and tenants of what the changes are about: more than in the file, which is of before.
+  // Includes the ids and tenants of changed entities, so it is larger than in the results file, which is
+  // older.
   logBytesPerCommit: { value: 774, unit: 'B', from: 'bench scale-rates' },
   sentBytesPerCommit: { value: 818, unit: 'B', from: 'bench scale-rates' },
   rowBytesPerCommit: rates(726, 'B in Redis: instance, role, entry of the audit log'),
-  // What the code has.
+  // Constants of the code.
   graphBytesMax: { value: 2 ** 32, unit: 'B', from: 'src/engine/shared-index/memory/regions.ts' },
   graphShareToWriters: { value: 15 / 16, unit: '', from: 'src/engine/shared-index/write/graph-room.ts' },
   commitsPerRead: { value: 256, unit: 'commits', from: 'src/store/redis/redis-log.ts' },

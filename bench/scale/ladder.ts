@@ -1,4 +1,7 @@
-/** The bench of latency, simulated: so many connections of one client, each with one question under way. To be compared with what was measured. */
+/**
+ * Simulates the latency bench: a number of connections of one client, each with one check in flight. The
+ * results are compared with measurements.
+ */
 import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
 import { httpThread, measuringClient } from './http-thread.ts'
@@ -6,7 +9,7 @@ import { Latencies } from './latencies.ts'
 
 export interface Rung {
   readonly checksPerSecond: number
-  /** As `wrk` tells them. */
+  /** As reported by `wrk`. */
   readonly latencies: Latencies
 }
 

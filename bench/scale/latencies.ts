@@ -1,4 +1,6 @@
-/** How long things took, counted in classes that are 1 % wide: millions of them take no more room than thousands. */
+/**
+ * Histogram of durations in classes of 1 % width, so that its size does not depend on the number of values.
+ */
 
 const SHORTEST = 1e-7
 const WIDTH = Math.log(1.01)
@@ -20,7 +22,7 @@ export class Latencies {
     return this.#sum / this.count
   }
 
-  /** The time within which this share of all was done. */
+  /** Time within which this share completed. */
   at(share: number): number {
     let left = this.count * share
     for (let nth = 0; nth < CLASSES; nth += 1) {
@@ -31,8 +33,8 @@ export class Latencies {
   }
 
   /**
-   * As `wrk` corrects what it has measured: whoever waited twice as long as usual or longer would have sent more meanwhile, and those would
-   * have waited, too.
+   * Corrects latencies like `wrk`: a client that waited at least twice the usual time would have sent further
+   * requests in the meantime, and these would also have waited.
    */
   corrected(usual: number): Latencies {
     const all = new Latencies()

@@ -1,24 +1,24 @@
-/** Tenants of unlike sizes, put into indexes, and indexes put on nodes. */
+/** Assigns tenants of different sizes to indexes, and indexes to nodes. */
 import { Random } from '#testing/data/random.ts'
 import type { Piece } from './fleet.ts'
 
 export interface Tenants {
-  /** Facts of each, the largest first. */
+  /** Facts of each tenant, the largest first. */
   readonly facts: readonly number[]
-  /** Of all checks, those about each. */
+  /** Share of each tenant in all checks. */
   readonly shares: readonly number[]
 }
 
 /**
- * Sizes by Zipf: the nth tenant has 1 / n^exponent of what the first has. Checks are as the facts are. A giant, if there is one, has that
- * share of all of both, and stands first.
+ * Sizes by Zipf: the nth tenant has 1 / n^exponent of the facts of the first. Checks are proportional to
+ * facts. An optional giant has the given share of both, and is first.
  */
 export function zipfTenants(options: {
   readonly count: number
   readonly facts: number
   readonly exponent: number
   readonly giantShare?: number
-  /** Of all checks, those about a tenant in the middle of the list, whatever its size. */
+  /** Share of all checks for one tenant in the middle of the list, whatever its size. */
   readonly hotShare?: number
 }): Tenants {
   const { count, facts, exponent, giantShare = 0, hotShare = 0 } = options
@@ -35,13 +35,13 @@ export function zipfTenants(options: {
   }
 }
 
-/** Tenants that have an index together. */
+/** Tenants that share an index. */
 export interface Shard {
   readonly facts: number
   readonly share: number
 }
 
-/** By a hash of the tenant's key: nobody has to be asked where a tenant is. */
+/** Assigns tenants by a hash of their keys, so that no directory is needed. */
 export function byHash({ facts, shares }: Tenants, count: number, seed = 1): Shard[] {
   const random = new Random(seed)
   const shards = Array.from({ length: count }, () => ({ facts: 0, share: 0 }))
@@ -53,7 +53,7 @@ export function byHash({ facts, shares }: Tenants, count: number, seed = 1): Sha
   return shards
 }
 
-/** By a table: each into the emptiest, the largest first. */
+/** Assigns tenants by a table: each to the emptiest shard, the largest first. */
 export function byTable({ facts, shares }: Tenants, count: number): Shard[] {
   const shards = Array.from({ length: count }, () => ({ facts: 0, share: 0 }))
   facts.forEach((of, nth) => {
@@ -73,18 +73,21 @@ export interface Placed {
 export interface PlaceOptions {
   readonly nodes: number
   readonly copies: number
-  /** A shard with more of all checks for each of its copies gets further ones. */
+  /** Maximum share of all checks per copy. A shard with more gets further copies. */
   readonly shareMax?: number
-  /** The second copies of what a node has lie on all other nodes; else nodes come in pairs. */
+  /**
+   * True if the second copies of the shards of a node are spread over all other nodes; false if nodes form
+   * pairs.
+   */
   readonly isSpread?: boolean
 }
 
-/** Copies of each shard, the busiest first, on the nodes that have the fewest checks and facts. */
+/** Places the copies of each shard, the busiest first, on the nodes with the fewest checks and facts. */
 export function place(shards: readonly Shard[], options: PlaceOptions): Placed {
   const { nodes, copies, shareMax = Infinity, isSpread = true } = options
   const load = Array.from({ length: nodes }, () => 0)
   const facts = Array.from({ length: nodes }, () => 0)
-  /** Checks that two nodes share. */
+  /** Checks of the shards that two nodes share. */
   const shared = load.map(() => Array.from({ length: nodes }, () => 0))
   const mean = (copies * shards.reduce((sum, shard) => sum + shard.facts, 0)) / nodes
   const pieces = shards

@@ -1,6 +1,7 @@
 /**
- * Writes that become commits of one log in Redis, and nodes that follow it: a message for each commit, a read of what is new, and the
- * commits applied one after the other. How long until every node decides by a commit.
+ * Simulates writes that become commits of one log in Redis, and nodes that follow it: a message per commit, a
+ * read of the new commits, and their application one after the other. Measures the delay until every node has
+ * applied a commit.
  */
 import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
@@ -11,16 +12,16 @@ import { Station } from './station.ts'
 
 export interface LogPlan {
   readonly commitsPerSecond: number
-  /** Nodes beside the one that writes. */
+  /** Nodes other than the one that writes. */
   readonly followers: number
-  /** Commits of other logs that each follower applies as well, a second. */
+  /** Commits per second of other logs that each follower also applies. */
   readonly othersPerSecond?: number
 }
 
 export interface LogRun {
-  /** From the commit in Redis to the decisions of a node. */
+  /** Delay from the commit in Redis to the decisions of a node. */
   readonly each: Latencies
-  /** To the decisions of all. */
+  /** Delay to the decisions of all nodes. */
   readonly last: Latencies
   readonly redisBusy: number
   readonly followerBusy: number
@@ -28,7 +29,7 @@ export interface LogRun {
   readonly behind: number
 }
 
-/** Commits that a node may be applying before it reads on. */
+/** Maximum number of commits that a node is applying when it reads further ones. */
 const UNDER_WAY_MAX = 128
 const SETTLING_SECONDS = 1
 
@@ -95,7 +96,7 @@ class Follower {
     this.#log = log
   }
 
-  /** Reads on, unless it is reading, has all there is, or has enough to do. */
+  /** Starts a read unless one is in progress, there is nothing to read, or enough commits are waiting. */
   look(): void {
     if (this.#isReading || this.#read === this.#log.head() || this.#read - this.applied >= UNDER_WAY_MAX)
       return

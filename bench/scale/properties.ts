@@ -1,4 +1,4 @@
-/** Properties that the simulation must have before its tables are believed: fleets, tenants, logs and starts. */
+/** Properties that the simulation must have before its tables are valid: fleets, tenants, logs and starts. */
 import assert from 'node:assert/strict'
 import { runFleet, wholeCopies } from './fleet.ts'
 import { INPUTS as I, seconds } from './inputs.ts'
@@ -7,7 +7,7 @@ import { runLog } from './propagation.ts'
 import { runStart } from './starts.ts'
 import type { Comparison } from './verification.ts'
 
-/** A figure as `bench/results` keeps it. */
+/** A figure in the format of `bench/results`. */
 interface MeasuredFigure {
   readonly figure: string
   readonly reached: string
@@ -110,7 +110,10 @@ function startComparisons(): Comparison[] {
   ]
 }
 
-/** Checks that a node follows 500 commits per second as measured, except for the request by which this was observed. */
+/**
+ * Checks that a node follows 500 commits per second as measured, except for the request by which this was
+ * observed.
+ */
 export function checkPropagation(figures: readonly MeasuredFigure[]): void {
   const p50Of = (begin: string): number =>
     Number.parseFloat(figures.find(({ figure }) => figure.startsWith(begin))!.reached)

@@ -1,13 +1,13 @@
-/** What comes at random: jobs of strangers, and stops. */
+/** Random processes: arrivals of jobs, and stops. */
 import type { Random } from '#testing/data/random.ts'
 import type { Clock, Happening } from './clock.ts'
 
-/** A random (exponential) time of that mean. */
+/** A random (exponential) duration with this mean. */
 export function randomTime(random: Random, mean: number): number {
   return -Math.log(1 - random.next()) * mean
 }
 
-/** Lets something happen at random, so often a second, from now on. */
+/** Calls `arrive` at random times with this rate per second, starting now. */
 export function arriveAtRandom(clock: Clock, random: Random, perSecond: number, arrive: () => void): void {
   if (perSecond === 0) return
   const next: Happening = {

@@ -1,6 +1,8 @@
 /**
- * A node that starts beside a Redis in which writing goes on: its main thread loads one index after the other, applies what the log has
- * since, and from then on follows it, while it loads the next. What the log does not reach back to is loaded again.
+ * Simulates a node that starts while other nodes write to Redis. Its main thread loads one index after the
+ * other. For each, it applies the commits that the log has received since, and then follows the log while it
+ * loads the next index. If the log no longer contains all commits since the start of a load, the index is
+ * loaded again.
  */
 import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
@@ -11,29 +13,32 @@ import { Station } from './station.ts'
 
 export interface StartPlan {
   readonly facts: number
-  /** Indexes that they lie in, all as large, each with a log of its own. */
+  /** Number of indexes of equal size, each with a separate log. */
   readonly indexes: number
   /** All logs together. */
   readonly commitsPerSecond: number
   /** Commits that each log keeps. */
   readonly logEntries: number
-  /** Nothing at all; the rows of its local copy, of which it makes the indexes; or the indexes as it kept them when it stopped. */
+  /**
+   * Data of the node at its start: nothing; the rows of its local replica, from which it builds the indexes;
+   * or index snapshots from its last shutdown.
+   */
   readonly has: 'nothing' | 'rows' | 'indexes'
-  /** Seconds since it stopped. */
+  /** Seconds since its shutdown. */
   readonly stoppedFor?: number
 }
 
 export interface Start {
-  /** Seconds until the first index decides; null: none ever does. */
+  /** Seconds until the first index makes decisions; null if that never happens. */
   readonly first: number | null
   readonly all: number | null
-  /** Loads that the log did not reach back to the beginning of. */
+  /** Loads that had to be repeated because the log no longer reached back to their start. */
   readonly inVain: number
-  /** From a commit to the decisions of an index that is loaded, while others are. */
+  /** Delay from a commit to the decisions of a loaded index while others are loading. */
   readonly lag: Latencies
 }
 
-/** Work of a load that is done in one go, and commits that are. */
+/** Uninterrupted work of a load, or of applying commits. */
 const STEP_SECONDS = 0.004
 const STEP_COMMITS = 12
 const VAIN_MAX = 3
@@ -45,7 +50,7 @@ export function runStart(plan: StartPlan, seed = 1): Start {
   const applyTime = 1 / I.followedPerSecond.value
   const missed = Math.round((stoppedFor * commitsPerSecond) / indexes)
   const { seconds, inOnePart } = loadOf(plan)
-  /** Commits of the index being loaded that the log has and the index does not. */
+  /** Commits in the log that the loading index lacks. */
   let behind = 0
   let loading = 0
   let inVain = 0
@@ -93,7 +98,7 @@ export function runStart(plan: StartPlan, seed = 1): Start {
   return { first, all, inVain, lag }
 }
 
-/** How long one index takes, and for which part of that the log must reach back. */
+/** Duration of loading one index, and the part of it that the log must cover. */
 function loadOf({ facts, indexes, has }: StartPlan): {
   readonly seconds: number
   readonly inOnePart: number

@@ -1,11 +1,12 @@
 /**
- * One server with a line before it, first come first served: an HTTP thread, the thread of Redis, a thread that applies the log. It may
- * sleep when it has nothing to do, and then takes a while to wake. It may be stopped by others: work that is under way goes on behind that.
+ * A station: one server with a queue, first come first served. It represents an HTTP thread, the thread of
+ * Redis, or a thread that applies the log. It can sleep when it is idle and then takes time to wake. It can
+ * be stopped, which delays the current job.
  */
 import type { Clock, Happening } from './clock.ts'
 
 export interface Job {
-  /** Seconds that it keeps the station; asked when its turn comes. */
+  /** Seconds that the job occupies the station; called when its turn comes. */
   work(): number
   done(): void
 }
@@ -15,12 +16,12 @@ export class Station implements Happening {
   readonly #wakeSeconds: number
   #line: Job[] = []
   #next = 0
-  /** What is being served; null: it sleeps, wakes, or is stopped. */
+  /** The current job; null if the station sleeps, wakes or is stopped. */
   #serving: Job | null = null
   #isAwake = false
-  /** By how much stops have put off what is under way. */
+  /** Time by which stops have delayed the current job. */
   #putOff = 0
-  /** Time in which it served, or was stopped. */
+  /** Time in which it served a job or was stopped. */
   busySeconds = 0
 
   constructor(clock: Clock, { wakeSeconds = 0 }: { readonly wakeSeconds?: number } = {}) {
@@ -40,7 +41,7 @@ export class Station implements Happening {
     else this.#serveNext()
   }
 
-  /** Others have the processor for so long. */
+  /** Other processes have the processor for this time. */
   stop(seconds: number): void {
     this.busySeconds += seconds
     if (this.#isAwake) {
@@ -51,7 +52,7 @@ export class Station implements Happening {
     this.#clock.after(seconds, this)
   }
 
-  /** The end of a service, of waking, or of a stop. */
+  /** Handles the end of a job, of waking or of a stop. */
   happen(): void {
     if (this.#putOff > 0) {
       const seconds = this.#putOff
@@ -74,7 +75,7 @@ export class Station implements Happening {
     }
     const job = this.#line[this.#next]!
     this.#next += 1
-    // The line is shortened from time to time, not at each job.
+    // Served jobs are removed from the queue in batches.
     if (this.#next === 4_096) {
       this.#line = this.#line.slice(this.#next)
       this.#next = 0

@@ -1,4 +1,4 @@
-/** Figures as the tables of docs/design have them. */
+/** Formats figures for the tables of docs/design. */
 
 export type Cell = string | number | null
 

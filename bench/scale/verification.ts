@@ -1,4 +1,7 @@
-/** The simulation held to what theory says in closed form, and to the measured ladder. The bench checks this before it prints tables. */
+/**
+ * Compares the simulation with closed formulas of queueing theory and with the measured ladder. The bench
+ * does so before it prints tables.
+ */
 import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
 import { markovResponseAt, meanWait, meanWaitForWaking, shareWithin } from './closed-forms.ts'
@@ -11,7 +14,7 @@ export interface Comparison {
   readonly what: string
   readonly expected: number
   readonly found: number
-  /** By how much of what is expected it may be off. */
+  /** Maximum deviation as a share of the expected value. */
   readonly tolerance: number
 }
 
@@ -22,7 +25,7 @@ export function isOff({ expected, found, tolerance }: Comparison): boolean {
 const JOBS = 400_000
 const LOADS = [0.3, 0.6, 0.8, 0.9]
 
-/** One station, mean service 1, arrivals at random. */
+/** Waits at one station with a mean service time of 1 and random arrivals. */
 function waitsOf(
   arrivals: number,
   serviceOf: (random: Random) => number,
@@ -46,13 +49,13 @@ function waitsOf(
   return { waits, responses, busy: station.busySeconds / duration }
 }
 
-/** Against theory. */
+/** Comparison with queueing theory. */
 export function compareWithTheory(): Comparison[] {
   const comparisons: Comparison[] = []
   const compare = (what: string, expected: number, found: number, tolerance: number): void =>
     void comparisons.push({ what, expected, found, tolerance })
   for (const load of LOADS) {
-    // The busier, the longer a random excess lasts, and the fewer of them there are in one run.
+    // At a higher load, random backlogs last longer, and a run contains fewer of them.
     const tolerance = load > 0.8 ? 0.1 : 0.04
     const markov = waitsOf(load, random => randomTime(random, 1))
     compare(`M/M/1 at ${load}, mean response`, 1 / (1 - load), markov.responses.mean, tolerance)
@@ -80,7 +83,7 @@ export function compareWithTheory(): Comparison[] {
   const waking = waitsOf(0.5, () => 1, { wakeSeconds: 3 })
   const wait = meanWait(0.5, { mean: 1, meanSquare: 1 }) + meanWaitForWaking(0.5, 3)
   compare('M/D/1 at 0.5 with a server that takes 3 to wake, mean wait', wait, waking.waits.mean, 0.04)
-  // Stops that come at random are requests that nobody sees, and that go before all others.
+  // Random stops are like unobserved requests with priority over all others.
   const stopped = waitsOf(0.5, () => 1, { stopsPerSecond: 0.05, stop: 4 })
   compare('a server that is stopped a fifth of the time, busy', 0.7, stopped.busy, 0.02)
   const response = 1 / 0.8 + (0.5 + 0.05 * 16) / (2 * 0.8 * (1 - 0.7))
@@ -88,7 +91,7 @@ export function compareWithTheory(): Comparison[] {
   return comparisons
 }
 
-/** A rung of the ladder as it was measured: `raw.rungs` of latency.json, milliseconds. */
+/** A measured step of the ladder: `raw.rungs` of latency.json, in milliseconds. */
 export interface MeasuredRung {
   readonly requestsPerSecond: number
   readonly p50: number
@@ -96,7 +99,10 @@ export interface MeasuredRung {
   readonly p999: number
 }
 
-/** Against the bench of latency, near its peak and beyond: those rungs were not used to make the model, but for the peak itself. */
+/**
+ * Comparison with the latency bench near its peak and beyond. Except for the peak, these steps were not used
+ * to build the model.
+ */
 export function compareWithLadder(rungs: Readonly<Record<string, MeasuredRung>>): Comparison[] {
   return [8, 16, 64].flatMap(connections => {
     const rung = rungs[connections]!

@@ -1,4 +1,6 @@
-/** How long facts take to be written, how soon every node decides by a change, and how long a node takes to start. */
+/**
+ * Tables: duration of writing facts, delay until every node has applied a change, and duration of a start.
+ */
 import { INPUTS as I, seconds, WRITES } from './inputs.ts'
 import { runLog } from './propagation.ts'
 import { runStart, type StartPlan } from './starts.ts'
@@ -22,7 +24,7 @@ export function printWrites(): void {
 }
 
 function printFanOut(): void {
-  // As the bench of propagation has it.
+  // The configuration of the propagation bench.
   const asMeasured = runLog({ followers: 1, commitsPerSecond: 500 }, 20).each
   process.stdout.write(`\nOne follower at 500 commits/s: p50 ${ms(asMeasured.at(0.5))}\n`)
   const plans = [10, 30, 100].flatMap(followers =>
@@ -65,14 +67,17 @@ function printFanOut(): void {
   )
 }
 
-/** What Redis makes, and a node follows, where each reads so many at a time that reads cost nothing. */
+/**
+ * Maximum rate of commits of Redis and of a follower, if each read returns so many commits that the cost of
+ * reads is negligible.
+ */
 function mostCommits(followers: number): number {
   const redis =
     seconds(I.redisPerCommit) + followers * (seconds(I.redisPerMessage) + seconds(I.redisPerCommitRead))
   return followers === 0 ? 1 / redis : Math.min(1 / redis, I.followedPerSecond.value)
 }
 
-/** As in the design: each piece has a log of its own, and nodes follow those of their pieces alone. */
+/** The proposed design: each piece has a separate log, and nodes follow only the logs of their pieces. */
 function printPieceLogs(): void {
   const [nodes, pieces, copies, servers] = [8, 64, 2, 4]
   printTable(

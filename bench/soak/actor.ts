@@ -1,9 +1,10 @@
 /**
- * A part of the world with users, documents, folders and a group of its own, that changes them one request at a time and knows
- * therefore what every answer must be: the last change that was answered is in force, whatever was killed since.
+ * An actor owns a part of the model with users, documents, folders and a group. It changes them one request
+ * at a time and therefore knows every right decision: the last completed change is in effect, even if
+ * processes were killed since.
  *
- * A change whose answer is lost may have happened or not. It is sent again until it is answered; being done twice it says so
- * (409, 404), which is an answer, too.
+ * A change whose response is lost may or may not have been made. It is sent again until there is a response.
+ * A repeated change can respond with 409 or 404, which is also accepted.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HttpClient, Response } from './http-client.ts'
@@ -14,7 +15,7 @@ const DOCUMENTS = 12
 const FOLDERS = 3
 /** Checks in a bulk. */
 const BULK_CHECKS = 50
-/** One in so many requests is a change, a search, a bulk. */
+/** One in this many requests is a change, a search or a bulk. */
 const [WRITE_EVERY, SEARCH_EVERY, BULK_EVERY] = [8, 16, 8]
 const RETRY_MS = 50
 const SCHEMA = '/v2/schema/default/default'
@@ -30,7 +31,7 @@ export class Actor {
   readonly #name: string
   readonly #client: () => HttpClient
   readonly #tally: Tally
-  /** The state of the world: `user/document`, whoever holds a role directly. */
+  /** Current users with a direct role, as `user/document`. */
   readonly #direct = new Set<string>()
   readonly #members = new Set<number>()
   readonly #granted = new Set<number>()
@@ -38,7 +39,7 @@ export class Actor {
   readonly #folders: number[] = Array.from({ length: DOCUMENTS }, (_, document) => document % FOLDERS)
   #state: number
 
-  /** `client` gives the one to use now. */
+  /** `client` returns the current client. */
   constructor(index: number, client: () => HttpClient, tally: Tally) {
     this.#name = `a${index}`
     this.#client = client
@@ -46,7 +47,7 @@ export class Actor {
     this.#state = index + 1
   }
 
-  /** What all actors need. */
+  /** Creates the model that all actors need. */
   static async createModel(client: HttpClient): Promise<void> {
     const viewer = { name: 'Viewer', permissions: ['read'] }
     const derived = [{ role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }]
@@ -64,7 +65,7 @@ export class Actor {
     }
   }
 
-  /** Makes its part of the world. */
+  /** Creates the actor's part of the model. */
   async create(): Promise<void> {
     const users = Array.from({ length: USERS }, (_, user) => ({ key: this.#user(user) }))
     await this.#settle('PUT', `${FACTS}/bulk/users`, { operations: users })
@@ -76,7 +77,7 @@ export class Actor {
     await this.#settle('POST', `${FACTS}/relationship_tuples/bulk`, { operations })
   }
 
-  /** One request, and its answer held against what it must be. */
+  /** Sends one request and compares the response with the expected one. */
   async act(): Promise<void> {
     const dice = this.#below(16)
     if (dice % WRITE_EVERY === 1) await this.#change()
@@ -134,7 +135,7 @@ export class Actor {
     return this.#members.has(user) && this.#granted.has(this.#folders[document]!)
   }
 
-  /** Turns one fact over. */
+  /** Adds a fact if it does not exist, or removes it. */
   async #change(): Promise<void> {
     this.#tally.writes += 1
     const kind = this.#below(4)
@@ -190,7 +191,7 @@ export class Actor {
     return { subject, relation: 'parent', object }
   }
 
-  /** Sends a change until it is answered. */
+  /** Sends a change until it has completed. */
   async #settle(method: string, path: string, body: unknown): Promise<void> {
     for (;;) {
       const answer = await this.#send(method, path, body)
@@ -203,7 +204,7 @@ export class Actor {
     }
   }
 
-  /** Null when there is no answer, or one that says to come again. */
+  /** Null if there is no response, or one that asks to retry. */
   async #ask(path: string, body: unknown): Promise<Response | null> {
     const answer = await this.#send('POST', path, body)
     if (answer?.status === 200) return answer
@@ -247,7 +248,7 @@ export class Actor {
     return `${this.#name}-f${folder}`
   }
 
-  /** A repeatable random number. */
+  /** A reproducible random number. */
   #below(bound: number): number {
     this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0
     return Math.floor((this.#state / 2 ** 32) * bound)

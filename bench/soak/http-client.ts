@@ -1,4 +1,7 @@
-/** Requests over a few kept connections. One that breaks is an error of its request, and the next one opens another. */
+/**
+ * HTTP client over a few kept connections. A broken connection is an error of its request, and the next
+ * request opens another one.
+ */
 import { Agent, request } from 'node:http'
 
 export interface Response {
@@ -6,7 +9,7 @@ export interface Response {
   readonly body: unknown
 }
 
-/** A request that gets no answer for so long is given up on. */
+/** Time without a response after which a request fails. */
 const TIMEOUT_MS = 10_000
 
 export class HttpClient {
@@ -21,7 +24,7 @@ export class HttpClient {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
   }
 
-  /** Rejects when there is no whole answer. */
+  /** Rejects if there is no complete response. */
   send(method: string, path: string, body?: unknown): Promise<Response> {
     const text = body === undefined ? '' : JSON.stringify(body)
     const headers = {
@@ -46,7 +49,7 @@ export class HttpClient {
     })
   }
 
-  /** Ends every connection as it is, with what is on its way. */
+  /** Closes every connection, including those with requests in flight. */
   cut(): void {
     for (const sockets of Object.values(this.#agent.sockets))
       for (const socket of sockets ?? []) socket.destroy()

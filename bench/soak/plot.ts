@@ -1,9 +1,12 @@
-/** The course of a soak as a picture: requests, latency and memory over time, with the moments at which something was killed. */
+/**
+ * Plots the course of a soak test: requests, latency and memory over time, with the times of the
+ * disturbances.
+ */
 import { writeFileSync } from 'node:fs'
 import { svgOf } from '../lib/charts.ts'
 
 export interface Course {
-  /** In seconds since the beginning. */
+  /** Times are in seconds since the start. */
   readonly requests: readonly (readonly [at: number, value: number])[]
   readonly latencyMsP99: readonly (readonly [at: number, value: number])[]
   readonly memoryMiB: readonly (readonly [at: number, value: number])[]

@@ -1,6 +1,7 @@
 /**
- * The service under the soak: a process on one core, killed and started again on the same data. Each start takes a free
- * port: callers that try to connect to one where nobody listens may come to have it as their own.
+ * The service under the soak test: a process on one core that is killed and restarted on the same data. Each
+ * start uses a free port: a client that connects to a port without a listener can be assigned the same port
+ * as its own.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,21 +10,21 @@ import { createInterface } from 'node:readline'
 
 const START = new URL('../../src/start.js', import.meta.url)
 const SERVER_CORE = '0'
-/** Jiffies of `/proc` a second. */
+/** Ticks of `/proc` per second. */
 const TICKS_PER_SECOND = 100
 
 export class SoakedService {
   readonly #env: Readonly<Record<string, string>>
   #child: ChildProcess | null = null
   port = 0
-  /** How often it was started. */
+  /** Number of starts. */
   starts = 0
 
   constructor(env: Readonly<Record<string, string>>) {
     this.#env = env
   }
 
-  /** Resolves when it takes requests. */
+  /** Resolves when the service accepts requests. */
   async start(): Promise<void> {
     this.starts += 1
     const args = [
@@ -48,7 +49,7 @@ export class SoakedService {
     throw new Error('the service ended before it said its address')
   }
 
-  /** Ends it as the signal does, and resolves with its exit code when it has ended. */
+  /** Sends the signal, and resolves with the exit code when the process has ended. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
     const child = this.#child
     if (!child) return null
@@ -63,7 +64,7 @@ export class SoakedService {
     return this.#child !== null
   }
 
-  /** Anonymous memory it holds, without what is mapped from files. MiB. */
+  /** Anonymous memory in MiB, without mapped files. */
   memoryMiB(): number | null {
     const status = this.#proc('status')
     const kibibytes = ['RssAnon', 'RssShmem'].map(name =>
@@ -72,7 +73,7 @@ export class SoakedService {
     return status === '' ? null : kibibytes.reduce((sum, value) => sum + value, 0) / 1_024
   }
 
-  /** Seconds of processor it has used. */
+  /** Processor time in seconds. */
   cpuSeconds(): number {
     const fields = this.#proc('stat').split(') ')[1]?.split(' ') ?? []
     return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND

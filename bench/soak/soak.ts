@@ -1,12 +1,13 @@
 /**
- * Holds 85 % of the peak for a while, with reads and writes mixed, and compares every answer with the only right one. In the
- * first part nothing is disturbed and the memory of the service must stay flat; in the second one parts are killed and started
- * again: the service by SIGKILL and by SIGTERM, the connections of the callers.
+ * Soak test: holds 85 % of the peak load for a while, with reads and writes mixed, and compares every
+ * response with the only right one. In the first part, there are no disturbances, and the memory of the
+ * service must stay constant. In the second part, the service is killed by SIGKILL and stopped by SIGTERM,
+ * and client connections are cut.
  *
- * The service has core 0, this has core 1. Anybody but the service wrong, in error outside a disturbance, or growing:
- * exit code 1.
+ * The service runs on core 0, this process on core 1. The exit code is 1 if a response is wrong, if there is
+ * an error outside of a disturbance, or if memory grows.
  *
- *     npm run soak [-- SECONDS]        600 unless told otherwise, at least 20
+ *     npm run soak [-- SECONDS]        default 600, at least 20
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,13 +25,13 @@ const SECONDS_MIN = 20
 const ACTORS = 96
 const PEAK_SHARE = 0.85
 const API_KEY = 'soak-key-soak-key-soak'
-/** Parts of the time: to find the peak, undisturbed, disturbed. */
+/** Shares of the time for finding the peak and for the undisturbed part; the rest is disturbed. */
 const [PEAK_PART, STEADY_PART] = [0.08, 0.55]
-/** Of the undisturbed time that much is warm-up, whose memory does not count. */
+/** Share of the undisturbed time that is warm-up, whose memory is ignored. */
 const WARM_UP_PART = 0.4
-/** Growth of memory after the warm-up that passes for none. */
+/** Maximum growth of memory after the warm-up that is accepted as constant. */
 const GROWTH_MAX = 0.05
-/** Seconds between two disturbances, at least. */
+/** Minimum number of seconds between two disturbances. */
 const DISTURBANCE_SECONDS_MIN = 4
 
 const seconds = Math.max(SECONDS_MIN, Number(process.argv[2] ?? SECONDS_DEFAULT))
@@ -48,7 +49,7 @@ const memory: [number, number][] = []
 const kills: { at: number; what: string }[] = []
 let client: HttpClient
 const ending = new AbortController()
-/** Milliseconds between two requests of all actors together; 0: as fast as they are answered. */
+/** Milliseconds between two requests of all actors together; 0: as fast as possible. */
 let paceMs = 0
 let nextAt = 0
 
@@ -60,7 +61,7 @@ async function startService(): Promise<void> {
   client = new HttpClient(service.port, API_KEY, ACTORS)
 }
 
-/** Waits for the next turn in the pace: late ones are not made up for all at once. */
+/** Waits for the next time slot. After a delay, missed slots are not all made up at once. */
 async function turn(): Promise<void> {
   if (paceMs === 0) return
   const now = performance.now()
@@ -217,7 +218,7 @@ try {
   rmSync(directory, { recursive: true, force: true })
 }
 
-/** The course in short: the picture has each second. */
+/** Summary per minute; the plot contains each second. */
 function byMinute(course: readonly Second[], held: readonly (readonly [at: number, MiB: number])[]) {
   return [...Map.groupBy(course, ({ at }) => Math.floor(at / 60))].map(([minute, of]) => ({
     minute,

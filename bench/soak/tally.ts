@@ -1,7 +1,7 @@
-/** What happened, second by second: requests, latencies, errors, and every answer that was not the expected one. */
+/** Results of the soak test per second: requests, latencies, errors, and all wrong responses. */
 
 export interface Second {
-  /** Since the beginning. */
+  /** Seconds since the start. */
   readonly at: number
   readonly requests: number
   readonly errors: number
@@ -9,7 +9,7 @@ export interface Second {
   readonly latencyMsP99: number
 }
 
-/** Wrong answers kept in words. */
+/** Maximum number of wrong responses that are kept. */
 const WRONG_KEPT_MAX = 20
 
 export class Tally {
@@ -17,10 +17,10 @@ export class Tally {
   readonly wrong: string[] = []
   wrongCount = 0
   requests = 0
-  /** Checks among them, those in bulks each. */
+  /** Number of checks, including each check of a bulk. */
   checks = 0
   writes = 0
-  /** By what went wrong. */
+  /** Number of errors by kind. */
   readonly errors: Record<string, number> = {}
   #latencies: number[] = []
   #errorsNow = 0
@@ -40,7 +40,7 @@ export class Tally {
     if (this.wrong.length < WRONG_KEPT_MAX) this.wrong.push(what)
   }
 
-  /** Ends a second. */
+  /** Completes the results of a second. */
   endSecond(at: number): void {
     const sorted = this.#latencies.toSorted((one, other) => one - other)
     const share = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0

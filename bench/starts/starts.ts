@@ -1,11 +1,13 @@
 /**
- * How long starts take, as multiples of `node -e 0` of the same Node, which takes turns with them: the command line's help, a check
- * against a service that runs, and the service until it says that it is ready. That on an empty store, on the store of the first start
- * with its sample, and with 3M facts whose index was kept.
+ * Duration of starts, as multiples of `node -e 0` with the same Node, which alternates with them: the help of
+ * the command line, a check against a running service, and the service until it is ready. The service starts
+ * on an empty store, on a store with the sample data of a first start, and with 3M facts and an index
+ * snapshot.
  *
  *     npm run bench -- starts [rounds] [checkout…]
  *
- * Other checkouts take turns with this one. `BENCH_SCALE=0.1` takes a tenth of the facts, `BENCH_SCALE=0` none of them.
+ * Other checkouts alternate with this one. `BENCH_SCALE=0.1` uses a tenth of the facts, `BENCH_SCALE=0` none
+ * of them.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +22,7 @@ import { API_KEY, preparedStore } from '../lib/prepared-store.ts'
 const [roundsTold = '15', ...others] = process.argv.slice(2)
 const ROUNDS = Number(roundsTold)
 const SCALE = Number(process.env['BENCH_SCALE'] ?? 1)
-/** At 1 the dataset has 2.9M facts. */
+/** At scale 1, the dataset has 2.9M facts. */
 const SCALE_OF_3M = 1.04
 const BARS = { help: 3, check: 5, empty: 8, sample: 8, kept: 20 } as const
 type Start = keyof typeof BARS | 'npm'
@@ -37,7 +39,7 @@ interface Service {
   stop(): Promise<void>
 }
 
-/** What `npm start` stands for, as the checkout's `package.json` says it. */
+/** The command of `npm start` according to the `package.json` of the checkout. */
 function startCommand(checkout: string): string {
   const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as {
     readonly scripts: Readonly<Record<string, string>>
@@ -53,7 +55,7 @@ async function startService(
 ): Promise<Service> {
   const env = {
     ...process.env,
-    // As npm has it: the Node that came along first.
+    // The search order of npm: the Node in `node_modules` is first.
     PATH: `${join(checkout, 'node_modules/.bin')}${delimiter}${process.env['PATH']}`,
     PORT: '0',
     HTTP_THREADS: '1',
@@ -93,7 +95,7 @@ async function isAllowed({ address, key }: Service, question: object): Promise<b
   return ((await response.json()) as { allow: boolean }).allow
 }
 
-/** Milliseconds until the command has ended, with this exit code. */
+/** Milliseconds until the command has ended with this exit code. */
 function commandMs(args: readonly string[], env: NodeJS.ProcessEnv, code: number): number {
   const from = performance.now()
   const { status, stderr } = spawnSync(NODE, args, { env: { ...process.env, ...env }, encoding: 'utf8' })
@@ -102,7 +104,7 @@ function commandMs(args: readonly string[], env: NodeJS.ProcessEnv, code: number
   return ms
 }
 
-/** One checkout, and what its starts took. */
+/** One checkout, and the durations of its starts. */
 class Subject {
   readonly times = new Map<Start, number[]>()
   readonly checkout: string
@@ -135,7 +137,7 @@ class Subject {
   }
 }
 
-/** The store of a first start: with the sample, and a key that it made. Its answers are looked at. */
+/** The store of a first start, with the sample data and the created key. Its decisions are verified. */
 async function sampleStore(checkout: string): Promise<{ readonly directory: string; readonly key: string }> {
   const directory = mkdtempSync(join(folder, 'sample-'))
   const command = [
@@ -150,7 +152,10 @@ async function sampleStore(checkout: string): Promise<{ readonly directory: stri
   return { directory: join(directory, 'data'), key: service.key }
 }
 
-/** The store of a service that has loaded 3M facts and kept its index at its stop. An index is of the code that wrote it. */
+/**
+ * The store of a service that has loaded 3M facts and saved its index at shutdown. A snapshot is valid only
+ * for the code that wrote it.
+ */
 async function keptStore(checkout: string): Promise<string> {
   const url = await preparedStore(new Drive(`W1 starts ${SCALE}`, SCALE * SCALE_OF_3M))
   const directory = join(folder, `kept-${Math.random().toString(36).slice(2)}`)
@@ -182,7 +187,7 @@ const base: number[] = []
 for (let n = -1; n < ROUNDS; n += 1) {
   const ms = commandMs(['-e', '0'], {}, 0)
   for (const subject of subjects) await subject.round(told)
-  // The first one warms up.
+  // The first round is for warming up.
   if (n === -1) for (const { times } of subjects) times.clear()
   else base.push(ms)
 }

@@ -1,6 +1,6 @@
 /**
- * Attacks that a tenant can run with only the key of its own environment, one entry each. All of them are
- * within the limits or are rejected by a limit; in both cases, other environments must not be affected.
+ * Attacks that a tenant can run with only its environment key, one entry each. All of them are within the
+ * limits or are rejected by a limit; in both cases, other environments must not be affected.
  */
 import type { Caller } from './caller.ts'
 

@@ -61,7 +61,7 @@ function connected(item: Arbitrary<JsonObject>): Arbitrary<JsonObject> {
   return fc.tuple(fc.constantFrom(...CONNECTIVES), items).map(([name, of]) => ({ [name]: of }))
 }
 
-// ---- Paths ------------------------------------------------------------------------------------------------------
+// ---- Paths ----
 
 const SPELLINGS_OF_ROOTS = {
   user: ['user', 'subject'],
@@ -93,7 +93,7 @@ function attributeLeaf(attribute: Attribute, shape: Shape): Arbitrary<JsonObject
   return fc.tuple(pathTo(attribute), test).map(([path, says]) => ({ [path]: says }))
 }
 
-// ---- Tests ------------------------------------------------------------------------------------------------------
+// ---- Tests ----
 
 function testOf(kind: Kind, shape: Shape): Arbitrary<JsonObject> {
   const suiting = suitingTests(kind, shape)
@@ -267,7 +267,7 @@ function memberTest(shape: Shape): Arbitrary<JsonObject> {
   return fc.oneof({ arbitrary: plain, weight: 5 }, { arbitrary: connected(plain), weight: 1 })
 }
 
-// ---- Spellings --------------------------------------------------------------------------------------------------
+// ---- Spellings ----
 
 function withOperand(name: string, operand: Arbitrary<unknown>): Arbitrary<JsonObject> {
   return fc.tuple(spellings(name), operand).map(([spelt, of]) => ({ [spelt]: of }))

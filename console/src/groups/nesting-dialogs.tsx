@@ -12,7 +12,7 @@ import { granting, ToldNote, useSeen } from './granting.tsx'
 import { type Group, type Nesting, referenceIn, referenceOf, useGroupCalls } from './group-calls.ts'
 import { saidOf, useUntil } from './said.ts'
 
-/** `sentence` describes the change with both groups. The typed group is nested in `group` or contains it. */
+/** Nests a typed group in `group`, or `group` in the typed group. */
 export function NestDialog({
   group,
   isOuter,

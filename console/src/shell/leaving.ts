@@ -29,7 +29,8 @@ export function useEdits(isEdited: boolean): void {
 }
 
 /**
- * Discards the marks after the edits are saved or obsolete, so that the page can be left without a question.
+ * Forgets all unsaved edits, because they were saved or are obsolete. The page can then be left without a
+ * question.
  */
 export function forgetEdits(): void {
   holders.clear()

@@ -47,7 +47,8 @@ function rankOf(name: string): number {
 }
 
 /**
- * The first `max` values that fit into one line. An entity that the call named by its id is shown by its key.
+ * The first `max` values that can be shown in one line. An entity that the call named by its id is shown by
+ * its key.
  */
 export function shortIn(entry: Entry, max: number): readonly (readonly [string, string])[] {
   const keys = new Map(entry.about.map(({ id, key }) => [id, key]))

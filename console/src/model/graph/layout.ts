@@ -16,7 +16,7 @@ const LOOP = 24
 const PADDING = 12
 const BOX_WIDTH = { min: 112, max: 300 } as const
 const GAP = { detailed: { boxes: 22, ranks: 24 }, closed: { boxes: 12, ranks: 16 }, parts: 36 } as const
-/** Space by which the large far titles extend towards the edges of a box. */
+/** Part of the horizontal padding that titles in large letters can use. */
 const FAR_OVERHANG = 12
 /** Number of total widths that are tried. */
 const PACKINGS = 16
@@ -184,7 +184,7 @@ function layered(boxes: readonly PlacedBox[], links: readonly Link[], isDetailed
 }
 
 /**
- * Half-widths of the columns, by the x coordinate of their center: lines are straight past the boxes of a
+ * Half-widths of the columns, by the x coordinate of their center. Lines run straight past the boxes of a
  * column.
  */
 function columnsOf(boxes: readonly PlacedBox[]): ReadonlyMap<number, number> {

@@ -93,7 +93,7 @@ export function optionsOf(
   }
 }
 
-/** Range of the existing samples. For a single sample, uPlot would choose a range of one day. */
+/** The last minutes up to the last sample. For a single sample, uPlot would choose a range of one day. */
 function lastMinutes({ data: [times] }: uPlot): uPlot.Range.MinMax {
   const end = times.at(-1) ?? 0
   const span = Math.min(Math.max(end - (times[0] ?? end), SECONDS_SHOWN_MIN), SECONDS_SHOWN_MAX)
@@ -122,7 +122,9 @@ function alone({ data }: uPlot, series: number, isShown: boolean): number[] | nu
   )
 }
 
-/** Labels only powers of 10; labels of the other grid lines would be too close to read. */
+/**
+ * Draws grid lines only at powers of 10. The positions of other lines on a logarithmic axis are hard to read.
+ */
 function ifPowerOfTen(value: number): number | null {
   const power = Math.log10(value)
   return Math.abs(power - Math.round(power)) < 1e-9 ? value : null
