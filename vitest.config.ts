@@ -1,3 +1,4 @@
+/** Configuration of vitest: the levels of tests, and how their files share processes. */
 import { defineConfig } from 'vitest/config'
 import { HANG_MS } from './test/support/hang.ts'
 

@@ -30,7 +30,7 @@ export class Drive implements Dataset {
   readonly users: number
   readonly groups: number
   readonly #seed: number
-  /** Parent of each folder, -1 for a root. */
+  /** Index of the parent of each folder, -1 for a root folder. */
   readonly #parents: Int32Array
   readonly #depths: Int8Array
 

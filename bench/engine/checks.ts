@@ -22,7 +22,7 @@ import { loadBare, loadShared } from './loading.ts'
 import { type Evaluator, fresh, questionsOf, timeSingle, timeStaged, verifyAnswers } from './questions.ts'
 
 const PASSES = 11
-/** Runs of each size, alternating. */
+/** Number of runs of each size, which alternate. */
 const RUNS = 5
 
 setFlagsFromString('--expose-gc')

@@ -62,7 +62,7 @@ for (let isRunning = true; isRunning;) {
       Atomics.add(cells, CELLS.done, BATCH)
       break
     default:
-      // The command is to stop, or there is none yet.
+      // After the first command, any other value means stop. Before it, the thread waits for a command.
       if (turn > 0) isRunning = false
       else Atomics.wait(cells, CELLS.command, 0, 10)
   }

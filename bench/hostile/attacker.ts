@@ -21,7 +21,7 @@ const over = new AbortController()
 
 async function goOn(): Promise<void> {
   while (!over.signal.aborted) {
-    // A connection that is refused has no status.
+    // A request whose connection was refused has no status.
     const status = await attack(caller, size, turns++).catch(() => 'no answer')
     statuses[status] = (statuses[status] ?? 0) + 1
     if (status === 'no answer') await new Promise(resolve => setTimeout(resolve, 5))

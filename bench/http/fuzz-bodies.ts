@@ -29,7 +29,7 @@ const [bodies = BODIES, seed = Math.floor(Math.random() * 2 ** 31)] = process.ar
 if (!Number.isSafeInteger(bodies) || !Number.isSafeInteger(seed)) throw new Error('both are whole numbers')
 process.stdout.write(`seed ${seed}\n`)
 
-/** Returns a judge of the next body, with a new reader. */
+/** Creates a reader, and returns a function that verifies it with the next body. */
 type Kind = () => () => boolean
 
 const [bulks, singles] = [new BulkBodies(seed), new BulkBodies(seed + 1)]

@@ -19,7 +19,7 @@ import { type ServerOptions, ServerProcess } from './server-process.ts'
 
 /** Number of allowed checks, and of denied ones. */
 const QUESTIONS = 20_000
-/** Share of its core above which the load generator may have been the bottleneck. */
+/** Share of its core above which the load generator is considered a possible bottleneck. */
 export const CLIENT_CPU_MAX = 0.9
 /**
  * Minimum share of rounds in which the load generator was not the bottleneck; with fewer, the result is void.

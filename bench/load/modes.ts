@@ -1,7 +1,7 @@
 /** Modes of the load test: requests whose right responses are known. */
 import type { LoadModel, Question } from './load-model.ts'
 
-/** A request, and the judge of its response. */
+/** A request, and the check of its response. */
 export interface Asked {
   readonly method: 'POST' | 'PATCH'
   readonly path: string

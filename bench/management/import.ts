@@ -268,7 +268,7 @@ function figuresOf(own: Subject, others: readonly Subject[]): Figure[] {
   ]
 }
 
-/** Without the round that warms up. */
+/** Drops the values of the round that warms up. */
 function measured(seconds: readonly number[]): readonly number[] {
   return seconds.length > 1 ? seconds.slice(1) : seconds
 }

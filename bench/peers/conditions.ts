@@ -168,7 +168,7 @@ class Judge {
   }
 }
 
-/** Half of them allowed by a rule. */
+/** Checks that depend on rules; half of them are allowed by a rule. */
 function questionsOf(dataset: RuledDrive, judge: Judge): Question[] {
   const judged = judge.leftToRules(dataset.candidates(QUESTIONS * 40, 'denied'))
   const [allowed, denied] = [true, false].map(kind =>

@@ -100,7 +100,7 @@ export interface Relationship {
   readonly object: string
 }
 
-/** In lists of up to `size`. */
+/** Converts the facts to relationships, in lists of up to `size`. */
 export function* relationshipsOf(facts: Facts, size: number): Iterable<Relationship[]> {
   let batch: Relationship[] = []
   for (const relationship of eachRelationship(facts)) {

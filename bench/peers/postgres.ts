@@ -94,7 +94,7 @@ export class PostgresServer {
     execFileSync(programOf(this.#release, program), args, { ...this.#options(), stdio: 'pipe' })
   }
 
-  /** The other user may not be able to access the working directory of this process. */
+  /** The working directory of this process might not be accessible to the other user. */
   #options() {
     return { ...this.#owner, cwd: this.#directory }
   }

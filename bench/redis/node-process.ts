@@ -86,7 +86,7 @@ export class NodeProcess {
     })
   }
 
-  /** Like `call`; throws unless the request succeeds. */
+  /** Sends a request like `call`; throws unless it succeeds. */
   async done(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Answer> {
     const answer = await this.call(method, path, body, options)
     if (answer.status >= 300)

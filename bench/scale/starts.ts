@@ -15,9 +15,9 @@ export interface StartPlan {
   readonly facts: number
   /** Number of indexes of equal size, each with a separate log. */
   readonly indexes: number
-  /** All logs together. */
+  /** Commits per second of all logs together. */
   readonly commitsPerSecond: number
-  /** Commits that each log keeps. */
+  /** Number of commits that each log keeps. */
   readonly logEntries: number
   /**
    * Data of the node at its start: nothing; the rows of its local replica, from which it builds the indexes;

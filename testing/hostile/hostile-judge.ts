@@ -1,5 +1,5 @@
 /**
- * Sends hostile requests over its own connections and judges every response. A response must be an error in
+ * Sends hostile requests over its own connections and verifies every response. A response must be an error in
  * the specified form, or a 200 with the right result for the parsed body, which is computed without the
  * service. Hangs, faults and lost responses are also problems.
  */
@@ -131,7 +131,7 @@ export class HostileJudge {
   }
 
   /**
-   * The bytes after the shorter length look like an invalid next request, which the HTTP library may reject
+   * The bytes after the shorter length look like an invalid next request, which the HTTP library can reject
    * first.
    */
   #problemOfCutShort(answer: RawAnswer | 'closed'): string | null {
@@ -309,7 +309,7 @@ function isWellFormed(value: unknown): boolean {
   return true
 }
 
-/** Removes messages and page tokens, whose texts are not judged here. */
+/** Removes messages and page tokens, whose texts are not verified here. */
 function withoutWords(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body), (name, value: unknown) => {
     if (name === 'message') return ''

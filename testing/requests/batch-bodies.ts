@@ -1,7 +1,7 @@
 /**
- * Bodies for AuthZEN evaluations, single and in batches, from usual to malformed, and judges for the readers
- * that parse them from bytes. A reader must return the same queries as the generic parser, which is used
- * through the service itself. Seeded.
+ * Bodies for AuthZEN evaluations, single and in batches, from usual to malformed, and functions that verify
+ * the readers that parse them from bytes. A reader must return the same queries as the generic parser, which
+ * is used through the service itself. Seeded.
  */
 import { queryOf } from '#decisions/access-mapping.ts'
 import { AccessService } from '#decisions/access-service.ts'

@@ -1,7 +1,7 @@
 /**
- * Bodies for `/allowed/bulk`, from usual to malformed, and the judge for readers that parse them from bytes.
- * A reader must return the same queries as the generic parser and the schema. Seeded: the same number yields
- * the same bodies.
+ * Bodies for `/allowed/bulk`, from usual to malformed, and functions that verify the readers that parse them
+ * from bytes. A reader must return the same queries as the generic parser and the schema. Seeded: the same
+ * number yields the same bodies.
  */
 import { queryOf } from '#decisions/native-query.ts'
 import type { BulkReader } from '#http/bytes/bulk-reader.ts'
@@ -31,7 +31,7 @@ export function judge(reader: BulkReader, body: Buffer): boolean {
   return judgeReader(reader, body, readOrdinarily(body))
 }
 
-/** Judge for readers of single checks. */
+/** Verifies a reader of single checks. */
 export function judgeSingle(reader: SingleReader, body: Buffer): boolean {
   const ordinary = readOrdinarily(Buffer.concat([Buffer.from('['), body, Buffer.from(']')]))
   return judgeReader(reader, body, ordinary)

@@ -1,6 +1,6 @@
 /** Detects whether a load test measured its own client instead of the service. */
 
-/** From this utilization, the client instead of the service may limit the result. */
+/** From this utilization, the client instead of the service is considered the bottleneck. */
 const BUSY_PERCENT_MAX = 90
 
 /**

@@ -123,7 +123,7 @@ interface Reader {
  * need.
  */
 export function judgeReader(reader: Reader, body: Buffer, asked: readonly (Query | null)[] | null): boolean {
-  // The result must be judged before the next call to `read`, which overwrites it.
+  // The result must be verified before the next call to `read`, which overwrites it.
   const packed = reader.read(viewOf(body), null)
   judgeReading(body, packed, asked, textsOf)
   judgeReading(body, reader.read(viewOf(body), 0), asked, toldOf)

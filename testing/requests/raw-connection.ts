@@ -121,7 +121,8 @@ export class RawConnection {
   }
 
   /**
-   * True if a chunked response may be complete. Parsing all of it for each packet would take quadratic time.
+   * True if the received bytes end like a complete chunked response. Parsing all of it for each packet would
+   * take quadratic time.
    */
   #mayHaveEnded(): boolean {
     return Buffer.concat(this.#pieces.slice(-4)).subarray(-4).toString('latin1') === '\r\n\r\n'

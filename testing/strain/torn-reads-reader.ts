@@ -70,7 +70,7 @@ function search(): void {
       if (fault !== null) wrong.push(`${kind}: ${fault}`)
       searches[kind] = (searches[kind] ?? 0) + 1
     } catch (error) {
-      // Under continuous changes, a search may be rejected. A missing result is not a wrong result.
+      // Under continuous changes, a search can be rejected. A missing result is not a wrong result.
       if (!(error instanceof AuthzError) || error.code !== 'OVERLOADED') throw error
     }
   }

@@ -14,8 +14,8 @@ export type LiveState = 'connecting' | 'live' | 'off'
 
 /**
  * Follows the changes of an environment until `signal` aborts. `onChange` receives the kind of the changed
- * entity (such as `role_assignment`), or null if unknown changes may have been missed. `off`: the service
- * does not give this key a stream, and no further attempt is made.
+ * entity (such as `role_assignment`), or null if changes might have been missed. `off`: the service does not
+ * give this key a stream, and no further attempt is made.
  */
 export async function followChanges(
   { project, environment }: { readonly project: string; readonly environment: string },
@@ -41,7 +41,7 @@ export async function followChanges(
       if (response.status >= 400 && response.status < 500 && response.status !== 429) return onState('off')
       if (response.ok && response.body !== null) {
         onState('live')
-        // Changes may have been missed before the stream was opened.
+        // Changes before the stream was opened are unknown.
         if (last === undefined) onChange(null)
         const events = response.body
           .pipeThrough(new TextDecoderStream())

@@ -52,7 +52,7 @@ export function useSeenPages<Page, Place>(list: List<Page, Place>) {
   })
   const loadSeen = useRef(() => {})
   loadSeen.current = () => {
-    // A reload in progress may already have skipped the page.
+    // A reload in progress might already have skipped the page.
     if (sight.hasStale)
       void refetch({ cancelRefetch: false }).then(({ isError }) => isError || loadSeen.current())
   }

@@ -19,7 +19,7 @@ const atLeast: Operator = (a, b) => ordered(a, b, order => order >= 0)
 const contains: Operator = (a, b) =>
   typeof a === 'string' && typeof b === 'string' ? known(occursIn([...a], [...b])) : 'unknown'
 
-/** By their names with underscores. */
+/** Operators by name, with underscores. */
 export const OPERATORS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ['equals', equals],
   ['not_equals', (a, b) => negation(equals(a, b))],

@@ -49,7 +49,7 @@ export function PermissionGrid({
   const [busy, setBusy] = useState<ReadonlySet<string>>(new Set())
   const [problems, setProblems] = useState<ReadonlyMap<string, unknown>>(new Map())
   const rows = groups.flatMap(group => group.rows)
-  // The focused row or column may have been removed.
+  // The focused row or column might have been removed.
   const at = {
     row: Math.min(stop.row, rows.length - 1),
     column: Math.min(stop.column, columns.length - 1),

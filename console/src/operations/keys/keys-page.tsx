@@ -134,7 +134,7 @@ function KeyName({ apiKey }: { readonly apiKey: ApiKey }) {
 }
 
 /**
- * Creation time of a key, and the key that created it. That key may no longer exist; its name was stored at
+ * Creation time of a key, and the key that created it. That key might no longer exist; its name was stored at
  * creation.
  */
 function Made({ apiKey: { created_at: at, created_by: by } }: { readonly apiKey: ApiKey }) {

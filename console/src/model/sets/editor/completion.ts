@@ -173,7 +173,7 @@ function inserted(label: string, value: string, isQuoted: boolean): Pick<Complet
         return
       }
       const insert = `${open}${text}": ${value}`
-      // Into the innermost brackets or quotes.
+      // Moves the cursor into the innermost brackets or quotes.
       const closers = /["\]} ]*$/.exec(value)![0].length
       const inside = /^["[{]/.test(value) ? Math.ceil(closers / 2) : 0
       const back = value === '{ "match": {} }' ? 3 : inside
