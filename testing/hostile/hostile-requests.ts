@@ -1,8 +1,8 @@
 /**
- * Hostile requests to the decision endpoints. Valid requests over a small model are mutated in their
- * structure (members missing, of the wrong type, duplicate, deep or huge), their bytes (invalid UTF-8, lone
- * surrogates, truncation, megabytes of brackets) and their headers (content types, two lengths). The
- * generator is seeded: the same number yields the same requests in tests and benches.
+ * Hostile requests to the decision endpoints. Valid requests over a small model are mutated. Their structure
+ * has members that are missing, of the wrong type, duplicate, deep or huge. Their bytes contain invalid
+ * UTF-8, lone surrogates, truncation or megabytes of brackets. Their headers have other content types or two
+ * lengths. The generator is seeded: the same number yields the same requests in tests and benches.
  */
 import type { Change } from '#model/change.ts'
 import { Random } from '#testing/data/random.ts'

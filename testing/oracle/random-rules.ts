@@ -14,7 +14,7 @@ import * as model from './random-model.ts'
 import type { Names } from './random-model.ts'
 
 const SETS = ['all', 'staff', 'sales', 'open', 'mine'] as const
-/** Evaluation time of checks with attributes. */
+/** Time at which the service reads the checks with attributes. */
 export const READ_AT = Date.UTC(2026, 10, 26)
 
 /** Serializes to JSON, so that equal attributes have the same text. */

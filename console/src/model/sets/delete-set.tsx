@@ -44,8 +44,8 @@ export function DeleteSet({
             params: { path, header: onlyAs(tag) },
           }),
         )
-        // The edits are discarded before the page leaves, so that neither a question nor a request for the
-        // deleted set follows.
+        // Discards the edits and leaves the page before its queries request the deleted set. The user must
+        // not be asked about edits of a deleted set.
         forgetEdits()
         go(place.to('model', 'sets'))
       },
