@@ -1,6 +1,8 @@
 /**
- * Tells who gained and who lost a permission by each commit. Who joins at the newest commit hears it pair by pair. Who catches up hears
- * what to list anew: the states in between are gone.
+ * Reports which users gained or lost a permission in each commit. A reader that is caught up receives
+ * user-resource
+ * pairs. A reader that catches up receives only the scopes to list again, because the intermediate states no
+ * longer exist.
  */
 import type { AccessChange } from '#model/access-change.ts'
 import type { Permission } from '#model/change.ts'
@@ -12,7 +14,7 @@ import type { ChangeFilter } from './change-filter.ts'
 import type { ChangeTeller, Telling } from './change-teller.ts'
 import type { StreamPosition } from './stream-position.ts'
 
-/** Loading an index takes seconds where it is large, and clients come back soon. */
+/** Loading a large index takes seconds, and clients usually reconnect soon. */
 const LINGER_MS = 30_000
 
 export class AccessTeller implements ChangeTeller {
@@ -42,7 +44,7 @@ export class AccessTeller implements ChangeTeller {
   }
 }
 
-/** Each once. */
+/** Removes duplicates. */
 function permissionsOf(filters: readonly ChangeFilter[]): Permission[] {
   const all = filters.flatMap(({ effective }) => effective ?? [])
   return [...new Map(all.map(each => [JSON.stringify([each.type, each.action]), each])).values()]

@@ -1,9 +1,15 @@
 /**
- * Commits of the log, in parts, for readers that catch up. A part is written out once, for all readers that come to it while it is
- * kept. A commit may be much larger than a part: its next part is made when a reader has taken the one before, from the log again.
+ * Reads commits from the log in parts, for change-stream readers that catch up. Each part is encoded once and
+ * shared
+ * by all readers that reach it while it is cached. A commit can be much larger than a part. The next part is
+ * made from
+ * the log when a reader has finished the previous one.
  *
- * One commit at a time is decoded in an environment, and a few in all. The parts that are kept have a limit (`HeldBytes`): a reader that holds a part
- * and takes nothing is ended when others need the room.
+ * Each environment decodes one commit at a time, and all environments together at most `DECODED_AT_ONCE`. The
+ * cached
+ * parts have a memory limit (`HeldBytes`): if the space is needed, a reader that holds a part and does not
+ * read is
+ * disconnected.
  */
 import { type ReadLane, ReadLanes } from '#management/commands/read-lanes.ts'
 import type { Slices } from '#management/commands/fair-turns.ts'
@@ -16,23 +22,23 @@ import { type Held, HeldBytes } from './held-bytes.ts'
 import { positionOf, type StreamPosition } from './stream-position.ts'
 import { TextBlock } from './text-block.ts'
 
-/** Memory that a part takes, about. */
+/** Approximate memory of a part. */
 const PART_BYTES = 4_194_304
-/** Text that is encoded at a time. */
+/** Text is encoded in chunks of this size. */
 const CHUNK_BYTES = 65_536
-/** A smaller part is made again and not kept. */
+/** Smaller parts are not cached, but made again. */
 const WORTH_KEEPING_BYTES = 65_536
-/** Memory that an event takes in addition to its text. */
+/** Memory of an event in addition to its text. */
 const EVENT_BYTES = 200
-/** Steps between two looks at the clock. */
+/** Steps between two checks of the clock. */
 const STEPS_AT_ONCE = 32
-/** Commits that are decoded at the same time, in all environments. */
+/** Commits decoded concurrently in all environments. */
 const DECODED_AT_ONCE = 4
 
-/** An event in a part, without its end. */
+/** An event in a part, without the line that ends it. */
 export interface PartEvent {
   readonly about: FilteredChange
-  /** Text of this and other events. */
+  /** Bytes shared by several events. This event has the range from `from` to `to`. */
   readonly bytes: Uint8Array
   readonly from: number
   readonly to: number
@@ -40,30 +46,30 @@ export interface PartEvent {
 
 /** Events of one commit. */
 export interface CommitPart {
-  /** The commit. */
+  /** Position of the commit. */
   readonly position: StreamPosition
   readonly events: readonly PartEvent[]
-  /** The step of the commit at which the next part begins; null: there is none. */
+  /** Step of the commit at which the next part begins; null if this part is the last. */
   readonly next: number | null
-  /** Whether an older release made the commit and logged too little of it. */
+  /** Whether an older release wrote the commit and logged too little to derive its events. */
   readonly isOlder: boolean
 }
 
-/** A reader that may hold a part. */
+/** A reader that can hold a part. */
 export interface CatchUpReader {
-  /** Others need the room of the part that it holds. */
+  /** Disconnects the reader because the memory of its part is needed. */
   endSlow(): void
 }
 
 type HeldPart = { readonly part: CommitPart; readonly held: Held<CatchUpReader> | null }
 
-/** The catch-ups of all environments. */
+/** Catch-up reads of all environments. */
 export class CatchUps {
   readonly lanes = new ReadLanes(DECODED_AT_ONCE)
   readonly held: HeldBytes<CatchUpReader>
   readonly partBytes: number
 
-  /** `bytesMax`: of what is kept for all readers that catch up. */
+  /** `bytesMax` limits the parts that are cached for all readers. */
   constructor(bytesMax = Infinity, partBytes = PART_BYTES) {
     this.held = new HeldBytes(bytesMax, reader => reader.endSlow())
     this.partBytes = partBytes
@@ -71,9 +77,9 @@ export class CatchUps {
 }
 
 interface Wanted {
-  /** The commit before the wanted one. */
+  /** Position of the commit before the wanted one. */
   readonly after: StreamPosition
-  /** The step at which the part begins. */
+  /** Step at which the part begins. */
   readonly from: number
   readonly filter: ChangeFilter
   readonly reader: CatchUpReader
@@ -81,7 +87,7 @@ interface Wanted {
   readonly read: () => Promise<Entry>
 }
 
-/** The catch-ups of the changes of one environment. */
+/** Catch-up reads of the changes of one environment. */
 export class EnvironmentCatchUps {
   readonly #all: CatchUps
   readonly #owner: string
@@ -101,7 +107,10 @@ export class EnvironmentCatchUps {
     this.#lane = all.lanes.lane()
   }
 
-  /** The next part of the log for a reader, who holds it until it asks for another one or ends. */
+  /**
+   * Returns the next part of the log for a reader. The reader holds the part until it requests another one or
+   * ends.
+   */
   async part(wanted: Wanted): Promise<CommitPart> {
     const { after, from, filter, reader } = wanted
     this.#letGo(reader)
@@ -118,19 +127,19 @@ export class EnvironmentCatchUps {
       return part
     } catch (error) {
       this.#parts.delete(name)
-      // The log of the reader who made it may have ended with that reader.
+      // The log iterator of the reader that made the part may have ended with that reader.
       if (known && this.#readers.has(reader)) return this.part(wanted)
       throw error
     }
   }
 
-  /** The reader catches up no more. Safe to repeat. */
+  /** Removes a reader that no longer catches up. Idempotent. */
   end(reader: CatchUpReader): void {
     this.#letGo(reader)
     if (this.#readers.delete(reader) && this.#readers.size === 0) this.clear()
   }
 
-  /** Drops all parts: the log continues with another history, or no reader catches up. */
+  /** Drops all parts, because the history was replaced or no reader catches up. */
   clear(): void {
     for (const held of this.#kept) this.#all.held.drop(held)
     this.#parts.clear()
@@ -154,7 +163,7 @@ export class EnvironmentCatchUps {
     while (!(await this.#slices.run(until => maker.work(until))));
     const { bytes } = maker
     const part = { ...maker.made(), position: positionOf(entry) }
-    // Without readers `end` does not come to drop it.
+    // Without readers, `end` is not called and would never drop the part.
     if (bytes < WORTH_KEEPING_BYTES || this.#readers.size === 0) return { part, held: null }
     const held = this.#all.held.add(this.#owner, bytes, () => {
       this.#kept.delete(held)
@@ -165,21 +174,21 @@ export class EnvironmentCatchUps {
   }
 }
 
-/** Writes out a part, in slices. */
+/** Encodes a part in time slices. */
 class PartMaker {
   readonly #begin: () => Telling
-  /** Null before the first slice: the entry is decoded within it. */
+  /** Null before the first slice, because decoding the entry belongs to that slice. */
   #telling: Telling | null = null
   readonly #from: number
   readonly #bytesMax: number
   readonly #events: PartEvent[] = []
   readonly #block = new TextBlock()
-  /** The events in the block. */
+  /** Events whose text is in the block. */
   #pending: Omit<PartEvent, 'bytes'>[] = []
   #steps = 0
   #next: number | null = null
   #isOlder = false
-  /** Memory that the part takes. */
+  /** Memory of the part. */
   bytes = 0
 
   constructor(begin: () => Telling, from: number, bytesMax: number) {
@@ -188,7 +197,7 @@ class PartMaker {
     this.#bytesMax = bytesMax
   }
 
-  /** Returns whether the part is whole. */
+  /** Returns whether the part is complete. */
   work(until: number): boolean {
     do {
       for (let count = 0; count < STEPS_AT_ONCE; count++) if (this.#step()) return true

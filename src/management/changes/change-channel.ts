@@ -1,6 +1,7 @@
 /**
- * All readers with the same filter that have caught up. Their events are ranges of a block of text (`change-channels.ts`), so the channels
- * share its bytes:
+ * A channel serves all caught-up readers that have the same filter. The channels of an environment share a
+ * block of text
+ * (`change-channels.ts`). The events of a channel are ranges of that block:
  *
  *     block   ┌ event ┐↵┌ event ┐↵┌ event ┐↵┌ id ┐
  *     all      0───────────────────────27     28─40
@@ -10,30 +11,30 @@ import type { EventBytes } from './live-bytes.ts'
 import type { ChangeFilter } from './change-filter.ts'
 
 export interface ChangeBatch extends EventBytes {
-  /** The environment whose changes it tells. */
+  /** Id of the environment. */
   readonly owner: string
-  /** Equal for batches that are of the same block, so that they share its bytes. */
+  /** Number of the block. Batches with the same number share its bytes. */
   readonly block: number
-  /** Events in it. */
+  /** Number of events in the batch. */
   readonly events: number
   readonly resets: number
-  /** Nothing comes after it: the streams end. */
+  /** Whether the streams end after this batch. */
   readonly isLast: boolean
 }
 
-/** The block that all channels of an environment share, as one of them uses it. */
+/** Operations of the shared block that a channel uses. */
 export interface SharedBlock {
   readonly owner: string
-  /** Where a lone end of a line is in the block. */
+  /** Offset of a single line end in the block. */
   lineEnd(): number
-  /** Sends the present block to the readers. */
+  /** Sends the current block to the readers. */
   flush(): void
 }
 
 let lastId = 0
 
 export class ChangeChannel {
-  /** Among all of the process. */
+  /** Unique within the process. */
   readonly id = ++lastId
   readonly filter: ChangeFilter
   readonly #block: SharedBlock
@@ -43,9 +44,12 @@ export class ChangeChannel {
   #length = 0
   #events = 0
   #resets = 0
-  /** Whether the last event lacks its end: another one of the commit may follow, or the id. */
+  /**
+   * Whether the last event lacks its final line. Either another event of the commit or the commit's id
+   * follows.
+   */
   #isOpen = false
-  /** Whether readers have an id of the newest commit, or one that came with the events of it. */
+  /** Whether readers have the id of the newest commit. */
   #isTold = true
 
   constructor(filter: ChangeFilter, block: SharedBlock) {
@@ -65,19 +69,19 @@ export class ChangeChannel {
     return this.#isTold
   }
 
-  /** Calls the listener with each batch from now on. Returns a function that stops that. */
+  /** Calls the listener with each further batch. Returns a function that removes the listener. */
   listen(listener: (batch: ChangeBatch) => void): () => void {
     this.flush()
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Sends the present block to the readers of all channels of the environment. */
+  /** Sends the current block to the readers of all channels of the environment. */
   flush(): void {
     this.#block.flush()
   }
 
-  /** An event without its end, which the block has behind it. */
+  /** Adds an event without its final line, which follows it in the block. */
   tell(from: number, to: number): void {
     this.close()
     this.#add(from, to)
@@ -85,7 +89,7 @@ export class ChangeChannel {
     this.#isOpen = true
   }
 
-  /** Ends the last event within a commit. */
+  /** Adds the final line of the last event if the commit has more events. */
   close(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
@@ -94,14 +98,14 @@ export class ChangeChannel {
     this.#add(from, from + 1)
   }
 
-  /** Ends a commit. `id` is the range of its id; null: no channel has an event of it. */
+  /** Ends a commit. `id` is the range of its id; null if no channel has an event of the commit. */
   endCommit(id: { readonly from: number; readonly to: number } | null): void {
     this.#isTold = this.#isOpen
     if (this.#isOpen && id) this.#add(id.from, id.to)
     this.#isOpen = false
   }
 
-  /** Text that is whole. */
+  /** Adds text that needs no final line. */
   say(from: number, to: number, { events = 0, resets = 0 } = {}): void {
     this.close()
     this.#add(from, to)
@@ -117,7 +121,7 @@ export class ChangeChannel {
     this.#length += to - from
   }
 
-  /** Hands on its ranges of the block, whose bytes these are. */
+  /** Passes the collected ranges of the block and its bytes to the listeners. */
   hand(block: number, bytes: Uint8Array, isLast: boolean): void {
     if (this.#ranges.length === 0 && !isLast) return
     const ranges = Uint32Array.from(this.#ranges)

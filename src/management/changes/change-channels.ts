@@ -1,6 +1,9 @@
 /**
- * The channels of an environment, one for each filter. An event is written once, into a block that all of them share. Events of the
- * same turn of the event loop, or of some milliseconds if there are many, are sent together.
+ * Manages the channels of an environment, one for each filter. Each event is written once, into a block that
+ * all
+ * channels share. Events of the same event-loop iteration are sent together. If there are many events, a
+ * block
+ * collects them for `BLOCK_EVERY_MS`.
  */
 import type { ResetReason } from '#model/wire/change-event.ts'
 import { ChangeChannel, type SharedBlock } from './change-channel.ts'
@@ -18,9 +21,9 @@ import {
 import type { StreamPosition } from './stream-position.ts'
 import { TextBlock } from './text-block.ts'
 
-/** Between two blocks, while more and more comes: each costs every connection a write. */
+/** Minimum time between two blocks under load. Each block costs one write for each connection. */
 const BLOCK_EVERY_MS = 8
-/** A block of this size is sent at once. */
+/** A block of this size is sent immediately. */
 const BLOCK_BYTES_MAX = 262_144
 
 let lastBlock = 0
@@ -45,7 +48,7 @@ export class ChangeChannels implements SharedBlock {
     return [...this.#channels.values()].map(({ filter }) => filter)
   }
 
-  /** The channel of that filter. It is removed with its last listener (`forget`). */
+  /** Returns the channel for a filter. `forget` removes the channel after its last listener has left. */
   of(filter: ChangeFilter): ChangeChannel {
     const known = this.#channels.get(filter.name) ?? new ChangeChannel(filter, this)
     this.#channels.set(filter.name, known)
@@ -62,7 +65,7 @@ export class ChangeChannels implements SharedBlock {
     this.#channels.clear()
   }
 
-  /** One event of a commit that has not ended. O(channels). */
+  /** Adds one event of the current commit. O(channels). */
   tell(change: ToldChange): void {
     let event: { readonly from: number; readonly to: number } | null = null
     for (const channel of this.#channels.values()) {
@@ -73,7 +76,7 @@ export class ChangeChannels implements SharedBlock {
     this.#plan()
   }
 
-  /** Ends the commit: it has no further events. */
+  /** Ends the current commit. */
   endCommit(position: StreamPosition): void {
     let id: { readonly from: number; readonly to: number } | null = null
     for (const channel of this.#channels.values()) {
@@ -90,7 +93,10 @@ export class ChangeChannels implements SharedBlock {
     this.#plan()
   }
 
-  /** Sends a heartbeat, or the position to channels that have no id of it. Not within a commit. */
+  /**
+   * Sends a heartbeat, or the position to channels that have not sent it yet. Must not be called within a
+   * commit.
+   */
   beat(position: StreamPosition): void {
     let [heartbeat, told]: ({ readonly from: number; readonly to: number } | null)[] = [null, null]
     for (const channel of this.#channels.values()) {
@@ -121,7 +127,7 @@ export class ChangeChannels implements SharedBlock {
     if (this.#block.length > 0) this.#hand(false)
   }
 
-  /** `end` follows the text in the block, but is not part of it. */
+  /** Writes `text`, followed by `end`. The returned range excludes `end`. */
   #write(text: string, end = '') {
     const from = this.#block.write(text)
     const to = this.#block.length
@@ -137,7 +143,7 @@ export class ChangeChannels implements SharedBlock {
     for (const channel of this.#channels.values()) channel.hand(lastBlock, bytes, isLast)
   }
 
-  /** A single event is sent at the end of the turn. */
+  /** Schedules the next block. A single event is sent at the end of the event-loop iteration. */
   #plan(): void {
     if (this.#block.length >= BLOCK_BYTES_MAX) return this.flush()
     if (this.#isPlanned || this.#block.length === 0) return

@@ -1,7 +1,9 @@
 /**
- * What a commit means to whoever copies an environment: its changes, one by one, in the nouns of the management interface. Pure: all
- * that is said is in the entry of the log, but for the key of a resource that a role was left with when something else went, which
- * `typeKeyOf` looks up.
+ * Derives the change events of a commit: its changes, one by one, in the terms of the management API. Pure:
+ * the log
+ * entry contains all data. The only exception is the key of a resource type whose role was changed by the
+ * removal of
+ * another entity; `typeKeyOf` looks it up.
  */
 import { type EnvironmentScope, presentInstant } from '#management/commands/context.ts'
 import { EXPIRY } from '#management/facts/expiry.ts'
@@ -41,26 +43,26 @@ import {
 export interface FilteredChange {
   readonly noun: ChangeNoun | 'access'
   readonly verb: ChangeVerb | 'changed'
-  /** Whose holders changed; absent where a thing did. */
+  /** Permission whose holders changed; absent if an entity changed. */
   readonly permission?: Permission
-  /** The resources that it is about; none: it is of no resource. */
+  /** Keys of the affected resource types; empty if the event is not about a type. */
   readonly types: readonly string[]
-  /** The tenant that it is about; null: of none. */
+  /** Key of the affected tenant; null if the event is not about a tenant. */
   readonly tenant: string | null
 }
 
-/** One event before it is written out. */
+/** An event before it is serialized. */
 export interface ToldChange extends FilteredChange {
-  /** Writes the `data:` of the event: a reader that resumes inside a commit skips what comes before without writing it. */
+  /** Serializes the `data:` of the event. Events that a resuming reader skips are not serialized. */
   readonly json: () => string
 }
 
-/** An entry was written by a release that told less of its changes. */
+/** Thrown for an entry of an older release that logged too little about its changes. */
 export class OlderReleaseError extends Error {}
 
 export interface TellingScope {
   readonly scope: EnvironmentScope
-  /** The key of the resource of that id; null: it is gone. */
+  /** Key of the resource type with that id; null if it no longer exists. */
   typeKeyOf(id: string): string | null
 }
 
@@ -71,14 +73,14 @@ interface Put {
 
 /** The records that an entry put. */
 interface ReadPuts {
-  /** By their ids. */
+  /** By id. */
   readonly puts: ReadonlyMap<string, Put>
-  /** By their places in the entry. */
+  /** By index in the entry. */
   readonly rows: readonly (Put | undefined)[]
   readonly audit: AuditRecord | null
 }
 
-/** What an event is about, and how that is told. */
+/** Content of an event without its verb and origin. */
 type Told = Pick<ToldChange, 'types' | 'tenant'> & { readonly noun: ChangeNoun; readonly item: unknown }
 
 const QUIET_KINDS: ReadonlySet<number> = new Set([
@@ -91,8 +93,10 @@ const AUDIT_KIND = recordsBegin('audit')
 const ROWS_AT_ONCE = 32
 
 /**
- * The events of a commit, in order, and null for each change and row without one. So the number of steps up to an event depends on the
- * entry alone. Throws `OlderReleaseError` at the first change that lacks its id.
+ * Yields the events of a commit in order, and null for each change or row without an event. Therefore, the
+ * number of
+ * steps up to an event depends only on the entry. Throws `OlderReleaseError` at the first change that lacks
+ * its id.
  */
 export function* changeEvents(entry: Entry, telling: TellingScope): Generator<ToldChange | null> {
   if (entry.changes.length === 0 && !entry.put.some(isTold)) return
@@ -108,7 +112,7 @@ export function* changeEvents(entry: Entry, telling: TellingScope): Generator<To
   for (const change of entry.changes) {
     const id = change.row === undefined ? change.id : rows[change.row]?.record.id
     if (id === undefined) {
-      // An instance of an earlier generation, whose end was told of before.
+      // Removal of an earlier instance with the same key. It was already reported.
       if (change.kind === 'instance-removed' && put.has(formatInstanceReference(change.instance))) {
         yield null
         continue
@@ -120,12 +124,12 @@ export function* changeEvents(entry: Entry, telling: TellingScope): Generator<To
       continue
     }
     const known = puts.get(id)
-    // Made and removed by the same commit, or told of already.
+    // Null if the same commit created and removed the record, or if its event was already yielded.
     const about = known && !told.has(id) ? aboutPut(known.record, change, telling) : null
     told.add(id)
     yield about && finished(about, known?.isNew ? 'created' : 'updated', origin)
   }
-  // What engines need not hear of.
+  // Records that the engine does not need and that therefore have no change.
   for (const [id, { record, isNew }] of puts) {
     const isSilent = told.has(id) || !(isNew || updatedAtOf(record) === time)
     const about = isSilent ? null : aboutPut(record, null, telling)
@@ -133,7 +137,7 @@ export function* changeEvents(entry: Entry, telling: TellingScope): Generator<To
   }
 }
 
-/** Whether a row may be told of. */
+/** Whether a row can have an event. */
 function isTold({ key }: Row): boolean {
   return key[0] !== AUDIT_KIND && !QUIET_KINDS.has(key[0]!)
 }
@@ -155,7 +159,7 @@ function* readPuts(entry: Entry): Generator<null, ReadPuts, void> {
   return { puts, rows, audit }
 }
 
-/** The author and the time of a commit. O(rows that it put), with stops on the way. */
+/** Returns the author and the time of a commit. O(rows that it put), with stops. */
 export function* originOfEntry(entry: Entry): Generator<null, ChangeOrigin, void> {
   const { puts, audit } = yield* readPuts(entry)
   return originOf(entry, audit, audit?.createdAt ?? newestIn(puts))
@@ -178,7 +182,7 @@ function originOf({ revision }: Entry, audit: AuditRecord | null, time: number |
     cause: causeOf(audit),
     operation: audit?.operation ?? null,
     api_key_id: audit?.keyId ?? null,
-    // What the service notes by itself has no request.
+    // Entries that the service adds on its own have no request.
     request_id: audit?.requestId || null,
   }
 }
@@ -206,7 +210,11 @@ function removedWithOf({ instance, assignment, tuple, rule }: TakenAlong): Remov
 
 const OF_NOTHING = { types: [], tenant: null } as const
 
-/** Null for what nobody is told of, and for a part of a resource that is gone by now. `change`: null where engines hear of none. */
+/**
+ * Returns null for records without events, and for parts of a resource type that no longer exists. `change`
+ * is null
+ * for records that the engine does not use.
+ */
 function aboutPut(
   record: StoredRecord,
   change: Change | null,

@@ -1,18 +1,20 @@
 /**
- * Which changes a reader has asked for. A removal takes dependants along, which have no events of their own: whoever asked for those
- * hears of the removal, or would keep them for ever.
+ * Filter of a change stream. When an entity is deleted, its dependents are deleted without separate events. A
+ * reader that
+ * selected the dependents therefore also receives the deletion of the entity; otherwise it would keep them
+ * forever.
  */
 import type { Permission } from '#model/change.ts'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
 import { CHANGE_NOUNS, CHANGE_VERBS, type ChangeNoun, type ChangesQuery } from '#model/wire/change-event.ts'
 import type { FilteredChange } from './change-events.ts'
 
-/** Names in one parameter. */
+/** Maximum number of names in one parameter. */
 const NAMES_MAX = 100
-/** Permissions of which one stream tells: each commit is looked into for each of them. */
+/** Maximum number of permissions per stream. Each commit is evaluated for each of them. */
 const PERMISSIONS_MAX = 8
 
-/** What goes with a thing of each kind, without events of its own. */
+/** Kinds of dependents that are deleted with an entity of each kind, without events. */
 const TAKES: Readonly<Partial<Record<ChangeNoun, readonly ChangeNoun[]>>> = {
   user: ['role_assignment'],
   tenant: ['resource_instance', 'role_assignment', 'relationship_tuple'],
@@ -31,7 +33,7 @@ const TAKES: Readonly<Partial<Record<ChangeNoun, readonly ChangeNoun[]>>> = {
   condition_set: ['set_rule'],
 }
 
-/** Removals of these may take along what is of other resources than they are. */
+/** Deleting one of these can also delete dependents of other resource types. */
 const REACHES_FAR: ReadonlySet<FilteredChange['noun']> = new Set<FilteredChange['noun']>([
   'resource_instance',
   'resource',
@@ -39,16 +41,20 @@ const REACHES_FAR: ReadonlySet<FilteredChange['noun']> = new Set<FilteredChange[
 ])
 
 export class ChangeFilter {
-  /** Equal for filters that let the same through. */
+  /** Filters with the same name select the same events. */
   readonly name: string
-  /** Null: all. */
+  /** Null selects all. */
   readonly #kinds: ReadonlySet<string> | null
   readonly #types: ReadonlySet<string> | null
   readonly #tenants: ReadonlySet<string> | null
-  /** The permissions of which is asked who gains and who loses them; null: changes are asked for. */
+  /**
+   * Permissions whose effective access changes are reported; null if the stream reports changes of entities.
+   */
   readonly effective: readonly Permission[] | null
 
-  /** Throws `INVALID_SHAPE` for kinds that there are not, for too many names, and for filters that do not go together. */
+  /**
+   * Throws `INVALID_SHAPE` for unknown kinds, for too many names, and for filters that cannot be combined.
+   */
   constructor({ kinds, types, tenants, effective }: ChangesQuery) {
     this.#kinds = namesIn(kinds, 'kinds')
     this.#types = namesIn(types, 'types')
@@ -96,11 +102,11 @@ export class ChangeFilter {
 function takenBy({ noun, verb }: FilteredChange): readonly ChangeNoun[] {
   if (noun === 'access') return []
   if (verb === 'deleted') return TAKES[noun] ?? []
-  // With an action its rules go.
+  // The removal of an action also removes its rules.
   return noun === 'resource' && verb === 'updated' ? ['set_rule'] : []
 }
 
-/** `type:action`, which is split at the first colon. */
+/** Parses `type:action`, split at the first colon. */
 function permissionOf(text: string): Permission {
   const [type = '', ...action] = text.split(':')
   if (type !== '' && action.join(':') !== '') return { type, action: action.join(':') }

@@ -1,4 +1,4 @@
-/** All streams of changes that this node has open: how many there may be, in all and with one key. */
+/** Limits for the change streams that are open on this node: in total and per API key. */
 import type { Waiting } from '#decisions/decision-pool.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { ChangeFilter } from './change-filter.ts'
@@ -7,13 +7,13 @@ import type { EnvironmentChanges } from './environment-changes.ts'
 import type { StreamPosition } from './stream-position.ts'
 
 export interface StreamCeilings {
-  /** Streams of this node. */
+  /** Maximum number of streams on this node. */
   readonly streamsMax: number
-  /** Streams of this node with one key. */
+  /** Maximum number of streams on this node per key. */
   readonly streamsPerKeyMax: number
-  /** Environments in which it is told who gains and who loses: each takes an index more. */
+  /** Maximum number of environments with effective access changes. Each of them needs an additional index. */
   readonly effectiveEnvironmentsMax: number
-  /** How long a stream that is asked for waits for a commit that this node does not have yet. */
+  /** How long a new stream waits for a commit that this node has not received yet. */
   readonly waitMs: number
 }
 
@@ -22,10 +22,14 @@ const ADMIN = ''
 
 export class ChangeStreams {
   readonly #ceilings: StreamCeilings
-  /** For how long this node may have missed what others committed in that environment. */
+  /** For how long this node may have missed commits of other nodes in that environment. */
   readonly #stalenessMs: (environmentId: string) => number
   readonly #ofKeys = new Map<string, number>()
-  /** Where it is told whose access changes, with the streams; 0: none at present, but it may be kept for those that come again. */
+  /**
+   * Environments that report effective access changes, with the number of their streams. With 0 streams, the
+   * index may
+   * still be loaded for returning readers.
+   */
   readonly #ofEffective = new Map<EnvironmentChanges, number>()
   #count = 0
 
@@ -34,7 +38,7 @@ export class ChangeStreams {
     this.#stalenessMs = stalenessMs
   }
 
-  /** Throws `RATE_LIMITED` when there are too many, and what `ChangeSubscription.open` throws. */
+  /** Throws `RATE_LIMITED` if there are too many streams, and all errors of `ChangeSubscription.open`. */
   async open(asked: {
     readonly changes: EnvironmentChanges
     readonly environmentId: string
@@ -57,7 +61,10 @@ export class ChangeStreams {
     }
   }
 
-  /** `effective`: the changes of the environment of which it is to be told who gains and who loses. */
+  /**
+   * `effective`: the environment whose effective access changes are requested; null if they are not
+   * requested.
+   */
   #enter(key: string, effective: EnvironmentChanges | null): () => void {
     const { streamsMax, streamsPerKeyMax } = this.#ceilings
     const own = this.#ofKeys.get(key) ?? 0
@@ -74,7 +81,10 @@ export class ChangeStreams {
     return () => this.#add(key, effective, -1)
   }
 
-  /** Throws `RATE_LIMITED`. What is kept though nobody reads it makes room. */
+  /**
+   * Frees an index that has no readers if the limit is reached. Throws `RATE_LIMITED` if all of them have
+   * readers.
+   */
   #makeRoomFor(effective: EnvironmentChanges): void {
     const { effectiveEnvironmentsMax } = this.#ceilings
     const known = this.#ofEffective

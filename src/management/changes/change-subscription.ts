@@ -1,11 +1,14 @@
 /**
- * One reader of the stream. It hears first from where the stream goes on; then, piece by piece as it takes them, what the log has since
- * then; and when it stands where the channels stand, it joins the one of its filter:
+ * One reader of the change stream. The reader first receives the position from which the stream continues.
+ * Then it
+ * reads pieces of the log at its own pace. When it has caught up with the channels, it joins the channel of
+ * its filter:
  *
  *     since ──► snapshot ──► pieces of the log … ──► channel
- *       └ of another history, or behind the log: reset, and the channel at once
+ *       └ other history, or log too short: reset, then the channel immediately
  *
- * Between two pieces it keeps only its place in a part of a commit, which readers share (`catch-ups.ts`).
+ * Between two pieces, it stores only its place in a part of a commit. Readers share these parts
+ * (`catch-ups.ts`).
  */
 import type { Waiting } from '#decisions/decision-pool.ts'
 import { abandoned } from '#management/commands/resumable.ts'
@@ -31,7 +34,11 @@ import {
 } from './event-text.ts'
 import { positionOf, type StreamPosition } from './stream-position.ts'
 
-/** What a reader is given next: bytes, and behind them the channel from which it hears the rest; null: it joins none yet. */
+/**
+ * The next output for a reader: bytes, then the channel that delivers the rest. The channel is null while the
+ * reader
+ * still catches up.
+ */
 export interface ChangePiece {
   readonly bytes: Uint8Array
   readonly events: number
@@ -39,24 +46,28 @@ export interface ChangePiece {
   readonly channel: ChangeChannel | null
 }
 
-/** Bytes in a piece, about. */
+/** Approximate size of a piece. */
 const PIECE_BYTES = 65_536
-/** Commits that a piece goes through at most, told of or not: whoever filters all of them must hear something, too. */
+/**
+ * Maximum number of commits per piece. Commits without matching events count, so that a reader whose filter
+ * matches
+ * nothing also receives data.
+ */
 const PIECE_COMMITS = 1_024
 
 export interface SubscriptionOptions {
   readonly changes: EnvironmentChanges
   readonly filter: ChangeFilter
-  /** Behind which commit the stream goes on; null: behind the newest. */
+  /** Commit after which the stream continues; null: after the newest. */
   readonly since: StreamPosition | null
-  /** How long it waits for a commit that this node does not have yet. */
+  /** How long to wait for a commit that this node has not received yet. */
   readonly waitMs: number
-  /** For how long this node may have missed commits of others. */
+  /** For how long this node may have missed commits of other nodes. */
   readonly stalenessMs: () => number
   readonly waiting: Waiting
 }
 
-/** A part of the commit behind the position, and the place of the next event in it. */
+/** A part of the commit after the position, and the index of the next event in it. */
 interface Reading {
   readonly part: CommitPart
   at: number
@@ -67,14 +78,14 @@ export class ChangeSubscription implements CatchUpReader {
   readonly #filter: ChangeFilter
   readonly #leaveChanges: () => void
   readonly #onOver: (() => void)[] = []
-  /** The last commit that the reader has as a whole. */
+  /** The last commit that the reader has received completely. */
   #position: StreamPosition
-  /** The history of the position. */
+  /** History number of the position (`EnvironmentChanges.history`). */
   #history: number
   #reading: Reading | null = null
-  /** The next one. */
+  /** The next part, while it is being made. */
   #making: Promise<CommitPart> | null = null
-  /** The step of the commit at which the next part begins. */
+  /** Step of the commit at which the next part begins. */
   #from = 0
   /** Content of the next piece. */
   #told: Uint8Array[] = []
@@ -82,16 +93,22 @@ export class ChangeSubscription implements CatchUpReader {
   #events = 0
   #resets = 0
   #log: AsyncIterator<Entry> | null = null
-  /** Behind which sequence the log is read on. */
+  /** Sequence after which the log iterator continues. */
   #logAt = -1
-  /** Whether the last event lacks its end: another one of the commit may follow, or the id. */
+  /**
+   * Whether the last event lacks its final line. Either another event of the commit or the commit's id
+   * follows.
+   */
   #isOpen = false
-  /** Whether the reader has an id of the position. */
+  /** Whether the reader has received the id of the position. */
   #isTold = true
   #isOver = false
   #onSlow: () => void = () => {}
 
-  /** Throws `NOT_READY` where this node does not come to that commit in time, or the environment is being closed. */
+  /**
+   * Throws `NOT_READY` if this node does not reach the requested commit in time, or if the environment is
+   * closing.
+   */
   static async open(options: SubscriptionOptions): Promise<ChangeSubscription> {
     const leave = await options.changes.enter()
     try {
@@ -122,12 +139,12 @@ export class ChangeSubscription implements CatchUpReader {
     return this.#position
   }
 
-  /** Called when the reader has left. */
+  /** Registers a callback for when the reader has left. */
   whenOver(listener: () => void): void {
     this.#onOver.push(listener)
   }
 
-  /** Called when others need the room of what is kept for the reader, who has to be sent away. */
+  /** Registers a callback that must disconnect the reader: the memory of the part that it holds is needed. */
   whenSlow(listener: () => void): void {
     this.#onSlow = listener
   }
@@ -137,27 +154,31 @@ export class ChangeSubscription implements CatchUpReader {
   }
 
   /**
-   * Makes the next piece. `hand` is called with it at once: the batches of a channel must follow it. One call at a time; none after the
-   * piece with the channel.
+   * Makes the next piece and passes it to `hand` synchronously, because the batches of a channel must follow
+   * it. Calls
+   * must not overlap. Must not be called after the piece with the channel.
    */
   async next(hand: (piece: ChangePiece) => void): Promise<void> {
     if (this.#length === 0) await this.#readOn()
-    // A filter that lets nothing through gets a sign of life as well. The channel sends its position with the next commits only.
+    // A reader whose filter matches nothing also needs data. The channel sends its position only with later
+    // commits.
     if (this.#length === 0) this.#tellPosition()
     const piece = this.#take()
-    // A replaced history adds a reset. A channel cannot be joined within a commit: a part of that has been sent.
+    // A replaced history adds a reset to the output. A reader cannot join a channel within a commit, because
+    // the channel has
+    // already sent part of that commit.
     const isLevel = this.#isThere() && !this.#changes.isTelling
     const isThere = isLevel && this.#length === 0 && this.#isTold
     if (isThere) this.#endCatchUp()
     hand({ ...piece, channel: isThere ? this.#changes.channel(this.#filter) : null })
   }
 
-  /** Nobody hears the channel any more in the thread of this reader. */
+  /** Called when this reader's thread has no more listeners of the channel. */
   forget(channel: ChangeChannel): void {
     this.#changes.forget(channel)
   }
 
-  /** The reader has left. Safe to repeat. */
+  /** Called when the reader has left. Idempotent. */
   cancel(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -182,7 +203,7 @@ export class ChangeSubscription implements CatchUpReader {
     return !isBehind(this.#position, position)
   }
 
-  /** Reads the log up to where the channels stand, or as much of it as a piece takes. */
+  /** Reads the log until the position of the channels or until the piece is full. */
   async #readOn(): Promise<void> {
     try {
       if (this.#isThere()) await this.#changes.settled(HEARTBEAT_MS)
@@ -193,7 +214,7 @@ export class ChangeSubscription implements CatchUpReader {
       ) {
         const reading = await this.#partInTime()
         if (this.#isOver) throw abandoned()
-        // The connection needs a sign of life while parts for other readers are made.
+        // The connection needs data while parts for other readers are made.
         if (reading === null) return
         this.#tellEvents(reading)
         const { next, position, events, isOlder } = reading.part
@@ -210,7 +231,7 @@ export class ChangeSubscription implements CatchUpReader {
     }
   }
 
-  /** Null: it is still being made. */
+  /** Null if the part is not ready in time. */
   async #partInTime(): Promise<Reading | null> {
     if (this.#reading) return this.#reading
     this.#making ??= this.#nextPart()
@@ -238,21 +259,22 @@ export class ChangeSubscription implements CatchUpReader {
     }
   }
 
-  /** The entry behind the position. */
+  /** The entry after the position. */
   async #nextEntry(): Promise<Entry> {
     if (this.#isOver) throw abandoned()
-    // Others may have read for this one, and a commit in parts is read again.
+    // Another reader may have read entries on behalf of this one, and a commit in parts is read several
+    // times.
     if (this.#logAt !== this.#position.sequence) this.#endLog()
     this.#log ??= this.#changes.store.ledger.replay(this.#position)[Symbol.asyncIterator]()
     const next = await this.#log.next()
     if (this.#isOver) throw abandoned()
-    // The log has ended with its store.
+    // The log ended because its store was closed.
     if (next.done) throw new Error('the log of an environment ended while it was read')
     this.#logAt = next.value.revision.sequence
     return next.value
   }
 
-  /** As many of the events as a piece takes. */
+  /** Adds events until the piece is full. */
   #tellEvents(reading: Reading): void {
     const { events } = reading.part
     while (reading.at < events.length && this.#length < PIECE_BYTES) {
@@ -274,7 +296,7 @@ export class ChangeSubscription implements CatchUpReader {
   }
 
   #tellPosition(): void {
-    // Within a commit there is no id to send.
+    // Within a commit, there is no id to send.
     if (this.#isTold || this.#from > 0) this.#tell(HEARTBEAT_TEXT)
     else {
       this.#tell(positionText(this.#position), 1)
@@ -295,7 +317,7 @@ export class ChangeSubscription implements CatchUpReader {
     this.#tell(resetText(this.#position, reason), 1)
   }
 
-  /** Text that is whole. */
+  /** Adds text that needs no final line. */
   #tell(text: string, events = 0): void {
     this.#closeEvent()
     this.#events += events
@@ -326,7 +348,7 @@ export class ChangeSubscription implements CatchUpReader {
   }
 }
 
-/** Null: it takes longer. */
+/** Null if it takes longer than `ms`. */
 async function inTime<Answer>(answer: Promise<Answer>, ms: number): Promise<Answer | null> {
   const { promise, resolve } = Promise.withResolvers<null>()
   const timer = setTimeout(resolve, ms, null)
@@ -337,7 +359,7 @@ async function inTime<Answer>(answer: Promise<Answer>, ms: number): Promise<Answ
   }
 }
 
-/** A copy: the parts can be dropped before it is sent. */
+/** Copies the bytes, because the parts can be dropped before they are sent. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
   let at = 0
@@ -350,7 +372,10 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
 
 interface Start {
   readonly position: StreamPosition
-  /** Why it is not where the reader stopped; null: it is, or is behind the newest commit. */
+  /**
+   * Reason why the stream does not continue where the reader stopped; null if it does, or if it begins at the
+   * newest commit.
+   */
   readonly reason: ResetReason | null
 }
 
@@ -367,12 +392,12 @@ async function startOf({
   if (isBehind(changes.position, since)) {
     const from = performance.now()
     const head = await changes.store.ledger.head()
-    // Nobody else writes: what is not there has never been, or is not any more.
+    // If this node is the only writer, a commit after its head never existed or was lost.
     const wantedMs = since.sequence > head.sequence && stalenessMs() === 0 ? 0 : waitMs
     const isThere = await changes.reaches(since.sequence, wantedMs)
     if (waiting.isGone) throw abandoned()
     if (!isThere) {
-      // Who has heard of all there is since it was asked knows that there is no such commit any more.
+      // This node has received all commits since the request began. So the commit does not exist.
       if (stalenessMs() <= performance.now() - from) return anew('history_replaced')
       throw notReached(changes.position, since, wantedMs)
     }
@@ -381,7 +406,7 @@ async function startOf({
   return since.mark === null ? { position: since, reason: null } : startWithMark(changes, since)
 }
 
-/** Whether the commit there is the one that the reader has heard of. */
+/** Checks that the commit at that sequence is the one that the reader received. */
 async function startWithMark(changes: EnvironmentChanges, since: StreamPosition): Promise<Start> {
   const { epoch, sequence } = since
   const log = changes.store.ledger.replay({ epoch, sequence: sequence - 1 })[Symbol.asyncIterator]()

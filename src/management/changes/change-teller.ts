@@ -1,28 +1,33 @@
-/** What a stream of changes is made of: how entries of the log become events. */
+/** Interface of a source of change events: turns entries of the log into the events of a stream. */
 import type { Entry } from '#store/ledger.ts'
 import type { ToldChange } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
 import type { StreamPosition } from './stream-position.ts'
 
-/** Events, and stops on the way: null. */
+/** Yields events, and null at stops. */
 export type Telling = Generator<ToldChange | null, void, void>
 
 export interface ChangeTeller {
-  /** For how long it goes on when nobody reads any more: beginning anew may be dear. */
+  /** How long the source keeps running after its last reader leaves. Restarting can be expensive. */
   readonly lingerMs: number
-  /** Whether it must see the entries of which nobody hears, too. */
+  /** Whether the source must process all entries, including entries that no reader needs. */
   readonly seesAll: boolean
   /**
-   * Whether `replayed` has the same events of an entry at the same steps every time and for every filter. Otherwise a reader that catches
-   * up gets all events of an entry as one part.
+   * Whether `replayed` yields the same events of an entry at the same steps every time and for every filter.
+   * Otherwise,
+   * a reader that catches up receives all events of an entry as one part.
    */
   readonly isRepeatable: boolean
-  /** Begins, or begins anew; `nextTurn` is awaited on the way. Resolves with the commit behind which `live` goes on. */
+  /**
+   * Starts or restarts the source and awaits `nextTurn` between slices. Resolves with the commit after which
+   * `live`
+   * continues.
+   */
   begin(nextTurn: () => Promise<unknown>): Promise<StreamPosition>
-  /** The events of the entry behind the last one, for any of these filters. Throws `OlderReleaseError`. */
+  /** Events of the entry after the last one, for any of these filters. Throws `OlderReleaseError`. */
   live(entry: Entry, filters: readonly ChangeFilter[]): Telling
-  /** The events of an earlier entry, for a reader who catches up. Throws as `live`. */
+  /** Events of an earlier entry, for a reader that catches up. Throws `OlderReleaseError`. */
   replayed(entry: Entry, filter: ChangeFilter): Telling
-  /** Nobody reads any more. */
+  /** Called when the source is no longer needed. */
   end(): void
 }

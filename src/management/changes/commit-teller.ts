@@ -1,4 +1,4 @@
-/** Tells of what a commit changed, in the nouns of the management interface. */
+/** Reports what each commit changed, in the terms of the management API. */
 import type { EnvironmentScope } from '#management/commands/context.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
@@ -20,7 +20,7 @@ export class CommitTeller implements ChangeTeller {
     this.#telling = { scope, typeKeyOf: id => this.#typeKeyOf(id) }
   }
 
-  /** At the newest commit. */
+  /** Begins at the newest commit. */
   async begin(): Promise<StreamPosition> {
     return { ...(await this.#store.ledger.head()), mark: null }
   }

@@ -1,11 +1,15 @@
 /**
- * The stream of changes of one environment, for all who read it on this node:
+ * The change stream of one environment, for all of its readers on this node:
  *
  *     log ──► entry ──► events ──► one block of text ──► channels, one for each filter ──► HTTP threads ──► connections
- *              └ once a commit, in slices ┘               └ ranges of the block ┘
+ *              └ once per commit, in slices ┘             └ ranges of the block ┘
  *
- * It follows the log only while somebody reads. A reader that has to catch up reads the log by itself (`change-subscription.ts`) up to
- * where this one stands, and then joins a channel, but only between two commits: within one, the channel has sent a part of it. A history that cannot be followed on is a `reset` for all, and never a gap.
+ * It follows the log only while it has readers. A reader that has to catch up reads the log itself
+ * (`change-subscription.ts`) until the position of this stream, and then joins a channel. It can join only
+ * between two
+ * commits, because a channel sends a commit in several parts. If the history cannot be continued, all readers
+ * receive
+ * a `reset`; events are never skipped silently.
  */
 import { Slices, type Turns } from '#management/commands/fair-turns.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -21,9 +25,9 @@ import type { ChangeFilter } from './change-filter.ts'
 import type { ChangeTeller, Telling } from './change-teller.ts'
 import { positionOf, type StreamPosition } from './stream-position.ts'
 
-/** How often readers hear something at least. The HTTP library ends a connection on which nothing goes for 10 s. */
+/** Interval of heartbeats. The HTTP library closes a connection after 10 s without data. */
 export const HEARTBEAT_MS = 4_000
-/** Events, and evaluations of filters for them, between two looks at the clock. */
+/** Events, and evaluations of filters for them, between two checks of the clock. */
 const TOLD_AT_ONCE = 512
 
 const CLOSED = 'the environment is closed, removed or replaced here, or the service stops: connect again'
@@ -46,20 +50,22 @@ export class EnvironmentChanges {
   readonly #channels: ChangeChannels
   readonly catchUps: EnvironmentCatchUps
   #readers = 0
-  /** Null while nobody reads. */
+  /** Null while there are no readers. */
   #position: StreamPosition | null = null
   #following: AsyncIterator<Entry> | null = null
-  /** Null while nothing is followed. */
+  /** Null while the log is not followed. */
   #started: Promise<void> | null = null
   #beating: NodeJS.Timeout | undefined
-  /** Stops when nobody has come back. */
+  /** Stops the source if no reader returns in time. */
   #lingering: NodeJS.Timeout | undefined
-  /** Grows with each history that is begun to be followed. */
+  /** Incremented whenever following begins or stops. Outdated asynchronous work compares it. */
   #run = 0
   #isClosed = false
   /** Whether the channels have sent a part of the commit that follows the position. */
   isTelling = false
-  /** Grows when the history is replaced: a reader that reads the log by itself must not continue then. */
+  /**
+   * Incremented when the history is replaced. Readers that read the log themselves must then not continue.
+   */
   history = 0
   readonly #moved = new Set<() => void>()
 
@@ -76,23 +82,23 @@ export class EnvironmentChanges {
     return this.#isClosed
   }
 
-  /** Whether the log is followed: for readers, or for those that may come again. */
+  /** Whether the log is followed: for readers, or for readers that may return. */
   get isFollowed(): boolean {
     return this.#started !== null
   }
 
-  /** Keeps nothing for those that may come again. */
+  /** Stops following if there are no readers. */
   letGo(): void {
     if (this.#readers === 0) this.#stop()
   }
 
-  /** Where the channels stand: everything up to there has been told to them. */
+  /** Position of the channels: all commits up to it have been sent to them. */
   get position(): StreamPosition {
     if (this.#position === null) throw ended()
     return this.#position
   }
 
-  /** One reader more; resolves when there is a position. Returns how to leave, to be called once. */
+  /** Adds a reader. Resolves when there is a position. Returns a function to leave; call it once. */
   async enter(): Promise<() => void> {
     if (this.#isClosed) throw ended()
     clearTimeout(this.#lingering)
@@ -116,7 +122,7 @@ export class EnvironmentChanges {
     this.#lingering.unref()
   }
 
-  /** The channel of that filter, which may be joined where nothing is being told. */
+  /** The channel of that filter. Readers can join it while `isTelling` is false. */
   channel(filter: ChangeFilter): ChangeChannel {
     return this.#channels.of(filter)
   }
@@ -125,12 +131,12 @@ export class EnvironmentChanges {
     this.#channels.forget(channel)
   }
 
-  /** Resolves to true when the channels have come to that sequence, to false after so long. */
+  /** Resolves to true when the channels reach that sequence, or to false after `withinMs`. */
   reaches(sequence: number, withinMs: number): Promise<boolean> {
     return this.#until(() => this.#position === null || this.#position.sequence >= sequence, withinMs)
   }
 
-  /** Resolves when no commit is being told, or after so long. */
+  /** Resolves when no commit is being sent, or after `withinMs`. */
   async settled(withinMs: number): Promise<void> {
     await this.#until(() => this.#position === null || !this.isTelling, withinMs)
   }
@@ -159,7 +165,7 @@ export class EnvironmentChanges {
     await this.#begin()
     if (run !== this.#run) return
     this.#beating = setInterval(() => {
-      // During a commit its events are the sign of life.
+      // Within a commit, its events keep the connections open.
       if (!this.isTelling) this.#channels.beat(this.position)
     }, HEARTBEAT_MS)
     this.#beating.unref()
@@ -186,7 +192,7 @@ export class EnvironmentChanges {
     this.#stop()
   }
 
-  /** `reason`: why it begins again; null: it begins for the first time. */
+  /** `reason`: why following begins again; null if it begins for the first time. */
   async #begin(reason: ResetReason | null = null): Promise<void> {
     const run = this.#run
     const position = await this.#teller.begin(() => this.#turns.take(() => {}))
@@ -231,21 +237,21 @@ export class EnvironmentChanges {
       const next = await following.next()
       if (next.done || run !== this.#run) return
       await this.#tell(next.value, run)
-      // Others first: entries that are there already come without a turn of the loop.
+      // Lets other work run first. Entries that are already available arrive without an event-loop iteration.
       await this.#slices.run(() => {})
     }
   }
 
-  /** Writes out a commit for all channels, in slices. */
+  /** Writes a commit for all channels, in slices. */
   async #tell(entry: Entry, run: number): Promise<void> {
     const position = positionOf(entry)
-    // While all readers catch up nothing is written out.
+    // While all readers catch up, nothing is written.
     if (this.#channels.size > 0 || this.#teller.seesAll) {
       this.isTelling = true
       try {
         const filters = this.#channels.filters()
         let telling: Telling | null = null
-        // Begun within a slice: that decodes the entry.
+        // Created within a slice, because that decodes the entry.
         const step = (until: number): boolean =>
           run !== this.#run || this.#tellSome((telling ??= this.#teller.live(entry, filters)), until)
         while (!(await this.#slices.run(step)));
@@ -274,7 +280,7 @@ export class EnvironmentChanges {
   }
 }
 
-/** Why a stream has to begin anew; null: it has to end. */
+/** Reason for which a stream must begin again; null if it must end. */
 export function resetReasonOf(error: unknown): ResetReason | null {
   if (error instanceof OlderReleaseError) return 'older_release'
   if (!(error instanceof AuthzError)) return null

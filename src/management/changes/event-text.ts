@@ -1,17 +1,19 @@
-/** Events as the stream has them (Server-Sent Events): texts, since several are joined before they become bytes. */
+/** Text of the events of a stream (Server-Sent Events). Texts are joined before they are encoded. */
 import { formatRevision } from '#model/revision.ts'
 import type { ResetReason, StreamEnd } from '#model/wire/change-event.ts'
 import type { ToldChange } from './change-events.ts'
 import { formatPosition, type StreamPosition } from './stream-position.ts'
 
-/** How long a client should wait before it connects again, in milliseconds. */
+/** How long a client should wait before it reconnects, in milliseconds. */
 const RETRY_MS = 1_000
 
 export const HEARTBEAT_TEXT = ': heartbeat\n\n'
 
 /**
- * Without its end, which says whether it is the last of its commit. That is known when the next event of the same reader comes, or the end
- * of the commit: until then the reader has the event without its end.
+ * Text of an event without its final line. That line depends on whether the event is the last of its commit,
+ * which is
+ * known only when the reader's next event or the end of the commit arrives. Until then, the event is sent
+ * without it.
  */
 export function textOfChange({ noun, verb, json }: ToldChange): string {
   return `event: ${noun}.${verb}\ndata: ${json()}\n`
@@ -23,7 +25,10 @@ export function endOfCommit(position: StreamPosition): string {
   return `id: ${formatPosition(position)}\n\n`
 }
 
-/** Before a reset it has no id: whoever stops between the two must hear of the reset again. */
+/**
+ * A snapshot before a reset has no id, so that a client that disconnects between the two receives the reset
+ * again.
+ */
 export function snapshotText(position: StreamPosition, isBeforeReset: boolean): string {
   const data = JSON.stringify({ revision: formatRevision(position) })
   return `retry: ${RETRY_MS}\nevent: snapshot\ndata: ${data}\n${isBeforeReset ? END_OF_EVENT : endOfCommit(position)}`
@@ -37,7 +42,7 @@ export function resetText(position: StreamPosition, reason: ResetReason): string
   return eventText('reset', { revision: formatRevision(position), reason }, position)
 }
 
-/** The last of a stream. Has no id: whoever goes on does so behind the last one. */
+/** Final event of a stream. It has no id, so that clients resume after the last id. */
 export function endText(event: StreamEnd, reason: string): string {
   return `event: ${event}\nretry: ${RETRY_MS}\ndata: ${JSON.stringify({ reason })}\n\n`
 }

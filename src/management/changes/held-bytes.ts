@@ -1,22 +1,25 @@
 /**
- * Bytes that are kept for readers of changes, each block once, however many readers need it. There is a limit for all of them, and half of
- * it for those of one environment. Beyond it a block goes that no reader needs any more, or else the oldest: the readers that still need
- * that one are the slowest.
+ * Limits the memory of blocks that are cached for change-stream readers. Each block is stored once, however
+ * many
+ * readers need it. The limit applies to all blocks, and half of it to the blocks of one environment. Over the
+ * limit, a
+ * block that no reader needs is dropped. If there is none, the oldest block is dropped, because its readers
+ * are the slowest.
  */
 
-/** A block that is kept. */
+/** A cached block. */
 export interface Held<Holder> {
   readonly owner: string
   readonly bytes: number
-  /** The readers that need it. */
+  /** Readers that need it. */
   readonly holders: Set<Holder>
-  /** Called once, when it is not kept any more. */
+  /** Called once, when the block is dropped. */
   readonly whenDropped: () => void
 }
 
 interface Owned<Holder> {
   bytes: number
-  /** The oldest first. */
+  /** Oldest first. */
   readonly blocks: Set<Held<Holder>>
 }
 
@@ -26,7 +29,10 @@ export class HeldBytes<Holder> {
   readonly #owners = new Map<string, Owned<Holder>>()
   #bytes = 0
 
-  /** `onSlow` ends a reader that needs a block which goes; it has let go of the block by then. */
+  /**
+   * `onSlow` disconnects a reader whose block was dropped. At that time, the reader is no longer a holder of
+   * the block.
+   */
   constructor(bytesMax: number, onSlow: (holder: Holder) => void) {
     this.#bytesMax = bytesMax
     this.#onSlow = onSlow
@@ -36,7 +42,7 @@ export class HeldBytes<Holder> {
     return this.#bytes
   }
 
-  /** Keeps a block of that environment. It may take the place of older ones, and is kept in any case. */
+  /** Caches a block of that environment. Older blocks may be dropped for it; the new block is always kept. */
   add(owner: string, bytes: number, whenDropped: () => void): Held<Holder> {
     const held: Held<Holder> = { owner, bytes, holders: new Set(), whenDropped }
     const owned = this.#owners.get(owner) ?? { bytes: 0, blocks: new Set() }
@@ -49,7 +55,7 @@ export class HeldBytes<Holder> {
     return held
   }
 
-  /** Keeps the block no more. Safe to repeat. */
+  /** Drops the block. Idempotent. */
   drop(held: Held<Holder>): void {
     const owned = this.#owners.get(held.owner)
     if (!owned?.blocks.delete(held)) return
@@ -60,8 +66,9 @@ export class HeldBytes<Holder> {
   }
 
   /**
-   * Returns whether one was dropped: the oldest that no reader needs, or the oldest of all. Not the newest, whose readers have had no time
-   * to take it. O(blocks of the environment).
+   * Drops the oldest block that no reader needs, or the oldest of all. Returns whether a block was dropped.
+   * Never drops
+   * the newest, whose readers had no time to read it. O(blocks of the environment).
    */
   #dropOldest({ blocks }: Owned<Holder>, newest: Held<Holder>): boolean {
     let oldest: Held<Holder> | null = null
@@ -80,7 +87,7 @@ export class HeldBytes<Holder> {
     return true
   }
 
-  /** O(environments with blocks), and only at the limit of all. */
+  /** O(environments with blocks); called only if the limit of all blocks is exceeded. */
   #largest(): Owned<Holder> {
     let largest: Owned<Holder> = { bytes: -1, blocks: new Set() }
     for (const owned of this.#owners.values()) if (owned.bytes > largest.bytes) largest = owned

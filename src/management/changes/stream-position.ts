@@ -1,14 +1,16 @@
 /**
- * Where a reader of the stream stands: a revision, and behind it a mark of the commit there, `<epoch>.<sequence>.<mark>`. A history that
- * was rewound and written on has the same revisions; the mark tells the two apart. A bare revision, as an answer of management has it, is
- * taken as it is.
+ * Position of a change-stream reader: a revision and a mark of its commit, `<epoch>.<sequence>.<mark>`. A
+ * history that was
+ * rewound and continued has the same revisions again; the mark distinguishes the two. A plain revision, as in
+ * a
+ * management response, is accepted without a mark.
  */
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision, parseRevision, type Revision } from '#model/revision.ts'
 import type { Entry } from '#store/ledger.ts'
 
 export interface StreamPosition extends Revision {
-  /** Null: it is not known. */
+  /** Null if unknown. */
   readonly mark: string | null
 }
 
@@ -28,7 +30,7 @@ export function formatPosition(position: StreamPosition): string {
   return position.mark === null ? revision : `${revision}.${position.mark}`
 }
 
-/** Throws `INVALID_SHAPE` for a text that is none. `loc` is where it was sent. */
+/** Throws `INVALID_SHAPE` if the text is not a position. `loc` is its location in the request. */
 export function parsePosition(text: string, loc: readonly string[]): StreamPosition {
   const [, revisionText = '', mark = null] = FORM.exec(text) ?? []
   const revision = parseRevision(revisionText)

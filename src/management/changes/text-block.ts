@@ -1,4 +1,8 @@
-/** Texts that become bytes together. Each is written once, and known by its place from then on, however many readers it has. */
+/**
+ * Collects texts that are encoded together. Each text is written once and then identified by its offset,
+ * however many
+ * readers it has.
+ */
 
 export class TextBlock {
   #texts: string[] = []
@@ -9,7 +13,7 @@ export class TextBlock {
     return this.#length
   }
 
-  /** Returns where the text begins. It ends where the block ends now. */
+  /** Appends the text and returns the offset of its first byte. It ends at the current `length`. */
   write(text: string): number {
     const from = this.#length
     this.#texts.push(text)
@@ -17,7 +21,7 @@ export class TextBlock {
     return from
   }
 
-  /** The bytes of all that was written. The block is empty afterwards. */
+  /** Returns the bytes of all written texts and clears the block. */
   take(): Uint8Array {
     const bytes = new Uint8Array(this.#length)
     Buffer.from(bytes.buffer).write(this.#texts.join(''))

@@ -1,6 +1,8 @@
 /**
- * The thing that a change is about, as a read of management shows it: made of its row, which has the ids, and of the change, which has the
- * names. So nothing else is looked at, and what was told of a commit stays the same, whatever is gone by now.
+ * Items of change events: the entity that a change is about, in the form of a management read. The ids come
+ * from its row,
+ * the names from the change. No other data is read, so the events of a commit stay the same if entities are
+ * deleted later.
  */
 import {
   presentInstant,
@@ -88,7 +90,7 @@ export function toldInstance(
   }
 }
 
-/** The tenant that an assignment is in. */
+/** Key of the tenant that an assignment is in. */
 export function tenantOfAssignment({
   scope,
   tenant = '',
@@ -168,7 +170,7 @@ export function toldResource(scope: EnvironmentScope, type: TypeRecord): Static<
   }
 }
 
-/** `resource` is the key of its resource; null: it is a tenant role. */
+/** `resource` is the key of the role's resource type; null for a tenant role. */
 export function toldRole(
   scope: EnvironmentScope,
   role: RoleRecord,
@@ -268,7 +270,7 @@ export function toldProxyConfig(scope: EnvironmentScope, config: ProxyConfigReco
 
 type Removal = Extract<Change, { readonly kind: `${string}-removed` }>
 
-/** What identifies what a change has removed. */
+/** Identifying members of an entity that a change removed. */
 export function deletedItem(id: string, change: Removal) {
   switch (change.kind) {
     case 'user-removed':

@@ -1,6 +1,6 @@
-/** What goes with an answer beside its body: marks that an operation puts around it. */
+/** Wrappers with which an operation adds metadata to its response: a created status or a warning. */
 
-/** The answer about a thing that did not exist before. Its status tells callers so (native.md B.7). */
+/** Response about a new entity. It determines the HTTP status (native.md B.7). */
 export class Created<Body> {
   readonly body: Body
 
@@ -9,7 +9,7 @@ export class Created<Body> {
   }
 }
 
-/** The answer about something that was done, and that the caller may not have meant so. */
+/** Response of an operation that succeeded, but possibly not as the caller intended. */
 export class Warned<Body> {
   readonly body: Body
   readonly warning: string
@@ -21,13 +21,13 @@ export class Warned<Body> {
 }
 
 export interface UnmarkedAnswer {
-  /** Undefined: there is none. */
+  /** Undefined for a response without a body. */
   readonly body: unknown
   readonly isCreated: boolean
   readonly warning: string | null
 }
 
-/** The answer without its mark. */
+/** Unwraps a response and returns its metadata separately. */
 export function unmarked(answer: unknown): UnmarkedAnswer {
   if (answer instanceof Created) return { body: answer.body, isCreated: true, warning: null }
   if (answer instanceof Warned) return { body: answer.body, isCreated: false, warning: answer.warning }

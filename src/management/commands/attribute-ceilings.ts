@@ -1,8 +1,11 @@
 /**
- * Ceilings for the JSON that callers may keep with a thing in a form of their own: its attributes or settings. Answers,
- * pages, exports and rows are as large as what they hold, so this bounds all of them. Checked for each record that is
- * written, by whatever way. What is stored already is left alone: an older release may have stored more, and it must still
- * be possible to read it, to change something else, and to make it smaller.
+ * Limits the size of free-form JSON in a record: its attributes or settings. This also bounds responses,
+ * pages, exports
+ * and rows. Every record that is written is checked, regardless of the operation. Stored values are not
+ * checked: an
+ * older release may have stored larger ones, and it must be possible to read them, to change other fields,
+ * and to make
+ * them smaller.
  */
 import type { Attributes } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -10,14 +13,17 @@ import { jsonBytes } from '#model/json-text.ts'
 import { RESOURCE_ATTRIBUTES_FACTOR } from '#model/limits.ts'
 import type { StoredRecord, TypeRecord } from '#model/records.ts'
 
-/** A part of a record in a form of the caller's, and its name in a refusal. */
+/** A free-form part of a record, and its name for error messages. */
 type FreeJson = readonly [what: string, json: Attributes | null]
 
 const NONE: readonly FreeJson[] = []
 
 /**
- * Throws `LIMIT_EXCEEDED` when such a part of `record` has more than `bytesMax`, or when all parts of a resource together
- * have more than its multiple. `before` is the record as it was. O(what differs from it), O(parts) for a resource.
+ * Throws `LIMIT_EXCEEDED` if a changed part of `record` has more than `bytesMax` bytes, or if all parts of a
+ * resource
+ * type together exceed a multiple of it. `before` is the record before the change. O(changed parts), or
+ * O(parts) for a
+ * resource type.
  */
 export function checkAttributes(record: StoredRecord, before: StoredRecord | null, bytesMax: number): void {
   const parts = freeJsonOf(record)
@@ -70,7 +76,7 @@ function nameOf(kind: string, key: string): string {
   return `${kind} ${JSON.stringify(key)}`
 }
 
-/** The bytes of the parts together; some number greater than `sumMax` as soon as there are more. */
+/** Total bytes of the parts, or some number greater than `sumMax` as soon as the sum exceeds it. */
 function sumOf(parts: readonly FreeJson[], sumMax: number): number {
   let sum = 0
   for (const [, json] of parts) {

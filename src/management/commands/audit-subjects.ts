@@ -1,7 +1,9 @@
 /**
- * What an entry of the audit log is about: the things that its call named, in the path or in the body. A call names a thing by its key or
- * by its id. An entry keeps both of each thing (`audited-things.ts`). Of the entries of older releases, the thing that has the key, or the
- * id, at present is found by both.
+ * Finds the entities that an audit log entry is about: those that its call named, in the path or in the body.
+ * A call
+ * names an entity by key or id; an entry keeps both for each entity (`audited-things.ts`). Entries of older
+ * releases
+ * lack them. In these, an entity is searched by its current key and id.
  */
 import type { Attributes } from '#model/change.ts'
 import { idFrom, parseInstanceReference } from '#model/instance-reference.ts'
@@ -11,11 +13,15 @@ import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { findStoredType, findTenant, findUser } from './lookups.ts'
 import type { RecordReader } from './record-reader.ts'
 
-/** Groups are instances. */
+/** Groups are resource instances. */
 type Kind = AuditedKind
 export type Members = Readonly<Record<string, unknown>>
 
-/** Members of paths and bodies that name things. A rule has a role or a set on one side, a resource or a set on the other. */
+/**
+ * Members of paths and bodies that name entities, with the possible kinds. A rule has a role or a user set on
+ * one side, and
+ * a resource type or a resource set on the other.
+ */
 const NAMING: Readonly<Partial<Record<string, readonly Kind[]>>> = {
   user_id: ['user'],
   user: ['user'],
@@ -52,7 +58,7 @@ const NAMING: Readonly<Partial<Record<string, readonly Kind[]>>> = {
   api_key_id: ['api_key'],
 }
 
-/** Of what the `key` in the body is, and what a list of texts there names. */
+/** Kind that the `key` in the body, or a list of strings there, refers to, by operation. */
 const KEYED: Readonly<Partial<Record<string, Kind>>> = {
   createUser: 'user',
   createTenantUser: 'user',
@@ -78,7 +84,7 @@ const KEYED: Readonly<Partial<Record<string, Kind>>> = {
   createProxyConfig: 'proxy_config',
 }
 
-/** Members that hold more of what a call says; what is in others, as in attributes, names nothing. */
+/** Members whose content is searched for names. Other nested members, such as attributes, contain none. */
 const PARTS: ReadonlySet<string> = new Set([
   'body',
   'query',
@@ -88,21 +94,21 @@ const PARTS: ReadonlySet<string> = new Set([
   'grants',
 ])
 
-/** Begins permissions, as `type:action`. */
+/** Members with permissions, written as `type:action`. */
 const PERMISSIONS: ReadonlySet<string> = new Set(['permission', 'permissions'])
 
-/** Instances of this type go by their bare key where a group is named. */
+/** A bare key that names a group refers to an instance of this type. */
 const GROUP_TYPE = 'group'
 
-/** A thing by all its names. `beside`: the members next to the one that may name it. */
+/** An entity with all its names. `beside`: the siblings of the member that may name it. */
 export interface AuditSubject {
   readonly kind: Kind
-  /** All texts that can name it, ids in their usual form. */
+  /** All strings that can name it, with ids in canonical form. */
   readonly spellings: readonly string[]
   isNamed(text: string, name: string, beside: Members): boolean
 }
 
-/** Whether an entry is about `about`, which is `kind:key` or `kind:id`. */
+/** Returns a filter for entries about `about`, which is `kind:key` or `kind:id`. */
 export function aboutFilter(records: RecordReader, about: string): (entry: AuditRecord) => boolean {
   const colon = about.indexOf(':')
   const subject = subjectOf(records, about.slice(0, colon) as AuditSubjectKind, about.slice(colon + 1))
@@ -111,7 +117,7 @@ export function aboutFilter(records: RecordReader, about: string): (entry: Audit
   return entry => thingsOf(entry).some(isIt) || namesSubject(entry.input, subject, entry.operation)
 }
 
-/** The things that an entry keeps; entries of older releases keep none. */
+/** The entities recorded in an entry; empty for entries of older releases. */
 export function thingsOf({ aboutNames, aboutIds }: AuditRecord): AuditedThing[] {
   return (aboutIds ?? []).map((id, index) => {
     const name = aboutNames![index]!
@@ -151,7 +157,7 @@ function recordOf<Named extends RecordKind>(
   return records.get(kind, key) ?? records.byReference(kind, reference)
 }
 
-/** The key of a role may be that of roles of several types. O(types). */
+/** Roles of several types can have the same key. O(types). */
 function rolesOf(records: RecordReader, reference: string) {
   const types = [null, ...Array.from(records.list('type', lists.all('type')), ({ id }) => id)]
   const named = types.map(typeId => records.get('role', rowKeys.role(typeId, reference)))
@@ -171,7 +177,7 @@ function namedThing(
   ])
 }
 
-/** `bare`: the key of an instance, which names it next to one of the types. */
+/** `bare`: the key of an instance, which names it only next to one of the types. */
 export function subjectOfNames(
   kind: Kind,
   spelled: readonly string[],
@@ -186,7 +192,7 @@ export function subjectOfNames(
   }
 }
 
-/** `usualType`: that of a bare key. */
+/** `usualType`: the type that a bare key refers to; null if a bare key is not accepted. */
 function instanceOf(records: RecordReader, reference: string, usualType: string | null): AuditSubject {
   const usual = usualType === null ? null : { type: usualType, key: reference }
   const said = parseInstanceReference(reference) ?? usual
@@ -210,27 +216,27 @@ function typeBeside(name: string, beside: Members): string {
   return name === 'group_instance_key' ? GROUP_TYPE : ''
 }
 
-/** The ids that a reference can be: none or one. */
+/** The id that a reference can be, as a list: empty or with one element. */
 function idsIn(reference: string): readonly string[] {
   return [idFrom(reference) ?? []].flat()
 }
 
-/** Ids can be written in several ways. */
+/** Whether the text is in the set. Ids are compared in canonical form. */
 export function has(known: ReadonlySet<string>, text: string): boolean {
   return known.has(text) || idsIn(text).some(id => known.has(id))
 }
 
-/** Whether what a call said names the thing. */
+/** Whether the input of a call names the entity. */
 export function namesSubject(said: unknown, subject: AuditSubject, operation: string): boolean {
   for (const naming of namingsIn(said, operation)) if (isNamedBy(naming, subject)) return true
   return false
 }
 
-/** A text in what a call said, and the kinds of things that it can name there. */
+/** A string in the input of a call, and the kinds of entities that it can name there. */
 export interface Naming {
   readonly kinds: readonly Kind[]
   readonly text: string
-  /** The member that holds the text. */
+  /** Name of the member that contains the string. */
   readonly name: string
   readonly beside: Members
 }
@@ -239,7 +245,7 @@ export function isNamedBy({ kinds, text, name, beside }: Naming, subject: AuditS
   return kinds.includes(subject.kind) && subject.isNamed(text, name, beside)
 }
 
-/** Everything that a call said that can name a thing. */
+/** All strings in the input of a call that can name an entity. */
 export function namingsIn(said: unknown, operation: string): Iterable<Naming> {
   return namings(said, KEYED[operation])
 }

@@ -1,10 +1,14 @@
 /**
- * The audit log: an entry for every management call that changed something, in the very commit that changed it, so that
- * none can be missing and none can be there for what did not happen. Calls that found nothing to change leave none, and
- * neither does what the service does by itself: purges, and what it brings in at a start. Of grants that have ended it makes one.
+ * The audit log. Every management call that changes something adds an entry in the same commit as the change.
+ * An entry
+ * therefore exists if and only if the change was made. Calls that change nothing add no entry. Neither do
+ * changes by
+ * the service itself, such as purges and settings applied at startup, except for the removal of expired
+ * grants.
  *
- * An entry keeps what was asked for, as far as it is short; keys of things and attributes are in it, so it is kept for a
- * limited time (`audit-retention.ts`).
+ * An entry keeps the input of the call if it is short. Because the input contains keys and attributes,
+ * entries are kept
+ * for a limited time (`audit-retention.ts`).
  */
 import type { Attributes } from '#model/change.ts'
 import { idFrom } from '#model/instance-reference.ts'
@@ -31,9 +35,9 @@ import {
 import type { RecordReader } from './record-reader.ts'
 import { isResumable, type Resumable, YIELD_ROWS } from './resumable.ts'
 
-/** Who made a call. */
+/** The caller of an operation. */
 export interface AuditCaller {
-  /** Null: the key in `ADMIN_API_KEY`. */
+  /** Null for the key in `ADMIN_API_KEY`. */
   readonly keyId: string | null
   readonly requestId: string
 }
@@ -50,17 +54,26 @@ interface AuditedContext {
   newId(): string
 }
 
-/** A body with more elements than this is not written out to see how long it is. */
+/** A body with more elements is not serialized to measure its length. */
 const ELEMENTS_MAX = 100
-/** Things that the entries of a page show. An entry beyond that shows its first `ELEMENTS_MAX` things. */
+/**
+ * Maximum number of entities that the entries of a page show. Beyond it, an entry shows its first
+ * `ELEMENTS_MAX` entities.
+ */
 const SHOWN_THINGS_MAX = 10_000
 const ADMIN = 'admin'
 const LIST = lists.all('audit')
 
-/** Whose log it is. Entries of an environment's own log need not name the environment. */
+/**
+ * The log of an environment or of the organization. Entries of an environment's log need not name the
+ * environment.
+ */
 export type AuditedLog = 'environment' | 'organization'
 
-/** Adds an audit entry to what `command` writes, if it writes anything. Without a caller, returns the command as it is. */
+/**
+ * Adds an audit entry to the writes of `command`, if there are any. Without a call, returns the command
+ * unchanged.
+ */
 export function audited<Context extends AuditedContext, Answer>(
   command: (context: Context) => Answer | Resumable<Answer>,
   call: AuditedCall | null,
@@ -115,7 +128,7 @@ function* keptThings(
   }
 }
 
-/** Adds an entry for what the service does by itself: nobody called, and no request asked for it. */
+/** Adds an entry for a change by the service itself, without a caller and a request. */
 export function addServiceEntry(
   { records, now, newId }: AuditedContext,
   operation: string,
@@ -135,12 +148,12 @@ export function addServiceEntry(
   })
 }
 
-/** Members of a body that nobody is to read again, by the operation. */
+/** Members of a body that must never be shown again, by operation. */
 const SECRETS: Readonly<Partial<Record<string, string>>> = {
   createProxyConfig: 'secret',
   updateProxyConfig: 'secret',
 }
-/** Stands for them. */
+/** Replaces them. */
 const NOT_TOLD = '***'
 
 function withoutSecret(operation: string, body: unknown): unknown {
@@ -150,7 +163,7 @@ function withoutSecret(operation: string, body: unknown): unknown {
   return isThere ? { ...body, [member]: NOT_TOLD } : body
 }
 
-/** `said`: what is kept, and the body if it is too long to be kept. */
+/** `said` is the full input, including a body that is too long to be kept. */
 function keptInput(
   { operation, input }: AuditedCall,
   log: AuditedLog,
@@ -171,7 +184,7 @@ function partsOf(input: unknown): Record<string, Attributes | undefined> {
   return (input ?? {}) as Record<string, Attributes | undefined>
 }
 
-/** Whether a call names so many things that its entry is made in slices. */
+/** Whether a call names so many entities that its entry is made in slices. */
 function isLong({ input }: AuditedCall): boolean {
   return elementsIn(partsOf(input)['body']) > ELEMENTS_MAX
 }
@@ -180,7 +193,7 @@ function isShortJson(body: unknown): boolean {
   return jsonBytes(body, AUDIT_INPUT_BYTES_MAX) <= AUDIT_INPUT_BYTES_MAX
 }
 
-/** The elements of a bulk: the body itself, or the list in one of its fields. */
+/** Number of elements of a bulk: of the body itself, or of the longest list in its fields. */
 function elementsIn(body: unknown): number {
   if (Array.isArray(body)) return body.length
   if (typeof body !== 'object' || body === null) return 0
@@ -191,7 +204,7 @@ interface AuditReadContext {
   readonly records: RecordReader
 }
 
-/** O(page) without filters, O(log) with them. */
+/** O(page) without filters, O(log) with filters. */
 export function* listAuditEntries(
   { records }: AuditReadContext,
   { query }: { readonly query: AuditQuery },
@@ -205,7 +218,8 @@ export function* listAuditEntries(
   }
   if (query.order === 'oldest') return yield* pageOfLists(records, { ...request, paging: query })
   if (matches !== null) return yield* newestMatches(records, query, matches)
-  // The same page, counted from the end of the log. Entries that are added meanwhile come after it and shift nothing.
+  // The same page, counted from the end of the log. Entries that are added concurrently come after it and
+  // shift nothing.
   const { offset, limit } = windowOf(query)
   const { total_count: total } = yield* pageOfLists(records, { ...request, paging: { per_page: 1 } })
   const end = Math.max(0, total - offset)
@@ -218,8 +232,9 @@ export function* listAuditEntries(
 }
 
 /**
- * Goes through the log once, and keeps where the newest matches are, no more than the page and those after it. Those of the page
- * are read again, so that nothing is kept but numbers.
+ * Scans the log once and remembers only the positions of the newest matches: those of the page and those
+ * after it. Then
+ * reads the entries of the page again, so that only numbers are kept in memory.
  */
 function* newestMatches(
   records: RecordReader,
@@ -234,7 +249,7 @@ function* newestMatches(
   for (const { record, created } of records.foundIn('audit', [LIST])) {
     if (yield* settled(matches(record))) {
       total += 1
-      // Half of them go at a time, so that each is moved once.
+      // Drops half of them at a time, so that each is moved at most once.
       if (places.push(created) === 2 * wanted) places = places.slice(wanted)
     }
     if (++rows % YIELD_ROWS === 0) yield
@@ -245,7 +260,7 @@ function* newestMatches(
   const present = presenter(records)
   for (const place of places.slice(Math.max(0, end - limit), end).toReversed()) {
     const [found] = takeFirst(records.foundIn('audit', [LIST], { after: place - 1 }), 1)
-    // Not one that was too old meanwhile and is gone.
+    // Skips an entry that the retention has removed since the scan.
     if (found?.created !== place) continue
     const entry = present(found.record)
     bytes.add(entry)
@@ -275,13 +290,17 @@ function filterOf(
     (entry.aboutIds?.length ?? 0) > ELEMENTS_MAX ? withStop(isMeant(entry)) : isMeant(entry)
 }
 
-/** A long entry takes about as long to be read as many others together. */
+/** Evaluating a long entry takes about as long as evaluating many short ones, so it is followed by a stop. */
 function* withStop(isMeant: boolean): Resumable<boolean> {
   yield
   return isMeant
 }
 
-/** Presents the entries of a page. Only the first can show more things than `SHOWN_THINGS_MAX`, so that no page is refused for them. */
+/**
+ * Presents the entries of a page. Only the first entry can show more entities than `SHOWN_THINGS_MAX`, so
+ * that no page
+ * is rejected because of them.
+ */
 function presenter(records: RecordReader): (record: AuditRecord) => AuditEntry {
   let left = SHOWN_THINGS_MAX
   return record => {
@@ -301,8 +320,9 @@ function presentEntry(records: RecordReader, record: AuditRecord): Omit<AuditEnt
     operation: record.operation,
     api_key_id: record.keyId,
     request_id: record.requestId,
-    // An entry is never overwritten, so the commit that wrote its row is the one that made the change. An entry taken over
-    // from another environment has its own `sequence`.
+    // An entry is never overwritten, so the commit that wrote its row is the one that made the change. An
+    // entry that was
+    // transferred from another environment has its own `sequence`.
     sequence: record.sequence ?? records.versionOf(record),
     input: record.input,
     is_input_cut: record.isInputCut,

@@ -1,6 +1,8 @@
 /**
- * The things that a call named, with their keys and ids: an entry of the audit log keeps them, since a deleted thing cannot be looked up
- * later. They are among the records that the call's own draft met, so nothing is read for this.
+ * Finds the entities that a call named, with their keys and ids. The audit entry keeps them, because a
+ * deleted entity
+ * cannot be looked up later. They are among the records that the call's draft has read, so no further reads
+ * are needed.
  */
 import { formatInstanceReference, idFrom } from '#model/instance-reference.ts'
 import type { RoleRecord, TypeRecord } from '#model/records.ts'
@@ -17,10 +19,10 @@ import {
 import type { Draft } from './draft.ts'
 import type { Resumable } from './resumable.ts'
 
-/** Names and records looked at between two stops: some tenths of a millisecond. */
+/** Names and records examined between two stops: a few tenths of a millisecond. */
 const YIELD_THINGS = 256
 
-/** Kinds of records with a key that names one record of the kind. */
+/** Kinds of records whose key identifies one record of the kind. */
 const PLAIN = {
   user: 'user',
   tenant: 'tenant',
@@ -32,10 +34,17 @@ const PLAIN = {
 } as const
 const PLAIN_KINDS = Object.keys(PLAIN) as readonly (keyof typeof PLAIN)[]
 
-/** Of these, what a call writes counts as named: a call that creates one of them does not always name it. */
+/**
+ * Records of these kinds count as named if the call writes them, because a call that creates one may not name
+ * it.
+ */
 const WRITTEN_KINDS = ['project', 'environment', 'api-key'] as const
 
-/** The things that `said` names, each once. O(records that the draft met + names in `said`). Stops every few hundred of them. */
+/**
+ * The entities that `said` names, without duplicates. O(records that the draft has read + names in `said`).
+ * Stops every few
+ * hundred of them.
+ */
 export function* auditedThings(records: Draft, operation: string, said: Members): Resumable<AuditedThing[]> {
   const things = new Map<string, AuditedThing>()
   const saidTexts = yield* namingsByText(said, operation)
@@ -59,7 +68,7 @@ export function* auditedThings(records: Draft, operation: string, said: Members)
   return [...things.values()]
 }
 
-/** Everything in a call that can name a thing, by its text, and by the id that the text spells. */
+/** All strings in a call that can name an entity, by their text and by the id that the text represents. */
 function* namingsByText(said: Members, operation: string): Resumable<ReadonlyMap<string, readonly Naming[]>> {
   const byText = new Map<string, Naming[]>()
   let count = 0
@@ -76,7 +85,7 @@ function* namingsByText(said: Members, operation: string): Resumable<ReadonlyMap
   return byText
 }
 
-/** The things that the draft met, each with the names by which a call can mean it. */
+/** The records that the draft has read, each with the names by which a call can refer to it. */
 function* candidates(records: Draft): Iterable<readonly [AuditedThing, AuditSubject]> {
   for (const kind of PLAIN_KINDS)
     for (const { id, key } of records.met(kind)) yield plain({ kind: PLAIN[kind], key, id })
@@ -133,7 +142,10 @@ function namesOf({ key, id }: TypeRecord): ReadonlySet<string> {
   return new Set([key, id])
 }
 
-/** Several types can have roles of one key: the members next to the name state which type is meant. `known`: names of types. */
+/**
+ * Several types can have roles with the same key: the siblings of the name determine the type. `known`: names
+ * of types.
+ */
 function roleThing(
   { id, key }: RoleRecord,
   type: TypeRecord | null,

@@ -1,7 +1,8 @@
 /**
- * Bulk calls (native.md B.8 to B.11, D-26): all or nothing, in one commit. Every element is tried, so that
- * the error answered is the one that takes precedence among all (native.md D-38), with the index of the first
- * element that has it.
+ * Bulk calls (native.md B.8 to B.11, D-26): all or nothing, in one commit. Every element is tried. The
+ * response then has
+ * the error with the highest precedence of all (native.md D-38), with the index of the first element that
+ * causes it.
  */
 import { AuthzError } from '#model/errors.ts'
 import { FirstErrorByPrecedence } from './error-precedence.ts'
@@ -9,10 +10,13 @@ import type { Resumable } from './resumable.ts'
 
 const ELEMENTS_PER_STOP = 16
 
-/** The place of an element in the request: `body`, the name of the list if it has one, the index. */
+/** Location of an element in the request: `body`, the name of the list if it has one, the index. */
 export type ElementPlace = readonly (string | number)[]
 
-/** Runs `each` for all elements, then throws the error that takes precedence, naming its element. */
+/**
+ * Runs `each` for all elements. Then throws the error with the highest precedence, with the location of its
+ * element.
+ */
 export function* forEachElement<Element>(
   elements: readonly Element[],
   place: readonly string[],
@@ -27,7 +31,7 @@ export function* forEachElement<Element>(
   if (winner.found) throw inElement(winner.found.error, winner.found.place)
 }
 
-/** The same error, with the place of its element. */
+/** The same error, with the location of its element. */
 function inElement(error: AuthzError, place: ElementPlace): AuthzError {
   const index = place.at(-1)
   const name = place.length > 2 ? `${place.slice(1, -1).join('.')}[${index}]` : `[${index}]`

@@ -1,4 +1,7 @@
-/** Runs a command until its commit goes through: against the present view, again whenever its ground has changed. */
+/**
+ * Runs a command until its commit succeeds: each attempt uses the current view, and a conflict starts another
+ * attempt.
+ */
 import { SOMEBODY } from '#decisions/decision-pool.ts'
 import { ConflictError } from '#model/errors.ts'
 import { COMMIT_ATTEMPTS_MAX } from '#model/limits.ts'
@@ -11,16 +14,18 @@ import { FairTurns } from './fair-turns.ts'
 
 export interface Answered<Answer> {
   readonly answer: Answer
-  /** The state that the answer is from. */
+  /** The revision of the state that the answer describes. */
   readonly revision: Revision
 }
 
 type CommitSurroundings = Pick<Surroundings, 'newCommitId' | 'elapsedMs' | 'onCommit' | 'attributesBytesMax'>
 
 /**
- * Makes the commits of one environment's commands. The first attempts of all commands run side by side. A command that lost
- * a race runs again in a queue with the others that lost, so it can lose only against newcomers and not again against the
- * same crowd.
+ * Makes the commits of one environment's commands. The first attempts of all commands run concurrently. A
+ * command that
+ * failed because of a conflict runs again in a queue with other such commands. There it can conflict only
+ * with new
+ * commands, not with the queued ones.
  */
 export class DraftCommits {
   readonly #store: EnvironmentStore
@@ -36,11 +41,15 @@ export class DraftCommits {
   }
 
   /**
-   * Commits what `command` writes into the draft, if anything. The command may run several times; an error it throws ends
-   * the attempt for good. A long command yields: it may meet later commits on its way, and what it read is required as
-   * ever. `onLost` is called when an attempt has lost, before it waits for another. Throws `REVISION_CONFLICT` when
-   * newcomers were faster `COMMIT_ATTEMPTS_MAX` times in a row, and `OVERLOADED` when the caller left before there was
-   * anything to commit.
+   * Commits the writes of `command`, if there are any. The command can run several times; an error that it
+   * throws ends
+   * all attempts. A long command yields. It can then read later commits, and its commit still requires
+   * everything that
+   * it read. `onLost` is called after an attempt fails because of a conflict, before it waits for the next
+   * one. Throws
+   * `REVISION_CONFLICT` after `COMMIT_ATTEMPTS_MAX` conflicts, and `OVERLOADED` if the caller disconnects
+   * before the
+   * commit begins.
    */
   async run<Answer>(
     command: Command<Answer>,
@@ -58,8 +67,9 @@ export class DraftCommits {
   }
 
   /**
-   * Resolves when the commands that have lost by now are done. Background work waits for that, so as not to make them lose
-   * again.
+   * Resolves when the commands that are now queued after a conflict are done. Background work waits for them
+   * to avoid
+   * further conflicts.
    */
   async whenLosersAreDone(): Promise<void> {
     await this.#queue
@@ -81,7 +91,8 @@ export class DraftCommits {
   }
 
   async #attempt<Answer>(command: Command<Answer>, asker: Asker): Promise<Answered<Answer>> {
-    // Asked first: if the history is replaced meanwhile, the commit is refused and not made in the wrong history.
+    // Read first: if the history is replaced in the meantime, the commit is rejected instead of made in the
+    // wrong history.
     const { epoch } = await this.#store.ledger.head()
     const drafted = await this.#draft(command, epoch, asker)
     if ('revision' in drafted) return drafted
@@ -89,8 +100,11 @@ export class DraftCommits {
   }
 
   /**
-   * Runs the command, and begins the commit of what it has written, if anything. What it returns holds neither the draft nor the
-   * commit: both would live until the commit is durable, and be moved by the garbage collector on the way.
+   * Runs the command and begins the commit of its writes, if there are any. The result references neither the
+   * draft nor
+   * the commit. Otherwise both would stay in memory until the commit is durable, and the garbage collector
+   * would copy
+   * them.
    */
   async #draft<Answer>(
     command: Command<Answer>,
@@ -103,14 +117,15 @@ export class DraftCommits {
     const { answer, sequence, commit } = await drive(function* () {
       const given = command(records)
       const told = isResumable(given) ? yield* given : given
-      // The view may show what is not durable yet. The answer is about the view's state, not the ledger's head.
+      // The view can show commits that are not durable yet. The answer is about the view's state, not about
+      // the ledger's head.
       const at = view.sequence()
       const drafted = records.isEmpty ? null : yield* records.commitInSlices(newCommitId())
       return { answer: told, sequence: at, commit: drafted }
     }, asker)
     if (commit === null) return { answer, revision: { epoch, sequence } }
     const committing = ledger.commit({ ...commit, epoch })
-    // Whoever began it awaits it a turn later.
+    // The caller awaits the promise one event-loop iteration later.
     committing.catch(() => undefined)
     return { answer, committing }
   }
@@ -131,5 +146,5 @@ export class DraftCommits {
   }
 }
 
-/** Reads and writes a draft. It has no other effect, since it may run several times. */
+/** Reads and writes a draft. It must have no other effects, because it can run several times. */
 type Command<Answer> = (records: Draft) => Answer | Resumable<Answer>

@@ -1,15 +1,15 @@
-/** Limits how many memory-heavy operations run at once: in all, and for one environment. */
+/** Limits the number of concurrent memory-heavy operations: in total, and per environment. */
 import { AuthzError } from '#model/errors.ts'
 
 export class ConcurrencyLimit {
   readonly #max: number
   readonly #shareMax: number
-  /** What is limited, as a refusal names it. */
+  /** Name of the operations for error messages. */
   readonly #what: string
   #count = 0
   readonly #countOfShares = new Map<string, number>()
 
-  /** `max` for all together, `shareMax` for one share. */
+  /** `max` is the limit of all shares together, `shareMax` that of one share. */
   constructor({ max, shareMax }: { readonly max: number; readonly shareMax: number }, what: string) {
     this.#max = max
     this.#shareMax = shareMax
@@ -17,8 +17,9 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Returns the function to call at the end, one or more times. Throws `RATE_LIMITED` when that share has too many,
-   * `OVERLOADED` when all together have too many.
+   * Returns a function that ends the operation; it is idempotent. Throws `RATE_LIMITED` if the share has too
+   * many
+   * operations, and `OVERLOADED` if all shares together have too many.
    */
   acquire(share: string): () => void {
     const own = this.#countOfShares.get(share) ?? 0

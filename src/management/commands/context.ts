@@ -1,4 +1,4 @@
-/** What an operation needs to know besides the data: whose environment it is in, the time, fresh ids. */
+/** Context of an operation in addition to the data: its environment, the time, new ids. */
 import type { Draft } from './draft.ts'
 import type { RecordReader } from './record-reader.ts'
 import type { GrantCondition } from './wanted-tags.ts'
@@ -7,7 +7,7 @@ export interface EnvironmentScope {
   readonly organizationId: string
   readonly projectId: string
   readonly environmentId: string
-  /** When the environment was made, in milliseconds since 1970. */
+  /** Creation time of the environment, in milliseconds since 1970. */
   readonly createdAt: number
 }
 
@@ -15,7 +15,7 @@ export interface OperationContext {
   readonly scope: EnvironmentScope
   /** Milliseconds since 1970, the same throughout one operation. */
   readonly now: number
-  /** A fresh UUID. */
+  /** A new UUID. */
   newId(): string
 }
 
@@ -25,16 +25,16 @@ export interface ReadContext extends OperationContext {
 
 export interface WriteContext extends OperationContext {
   readonly records: Draft
-  /** What must be so for the one grant that is made, changed or removed; absent: nothing. */
+  /** Precondition on the one grant that is created, changed or removed; absent: none. */
   readonly grantCondition?: GrantCondition
 }
 
 export interface SealingContext extends WriteContext {
-  /** A secret, sealed for the thing of that id alone; null where the organization has no key to seal it under. */
+  /** Encrypts a secret for the entity with that id; null if the organization has no encryption key. */
   seal(ownerId: string, secret: string): Uint8Array | null
 }
 
-/** The scope as every management answer carries it. */
+/** The scope in the form of management responses. */
 export function presentScope(scope: EnvironmentScope) {
   return {
     organization_id: scope.organizationId,

@@ -1,6 +1,8 @@
 /**
- * The ids of removed things, of which rows of dependants still await their purge. Every such row is known to be dead by an
- * id it has and a purge names. So a removal is one small commit, however much it takes along.
+ * Ids of removed entities whose dependent rows have not been purged yet. Every such row contains an id that a
+ * purge
+ * names, and is therefore treated as absent. So a removal is one small commit, however many dependents it
+ * has.
  */
 import type { RecordKind, StoredRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
@@ -9,15 +11,17 @@ import type { Row } from '#store/ledger.ts'
 import type { View } from '#store/view.ts'
 import { idFieldsOf } from './dependences.ts'
 
-/** Ids of what is dead. */
+/** Ids of removed entities. */
 export type DeadIds = Pick<ReadonlySet<string>, 'has' | 'size'>
 
-/** The dead ids of each view that was asked for: all readers of an environment share them. */
+/** The dead ids of each view that was used: all readers of an environment share them. */
 const pendingOf = new WeakMap<View, PendingDeadIds>()
 
 /**
- * The ids that pending purges name, as of now: the object is brought up to date by the next call. O(ids of purges that came or
- * went since the last call for that view); nearly always there are none, which is one look at a counter.
+ * The ids that pending purges name now; the next call updates the returned object. O(ids of purges that were
+ * added or
+ * finished since the last call for that view). Usually there are none, which costs one comparison of a
+ * counter.
  */
 export function pendingDeadIds(view: View): DeadIds {
   const { present } = view
@@ -36,15 +40,17 @@ interface PendingPurge {
 }
 
 /**
- * The ids that the purges of a view name. A purge names the same ids for as long as it is there, new purges come at the end
- * of the list, and the oldest goes first as a rule. So both ends of the list show what has changed, and its count shows
- * whether they show all.
+ * The ids that the purges of a view name. A purge names the same ids as long as it exists. New purges are
+ * added at the
+ * end of the list, and usually the oldest finishes first. So the two ends of the list show the changes, and
+ * its count
+ * shows whether there are others.
  */
 class PendingDeadIds implements DeadIds {
   readonly #view: View
   /** In creation order. */
   #purges: PendingPurge[] = []
-  /** How many purges name each id. */
+  /** Number of purges that name each id. */
   readonly #named = new Map<string, number>()
   #sequence = -1
 
@@ -105,7 +111,7 @@ function takeFirst<Item>(items: Iterable<Item>): Item[] {
   return []
 }
 
-/** The ids of two sets. The second may go on growing. */
+/** The union of two sets. The second may grow. */
 export class JoinedDeadIds implements DeadIds {
   readonly #pending: DeadIds
   readonly #own: DeadIds
@@ -115,7 +121,7 @@ export class JoinedDeadIds implements DeadIds {
     this.#own = own
   }
 
-  /** An id that both have counts twice. */
+  /** An id in both sets counts twice. */
   get size(): number {
     return this.#pending.size + this.#own.size
   }
@@ -132,12 +138,16 @@ export function deadIdsIn(purges: Iterable<Row>): Set<string> {
   return dead
 }
 
-/** Whether records of that kind are purged behind the removal of what they belong to. */
+/** Whether records of that kind are purged after the removal of the entity that they belong to. */
 export function mayBeDead(kind: RecordKind): boolean {
   return idFieldsOf(kind).length > 0
 }
 
-/** Whether a record is, or belongs to, one of the dead. Types, users, tenants go at once: their rows are never dead. */
+/**
+ * Whether a record is dead or belongs to a dead entity. Rows of types, users and tenants are deleted
+ * immediately and are
+ * never dead.
+ */
 export function isDead(record: StoredRecord, dead: DeadIds): boolean {
   if (dead.size === 0) return false
   const fields = idFieldsOf(record.kind)

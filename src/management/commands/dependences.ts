@@ -1,25 +1,27 @@
 /**
- * What depends on what: the ids by which a record belongs to other things, and for each the list of all that belong to one. From this
- * table follow who is dead when a thing is (`dead-ids.ts`) and what a removal takes along (`removal.ts`,
- * native.md C.7).
+ * Table of dependencies between kinds of records: the fields in which a record has the ids of other entities,
+ * and for each
+ * the list of all dependents of an entity. It determines which records are dead (`dead-ids.ts`) and which
+ * rows a
+ * removal also deletes (`removal.ts`, native.md C.7).
  */
 import type { RecordKind, RecordOf } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 
-/** Rows that go behind the commit that removes what they depend on. */
+/** Kinds of rows that are purged after the commit that removes the entity they depend on. */
 export type DependentKind = 'assignment' | 'tuple' | 'instance' | 'rule'
 
-/** What others depend on. An action is a part of its type's record. */
+/** Kinds of entities that others depend on. An action is a part of its type's record. */
 export type Depended = RecordKind | 'action'
 
 interface Dependence {
   readonly on: Depended | readonly Depended[]
-  /** All that depend on the thing of that id in this way. */
+  /** All records that depend in this way on the entity with that id. */
   readonly list: (id: string) => ListName
 }
 
-/** Every id of another thing in such a record must be here: the compiler sees to it. */
+/** The compiler checks that every id of another entity in such a record is listed. */
 type DependencesOf<Kind extends DependentKind> = {
   readonly [Field in Extract<keyof RecordOf<Kind>, `${string}Id`>]: Dependence
 }
@@ -37,14 +39,15 @@ const DEPENDENCES: { readonly [Kind in DependentKind]: DependencesOf<Kind> } = {
     subjectId: { on: 'instance', list: lists.tuplesFrom },
     objectId: { on: 'instance', list: lists.tuplesTo },
   },
-  // The facts on the instances of a type are known by its roles and relations, which go with it.
+  // The facts on the instances of a type are found through its roles and relations, which are deleted with
+  // it.
   instance: {
     typeId: { on: 'type', list: lists.instancesOfType },
     tenantId: { on: 'tenant', list: lists.instancesOfTenant },
   },
   rule: {
     userSideId: { on: ['condition-set', 'role'], list: lists.rulesOfUserSide },
-    // A rule on a type as such is on an action of that type, and so in the type's list.
+    // A rule whose resource side is a type has an action of that type, so it is in the type's list.
     resourceSideId: { on: 'condition-set', list: lists.rulesOfResourceSide },
     typeId: { on: 'type', list: lists.rulesOfType },
     actionId: { on: 'action', list: lists.rulesOfAction },
@@ -59,17 +62,17 @@ const ID_FIELDS: Readonly<Partial<Record<RecordKind, readonly string[]>>> = Obje
   Object.entries(DEPENDENCES).map(([kind, ofKind]) => [kind, Object.keys(ofKind)]),
 )
 
-/** The fields in which records of the kind have the ids of what they depend on. */
+/** The fields in which records of the kind have the ids of entities they depend on. */
 export function idFieldsOf(kind: RecordKind): readonly string[] {
   return ID_FIELDS[kind] ?? []
 }
 
-/** The lists of all that depend on a thing. */
+/** The lists of all dependents of an entity. */
 export function listsOfDependants(kind: Depended, id: string): ListName[] {
   return ALL.flatMap(({ on, list }) => ([on].flat().includes(kind) ? [list(id)] : []))
 }
 
-/** The kind of what is in a list of dependants: what it begins with is that of no other list. */
+/** The kind of records in a list of dependents. The first byte of the list name identifies the list. */
 const KIND_OF_LIST = new Map<number, DependentKind>(
   Object.entries(DEPENDENCES).flatMap(([kind, ofKind]) =>
     Object.values(ofKind as Readonly<Record<string, Dependence>>).map(({ list }): [number, DependentKind] => [

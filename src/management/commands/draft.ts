@@ -1,15 +1,21 @@
 /**
- * A change being made. A draft reads like the view, sees its own writes, and remembers what it read, so that its commit
- * holds only if nothing it relied on has changed meanwhile. One draft serves one run of one command.
+ * A draft is a change in preparation. It reads like the view, sees its own writes, and records what it read.
+ * Its commit
+ * succeeds only if everything it depends on is unchanged. One draft serves one run of one command.
  *
- * What a read requires: a record that is only referred to must still be the same one (same generation, or still absent). A
- * record that is overwritten or removed, or whose content decided something (`requireUnchanged`), must be unwritten since.
- * Lists are read without a requirement: code that decides by a list says in a comment why that is safe. `resting` is for what
- * requires all it reads as it is, lists, too.
+ * Each read becomes a requirement of the commit. A record that is only referenced must still be the same one
+ * (same
+ * generation, or still absent). A record that is overwritten or removed, or whose content is decisive
+ * (`requireUnchanged`), must not have been written since. Lists are read without a requirement: code that
+ * depends on a
+ * list states in a comment why that is safe. Use `resting` for reads that must not change at all, including
+ * lists.
  *
- * A dead record (`dead-ids.ts`) is absent here, too; a record put under its key starts a new generation. A command that
- * relies on an instance relies on its tenant and its type, too: those may be removed without a change of the instance's own
- * row.
+ * A dead record (`dead-ids.ts`) is absent for a draft; a record put under its key starts a new generation. A
+ * command that
+ * depends on an instance also depends on its tenant and its type, because these can be removed without a
+ * change of the
+ * instance's row.
  */
 import { assert } from '#model/assert.ts'
 import { type Change, isOfSchema, type TakenAlong } from '#model/change.ts'
@@ -25,23 +31,23 @@ import { isDead } from './dead-ids.ts'
 import { type Found, isOfKind, RecordReader } from './record-reader.ts'
 import { isResumable, type Resumable, YIELD_ROWS } from './resumable.ts'
 
-/** The key of a requirement that is about no row. */
+/** The key of a requirement that is not about a row. */
 const NO_ROW = new Uint8Array(0)
 
 interface Pending {
   readonly key: Uint8Array
-  /** The row as the view had it when the draft first met it. */
+  /** The row as the view had it when the draft first read it. */
   readonly row: Row | null
-  /** The record in that row, decoded when it is first needed; it may be dead. */
+  /** The record in that row, decoded on first use; it may be dead. */
   stored: StoredRecord | null
-  /** The record as the draft leaves it; null: absent. */
+  /** The record as the draft leaves it; null if absent. */
   record: StoredRecord | null
   written: boolean
-  /** Whether the commit needs the row unwritten, not just of the same generation. */
+  /** Whether the commit requires an unwritten row, and not only the same generation. */
   contentMatters: boolean
-  /** Whether the row was deleted on the way, so that a new generation starts. */
+  /** Whether the draft deleted the row, so that a new generation starts. */
   restarted: boolean
-  /** The record as the draft first met it; null: absent. */
+  /** The record when the draft first read it; null if absent. */
   readonly met: StoredRecord | null
 }
 
@@ -50,24 +56,24 @@ type Watcher = (before: StoredRecord | null, after: StoredRecord | null) => void
 export class Draft extends RecordReader {
   readonly #pending = new Map<string, Pending>()
   /**
-   * The same rows by kind. A command that builds a schema reads many short lists, and must not go through all rows for
-   * each.
+   * The same rows by kind. A command that builds a schema reads many short lists and must not scan all rows
+   * for each.
    */
   readonly #pendingOfKind = new Map<number, Map<string, Pending>>()
   readonly #pendingById = new Map<string, Pending>()
   readonly #watchers = new Map<RecordKind, Watcher>()
   readonly #changes: Change[] = []
-  /** Where among the changes the removal of a thing is, by its id. */
+  /** Index of the change that removes an entity, by the id of the entity. */
   readonly #removals = new Map<string, number>()
   readonly #attributesBytesMax: number
-  /** Whether the commit comes to require all that is read now as it is. */
+  /** Whether the commit must require everything that is read at present (`resting`). */
   #isResting = false
-  /** Whether a list was read so. */
+  /** Whether `resting` read a list. */
   #restsOnLists = false
-  /** The sequence of the state whose lists the commit requires; null: it requires none. */
+  /** The sequence of the state whose lists the commit requires; null if it requires none. */
   #listsOf: number | null = null
 
-  /** `attributesBytesMax` is for drafts that write records of callers. */
+  /** `attributesBytesMax` applies to drafts that write records of callers. */
   constructor(view: View, attributesBytesMax = Number.POSITIVE_INFINITY) {
     super(view)
     this.#attributesBytesMax = attributesBytesMax
@@ -80,12 +86,14 @@ export class Draft extends RecordReader {
   }
 
   /**
-   * Runs `read`, and makes the commit hold only if it would read the same again: no record that it met was written since, and,
-   * if it read a list, nothing else was committed at all.
+   * Runs `read`. The commit succeeds only if `read` would return the same result again: no record that it
+   * read was
+   * written since, and if it read a list, nothing else was committed at all.
    */
   *resting<Answer>(read: () => Answer | Resumable<Answer>): Resumable<Answer> {
     assert(!this.#isResting, 'a draft rests on one reading at a time')
-    // Of the state in which it begins: lists that it reads after a stop may be of a later one, and the commit then loses.
+    // Lists that are read after a stop can be of a later state. The commit requires the state before `read`,
+    // so it then fails.
     const { sequence } = this
     this.#isResting = true
     try {
@@ -97,7 +105,7 @@ export class Draft extends RecordReader {
     }
   }
 
-  /** Makes the commit hold only if `record` is unwritten since: for a decision that rests on its content. */
+  /** Requires that `record` is not written before the commit. For decisions that depend on its content. */
   requireUnchanged(record: StoredRecord): void {
     this.#meet(record.kind, rowKeyOf(record)).contentMatters = true
   }
@@ -141,7 +149,7 @@ export class Draft extends RecordReader {
     }
   }
 
-  /** Is called by each reading of a list. */
+  /** Every read of a list calls this. */
   #noteList(): void {
     if (this.#isResting) this.#restsOnLists = true
   }
@@ -159,8 +167,11 @@ export class Draft extends RecordReader {
   }
 
   /**
-   * Goes through a list with a stop after each record. `each` gets the record as it is at that moment, and may write.
-   * Records that others add meanwhile are not visited: whoever adds a mention of a thing writes that thing (`touch`).
+   * Visits the records of a list, with a stop after each record. `each` receives the record in its current
+   * state and may
+   * write. Records that other commands add concurrently are not visited: a command that adds a reference to
+   * an entity
+   * writes that entity (`touch`).
    */
   *visit<Kind extends RecordKind>(
     kind: Kind,
@@ -188,7 +199,7 @@ export class Draft extends RecordReader {
     }
   }
 
-  /** The record under a key if it is alive. The commit does not come to require anything of it. */
+  /** The record under a key if it is alive. Adds no requirement to the commit. */
   #storedRecord<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
     const row = this.view.get(key)
     const record = row ? decodeAs(kind, row) : null
@@ -196,8 +207,10 @@ export class Draft extends RecordReader {
   }
 
   /**
-   * Writes `record` again as it is. Every command that rests on its content, or is about to remove it, runs again then. For
-   * commands that add a mention of the record, which a removal under way could not have seen.
+   * Writes `record` again without a change. This causes a conflict for every command that depends on its
+   * content or
+   * removes it. For commands that add a reference to the record, which a concurrent removal could not have
+   * seen.
    */
   touch(record: StoredRecord): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
@@ -206,7 +219,7 @@ export class Draft extends RecordReader {
     pending.contentMatters = true
   }
 
-  /** Leaves out the rows that this draft has written. */
+  /** Omits rows that this draft has written. */
   override *storedRows(list: ListName, options?: ScanOptions): Iterable<Row> {
     this.#noteList()
     for (const row of this.view.scan(list, options))
@@ -214,9 +227,11 @@ export class Draft extends RecordReader {
   }
 
   /**
-   * Calls `watcher` for each record of that kind that the draft puts or deletes from now on, before it does: with the record as
-   * it is and as it will be, null for an absent one. So what is computed from a draft can be kept until the draft changes it. A
-   * kind has one watcher.
+   * Registers a watcher that is called before each put or delete of a record of that kind. It receives the
+   * record before
+   * and after the write; null if absent. With it, results computed from a draft can be cached until the draft
+   * changes
+   * them. A kind has at most one watcher.
    */
   watch<Kind extends RecordKind>(
     kind: Kind,
@@ -226,11 +241,11 @@ export class Draft extends RecordReader {
     this.#watchers.set(kind, watcher as Watcher)
   }
 
-  /** Removes a stored row, whatever it holds: for purges, which decide by the list it is in. */
+  /** Removes a stored row without reading its record. For purges, which decide by the list it is in. */
   discard(row: Row): void {
     const { key } = row
     const name = textOf(key)
-    // What the list says of the row holds as long as the row is of the same generation.
+    // The list that contains the row does not change as long as the row is of the same generation.
     const contentMatters = this.#pending.get(name)?.contentMatters ?? false
     this.#keep(name, {
       key,
@@ -244,13 +259,16 @@ export class Draft extends RecordReader {
     })
   }
 
-  /** Whether another record is stored under that key, of an earlier generation than the new one. */
+  /** Whether the key had a stored record of an earlier generation than the new one. */
   replacesStored(key: Uint8Array): boolean {
     const pending = this.#pending.get(textOf(key))
     return pending !== undefined && pending.restarted
   }
 
-  /** Creates the record, or overwrites the one under its key. Throws `LIMIT_EXCEEDED` for attributes that are too large. */
+  /**
+   * Creates the record, or overwrites the one under its key. Throws `LIMIT_EXCEEDED` for attributes that are
+   * too large.
+   */
   put(record: StoredRecord, ...changes: readonly Change[]): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
     checkAttributes(record, pending.record, this.#attributesBytesMax)
@@ -260,12 +278,12 @@ export class Draft extends RecordReader {
     pending.written = true
     pending.contentMatters = true
     for (const change of changes) {
-      // A removal that comes before is that of another thing of the same key.
+      // A preceding removal is of another entity with the same key.
       this.#changes.push(change.kind.endsWith('-put') ? { ...change, id: record.id } : change)
     }
   }
 
-  /** Removes a record that is there. */
+  /** Removes an existing record. */
   delete(record: StoredRecord, ...changes: readonly Change[]): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
     assert(pending.record !== null, `a draft deletes what is there, and this ${record.kind} is not`)
@@ -280,7 +298,9 @@ export class Draft extends RecordReader {
     }
   }
 
-  /** Tells with the removal of the first of these things that is told of how much went with them all. */
+  /**
+   * Adds the number of deleted dependents to the removal change of the first of these entities that has one.
+   */
   tellTaken(removedIds: readonly string[], took: TakenAlong): void {
     if (Object.keys(took).length === 0) return
     for (const id of removedIds) {
@@ -291,7 +311,7 @@ export class Draft extends RecordReader {
     }
   }
 
-  /** Whether this draft removes a record of that kind that is stored. O(those of the kind that it has met). */
+  /** Whether this draft removes a stored record of that kind. O(records of the kind that it has read). */
   removes(kind: RecordKind): boolean {
     for (const { row, record, written } of this.#ofKind(kind)) {
       if (written && row !== null && record === null) return true
@@ -299,7 +319,10 @@ export class Draft extends RecordReader {
     return false
   }
 
-  /** The records of that kind that this draft writes or removes: as they are stored, and as it leaves them; null for none. */
+  /**
+   * The records of that kind that this draft writes or removes: the stored record and the new one, each null
+   * if absent.
+   */
   *written<Kind extends RecordKind>(
     kind: Kind,
   ): Iterable<readonly [before: RecordOf<Kind> | null, after: RecordOf<Kind> | null]> {
@@ -309,7 +332,11 @@ export class Draft extends RecordReader {
     }
   }
 
-  /** The records of that kind that this draft has read, written or removed, each as it is now; a removed one as it was. */
+  /**
+   * The records of that kind that this draft has read, written or removed, in their current state. Removed
+   * records are in
+   * their earlier state.
+   */
   *met<Kind extends RecordKind>(kind: Kind): Iterable<RecordOf<Kind>> {
     for (const { met, record } of this.#ofKind(kind)) {
       if (record !== null) yield record as RecordOf<Kind>
@@ -317,28 +344,28 @@ export class Draft extends RecordReader {
     }
   }
 
-  /** How many rows of a list are stored, whatever this draft changes. O(1). */
+  /** Number of stored rows of a list, without the changes of this draft. O(1). */
   storedCount(list: ListName): number {
     return this.view.count(list)
   }
 
-  /** The changes that the commit will tell the engine, so far. */
+  /** The changes that the commit will send to the engine, so far. */
   get changes(): readonly Change[] {
     return this.#changes
   }
 
-  /** Whether there is anything to commit. */
+  /** Whether there is nothing to commit. */
   get isEmpty(): boolean {
     for (const pending of this.#pending.values()) if (pending.written) return false
     return true
   }
 
-  /** The commit this draft has become, under a fresh commit id. */
+  /** The commit of this draft, under a new commit id. */
   toCommit(id: Uint8Array): Commit {
     return runAtOnce(this.commitInSlices(id))
   }
 
-  /** The same with a stop every few rows. Nothing may be written into the draft afterwards. */
+  /** As `toCommit`, with a stop every few rows. Nothing may be written into the draft afterwards. */
   *commitInSlices(id: Uint8Array): Resumable<Commit> {
     let rows = 0
     const require: Requirement[] = this.#listsOf === null ? [] : [{ key: NO_ROW, head: this.#listsOf }]
@@ -356,8 +383,9 @@ export class Draft extends RecordReader {
       rowOf.set(record.id, put.length)
       put.push({ key, value: encodeRecord(record) })
     }
-    // An engine compiles the schema before it takes in facts (`docs/engine-schema.md`). No command adds a fact about a thing that it
-    // removes and makes again, so facts mean the same after all changes of the schema.
+    // An engine compiles the schema before it applies facts (`docs/engine-schema.md`). No command adds a fact
+    // about an entity
+    // that it removes and re-creates, so facts mean the same after all changes of the schema.
     const told = this.#changes.map(change => withRow(change, rowOf))
     const changes = [...told.filter(isOfSchema), ...told.filter(each => !isOfSchema(each))]
     return { id, require, put, delete: remove, changes }
@@ -398,7 +426,9 @@ export class Draft extends RecordReader {
     return met
   }
 
-  /** Whether a record is alive. What an instance lives in is looked up, and so becomes a requirement. */
+  /**
+   * Whether a record is alive. The tenant and type of an instance are looked up, and so become requirements.
+   */
   #isWhole(record: StoredRecord): boolean {
     if (isDead(record, this.deadIds())) return false
     if (record.kind !== 'instance') return true
@@ -406,7 +436,7 @@ export class Draft extends RecordReader {
   }
 }
 
-/** A row says the id of what was put, and more. */
+/** Replaces the id in a put change by the index of its row, which contains the id and more. */
 function withRow(change: Change, rowOf: ReadonlyMap<string, number>): Change {
   const row = change.id === undefined || !change.kind.endsWith('-put') ? undefined : rowOf.get(change.id)
   if (row === undefined) return change
@@ -414,7 +444,7 @@ function withRow(change: Change, rowOf: ReadonlyMap<string, number>): Change {
   return { ...told, row }
 }
 
-/** What was stored when the draft first met it, decoded once. */
+/** The record that was stored when the draft first read it, decoded once. */
 function storedIn(pending: Pending): StoredRecord | null {
   if (pending.row !== null) pending.stored ??= decodeRecord(pending.row)
   return pending.stored

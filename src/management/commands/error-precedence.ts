@@ -1,17 +1,20 @@
 /**
- * Which of several errors in one request is answered (native.md D-38): first what does not exist, then what
- * does not fit, then what exists already.
+ * Determines which of several errors in one request is returned (native.md D-38): first references to unknown
+ * entities, then invalid values, then duplicates.
  */
 import { AuthzError, type ErrorCode } from '#model/errors.ts'
 
 /** The order of precedence: shape, existence, meaning, duplicates. */
 const PRECEDENCE: readonly ErrorCode[] = ['INVALID_SHAPE', 'NOT_FOUND', 'LIMIT_EXCEEDED', 'INVALID_INPUT']
 
-/** Tries all parts of a request and keeps the error that takes precedence, the first of those that rank the same. */
+/**
+ * Tries all parts of a request. Keeps the error with the highest precedence, and the first of equal
+ * precedence.
+ */
 export class FirstErrorByPrecedence<Place> {
   found: { readonly error: AuthzError; readonly place: Place } | null = null
 
-  /** Faults pass through: they are no answers. */
+  /** Errors that are not `AuthzError`s are rethrown: they are defects, not responses. */
   attempt(place: Place, part: () => void): void {
     try {
       part()

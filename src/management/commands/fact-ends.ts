@@ -1,4 +1,4 @@
-/** When facts end: as callers say it, as answers show it, and as the engine hears of it. */
+/** Expiration times of facts, in the forms of request bodies, of responses and of changes for the engine. */
 import { type OperationContext, presentInstant } from './context.ts'
 import type { Filter } from './selection.ts'
 import type { Ending } from '#model/change.ts'
@@ -6,28 +6,34 @@ import { AuthzError } from '#model/errors.ts'
 import type { Instant } from '#model/records.ts'
 import type { ListName } from '#store/view.ts'
 
-/** What a body says of the end of what it grants. */
+/** The expiration time in a request body. */
 interface Granting {
   readonly expires_at?: string | null
 }
 
-/** What is granted until a moment; null: it lasts. */
+/** A grant with its expiration time; null if it does not expire. */
 export interface Ends {
   readonly expiresAt: Instant | null
 }
 
-/** What a grant has made of a fact: added it, given the one that was there another end, or left it as it was. */
+/**
+ * Result of a grant: the fact was added, an existing fact got another expiration time, or it was left
+ * unchanged.
+ */
 export interface Granted<Record extends Ends> {
   readonly record: Record
   readonly outcome: 'added' | 'moved' | 'unchanged'
 }
 
-/** Null: what is granted lasts. */
+/** Null if the grant does not expire. */
 export function endIn({ expires_at: end }: Granting): Instant | null {
   return typeof end === 'string' ? Date.parse(end) : null
 }
 
-/** What schemas cannot say: an end lies ahead. `place` is where the grant stands in the request. */
+/**
+ * Checks that an expiration time is in the future, which schemas cannot express. `place` is the location in
+ * the request.
+ */
 export function checkEnd(
   { now }: OperationContext,
   granting: Granting,
@@ -50,7 +56,10 @@ export function endingOf({ expiresAt }: Ends): Ending {
   return expiresAt === null ? {} : { until: expiresAt }
 }
 
-/** What ends before a moment: the facts that end at all are in a list, and each of them is looked at. */
+/**
+ * Filters for facts that expire before a time. All expiring facts are in one list, and each of them is
+ * examined.
+ */
 export function endFilters(
   before: string | undefined,
   ending: () => ListName,

@@ -1,9 +1,11 @@
 /**
- * The filters that lists of facts have in common. References are keys or ids; undefined stands for a filter that was not
- * given, and something unknown lets nothing through.
+ * Filters that the lists of facts have in common. References are keys or ids. An undefined reference means
+ * that the
+ * filter was not given; an unknown one matches nothing.
  *
- * Facts have no list by type: a role or a relation belongs to one, so what is of a type is in the lists of its roles or
- * relations. That saves every fact a field and a list.
+ * Facts have no list by type. A role or a relation belongs to one type, so the facts of a type are in the
+ * lists of its
+ * roles or relations. This saves a field and a list for each fact.
  */
 import { AuthzError } from '#model/errors.ts'
 import type {
@@ -26,7 +28,7 @@ function idsOf(found: readonly ({ readonly id: string } | null)[]): string[] {
   return found.flatMap(record => (record ? [record.id] : []))
 }
 
-/** Facts and instances that live in one of the tenants. */
+/** Facts and instances that belong to one of the tenants. */
 export function tenantFilter(
   records: RecordReader,
   references: References,
@@ -57,7 +59,7 @@ export function userFilter(
   return idFilter(idsOf(found), lists.assignmentsOfUser, record => record.userId)
 }
 
-/** Assignments of one of the roles: a key may be that of a tenant role and of roles of several types. */
+/** Assignments of one of the roles. A tenant role and roles of several types can have the same key. */
 export function roleFilter(
   records: RecordReader,
   references: readonly string[] | undefined,
@@ -80,7 +82,9 @@ function ofRoles(roles: readonly RoleRecord[]): Filter<AssignmentRecord> {
   return idFilter(idsOf(roles), lists.assignmentsOfRole, record => record.roleId)
 }
 
-/** The roles of that key, of whatever type or of none; else the one of that id. O(types). */
+/**
+ * The tenant role and all resource roles with that key. If there are none, the role with that id. O(types).
+ */
 export function rolesNamed(records: RecordReader, reference: string): RoleRecord[] {
   const tenantRole = records.get('role', rowKeys.role(null, reference))
   const named = tenantRole ? [tenantRole] : []
@@ -113,7 +117,7 @@ function findInstance(records: RecordReader, reference: string): InstanceRecord 
   }
 }
 
-/** Tuples over a relation: a key may be that of relations of several types. O(types). */
+/** Tuples of a relation. Relations of several types can have the same key. O(types). */
 export function relationFilter(
   records: RecordReader,
   reference: string | undefined,
@@ -126,7 +130,7 @@ export function relationFilter(
   return overRelations(byId ? [byId] : [])
 }
 
-/** Tuples whose object, or subject, is of a type: those over the relations that `relationsOf` lists. */
+/** Tuples whose object, or subject, has a given type: those of the relations that `relationsOf` lists. */
 export function sideTypeFilter(
   records: RecordReader,
   reference: string | undefined,

@@ -1,38 +1,40 @@
 /**
- * Whose turn it is on the thread that writes. All environments share it, so that what one of them asks for must not keep
- * the others waiting for longer than a slice:
+ * Fair scheduler of the writer thread. All environments share the thread. No environment may delay the others
+ * for longer
+ * than one time slice:
  *
- *     env a   ████──██──██──██──██          one slice in each turn of the event loop, of whoever has had the least;
- *     env b   ────█───────────────          who comes anew has had as much as whoever was last served, so that nobody
- *     env c   ──────██──██──██──██          saves up time by asking for nothing
+ *     env a   ████──██──██──██──██          each event-loop iteration has one slice, for the share with the least time;
+ *     env b   ────█───────────────          a share that was idle counts as having used as much time as the share
+ *     env c   ──────██──██──██──██          served last, so that idle shares do not accumulate time
  *
- * Steps that are short share a slice. What is asked of the operating system, and answers that come from it, is between slices.
+ * Short steps share a slice. System calls and their results are processed between slices.
  */
 
 import { SLICE_MS } from '#model/resumable.ts'
 
-/** One share of the thread. */
+/** A share of the thread. */
 export interface Turns {
   /**
-   * Calls `step` when it is this share's turn, in the order of the calls; it should take no longer than a slice. Resolves or
-   * rejects with what it returns or throws.
+   * Calls `step` when this share is scheduled, in the order of the calls. A step should take at most one
+   * slice. Resolves
+   * or rejects with its result.
    */
   take<Result>(step: () => Result): Promise<Result>
-  /** Counts time that the share has had outside of its turns. */
+  /** Adds time that the share has used outside of its slices. */
   charge(ms: number): void
 }
 
-/** The steps of one share that wait. */
+/** The waiting steps of one share. */
 interface Share {
   readonly steps: (() => void)[]
-  /** The time that the share has had, and the time it is taken to have had while it asked for nothing. */
+  /** Time that the share has used, increased after idle periods to the time of the share served last. */
   usedMs: number
 }
 
 export class FairTurns {
   /** The shares with waiting steps. */
   readonly #waiting: Share[] = []
-  /** The time that the share served last had had before it. */
+  /** The used time of the share served last, before it was served. */
   #usedMs = 0
   readonly #elapsedMs: () => number
 
@@ -41,7 +43,7 @@ export class FairTurns {
     this.#elapsedMs = elapsedMs
   }
 
-  /** A new share, equal to all others. */
+  /** Returns a new share with the same weight as all others. */
   share(): Turns {
     const share: Share = { steps: [], usedMs: 0 }
     return {
@@ -70,8 +72,9 @@ export class FairTurns {
   }
 
   /**
-   * Takes its turn after the events that have come by now, so that callers who asked at the same moment are served in a
-   * fair order.
+   * Schedules the next slice after the pending events, so that requests that arrive at the same time are
+   * served in a fair
+   * order.
    */
   #awaitTurn(): void {
     setImmediate(() => this.#serve())
@@ -83,7 +86,8 @@ export class FairTurns {
     do {
       const share = this.#next()
       const step = share.steps.shift()!
-      // Removed before the step is called: what the step asks for itself comes after what has waited.
+      // Removed before the step is called, so that steps that it adds come after those of other waiting
+      // shares.
       if (share.steps.length === 0) this.#waiting.splice(this.#waiting.indexOf(share), 1)
       this.#usedMs = share.usedMs
       const from = now
@@ -94,7 +98,7 @@ export class FairTurns {
     if (this.#waiting.length > 0) this.#awaitTurn()
   }
 
-  /** O(waiting shares): a handful as a rule, and never more than there are environments. */
+  /** O(waiting shares): usually a few, at most the number of environments. */
   #next(): Share {
     let least = this.#waiting[0]!
     for (const share of this.#waiting) if (share.usedMs < least.usedMs) least = share
@@ -102,18 +106,21 @@ export class FairTurns {
   }
 }
 
-/** Work that does not wait for a turn, if the event loop has turned since the last such work. */
+/** Duration of a slice that starts without waiting, if the event loop has run since the previous slice. */
 const AT_ONCE_MS = 1
 
 /**
- * Small steps of one share, with awaits between them. They share a slice: most are not worth a turn of the event loop each. After a turn of
- * the loop a short slice begins at once, so that little work does not wait for everything else that the share has to do.
+ * Runs small steps of one share that are separated by awaits. The steps share a slice, because most of them
+ * are too
+ * short for an event-loop iteration each. After an iteration, a short slice begins immediately, so that
+ * little work
+ * does not wait for all other work of the share.
  */
 export class Slices {
   readonly #turns: Turns
   readonly #elapsedMs: () => number
   #until = -Infinity
-  /** Whether the event loop has turned since the slice began. */
+  /** Whether the event loop has run since the slice began. */
   #hasTurned = true
 
   constructor(turns: Turns, elapsedMs: () => number = () => performance.now()) {
@@ -121,7 +128,10 @@ export class Slices {
     this.#elapsedMs = elapsedMs
   }
 
-  /** Calls `step`, which ends at that time: now, or if the slice is over, in the share's next turn. */
+  /**
+   * Calls `step` with the time at which it must stop: immediately, or if the slice is over, in the share's
+   * next slice.
+   */
   async run<Result>(step: (until: number) => Result): Promise<Result> {
     const from = this.#elapsedMs()
     if (from >= this.#until) {

@@ -1,18 +1,24 @@
 /**
- * Grants that are made, changed or removed only if they are still as the caller has seen them: memberships, nestings, roles of groups,
- * role assignments, tuples. What callers see of a grant beside what it is of, is its end, so that is its tag. It is looked at where the
- * draft is about to write the grant, and the commit rests on the row that was looked at. So of two who have seen the same, one loses the
- * race, runs again, and finds another end.
+ * Preconditions of changes to grants: memberships, nested groups, roles of groups, role assignments and
+ * tuples. The only
+ * variable attribute of a grant is its expiration time, so that is its `ETag`. It is compared when the draft
+ * is about
+ * to write the grant, and the commit requires the compared row. If two clients have seen the same state, one
+ * of them
+ * gets a conflict, its command runs again, and the comparison fails.
  */
 import { type Ends, presentEnd } from './fact-ends.ts'
 import { changedMeanwhile, type GrantCondition, isAmong, thereMeanwhile } from './wanted-tags.ts'
 
-/** `"2030-01-01T00:00:00.000Z"`, and `"null"` for what lasts. */
+/** `"2030-01-01T00:00:00.000Z"`, or `"null"` for a grant that does not expire. */
 function tagOfGrant(granted: Ends): string {
   return `"${presentEnd(granted).expires_at ?? null}"`
 }
 
-/** Throws `PRECONDITION_FAILED` unless what is held is as the condition, if there is one, has it; null: nothing is held. */
+/**
+ * Throws `PRECONDITION_FAILED` unless the grant meets the condition, if there is one. `held` is null if there
+ * is no grant.
+ */
 export function checkGrant(condition: GrantCondition | undefined, held: Ends | null): void {
   if (condition === undefined) return
   const { tags, isNew } = condition

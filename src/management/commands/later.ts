@@ -1,4 +1,7 @@
-/** Which failures of background work say nothing but that it is for later: the store takes no commits just now, or others were faster. */
+/**
+ * Errors after which background work is retried later: the store does not accept commits, or a commit had a
+ * conflict.
+ */
 import { AuthzError, type ErrorCode } from '#model/errors.ts'
 
 const LATER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

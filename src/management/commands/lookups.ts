@@ -1,6 +1,7 @@
 /**
- * Finds what a request refers to, by key first and then by id (native.md B.1), or throws `NOT_FOUND` saying
- * what is missing. Every lookup through a draft becomes a requirement of its commit.
+ * Finds the entities that a request refers to, by key first and then by id (native.md B.1). Throws
+ * `NOT_FOUND` with the
+ * name of a missing one. Every lookup through a draft becomes a requirement of its commit.
  */
 import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -23,13 +24,13 @@ export function notFound(what: string, reference: string, hint = ''): AuthzError
   return new AuthzError('NOT_FOUND', `there is no ${what} ${JSON.stringify(reference)}${hint}`)
 }
 
-/** A type that callers made. A built-in type is not found. */
+/** A type that was created by callers. A built-in type is not found. */
 export function findType(records: RecordReader, reference: string): TypeRecord | null {
   const type = findStoredType(records, reference)
   return type && isBuiltInTypeKey(type.key) ? null : type
 }
 
-/** A stored type, built in or not. A built-in one is stored once it had an attribute. */
+/** A stored type, built in or not. A built-in type is stored as soon as it gets an attribute. */
 export function findStoredType(records: RecordReader, reference: string): TypeRecord | null {
   return records.get('type', rowKeys.type(reference)) ?? records.byReference('type', reference)
 }
@@ -60,7 +61,7 @@ export function requireUser(records: RecordReader, reference: string): UserRecor
   return user
 }
 
-/** A role of that resource type, or a tenant role when `type` is null. */
+/** A role of that resource type, or a tenant role if `type` is null. */
 export function findRole(
   records: RecordReader,
   type: TypeRecord | null,
@@ -79,7 +80,7 @@ export function requireRole(records: RecordReader, type: TypeRecord | null, refe
   return role
 }
 
-/** A relation of that object type. */
+/** A relation whose object type is that type. */
 export function requireRelation(
   records: RecordReader,
   objectType: TypeRecord,
@@ -92,12 +93,12 @@ export function requireRelation(
   throw notFound('relation', reference, ` on resource ${JSON.stringify(objectType.key)}`)
 }
 
-/** An instance that a request names: the record, or the place where it would be. */
+/** An instance that a request names: its record, or the type and key of a missing one. */
 export type NamedInstance =
   | { readonly record: InstanceRecord; readonly type: TypeRecord; readonly key: string }
   | { readonly record: null; readonly type: TypeRecord; readonly key: string }
 
-/** Finds `type:key` or an id. Throws `NOT_FOUND` when the type, or an instance of that id, does not exist. */
+/** Finds `type:key` or an id. Throws `NOT_FOUND` if the type, or an instance with that id, does not exist. */
 export function locateInstance(records: RecordReader, reference: string): NamedInstance {
   const named = parseInstanceReference(reference)
   if (named) return locateInstanceOf(records, requireType(records, named.type), named.key)
@@ -107,7 +108,7 @@ export function locateInstance(records: RecordReader, reference: string): NamedI
   return { record, type, key: record.key }
 }
 
-/** The instance of that type and key. Throws `INVALID_SHAPE` when the text can be no instance's key. */
+/** The instance of that type and key. Throws `INVALID_SHAPE` if the text is not a valid instance key. */
 export function locateInstanceOf(records: RecordReader, type: TypeRecord, key: string): NamedInstance {
   if (!isLongKey(key)) {
     throw new AuthzError('INVALID_SHAPE', 'an instance key has 1 to 512 bytes and no control characters')

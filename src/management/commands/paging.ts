@@ -9,15 +9,15 @@ import type { ListName } from '#store/view.ts'
 import type { RecordReader } from './record-reader.ts'
 import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
-/** Rows skipped in one go: some 2.5 ms. */
+/** Rows skipped without a stop: about 2.5 ms. */
 const SKIP_ROWS_MAX = 100_000
-/** The same where several lists are merged: some tenths of a millisecond. */
+/** The same for merged lists: a few tenths of a millisecond. */
 const SKIP_MERGED_ROWS_MAX = 128
 
-/** Reading and measuring an item of this size takes as long as reading some tens of small rows. */
+/** Reading and measuring an item of this size takes about as long as reading some tens of small rows. */
 const LARGE_ITEM_BYTES = 16_384
 
-/** With fewer rows a list, strides are no faster than going row by row. */
+/** With fewer rows per list, strides are not faster than single rows. */
 const STRIDE_MIN = 32
 
 export interface Page<Item> {
@@ -30,12 +30,12 @@ export interface PageRequest<Kind extends RecordKind, Item> {
   readonly kind: Kind
   readonly list: ListName
   readonly paging: Paging
-  /** Narrows the list further, which makes the page linear in the list; null: the whole list matches. */
+  /** Filter; makes the page linear in the list. Null if all records match. */
   readonly matches: ((record: RecordOf<Kind>) => Verdict) | null
   present(record: RecordOf<Kind>): Item
 }
 
-/** What a filter says of a record. A filter that has to read much is resumable. */
+/** Result of a filter for a record. A filter that has to read many rows is resumable. */
 export type Verdict = boolean | Resumable<boolean>
 
 /** One page of a short list, in creation order. */
@@ -52,22 +52,26 @@ export interface ListsRequest<Kind extends RecordKind, Item> {
   readonly lists: readonly ListName[]
   readonly paging: Paging
   readonly matches: ((record: RecordOf<Kind>) => Verdict) | null
-  /** For lists whose rows stand for others, too: whether a dead row still stands for some that are alive. */
+  /** For lists whose rows represent several records: whether a dead row still represents a live one. */
   readonly standsForLive?: (record: RecordOf<Kind>) => Verdict
-  /** Items that may be looked at; absent: all there are. Beyond, the request is refused (`LIMIT_EXCEEDED`). */
+  /** Maximum number of items to examine; absent: unlimited. If there are more, throws `LIMIT_EXCEEDED`. */
   readonly rowsMax?: number
-  /** Whether the caller asks for the total. Otherwise a narrowed list is read only up to the end of the page. */
+  /**
+   * Whether the caller needs the total. Otherwise, a filtered list is read only up to the end of the page.
+   */
   readonly hasTotal?: boolean
   /**
-   * Called in the turn in which the record was found alive, so what it refers to exists; unless a filter took several turns
-   * to match.
+   * Called in the event-loop iteration in which the record was found alive, so entities that it references
+   * exist. This
+   * does not hold if a resumable filter took several iterations.
    */
   present(record: RecordOf<Kind>): Item
 }
 
 /**
- * One page over lists, in creation order. O(page) and, for each skipped row, 25 ns in one list and some 2 us in several,
- * without `matches`; O(list) with `matches` and total, or while a purge is going on.
+ * One page over lists, in creation order. Without `matches`, O(page), plus 25 ns per skipped row in one list
+ * and about
+ * 2 µs in several. O(list) with `matches` and the total, or while a purge is running.
  */
 export function* pageOfLists<Kind extends RecordKind, Item>(
   records: RecordReader,
@@ -82,7 +86,7 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
     const isMerged = request.lists.length > 1
     after = yield* isMerged ? placeInMerged(records, request.lists, offset) : placeOf(records, only, offset)
   }
-  // A dead row that stands for others may still be one of the list: it has to be looked at.
+  // A dead row can represent other, live records of the list, so it has to be examined.
   const isNarrowed = matches !== null || (standsForLive !== undefined && records.hasDead)
   const data: Item[] = []
   const bytes = new PageBytes()
@@ -102,7 +106,7 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
         }
         if (matched >= offset + limit && !(isNarrowed && hasTotal)) break
       }
-      // The stop comes last: what was found before a stop may be gone after it.
+      // The stop comes last, because records found before a stop may no longer exist after it.
       if (++rows % YIELD_ROWS === 0 || isLarge) yield
     }
   }
@@ -118,16 +122,20 @@ function tooManyRows(rowsMax: number): AuthzError {
 }
 
 /**
- * Bounds the bytes of a page. What one thing shows is bounded, but a hundred resources with all their parts are not. A page
- * is whole or refused: a page shorter than asked for would pass for the last one (native.md B.1).
+ * Limits the bytes of a page. The size of one entity is bounded, but not that of a hundred resource types
+ * with all
+ * their parts. A page is complete or rejected: a page shorter than requested would look like the last one
+ * (native.md
+ * B.1).
  */
 export class PageBytes {
   #bytes = 0
   #items = 0
 
   /**
-   * Returns the bytes of the item. Throws `LIMIT_EXCEEDED` when the page becomes too long with it. A single item never is
-   * too long.
+   * Returns the bytes of the item. Throws `LIMIT_EXCEEDED` if the page becomes too large with it. A single
+   * item is always
+   * allowed.
    */
   add(item: unknown): number {
     const bytes = jsonBytes(item, PAGE_BYTES_MAX)
@@ -143,7 +151,7 @@ export function* settled(verdict: Verdict): Resumable<boolean> {
   return typeof verdict === 'boolean' ? verdict : yield* verdict
 }
 
-/** The place of the last of the first `count` rows; null when there are fewer. 25 ns a row. */
+/** The place of the last of the first `count` rows; null if there are fewer. 25 ns per row. */
 function* placeOf(records: RecordReader, list: ListName, count: number): Resumable<number | null> {
   let after = -1
   for (let left = count; left > 0; left -= SKIP_ROWS_MAX) {
@@ -156,8 +164,9 @@ function* placeOf(records: RecordReader, list: ListName, count: number): Resumab
 }
 
 /**
- * As `placeOf` for several lists side by side: the place of the last of the first `count` rows of all of them. Goes in
- * strides while many rows are to be skipped, then row by row. Reads none of the rows.
+ * As `placeOf` for several lists merged: the place of the last of the first `count` rows of all of them.
+ * Skips in
+ * strides while many rows are left, then row by row. Reads no rows.
  */
 function* placeInMerged(
   records: RecordReader,
@@ -169,14 +178,17 @@ function* placeInMerged(
 }
 
 interface Skipped {
-  /** The last place skipped in each list. */
+  /** The last skipped place in each list. */
   readonly afters: readonly number[]
   readonly left: number
 }
 
 /**
- * Strides of s rows in the list whose stride ends first: as long as s times the number of lists are still to be skipped, no
- * row beyond them can be among those. 25 ns a row, and some microseconds a stride. Null when there are fewer rows.
+ * Skips a stride of s rows in the list whose next stride ends first. As long as at least s rows per list are
+ * left to skip,
+ * all rows of that stride are among them. 25 ns per row, and a few microseconds per stride. Null if there are
+ * fewer
+ * rows.
  */
 function* strideInMerged(
   records: RecordReader,
@@ -201,13 +213,13 @@ function* strideInMerged(
       left -= stride
       yield
     }
-    // No list has as many rows left, and all together have less than half of what is to be skipped.
+    // No list has a full stride left, and all lists together have less than half of the rows to skip.
     if (left === before) return null
   }
   return { afters, left }
 }
 
-/** Row by row. Some 2 us a row. */
+/** Skips row by row. About 2 µs per row. */
 function* walkInMerged(
   records: RecordReader,
   names: readonly ListName[],
@@ -237,7 +249,7 @@ function nextPlace(source: Iterator<number>): number {
   return step.done ? Number.POSITIVE_INFINITY : step.value
 }
 
-/** The items of one page of an array that is kept inside one record. */
+/** The items of one page of an array that is stored inside one record. */
 export function pageOfArray<Item>(items: readonly Item[], paging: Paging): Item[] {
   const { offset, limit } = windowOf(paging)
   return items.slice(offset, offset + limit)
@@ -253,7 +265,7 @@ export function pageFrom<Item>(data: Item[], total: number, limit: number): Page
   return { data, total_count: total, page_count: Math.ceil(total / limit) }
 }
 
-/** Lists that are a bare array unless the caller asks for the count. */
+/** Response of lists that are a bare array unless the caller requests the count. */
 export function arrayOrEnvelope<Item>(
   page: Page<Item>,
   includeTotalCount: boolean | undefined,
@@ -271,7 +283,10 @@ export function takeFirst<Item>(items: Iterable<Item>, limit: number): Item[] {
   return taken
 }
 
-/** As `takeFirst` after the first `offset` of them, and with stops: what was found before a stop may be gone after it. */
+/**
+ * As `takeFirst` after skipping `offset` items, with stops: items found before a stop may no longer exist
+ * after it.
+ */
 export function* takeInSlices<Item>(
   items: Iterable<Item>,
   { offset, limit }: { readonly offset: number; readonly limit: number },
@@ -286,12 +301,13 @@ export function* takeInSlices<Item>(
   return taken
 }
 
-/** Where a search must stand in a text. */
+/** Position of a search string in a text. */
 type SearchOperator = 'contains' | 'startswith' | 'endswith'
 
 /**
- * Case-insensitive substring in any of the texts; `*` stands for any run of characters (native.md B.1).
- * Matched piece by piece from the left, so that no text makes it slow.
+ * Case-insensitive substring search in any of the texts; `*` matches any run of characters (native.md B.1).
+ * Matches
+ * piece by piece from the left, so that the time is bounded for every text.
  */
 export function matchesSearch(
   search: string,
@@ -315,7 +331,7 @@ export function matchesSearch(
   })
 }
 
-/** Whether a text is what the pattern says; `*` stands for any run of characters. Every other character counts. */
+/** Whether the whole text matches the pattern; `*` matches any run of characters. Case-sensitive. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const pieces = pattern.split('*')
   const first = pieces[0]!

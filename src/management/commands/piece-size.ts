@@ -1,29 +1,34 @@
 /**
- * How large the next piece of a long job may be, learnt from how long the last pieces kept the thread: the cost of a row
- * depends on its kind, the size of the store and the machine. Pure; the caller measures its pieces.
+ * Adapts the batch size of a long job to the measured times of earlier batches. The cost of a row depends on
+ * its kind, the
+ * size of the store and the machine. Pure; the caller measures the batches.
  */
 
 /**
- * The time that a piece should take, in milliseconds. Far below the 5 ms that it may take: rows differ, and the collector
- * stops the thread, too.
+ * Target time of a batch, in milliseconds. It is far below the limit of 5 ms, because rows differ and the
+ * garbage
+ * collector also stops the thread.
  */
 const PIECE_MS = 1.5
 const ROWS_MIN = 4
 const ROWS_MAX = 512
-/** How fast pieces grow from the smallest: the first ones run code that is not compiled yet. They shrink at once. */
+/**
+ * Maximum growth per batch, because the first batches run code that is not compiled yet. Shrinking is not
+ * limited.
+ */
 const GROWTH_MAX = 1.1
-/** A piece that had less than this share of the size asked for says little about its rows. */
+/** A batch with less than this share of the requested size is not used as a measurement. */
 const TELLING_SHARE = 0.5
 
 export class PieceSize {
   #rows = ROWS_MIN
 
-  /** Rows the next piece should have at most. */
+  /** Maximum number of rows of the next batch. */
   get rows(): number {
     return Math.floor(this.#rows)
   }
 
-  /** A piece of that many rows kept the thread for `longestMs` without a stop. */
+  /** Records that a batch of that many rows blocked the thread for at most `longestMs`. */
   learn(rows: number, longestMs: number): void {
     if (rows < this.#rows * TELLING_SHARE) return
     const fitting = longestMs > 0 ? (PIECE_MS / longestMs) * rows : ROWS_MAX

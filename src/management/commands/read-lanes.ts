@@ -1,15 +1,17 @@
 /**
- * Long reads: one at a time in each environment, and a bounded number in all. Each keeps a page in memory while it is made,
- * and two of one environment would take no less time side by side. The number of reads that wait is bounded where requests
- * come in.
+ * Queues of long reads: one read at a time per environment, and a bounded number in total. Each read keeps a
+ * page in
+ * memory. Two concurrent reads of one environment would not finish sooner. The number of waiting reads is
+ * bounded where
+ * requests arrive.
  */
 
-/** In all environments together. Each takes some megabytes. */
+/** Limit for all environments together. Each read takes a few megabytes. */
 export const LONG_READS_MAX = 64
 
-/** The reads of one environment. */
+/** The read queue of one environment. */
 export interface ReadLane {
-  /** Runs `read` when it is its turn. Resolves or rejects as it does. */
+  /** Runs `read` when it is next in the queue. Resolves or rejects with its result. */
   run<Answer>(read: () => Promise<Answer>): Promise<Answer>
 }
 
@@ -20,7 +22,7 @@ interface Lane {
 
 export class ReadLanes {
   readonly #max: number
-  /** The lanes whose next read waits for reads of others to end, in order of arrival. */
+  /** The lanes whose next read waits for reads of other lanes to finish, in order of arrival. */
   readonly #waiting: Lane[] = []
   #underWay = 0
 
@@ -28,7 +30,7 @@ export class ReadLanes {
     this.#max = max
   }
 
-  /** A lane of its own. */
+  /** Returns a new lane. */
   lane(): ReadLane {
     const lane: Lane = { waiting: [], isBusy: false }
     return {

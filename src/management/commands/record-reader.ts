@@ -1,6 +1,7 @@
 /**
- * Reads an environment's records from its view: by key, by id, by list. Every call answers for the present moment, and
- * none of them, counts of whole lists aside, ever shows a record that is dead (`dead-ids.ts`).
+ * Reads an environment's records from its view: by key, by id, by list. Every call returns the current state.
+ * No call
+ * returns a dead record (`dead-ids.ts`); only counts of whole lists include them.
  */
 import { assert } from '#model/assert.ts'
 import { idFrom } from '#model/instance-reference.ts'
@@ -12,7 +13,7 @@ import type { ListName, ScanOptions, View } from '#store/view.ts'
 import { type DeadIds, isDead, JoinedDeadIds, mayBeDead, pendingDeadIds } from './dead-ids.ts'
 import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
-/** Ceiling of the records that one reader keeps. */
+/** Maximum number of records that one reader caches. */
 const KNOWN_MAX = 1_000
 
 /** A record of a list, with its place in creation order. */
@@ -26,7 +27,7 @@ export class RecordReader {
   protected readonly view: View
   /** Ids that this reader's own command has removed. */
   readonly #ownDead = new Set<string>()
-  /** Records found by id as of `#deadSequence`: the rows of a page mostly refer to the same few things. */
+  /** Records found by id as of `#deadSequence`. The rows of a page mostly refer to the same few entities. */
   readonly #knownById = new Map<string, StoredRecord>()
   #dead: DeadIds = this.#ownDead
   #deadSequence = -1
@@ -40,7 +41,7 @@ export class RecordReader {
     return this.view.sequence()
   }
 
-  /** Sequence of the commit that wrote a stored record last. O(log n). */
+  /** Sequence of the commit that last wrote a stored record. O(log n). */
   versionOf(record: StoredRecord): number {
     const row = this.view.get(rowKeyOf(record))
     assert(row, 'a record that is asked about is stored')
@@ -54,7 +55,7 @@ export class RecordReader {
     return record && !isDead(record, this.deadIds()) ? record : null
   }
 
-  /** The record of that kind with that id, or null; callers may send the id of anything. O(log n). */
+  /** The record of that kind with that id, or null. The id may be of an entity of another kind. O(log n). */
   byId<Kind extends RecordKind>(kind: Kind, id: string): RecordOf<Kind> | null {
     const dead = this.deadIds()
     const known = this.#knownById.get(id)
@@ -68,7 +69,7 @@ export class RecordReader {
     return null
   }
 
-  /** The record with the id that a caller may have meant by a reference: ids are written in several ways. */
+  /** The record whose id a reference represents, or null. Ids can be written in several ways. */
   byReference<Kind extends RecordKind>(kind: Kind, reference: string): RecordOf<Kind> | null {
     const id = idFrom(reference)
     return id === null ? null : this.byId(kind, id)
@@ -79,15 +80,20 @@ export class RecordReader {
     for (const found of this.found(kind, list)) if (!found.isDead) yield found.record
   }
 
-  /** The records of several lists that share none, in creation order over all. Costs O(lists) more for each record. */
+  /**
+   * The records of several lists that share none, in creation order over all. Costs O(lists) more for each
+   * record.
+   */
   *mergedLists<Kind extends RecordKind>(kind: Kind, names: readonly ListName[]): Iterable<RecordOf<Kind>> {
     for (const found of this.foundIn(kind, names)) if (!found.isDead) yield found.record
   }
 
   /**
-   * As `mergedLists`, dead records included, so that a long read can stop on the way. A record that it yields is read in
-   * that turn. The next records of the other lists may have been read in an earlier turn and are read again when their turn
-   * comes.
+   * As `mergedLists`, but includes dead records, so that a long read can stop between records. A yielded
+   * record is
+   * current. The next records of the other lists may have been read in an earlier event-loop iteration; they
+   * are checked
+   * again before they are yielded.
    */
   *foundIn<Kind extends RecordKind>(
     kind: Kind,
@@ -122,29 +128,34 @@ export class RecordReader {
     return this.get(record.kind, rowKeyOf(record))?.id === record.id
   }
 
-  /** The rows whose keys begin with these bytes, in key order, as they are stored: dead ones, too. O(log n), and what is read of them. */
+  /** The rows whose keys begin with these bytes, in key order, including dead rows. O(log n + rows read). */
   storedBeginningWith(prefix: Uint8Array): Iterable<Row> {
     return this.view.beginningWith(prefix)
   }
 
-  /** The record in a row, or null if it is dead. Where there are no lists yet, this throws only for kinds whose records may be dead. */
+  /**
+   * The record in a row, or null if it is dead. Before the lists are built, this throws only for kinds whose
+   * records can be
+   * dead.
+   */
   recordIn<Kind extends RecordKind>(kind: Kind, row: Row): RecordOf<Kind> | null {
     const record = decodeAs(kind, row)
     return mayBeDead(kind) && isDead(record, this.deadIds()) ? null : record
   }
 
-  /** Whether lists may hold dead rows, so that their counts are too high. */
+  /** Whether lists can contain dead rows, so that their counts are too high. */
   get hasDead(): boolean {
     return this.deadIds().size > 0
   }
 
-  /** How many rows a list has, dead ones included. O(1). */
+  /** Number of rows of a list, including dead rows. O(1). */
   count(list: ListName): number {
     return this.view.count(list)
   }
 
   /**
-   * How many records a list has. O(1) while nothing is being purged; else linear in the list or in what is being
+   * Number of live records of a list. O(1) while no purge is running; otherwise linear in the list or in the
+   * rows to be
    * purged, whichever is smaller.
    */
   *liveCount<Kind extends RecordKind>(kind: Kind, list: ListName): Resumable<number> {
@@ -154,7 +165,8 @@ export class RecordReader {
     const waiting = yield* this.#fewerThan(total)
     if (waiting !== null) {
       const dead = yield* this.#deadAmong(waiting, list)
-      // The difference is right for one state only: a purge makes both numbers smaller while the rows are counted.
+      // The difference is valid for one state only: a purge makes both numbers smaller while the rows are
+      // counted.
       if (sequence === this.view.sequence()) return total - dead
     }
     let live = 0
@@ -166,10 +178,7 @@ export class RecordReader {
     return live
   }
 
-  /**
-   * The lists that await their purge, if they have fewer than `total` rows and are fewer than `total` themselves; else
-   * null.
-   */
+  /** The lists that wait for their purge, or null if these lists or their rows are more than `total`. */
   *#fewerThan(total: number): Resumable<readonly ListName[] | null> {
     const names: ListName[] = []
     let waiting = 0
@@ -185,7 +194,7 @@ export class RecordReader {
     return names
   }
 
-  /** How many rows of `list` are in those that await their purge, each counted once. */
+  /** Number of rows of `list` that are in lists that wait for their purge, without duplicates. */
   *#deadAmong(waiting: readonly ListName[], list: ListName): Resumable<number> {
     const seen = new Set<number>()
     let rows = 0
@@ -198,17 +207,17 @@ export class RecordReader {
     return seen.size
   }
 
-  /** The rows of a list as they are stored, dead ones too. */
+  /** The stored rows of a list, including dead ones. */
   storedRows(list: ListName, options?: ScanOptions): Iterable<Row> {
     return this.view.scan(list, options)
   }
 
-  /** The places of a list's rows, dead ones too. */
+  /** The places of a list's rows, including dead ones. */
   places(list: ListName, options?: ScanOptions): Iterable<number> {
     return this.view.places(list, options)
   }
 
-  /** The records of one list, the dead included. */
+  /** The records of one list, including dead ones. */
   protected *found<Kind extends RecordKind>(
     kind: Kind,
     list: ListName,
@@ -220,12 +229,15 @@ export class RecordReader {
     }
   }
 
-  /** Makes records of these ids and their dependants dead for this reader from now on. */
+  /** Marks records with these ids, and their dependents, as dead for this reader. */
   markDead(ids: readonly string[]): void {
     for (const id of ids) this.#ownDead.add(id)
   }
 
-  /** As of the newest commit: a read that goes on across commits must not show what one of them removed. */
+  /**
+   * As of the newest commit: a read that spans several commits must not return records that one of them
+   * removed.
+   */
   protected deadIds(): DeadIds {
     const sequence = this.view.sequence()
     if (sequence !== this.#deadSequence) {
@@ -237,7 +249,7 @@ export class RecordReader {
   }
 }
 
-/** Whether a row holds a record of that kind, which its key says. */
+/** Whether a row has a record of that kind, according to its key. */
 export function isOfKind(kind: RecordKind, row: { readonly key: Uint8Array }): boolean {
   return row.key[0] === KIND_BYTES[kind]
 }

@@ -1,11 +1,15 @@
 /**
- * Removes things that others depend on (native.md C.7). One commit removes the thing's own row, tells the
- * engine, and names the thing dead. From then on its dependants are in no decision and no list. Their rows go
- * piece by piece, the first piece in the same commit, the others after it.
+ * Removes entities that others depend on (native.md C.7). One commit deletes the row of the entity, notifies
+ * the
+ * engine, and marks the entity as dead. Its dependents then affect no decision and appear in no list. Their
+ * rows are
+ * deleted in batches: the first in the same commit, the others after it.
  *
- * Lists are no requirement of a commit: rows that others added while a removal was on its way may be missing from its first
- * piece. So there always is a purge. Once the thing is gone nobody adds any more, since that requires the thing, and a
- * purge sees all that came before.
+ * Lists are not a requirement of a commit: the first batch can miss rows that other commands add during the
+ * removal.
+ * Therefore, there is always a purge. After the removal, no command can add dependents, because that requires
+ * the
+ * entity. The purge sees all rows that were added before.
  */
 import type { TakenAlong } from '#model/change.ts'
 import type { PurgeRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
@@ -17,24 +21,29 @@ import type { WriteContext } from './context.ts'
 import { type Depended, type DependentKind, kindInList, listsOfDependants } from './dependences.ts'
 import type { Draft } from './draft.ts'
 
-/** Rows that go in the same commit as the thing, some 2 ms of work, so that most removals leave next to nothing behind. */
+/**
+ * Rows deleted in the same commit as the entity, about 2 ms of work. Most removals leave almost no rows for
+ * the purge.
+ */
 const ROWS_WITH_REMOVAL_MAX = 24
 /**
- * Things that one purge names. Each piece writes the purge's row anew, so the row should stay small, whatever one call
- * removes.
+ * Maximum number of entities per purge. Each batch rewrites the purge's row, so the row should stay small,
+ * however many
+ * entities one call removes.
  */
 const REMOVED_PER_PURGE = 32
 
 export interface Dead {
-  /** The ids by which the row of each dependant is known to be one. */
+  /** The ids that identify dependents: the row of each contains one of them. */
   readonly deadIds: readonly string[]
-  /** The lists of all the dependants. Every row in them has one of the ids. */
+  /** The lists of all dependents. Every row in them has one of the ids. */
   readonly lists: readonly ListName[]
 }
 
 /**
- * Makes the dependants of something vanish. The caller deletes the thing itself, with the change that tells the engine,
- * and whatever schema rows go with it, in the same draft.
+ * Makes the dependents of entities disappear. In the same draft, the caller deletes the entities themselves,
+ * with the
+ * change for the engine, and all related schema rows.
  */
 export function removeDependants(context: WriteContext, removed: readonly Dead[]): void {
   const { records } = context
@@ -49,7 +58,9 @@ export function removeDependants(context: WriteContext, removed: readonly Dead[]
   discardRows(records, together(removed).lists, ROWS_WITH_REMOVAL_MAX)
 }
 
-/** How many rows the lists have, by kind. Rows that an earlier removal has left to be purged are among them. O(lists). */
+/**
+ * Number of rows of the lists, by kind. Includes rows that earlier removals have left to be purged. O(lists).
+ */
 function countedIn(records: Draft, listNames: readonly ListName[]): TakenAlong {
   const counts: Partial<Record<DependentKind, number>> = {}
   for (const list of listNames) {
@@ -60,7 +71,7 @@ function countedIn(records: Draft, listNames: readonly ListName[]): TakenAlong {
   return counts
 }
 
-/** How many things the draft names dead whose dependants are to be purged. O(purges that it writes). */
+/** Number of entities that the draft marks as dead. O(purges that it writes). */
 export function removedBy(records: Draft): number {
   let removed = 0
   for (const [before, after] of records.written('purge')) {
@@ -70,8 +81,9 @@ export function removedBy(records: Draft): number {
 }
 
 /**
- * Whether the draft takes away facts of a kind: those that it removes by itself, and those that depend on what it names dead. O(rows
- * of facts and purges that it has met).
+ * Whether the draft removes facts of a kind, directly or as dependents of entities that it marks as dead.
+ * O(rows of
+ * facts and purges that it has read).
  */
 export function takesAway(records: Draft, kind: FactKind): boolean {
   if (records.removes(kind)) return true
@@ -82,16 +94,18 @@ export function takesAway(records: Draft, kind: FactKind): boolean {
 }
 
 /**
- * The rows that depend on a thing. What mentions a part of the schema in other parts is not among them: these are the caller's to
- * change.
+ * The rows that depend on an entity. References to it in other parts of the schema are not included; the
+ * caller must
+ * change them.
  */
 export function dependantsOf({ kind, id }: { readonly kind: Depended; readonly id: string }): Dead {
   return { deadIds: [id], lists: listsOfDependants(kind, id) }
 }
 
 /**
- * The facts that depend on a type. `roles` and `relations` are all that go with it: its own, and relations of other types
- * whose subjects are of this type. The facts on its instances are found through them.
+ * The facts that depend on a type. `roles` and `relations` are all that are deleted with it: its own, and
+ * relations of
+ * other types whose subjects have this type. The facts on its instances are found through them.
  */
 export function dependantsOfType(
   type: TypeRecord,
@@ -101,7 +115,7 @@ export function dependantsOfType(
   return together([type, ...roles, ...relations].map(dependantsOf))
 }
 
-/** Several removals as one. */
+/** Combines several removals. */
 export function together(parts: readonly Dead[]): Dead {
   return {
     deadIds: [...new Set(parts.flatMap(part => part.deadIds))],
@@ -110,8 +124,11 @@ export function together(parts: readonly Dead[]): Dead {
 }
 
 /**
- * Deletes one piece of what is to be purged, the oldest removal first. A purge goes with the last of its rows. Returns the
- * work done: the rows, and about as much for each list looked at and each purge that ended. At most `workMax` + 1.
+ * Deletes one batch of the rows to be purged, the oldest removal first. A purge record is deleted with the
+ * last of its
+ * rows. Returns the work done: the number of rows, plus one for each list read and each finished purge. At
+ * most
+ * `workMax` + 1.
  */
 export function purgePiece(records: Draft, workMax: number): number {
   let work = 0
@@ -126,7 +143,10 @@ export function purgePiece(records: Draft, workMax: number): number {
   return work
 }
 
-/** Deletes rows of the lists, up to `room` rows and lists together. Returns the lists that may still have some. */
+/**
+ * Deletes rows of the lists, up to `room` rows and lists together. Returns the lists that may still have
+ * rows.
+ */
 function discardRows(records: Draft, listNames: readonly ListName[], room: number) {
   let done = 0
   for (const [index, list] of listNames.entries()) {

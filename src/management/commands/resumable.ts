@@ -1,6 +1,7 @@
 /**
- * Drives work that stops every few rows of a store. After a stop the work goes on at once, or after the event loop has run
- * first; it may have met later commits then.
+ * Runs work that stops after every few rows of a store. After a stop, the work continues immediately or after
+ * the event
+ * loop has run; in the latter case, it may read later commits.
  */
 import type { Waiting } from '#decisions/decision-pool.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -10,10 +11,10 @@ import type { Turns } from './fair-turns.ts'
 
 export type { Resumable }
 
-/** Rows read between two stops: some tenths of a millisecond. */
+/** Rows read between two stops: a few tenths of a millisecond. */
 export const YIELD_ROWS = 32
 
-/** For whom work is done: the share of the thread it takes, and the caller who waits for it. */
+/** The party for which work is done: its share of the thread, and the waiting caller. */
 export interface Asker {
   readonly turns: Turns
   readonly waiting: Waiting
@@ -24,9 +25,11 @@ export function isResumable<Answer>(value: Answer | Resumable<Answer>): value is
 }
 
 /**
- * Runs `begin`, and the resumable work it returns, if any, to the end, in slices that take turns with other work. `long`
- * decides when resumable work may go on; absent: at once. Rejects with `OVERLOADED` when the caller has left, before the
- * work begins or at the end of a slice.
+ * Runs `begin`, and the resumable work that it returns, if any, to completion, in slices that alternate with
+ * other
+ * work. `long` decides when resumable work may continue; absent: immediately. Rejects with `OVERLOADED` if
+ * the caller
+ * has disconnected before the work begins or at the end of a slice.
  */
 export async function drive<Answer>(
   begin: () => Answer | Resumable<Answer>,
@@ -39,7 +42,7 @@ export async function drive<Answer>(
     const answer = begin()
     if (!isResumable(answer)) return { done: true, value: answer }
     work = answer
-    // Most work is short, and done within the turn in which it begins.
+    // Most work is short and is finished in its first slice.
     return long ? { done: false, value: undefined } : slice(answer, waiting)
   })
   if (begun.done) return begun.value
@@ -65,10 +68,10 @@ function slice<Answer>(work: Resumable<Answer>, waiting: Waiting): IteratorResul
   }
 }
 
-/** The caller has left, so nobody reads this error. */
+/** The caller has disconnected, so this error is never sent. */
 export function abandoned(): AuthzError {
   return new AuthzError('OVERLOADED', 'nobody waits for this any more')
 }
 
-/** The answer of an operation, whether it comes at once or in slices. */
+/** The answer type of an operation, whether it is synchronous or resumable. */
 export type AnswerOf<Result> = Result extends Resumable<infer Answer> ? Answer : Result

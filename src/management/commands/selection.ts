@@ -1,7 +1,9 @@
 /**
- * Lists narrowed by filters. The filter that lets the fewest rows through gives the list, and when it is the only one,
- * page and total come from that list's order and counter; the others are asked row by row. A filter by something
- * unknown lets nothing through.
+ * Lists narrowed by filters. The filter with the fewest rows supplies the list. If it is the only filter, the
+ * page and
+ * total come from the order and count of its list; otherwise, the other filters are evaluated for each row. A
+ * filter by
+ * an unknown reference matches nothing.
  */
 import type { Attributes } from '#model/change.ts'
 import { ATTRIBUTE_FILTER_ROWS_MAX } from '#model/limits.ts'
@@ -13,27 +15,30 @@ import type { RecordReader } from './record-reader.ts'
 import type { Resumable } from './resumable.ts'
 
 export interface Filter<Item> {
-  /** The lists of what the filter lets through; none shares a record with another. Null: there are no such lists. */
+  /** Lists of the matching records; they share no record. Null if there are no such lists. */
   readonly lists: readonly ListName[] | null
   matches(record: Item): boolean
-  /** Items of a list that may be looked at for its sake; absent: all there are. */
+  /** Maximum number of items of a list to examine for this filter; absent: unlimited. */
   readonly rowsMax?: number
 }
 
 export interface Selection<Kind extends RecordKind, Item> {
   readonly kind: Kind
-  /** The list of everything, for when no filter has lists. */
+  /** The list of all records, for use if no filter has lists. */
   readonly all: ListName
-  /** Null: the filter was not given. */
+  /** Null for a filter that was not given. */
   readonly filters: readonly (Filter<RecordOf<Kind>> | null)[]
   readonly paging: Paging
   readonly hasTotal?: boolean
-  /** Asked last of what the filters let through: it may have to read. Absent: there is nothing to ask. */
+  /** Evaluated last, for records that match all filters, because it may have to read. Absent: none. */
   readonly narrow?: ((record: RecordOf<Kind>) => Verdict) | undefined
   present(record: RecordOf<Kind>): Item
 }
 
-/** O(page) with at most one filter that has lists; with more, or a search, O(the shortest of their lists). */
+/**
+ * O(page) with at most one filter that has lists. With several, or with a search, O(the shortest of their
+ * lists).
+ */
 export function pageOfSelection<Kind extends RecordKind, Item>(
   records: RecordReader,
   selection: Selection<Kind, Item>,
@@ -59,12 +64,12 @@ export function pageOfSelection<Kind extends RecordKind, Item>(
   })
 }
 
-/** Whether all filters let a record through. */
+/** Whether a record matches all filters. */
 export function matchesAll<Item>(filters: readonly Filter<Item>[], record: Item): boolean {
   return filters.every(filter => filter.matches(record))
 }
 
-/** Lets through records that have one of the ids where `idOf` looks. `listOf` names the list of each id. */
+/** Matches records for which `idOf` returns one of the ids. `listOf` names the list of each id. */
 export function idFilter<Item>(
   ids: readonly string[],
   listOf: (id: string) => ListName,
@@ -80,7 +85,7 @@ export function idFilter<Item>(
   }
 }
 
-/** Lets through records that have the search in one of their texts. */
+/** Matches records that have the search string in one of their texts. */
 export function searchFilter<Item>(
   search: string | undefined,
   textsOf: (record: Item) => readonly (string | null)[],
@@ -89,17 +94,18 @@ export function searchFilter<Item>(
   return { lists: null, matches: record => matchesSearch(search, textsOf(record)) }
 }
 
-/** Attributes that are wanted, by name: each value as the text in which it was asked for. */
+/** Requested attributes by name, with each value as text. */
 export type WantedAttributes = Readonly<Record<string, string>>
 
-/** Something that has attributes. */
+/** A record or part with attributes. */
 interface Attributed {
   readonly attributes: Attributes | null
 }
 
 /**
- * Lets through records that have all the attributes. Strings are compared as they are, numbers and booleans as JSON writes them;
- * nothing else has any value that could be asked for. There is no list of what has an attribute, so every item is looked at.
+ * Matches records that have all the attributes. Strings are compared as they are, numbers and booleans in
+ * their JSON form;
+ * other values never match. There is no index of attributes, so every item is examined.
  */
 export function attributeFilter(
   wanted: WantedAttributes | undefined,
@@ -112,7 +118,7 @@ export function attributeFilter(
   return { lists: null, matches, rowsMax }
 }
 
-/** Null: it has no such attribute, or one that is no plain value. */
+/** Null if the attribute is missing or not a plain value. */
 function textOf(attributes: Attributes, name: string): string | null {
   const value = Object.hasOwn(attributes, name) ? attributes[name] : null
   const isPlain =
@@ -123,7 +129,7 @@ function textOf(attributes: Attributes, name: string): string | null {
   return isPlain ? String(value) : null
 }
 
-/** Of the parts of one record those that have all the attributes. */
+/** The parts of one record that have all the attributes. */
 export function withAttributes<Part extends Attributed>(
   parts: readonly Part[],
   wanted: WantedAttributes | undefined,

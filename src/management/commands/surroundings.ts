@@ -1,24 +1,32 @@
-/** What became of an attempt to commit: `conflict` lost to another writer. */
+/** Result of a commit attempt; `conflict` means that another writer was first. */
 export type CommitOutcome = 'done' | 'conflict' | 'failed'
 
-/** What the services take from the outside world, so that tests can turn the clock and the services stay free of I/O. */
+/**
+ * External services of the management code: clock, ids and randomness. Tests can replace them, and the
+ * services do no
+ * I/O themselves.
+ */
 export interface Surroundings {
   /** Milliseconds since 1970. */
   now(): number
-  /** Milliseconds of a monotonic clock, with fractions: for how long something takes. */
+  /** Milliseconds of a monotonic clock, with fractions. For measuring durations. */
   elapsedMs(): number
-  /** A fresh UUID, preferably greater than all before: rows are stored by ids. */
+  /** A new UUID, preferably greater than all before, because rows are stored by ids. */
   newId(): string
-  /** 16 fresh random bytes. */
+  /** 16 new random bytes. */
   newCommitId(): Uint8Array
-  /** 32 fresh random bytes in lower-case hex. */
+  /** 32 new random bytes in lower-case hex. */
   newSecret(): string
-  /** A secret of an environment, sealed under the organization's key for the thing of that id alone; null without such a key. */
+  /**
+   * Encrypts a secret of an environment with the organization's key, for the entity with that id only; null
+   * without such a
+   * key.
+   */
   seal(ownerId: string, secret: string): Uint8Array | null
-  /** Ceiling of the attributes of one thing, in bytes of JSON. */
+  /** Maximum size of the attributes of one entity, in bytes of JSON. */
   readonly attributesBytesMax: number
-  /** What became of an attempt to commit, and how long the store took. `failed` comes with the reason. */
+  /** Reports the result of a commit attempt and how long the store took. `failed` includes the error. */
   onCommit(outcome: CommitOutcome, elapsedMs: number, error?: unknown): void
-  /** Background work that failed; it is tried again at the next occasion. */
+  /** Reports a failure of background work, which is retried later. */
   onBackgroundFault(error: unknown): void
 }

@@ -1,15 +1,18 @@
-/** The tags for which a change is meant (RFC 9110, section 13.1), and how it is refused where what is there has another by now. */
+/**
+ * Entity tags in the preconditions of a change (RFC 9110, section 13.1), and the errors if the entity has
+ * another tag.
+ */
 import { isSameTag } from '#model/entity-tag.ts'
 import { AuthzError } from '#model/errors.ts'
 
-/** Those of representations that will do; `any`: something must be there, however it is. */
+/** Tags of which one must match; `any`: the entity must exist, in any state. */
 export type WantedTags = readonly string[] | 'any'
 
-/** What must be so for a grant to be made, changed or removed. */
+/** Precondition for creating, changing or removing a grant. */
 export interface GrantCondition {
-  /** Of the grant as it is; null: no matter how it is. */
+  /** Tags of which the current grant must have one; null: no requirement. */
   readonly tags: WantedTags | null
-  /** Whether there must be none yet. */
+  /** Whether the grant must not exist yet. */
   readonly isNew: boolean
 }
 
@@ -21,7 +24,7 @@ function told(tags: readonly string[]): string {
   return tags.length === 1 ? tags[0]! : `one of ${tags.length} tags`
 }
 
-/** `present`: the tag of what is there; null: nothing is. */
+/** `present`: the current tag; null if the entity does not exist. */
 export function changedMeanwhile(tags: WantedTags, present: string | null): AuthzError {
   const expected = tags === 'any' ? 'one' : told(tags)
   const found = present === null ? 'there is none' : `it is ${present} by now`
