@@ -1,7 +1,9 @@
 /**
- * The entrance to management. It finds the environment that a request is about, makes sure that the caller may touch it,
- * and runs the operation there. Requests about the organization itself go to its service. One per process, on the main
- * thread, which writes.
+ * Dispatches management requests. It finds the environment of a request, checks that the caller may access
+ * it, and runs the
+ * operation there. Requests about the organization itself go to its service. There is one instance per
+ * process, on the
+ * main thread, which writes.
  */
 import { type Caller, SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
 import { ChangeFilter } from '#management/changes/change-filter.ts'
@@ -33,7 +35,7 @@ import type { Revision } from '#model/revision.ts'
 import type { ChangesQuery } from '#model/wire/change-event.ts'
 import { environmentClosed } from '#replica/closed-environment.ts'
 
-/** A management request as it crosses from the thread that parsed it: validated, credentials checked. */
+/** A management request that an HTTP thread has parsed, validated and authenticated. */
 export type ManagementRequest =
   | EnvironmentRequest
   | OrganizationRequest
@@ -41,12 +43,12 @@ export type ManagementRequest =
   | BackupRequest
   | ChangesRequest
 
-/** Who asks, and the kind of the request. */
+/** The caller, and the kind of the request. */
 export interface AskedBy {
   readonly caller: Caller
   /** Whether the request changes nothing. */
   readonly isRead: boolean
-  /** The body that the caller sends in pieces. */
+  /** The body, if the caller sends it in pieces. */
   readonly body?: PieceSource
 }
 
@@ -54,14 +56,14 @@ export interface EnvironmentRequest<Name extends OperationName = OperationName> 
   readonly about: 'environment'
   readonly operation: Name
   readonly principal: Principal
-  /** The name of the request, for the audit log. */
+  /** Id of the request, for the audit log. */
   readonly requestId: string
-  /** The `traceparent` for the work; null: it is not traced. */
+  /** The `traceparent` for the work; null if it is not traced. */
   readonly traceparent: string | null
-  /** The environment as the path names it, by key or id; null: every environment that the caller may touch. */
+  /** The environment in the path, by key or id; null for all environments that the caller may access. */
   readonly path: EnvironmentPath | null
   readonly input: OperationInput<Name>
-  /** What must be so for a change to be made; absent: nothing. */
+  /** Precondition of a change; absent: none. */
   readonly condition?: ChangeCondition
 }
 
@@ -73,11 +75,11 @@ export interface ContentRequest {
   readonly requestId: string
   readonly traceparent: string | null
   readonly path: EnvironmentPath
-  /** For an import: whether it replaces what is there. */
+  /** For an import: whether it replaces existing content. */
   readonly replaces: boolean
 }
 
-/** A request for a copy of the whole store, in pieces of bytes. */
+/** A request for a backup of the whole store, in pieces of bytes. */
 export interface BackupRequest {
   readonly about: 'backup'
   readonly operation: 'backUp'
@@ -86,7 +88,7 @@ export interface BackupRequest {
   readonly traceparent: string | null
 }
 
-/** A request for the changes of an environment, as they come. */
+/** A request for the change stream of an environment. */
 export interface ChangesRequest {
   readonly about: 'changes'
   readonly operation: 'streamChanges'
@@ -95,7 +97,7 @@ export interface ChangesRequest {
   readonly traceparent: string | null
   readonly path: EnvironmentPath
   readonly query: ChangesQuery
-  /** What the client heard last; null: it begins. */
+  /** Position after which the client resumes; null for a new stream. */
   readonly since: StreamPosition | null
 }
 
@@ -113,7 +115,7 @@ interface EnvironmentPath {
   readonly environment: string
 }
 
-/** Operations that reach beyond the organization's own records. */
+/** Operations that use more than the organization's own records. */
 type WideOperations = {
   readonly [Name in 'copyEnvironment' | 'getEnvironmentStats']: EnvironmentCopies[Name]
 }
@@ -124,16 +126,16 @@ export type OrganizationInput<Name extends OrganizationOperationName> = Paramete
   AllOrganizationOperations[Name]
 >[1]
 
-/** The operations that can be asked of all environments at once. */
+/** The operations that are available over all environments at once. */
 export type EverywhereOperation = 'listUsersEverywhere' | 'listTenantsEverywhere'
 
-/** An answer, and the states that it is from: of an environment, of the organization, or of both. */
+/** A response, and the revisions that it reflects: of an environment, of the organization, or of both. */
 export interface ManagementAnswer {
   readonly answer: unknown
   readonly revisions: readonly Revision[]
 }
 
-/** An operation in the form in which an environment is asked for it. */
+/** An operation with its arguments for one environment. */
 interface Asked<Name extends OperationName> {
   readonly operation: Name
   readonly input: OperationInput<Name>
@@ -144,8 +146,11 @@ interface Asked<Name extends OperationName> {
 
 export interface Backups {
   /**
-   * The bytes of a backup (`model/backup.ts`), and the state of the organization that it is from at least. Throws `OVERLOADED`
-   * while another one is taken, or when environments come and go all the time, and what the store throws.
+   * The bytes of a backup (`model/backup.ts`), and the minimum revision of the organization that it contains.
+   * Throws
+   * `OVERLOADED` while another backup is running or if environments are created or deleted continuously, and
+   * errors of
+   * the store.
    */
   take(): Promise<Answered<PieceSource>>
 }
@@ -183,8 +188,9 @@ export class ManagementService {
   }
 
   /**
-   * `body` is what the caller sends in pieces, for operations that take it so. Work whose caller has left is given up
-   * (`OVERLOADED`). Throws `FORBIDDEN` or `NOT_FOUND` for the environment, and whatever the operation throws.
+   * `body` is the request body, for operations that receive it in pieces. If the client disconnects, the work
+   * is canceled
+   * (`OVERLOADED`). Throws `FORBIDDEN` or `NOT_FOUND` for the environment, and all errors of the operation.
    */
   async execute(
     request: ManagementRequest,
@@ -211,7 +217,7 @@ export class ManagementService {
     const asked = { ...request, caller, waiting }
     const answered = await this.#unlessRemoved(this.#resolve(principal, path), asked)
     if (answered) return answered
-    // The environment was removed, which this call reports, or replaced.
+    // If the environment was removed, this call reports it; otherwise it was replaced.
     this.#resolve(principal, path)
     throw replacedJustNow()
   }
@@ -244,7 +250,7 @@ export class ManagementService {
       }
     }
     assert(body, 'an import has a body')
-    // An import into an environment of which nothing can be read is a way to mend it.
+    // An import can repair an environment that cannot be read.
     const service = environment.closure ? environment.service : openService(environment)
     const caller = { keyId: principal.keyId, requestId }
     const params = { proj_id: path.project, env_id: path.environment }
@@ -283,7 +289,7 @@ export class ManagementService {
     return { answer, revisions: [revision] }
   }
 
-  /** One page over all environments, one after the other, as a bare array (native.md B.14). */
+  /** One page over all environments in order, as a bare array (native.md B.14). */
   async #executeEverywhere(
     { operation, principal, input }: EnvironmentRequest<EverywhereOperation>,
     waiting: Waiting,
@@ -307,11 +313,11 @@ export class ManagementService {
       if (data.length === limit) break
     }
     if (revision !== null) return { answer: data, revision }
-    // There is no environment. That is a state of the organization.
+    // There is no environment, which is a state of the organization.
     return this.#organization.read(principal, () => data, waiting)
   }
 
-  /** Null when the environment was removed meanwhile. */
+  /** Null if the environment was removed in the meantime. */
   async #unlessRemoved<Name extends OperationName>(
     environment: ManagedEnvironment,
     { operation, input, caller, waiting, condition }: Asked<Name>,
@@ -319,7 +325,7 @@ export class ManagementService {
     try {
       return await openService(environment).execute(operation, input, caller, waiting, condition)
     } catch (error) {
-      // An environment that was removed meanwhile fails in ways of its own.
+      // A removed environment can cause various errors.
       if (this.#isThere(environment)) throw error
       return null
     }
@@ -335,7 +341,7 @@ export class ManagementService {
     )
   }
 
-  /** A key learns nothing about environments that do not belong to it, not even whether they exist. */
+  /** A key must not reveal anything about environments outside its scope, not even their existence. */
   #resolve(principal: Principal, path: EnvironmentPath): ManagedEnvironment {
     const inProject = named(this.#visibleTo(principal), path.project, known => [
       known.projectKey,
@@ -347,14 +353,14 @@ export class ManagementService {
     ])
     if (environment) return environment
     if (principal.kind === 'environment') {
-      // The key was looked up a moment ago. The next time it opens the environment that took the place.
+      // The environment was replaced after the key was verified. The next verification finds the replacement.
       if (this.#isReplaced(principal)) throw replacedJustNow()
       throw new AuthzError('FORBIDDEN', 'this key belongs to another environment than the one in the path')
     }
     throw notFound(path)
   }
 
-  /** Whether another environment has the name of the key's own by now. */
+  /** Whether another environment now has the name of the key's environment. */
   #isReplaced({ projectId, environmentId, environmentKey }: Principal & { kind: 'environment' }): boolean {
     const all = this.#environments.all().filter(({ scope }) => scope.projectId === projectId)
     const isThere = all.some(({ scope }) => scope.environmentId === environmentId)
@@ -367,8 +373,9 @@ export class ManagementService {
 }
 
 /**
- * The projects or environments with that key, else those with that id: keys may look like ids (native.md
- * B.1).
+ * The projects or environments with that key; if there are none, those with that id, because keys can look
+ * like ids
+ * (native.md B.1).
  */
 function named(
   environments: readonly ManagedEnvironment[],
@@ -380,7 +387,7 @@ function named(
   return environments.filter(known => namesOf(known)[1] === idFrom(reference))
 }
 
-/** Throws `NOT_READY`, or `ENVIRONMENT_CLOSED` where nothing of the environment can be read. */
+/** Throws `NOT_READY`, or `ENVIRONMENT_CLOSED` if the environment cannot be read. */
 function openService({ service, closure }: ManagedEnvironment): EnvironmentService {
   if (service) return service
   if (closure) throw environmentClosed(closure.reason)

@@ -1,8 +1,8 @@
 /**
  * The change stream of one environment, for all of its readers on this node:
  *
- *     log ──► entry ──► events ──► one block of text ──► channels, one for each filter ──► HTTP threads ──► connections
- *              └ once per commit, in slices ┘             └ ranges of the block ┘
+ *     log ──► entry ──► events ──► text block ──► channels, one per filter ──► HTTP threads ──► connections
+ *              └ once per commit, in slices ┘      └ ranges of the block ┘
  *
  * It follows the log only while it has readers. A reader that has to catch up reads the log itself
  * (`change-subscription.ts`) until the position of this stream, and then joins a channel. It can join only

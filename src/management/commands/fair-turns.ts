@@ -3,9 +3,9 @@
  * for longer
  * than one time slice:
  *
- *     env a   ████──██──██──██──██          each event-loop iteration has one slice, for the share with the least time;
- *     env b   ────█───────────────          a share that was idle counts as having used as much time as the share
- *     env c   ──────██──██──██──██          served last, so that idle shares do not accumulate time
+ *     env a   ████──██──██──██──██      each event-loop iteration has one slice, for the share with the least
+ *     env b   ────█───────────────      time; a share that was idle counts as having used as much time as the
+ *     env c   ──────██──██──██──██      share served last, so that idle shares do not accumulate time
  *
  * Short steps share a slice. System calls and their results are processed between slices.
  */

@@ -1,6 +1,7 @@
 /**
- * Removes entries of an audit log that are older than the retention, in small commits with turns of the event loop between
- * them. Several nodes may do so at once: a node that loses a race leaves the rest to the other.
+ * Deletes audit log entries that exceed the retention, in small commits that are separated by event-loop
+ * iterations.
+ * Several nodes can do this concurrently: after a conflict, a node leaves the rest to the other one.
  */
 import { Draft } from '#management/commands/draft.ts'
 import { isForLater } from '#management/commands/later.ts'
@@ -9,7 +10,7 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 
-/** Rows in one commit when an audit log is worked on piece by piece: some milliseconds' worth. */
+/** Rows per commit when an audit log is processed in batches: a few milliseconds of work. */
 export const AUDIT_ROWS_PER_COMMIT = 200
 
 export class AuditRetention {
@@ -17,7 +18,7 @@ export class AuditRetention {
   readonly #surroundings: Pick<Surroundings, 'now' | 'newCommitId'>
   readonly #retentionMs: number
 
-  /** `retentionMs` 0: entries are kept for ever. */
+  /** `retentionMs` 0: entries are kept forever. */
   constructor(
     store: EnvironmentStore,
     surroundings: Pick<Surroundings, 'now' | 'newCommitId'>,
@@ -28,7 +29,10 @@ export class AuditRetention {
     this.#retentionMs = retentionMs
   }
 
-  /** Removes entries that are too old now. Where the store is closing or has no lists yet, they go the next time. */
+  /**
+   * Deletes entries that are too old now. If the store is closing or its lists are not built, the next call
+   * deletes them.
+   */
   async trim(): Promise<void> {
     if (this.#retentionMs === 0) return
     try {
@@ -38,7 +42,7 @@ export class AuditRetention {
     }
   }
 
-  /** False when nothing is left to remove. */
+  /** Returns false if there is nothing left to delete. */
   async #removeSome(): Promise<boolean> {
     const { view, ledger } = this.#store
     const keptFrom = this.#surroundings.now() - this.#retentionMs

@@ -1,7 +1,7 @@
 /**
- * Copies the audit log of an environment into the one that takes its place, so that nobody ends a log by replacing the
- * environment it is about. It makes small commits while changes of the old environment go on. The next call copies what
- * came meanwhile.
+ * Copies the audit log of an environment into its replacement, so that replacing an environment does not end
+ * its audit log.
+ * It makes small commits while the old environment still accepts changes. The next call copies later entries.
  */
 import { lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { decodeAs, encodeRecord } from '#store/keyspace/record-codec.ts'
@@ -13,7 +13,7 @@ export class AuditTransfer {
   readonly #from: EnvironmentStore
   readonly #to: EnvironmentStore
   readonly #newCommitId: () => Uint8Array
-  /** The place of the last entry that was copied. */
+  /** The place of the last copied entry. */
   #copied = 0
 
   constructor(from: EnvironmentStore, to: EnvironmentStore, newCommitId: () => Uint8Array) {
@@ -22,20 +22,24 @@ export class AuditTransfer {
     this.#newCommitId = newCommitId
   }
 
-  /** Copies the entries that are there and have not been copied yet, in their order. O(entries). Throws what the stores throw. */
+  /**
+   * Copies the entries that have not been copied yet, in their order. O(entries). Throws the errors of the
+   * stores.
+   */
   async run(): Promise<void> {
     await this.#from.whenListed()
     while (await this.#copySome()) await new Promise(resolve => setImmediate(resolve))
   }
 
-  /** False when nothing is left to copy. */
+  /** Returns false if there is nothing left to copy. */
   async #copySome(): Promise<boolean> {
     const put: RowPut[] = []
     let place = this.#copied
     for (const row of this.#from.view.scan(lists.all('audit'), { after: place })) {
       if (put.length === AUDIT_ROWS_PER_COMMIT) break
       const entry = decodeAs('audit', row)
-      // The sequence is of the history in which the change was made. The row itself is in another history now.
+      // The sequence refers to the history in which the change was made. The copied row is in another
+      // history.
       const kept = { ...entry, sequence: entry.sequence ?? row.version }
       put.push({ key: rowKeyOf(kept), value: encodeRecord(kept) })
       place = row.created

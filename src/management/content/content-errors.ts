@@ -1,4 +1,4 @@
-/** Refusals of lines of an import, and lookups that throw them. */
+/** Errors for lines of an import, and lookups that throw them. */
 import { AuthzError } from '#model/errors.ts'
 
 export function known(ids: ReadonlyMap<string, string>, what: string, key: string): string {

@@ -1,8 +1,9 @@
 /**
- * Everything in an environment as lines of text (`model/wire/environment-content.ts`), read from one state of it. Facts come in
- * creation order, so that an import makes the same lists; a row that awaits its purge is left out.
+ * Exports the content of an environment as lines of text (`model/wire/environment-content.ts`), from one
+ * state. Facts are in
+ * creation order, so that an import creates the same lists. Rows that wait for their purge are omitted.
  *
- * Two passes over the rows, and a table from id to key of every user and instance while it runs: O(rows).
+ * It reads the rows twice and keeps a table from id to key of every user and instance: O(rows).
  */
 import { presentInstant } from '#management/commands/context.ts'
 import { type DeadIds, isDead, pendingDeadIds } from '#management/commands/dead-ids.ts'
@@ -34,10 +35,14 @@ import {
 import type { Row } from '#store/ledger.ts'
 import type { View } from '#store/view.ts'
 
-/** Bytes of a line of a resource, beyond which its parts get separate lines. One part alone never makes a line too long for an import. */
+/**
+ * Maximum size of a resource's line. Beyond it, its parts get separate lines. One part alone never makes a
+ * line too long for
+ * an import.
+ */
 const LINE_BYTES = CONTENT_LINE_BYTES_MAX / 4
 
-/** The lines, each with its line end. The view must not change while it runs. */
+/** The lines, each with its line end. The view must not change during the iteration. */
 export function* contentLines(view: View): Iterable<string> {
   let lines = 0
   const content = new ContentOf(view)
@@ -53,20 +58,21 @@ export function* contentLines(view: View): Iterable<string> {
 }
 
 /**
- * Of facts there are millions: their lines are put together from the bytes of rows and the texts of names, where each record and
- * each line as an object would take three times as long.
+ * There can be millions of facts. Their lines are assembled from the bytes of rows and the texts of names.
+ * Creating an object
+ * for each record and each line would take three times as long.
  */
 class ContentOf {
   readonly #view: View
   readonly #records: RecordReader
   readonly #dead: DeadIds
-  // From ids to names, each as it stands in JSON.
+  // Names by id, each as JSON text.
   readonly #types = new IdTable<string>()
   readonly #roles = new IdTable<string>()
   readonly #relations = new IdTable<string>()
   readonly #tenants = new IdTable<string>()
   readonly #users = new IdTable<string>()
-  /** The instances as `type:key`. */
+  /** Names of the instances: `type:key`. */
   readonly #instances = new IdTable<string>()
   #lastInstant = Number.NaN
   #lastInstantText = ''
@@ -86,9 +92,10 @@ class ContentOf {
     }
   }
 
-  /** Texts of lines, with their ends; after the lines before them. */
+  /** Lines with their line ends. Must be read after `beforeFacts`. */
   *facts(): Iterable<string> {
-    // Users and instances come before the facts that name them, whatever the order in which they were created.
+    // Users and instances precede the facts that name them, regardless of the order in which they were
+    // created.
     for (const row of this.#living('user', 'instance')) {
       const line = row.key[0] === KIND_BYTES.user ? this.#userLine(row) : this.#instanceLine(row)
       if (line !== null) yield line
@@ -128,7 +135,7 @@ class ContentOf {
     }
   }
 
-  /** The rows of these kinds in creation order, without those that await their purge. */
+  /** The rows of these kinds in creation order, without those that wait for their purge. */
   *#living(...kinds: readonly ('user' | 'instance' | FactKind)[]): Iterable<Row> {
     const bytes = new Set(kinds.map(kind => KIND_BYTES[kind] as number))
     const dead = this.#dead
@@ -156,7 +163,7 @@ class ContentOf {
     const tenant = this.#tenants.get(instance.tenantId, 0)
     if (type === undefined || tenant === undefined) return null
     const key = JSON.stringify(instance.key)
-    // `type:key` as one text.
+    // Joins `type:key` as one JSON string.
     this.#instances.set(instance.id, 0, `${type.slice(0, -1)}:${key.slice(1)}`)
     const told = `"attributes":${instance.attributes},"is_group":${instance.isGroup}`
     return `{"kind":"instance","resource":${type},"key":${key},"tenant":${tenant},${told},${this.#times(instance)}}\n`
@@ -185,7 +192,7 @@ class ContentOf {
     return `{"kind":"tuple","subject":${subject},"relation":${relation},"object":${object},${times}}\n`
   }
 
-  /** When a fact was made, and when it ends, if it does. */
+  /** The creation time of a fact, and its expiration time, if it has one. */
   #lifeOf({ createdAt, expiresAt }: FactFields): string {
     const made = `"created_at":${this.#instant(createdAt)}`
     return expiresAt === null ? made : `${made},"expires_at":"${presentInstant(expiresAt)}"`
@@ -195,7 +202,10 @@ class ContentOf {
     return `"created_at":${this.#instant(createdAt)},"updated_at":${this.#instant(updatedAt)}`
   }
 
-  /** What was made at once, as by a bulk or an import, has the same instant. */
+  /**
+   * Rows created together, for example by a bulk or an import, have the same time, so the last text is
+   * cached.
+   */
   #instant(instant: number): string {
     if (instant !== this.#lastInstant) {
       this.#lastInstant = instant
@@ -215,7 +225,7 @@ const OBJECT_AT = idInKey('tuple', 'objectId')
 function fieldsOf(row: Row): FactFields {
   const fields = factFields(row)
   if (fields) return fields
-  // A row in another form than the usual one.
+  // The row is in an older or unusual encoding.
   const record = decodeRecord(row) as RecordOf<FactKind>
   const { createdAt, expiresAt, tenantId } = record
   const isOnInstance = record.kind === 'assignment' && record.instanceId !== null
@@ -240,7 +250,9 @@ function resourceLine({ key, body, relationTexts, actionGroups }: ExportedResour
   }
 }
 
-/** The line, or the line without its parts and lines with these, some at a time. */
+/**
+ * The line; or, if it is too long, the line without its parts, followed by lines with some of the parts each.
+ */
 function* resourceLines(line: ContentResource): Iterable<ContentLine> {
   if (lineBytes(line) <= LINE_BYTES) return yield line
   const isPart = new Set<string>(RESOURCE_PARTS)

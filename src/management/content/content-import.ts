@@ -1,10 +1,14 @@
 /**
- * Lines of text (`model/wire/environment-content.ts`) as the rows of a new environment. Everything is checked on the way: the
- * form of each line, that what it names was told before, and what the schema's own rules say. Nothing is written here.
+ * Converts lines of text (`model/wire/environment-content.ts`) to the rows of a new environment. It checks
+ * the form of each
+ * line, that referenced entities were defined by earlier lines, and the rules of the schema. It writes
+ * nothing.
  *
- * The schema goes through the operation that copies use, on a draft over nothing, so that its rules are the same ones.
- * O(1) a line, with a table from key to id of every user and instance while it runs. What it and whoever takes its rows keep is
- * counted, and has a ceiling.
+ * The schema is defined by the operation that copies use, on an empty draft, so that the same rules apply.
+ * O(1) per line,
+ * with a table from key to id of every user and instance. The memory used by this and by the consumer of the
+ * rows is
+ * estimated and limited.
  */
 import { checkAttributes } from '#management/commands/attribute-ceilings.ts'
 import { endIn } from '#management/commands/fact-ends.ts'
@@ -34,7 +38,7 @@ export interface ContentImportOptions extends ContentSchemaOptions {
   /** Throws `INVALID_SHAPE` unless the line has the form of its kind. */
   readonly check: (kind: ContentKind, line: unknown) => void
   readonly isKind: (kind: unknown) => kind is ContentKind
-  /** Bytes of what is kept in memory while it runs: rows, and the names that lines to come may use. */
+  /** Maximum number of bytes kept in memory: rows, and the names that later lines can use. */
   readonly heldBytesMax: number
 }
 
@@ -48,7 +52,7 @@ interface KnownInstance {
 
 type Line<Kind extends ContentKind> = Extract<ContentLine, { kind: Kind }>
 
-/** The sections of a file, in order; kinds of one section come in any. */
+/** The sections of a file, in order. Kinds of the same section can be mixed. */
 const SECTION: Readonly<Record<ContentKind, number>> = {
   environment: 0,
   user_attributes: 1,
@@ -67,21 +71,21 @@ const SECTION: Readonly<Record<ContentKind, number>> = {
   end: 11,
 }
 const FIRST_OF_FACTS = SECTION.tenant
-/** Bytes of an entry in a table of names, about, besides the name itself. */
+/** Approximate memory of an entry in a table of names, in addition to the name. */
 const NAME_BYTES = 300
-/** Bytes of the objects that a line of the schema becomes, about, for each of its characters. */
+/** Approximate memory of the objects of a schema line, per character of the line. */
 const SCHEMA_BYTES_FACTOR = 8
 
 export class ContentImport {
   readonly counts: ContentCounts = {}
   readonly #options: ContentImportOptions
-  /** The number of the last line in the file, and how many lines there were without blank ones. */
+  /** The number of the last line in the file, and the number of lines without blank ones. */
   #line = 0
   #count = 0
   #heldBytes = 0
   #section = -1
   readonly #schema: ContentSchema
-  /** Null until all lines of the schema have come. */
+  /** Null until all lines of the schema have been read. */
   #defined: DefinedSchema | null = null
   readonly #tenantIds = new Map<string, string>()
   readonly #userIds = new Map<string, string>()
@@ -92,7 +96,7 @@ export class ContentImport {
     this.#schema = new ContentSchema(options)
   }
 
-  /** Whether the last line has come, and the file is whole. */
+  /** Whether the last line has been read, and the file is complete. */
   get isWhole(): boolean {
     return this.#section === SECTION.end
   }
@@ -103,14 +107,17 @@ export class ContentImport {
   }
 
   /**
-   * The rows that a line stands for, in the order in which they are to be created. Throws `INVALID_INPUT` or
-   * `LIMIT_EXCEEDED`, naming the line.
+   * The rows of a line, in the order in which they must be created. Throws `INVALID_INPUT` or
+   * `LIMIT_EXCEEDED`, with the
+   * number of the line.
    */
   take(line: NumberedLine): RowPut[] {
     return runAtOnce(this.takeInSlices(line))
   }
 
-  /** The same with a stop every few rows. The line before which the whole schema is defined has very many. */
+  /**
+   * As `take`, with a stop every few rows. The first line after the schema returns all rows of the schema.
+   */
   *takeInSlices({ number, text }: NumberedLine): Resumable<RowPut[]> {
     this.#line = number
     this.#count += 1
@@ -131,7 +138,7 @@ export class ContentImport {
     }
   }
 
-  /** Throws `LIMIT_EXCEEDED` when more is kept than may be. */
+  /** Throws `LIMIT_EXCEEDED` if the memory limit is exceeded. */
   #hold(rows: readonly RowPut[], text: string): void {
     const isOfSchema = this.#section < FIRST_OF_FACTS
     const isNamed = this.#section === SECTION.tenant || this.#section === SECTION.user
@@ -309,13 +316,19 @@ export class ContentImport {
     return id
   }
 
-  /** Of a fact. An end that is past is taken as it is: what has ended is removed by whoever removes it in any environment. */
+  /**
+   * Times of a fact. A past expiration time is accepted: the fact is deleted like any expired fact of an
+   * environment.
+   */
   #lifeOf(line: Line<'assignment' | 'tuple'>) {
     return { createdAt: instantOf(line.created_at, this.#options.now), expiresAt: endIn(line) }
   }
 }
 
-/** Parses under the rules for bodies: what is kept can be walked, and is shown as it came. */
+/**
+ * Parses a line under the rules for request bodies, so that stored values can be traversed and are returned
+ * unchanged.
+ */
 function valueOf(text: string): unknown {
   if (isDeeperThan(text, CONTENT_DEPTH_MAX))
     throw invalid(`must not nest deeper than ${CONTENT_DEPTH_MAX} levels`)

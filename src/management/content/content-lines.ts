@@ -1,4 +1,4 @@
-/** Makes lines of text out of pieces of bytes, which may end anywhere. */
+/** Splits a stream of byte pieces, which can end anywhere, into lines of text. */
 import { AuthzError } from '#model/errors.ts'
 import { CONTENT_LINE_BYTES_MAX } from '#model/limits.ts'
 
@@ -12,10 +12,10 @@ export interface NumberedLine {
 
 export class ContentLines {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
-  /** The pieces of a line whose end has not come. */
+  /** The pieces of an unfinished line. */
   #rest: Uint8Array[] = []
   #restBytes = 0
-  /** The number of lines up to now, blank ones included. */
+  /** Number of lines so far, including blank ones. */
   #count = 0
 
   #decode(last: Uint8Array): string {
@@ -33,7 +33,7 @@ export class ContentLines {
     }
   }
 
-  /** All lines at once, which takes a fraction of the time; null where one of them may have to be refused. */
+  /** Decodes several lines together, which is much faster; null if one of them may be invalid. */
   #decodeMany(bytes: Uint8Array): string[] | null {
     if (bytes.length > CONTENT_LINE_BYTES_MAX) return null
     try {
@@ -48,12 +48,15 @@ export class ContentLines {
     return new AuthzError('LIMIT_EXCEEDED', message)
   }
 
-  /** The lines that end in this piece, without their line ends. Blank lines are left out. Throws `INVALID_INPUT`. */
+  /**
+   * The lines that end in this piece, without line ends. Blank lines are omitted. Throws `INVALID_INPUT` and
+   * `LIMIT_EXCEEDED`.
+   */
   *take(piece: Uint8Array): Iterable<NumberedLine> {
     let start = 0
     let isTried = false
     for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, start)) {
-      // Behind the line that began in an earlier piece.
+      // Only after the end of a line that began in an earlier piece.
       const triesMany: boolean = !isTried && this.#rest.length === 0
       const last = triesMany ? piece.lastIndexOf(LINE_END) : -1
       const many = triesMany ? this.#decodeMany(piece.subarray(start, last)) : null
@@ -72,7 +75,7 @@ export class ContentLines {
       start = end + 1
     }
     if (start === piece.length) return
-    // A copy, since the piece belongs to the caller.
+    // A copy, because the piece belongs to the caller.
     this.#rest.push(piece.slice(start))
     this.#restBytes += piece.length - start
     if (this.#restBytes > CONTENT_LINE_BYTES_MAX) throw this.#tooLong()
@@ -85,7 +88,7 @@ export class ContentLines {
   }
 }
 
-/** Whether a compressed file begins there. */
+/** Whether the bytes begin with the signature of a gzip file. */
 function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b
 }

@@ -1,6 +1,7 @@
 /**
- * The interface of an import into a store, and the import through the ledger. An import fills the store of an environment
- * that nobody has open with the rows that lines of text stand for.
+ * The interface for importing content into a store, and an implementation that uses the ledger. An import
+ * fills the store
+ * of an environment that is not open with the rows that lines of text describe.
  */
 import { AuthzError } from '#model/errors.ts'
 import { runInSlices, SLICE_MS } from '#model/resumable.ts'
@@ -13,13 +14,18 @@ import type { PieceSource } from './content-stream.ts'
 
 export interface ContentLoader {
   /**
-   * Resolves when all rows are durable. Throws `INVALID_INPUT` for content that is not whole and valid, `LIMIT_EXCEEDED`,
-   * and what the store and the source throw. What was written by then is of no use; the caller drops it.
+   * Resolves when all rows are durable. Throws `INVALID_INPUT` for incomplete or invalid content,
+   * `LIMIT_EXCEEDED`, and errors
+   * of the store and the source. After an error, the caller must drop the rows that were written.
    */
   load(environmentId: string, source: PieceSource): Promise<ContentCounts>
 }
 
-/** Rows in one commit, and bytes of their values without the last: a shared ledger takes so much in some milliseconds. */
+/**
+ * Maximum number of rows in one commit, and of bytes of their values without the last. A shared ledger writes
+ * them in a
+ * few milliseconds.
+ */
 const COMMIT_ROWS = 500
 const COMMIT_BYTES = 1_048_576
 
@@ -29,7 +35,7 @@ export class LedgerLoader implements ContentLoader {
   readonly #newCommitId: () => Uint8Array
   readonly #options: () => ContentImportOptions
 
-  /** `options` are those of one import. */
+  /** `options` returns the options of one import. */
   constructor(store: Store, newCommitId: () => Uint8Array, options: () => ContentImportOptions) {
     this.#store = store
     this.#newCommitId = newCommitId
@@ -42,7 +48,7 @@ export class LedgerLoader implements ContentLoader {
     let put: RowPut[] = []
     let bytes = 0
     const keys = new Set<string>()
-    /** The number of the line of the first of these rows. */
+    /** Number of the line of the first of these rows. */
     let from = 0
     let newest: Revision | null = null
     const commit = async (): Promise<void> => {
@@ -50,8 +56,9 @@ export class LedgerLoader implements ContentLoader {
       put = []
       bytes = 0
       keys.clear()
-      // No changes are named: an environment loads all rows when it is opened, and nobody follows it yet. A row that is
-      // there already came twice.
+      // The commit lists no changes, because an environment loads all rows when it is opened and has no
+      // followers yet. If a row
+      // exists already, the file contains it twice.
       const require = rows.map(({ key }) => ({ key, absent: true as const }))
       try {
         newest = await ledger.commit({ id: this.#newCommitId(), require, delete: [], put: rows, changes: [] })
@@ -61,7 +68,8 @@ export class LedgerLoader implements ContentLoader {
       }
     }
     for await (const line of linesFrom(source)) {
-      // In slices, and not only between lines: the thread decides how fresh its state is, and answers others.
+      // Yields also within a line, because this thread determines the freshness of its state and serves other
+      // requests.
       for (const row of await runInSlices(content.takeInSlices(line))) {
         const name = Buffer.from(row.key).toString('latin1')
         if (keys.has(name)) throw repeatedFact(content.line, content.line)
@@ -69,7 +77,7 @@ export class LedgerLoader implements ContentLoader {
         if (put.length === 0) from = content.line
         put.push(row)
         bytes += row.value.length
-        // Also within a line: the first line after those of the schema has all rows of the schema.
+        // Also within a line: the first line after the schema returns all rows of the schema.
         if (put.length >= COMMIT_ROWS || bytes >= COMMIT_BYTES) await commit()
       }
     }
@@ -81,7 +89,7 @@ export class LedgerLoader implements ContentLoader {
 }
 
 /**
- * Resolves when the view has that commit, on disk. An index is loaded from the view, and a feed would tell it nothing of
+ * Resolves when the view has that commit, on disk. An index is loaded from the view; the feed does not send
  * these rows.
  */
 async function whenFollowed(ledger: Ledger, { epoch, sequence }: Revision): Promise<void> {
@@ -90,7 +98,7 @@ async function whenFollowed(ledger: Ledger, { epoch, sequence }: Revision): Prom
   }
 }
 
-/** The lines of all pieces, with a turn of the event loop after each slice. */
+/** The lines of all pieces, with an event-loop iteration after each slice. */
 async function* linesFrom(source: PieceSource): AsyncIterable<NumberedLine> {
   const lines = new ContentLines()
   let until = performance.now() + SLICE_MS
@@ -105,7 +113,7 @@ async function* linesFrom(source: PieceSource): AsyncIterable<NumberedLine> {
   yield* lines.finish()
 }
 
-/** Throws `INVALID_INPUT` unless the last line has come. */
+/** Throws `INVALID_INPUT` unless the last line has been read. */
 export function requireWhole(content: ContentImport): void {
   if (content.isWhole) return
   throw new AuthzError(

@@ -1,6 +1,7 @@
 /**
- * Lines of the schema as its records. All of them are defined together, by the operation that copies use, on a draft over nothing, so that
- * the rules of a schema are the same ones.
+ * Converts the schema lines of an import to records. All of them are defined together by the operation that
+ * copies use, on
+ * an empty draft, so that the same rules apply.
  */
 import { presentInstant } from '#management/commands/context.ts'
 import { Draft } from '#management/commands/draft.ts'
@@ -32,17 +33,17 @@ type Line<Kind extends ContentLine['kind']> = Extract<ContentLine, { kind: Kind 
 type AttributesLine = Line<CarrierKind>
 
 export interface ContentSchemaOptions {
-  /** Milliseconds since 1970; for things that do not say when they were made. */
+  /** Milliseconds since 1970; for entities without a creation time. */
   readonly now: number
   readonly newId: () => string
-  /** Bytes of JSON that the attributes of one thing may have. */
+  /** Maximum size of the attributes of one entity, in bytes of JSON. */
   readonly attributesBytesMax: number
 }
 
-/** Records in the order in which they are to be created, and the ids by which facts name them. */
+/** Records in the order in which they must be created, and the ids by which facts refer to them. */
 export interface DefinedSchema {
   readonly records: readonly StoredRecord[]
-  /** By key; a role or relation of a resource by `type#key`. */
+  /** By key; for roles and relations of a resource type by `type#key`. */
   readonly typeIds: ReadonlyMap<string, string>
   readonly roleIds: ReadonlyMap<string, string>
   readonly relations: ReadonlyMap<string, RelationRecord>
@@ -61,7 +62,7 @@ export class ContentSchema {
     this.#options = options
   }
 
-  /** Takes a line of the schema; it is defined later. */
+  /** Adds a line of the schema; `define` processes it. */
   add(
     line: Line<
       'resource' | 'resource_part' | 'role' | 'condition_set' | 'rule' | 'proxy_config' | CarrierKind
@@ -82,7 +83,7 @@ export class ContentSchema {
         this.#roles.push(line)
         return
       case 'condition_set':
-        // Here, so that a refusal names the line.
+        // Checked here, so that the error has the number of the line.
         checkStored(line.conditions, ['conditions'])
         this.#conditionSets.push(line)
         return
@@ -94,7 +95,10 @@ export class ContentSchema {
     }
   }
 
-  /** Defines the whole schema, of which all lines have come. In slices, because it may have a hundred thousand rules. */
+  /**
+   * Defines the whole schema after all its lines have been added. In slices, because it can have a hundred
+   * thousand rules.
+   */
   *define(): Resumable<DefinedSchema> {
     const { now, newId, attributesBytesMax } = this.#options
     requireUnique('resource', this.#resources)
@@ -102,7 +106,7 @@ export class ContentSchema {
     requireUnique('condition set', this.#conditionSets)
     requireUnique('proxy config', this.#proxyConfigs)
     const records = new Draft(NOTHING, attributesBytesMax)
-    // Nothing is presented. The built-in resources get new ids, which no environment has.
+    // Nothing is presented, so the scope is empty. The built-in types get new ids, which no environment has.
     const scope = { organizationId: '', projectId: '', environmentId: newId(), createdAt: now }
     const schema = {
       ...schemaOf(this.#resources, this.#roles, this.#builtInTypes),
@@ -125,7 +129,7 @@ export class ContentSchema {
       typeIds.set(type.key, type.id)
       defined.push(type)
     }
-    // Each list is read once: a draft examines all records of a kind to find those of one resource.
+    // Each list is read once, because a draft scans all records of a kind to find those of one resource type.
     const relationsOf = yield* byType(records.list('relation', lists.all('relation')))
     const rolesOf = yield* byType(records.list('role', lists.all('role')))
     for (const { key, relation_details } of this.#resources) {
@@ -168,7 +172,7 @@ export class ContentSchema {
   }
 }
 
-/** The resource with the parts that a line after its own brings. */
+/** Adds the parts of a `resource_part` line to the resource. */
 function withParts(resource: ContentResource | undefined, line: Line<'resource_part'>): ContentResource {
   if (resource?.key !== line.resource) {
     throw invalid(`a "resource_part" follows the line of its resource, ${JSON.stringify(line.resource)}`)
@@ -183,7 +187,7 @@ function withParts(resource: ContentResource | undefined, line: Line<'resource_p
   return whole
 }
 
-/** Records by the resource that they belong to; those of none by null. */
+/** Groups records by the id of their resource type; null for those without one. */
 function* byType<Part extends RelationRecord | RoleRecord>(
   records: Iterable<Part>,
 ): Resumable<Map<string | null, Part[]>> {
@@ -198,7 +202,7 @@ function* byType<Part extends RelationRecord | RoleRecord>(
   return parts
 }
 
-/** When a thing was made and changed, as its line says, or `now`. */
+/** The creation and update times in the line, or `now`. */
 export function timesOf(line: { readonly created_at?: string; readonly updated_at?: string }, now: number) {
   const createdAt = instantOf(line.created_at, now)
   return { createdAt, updatedAt: line.updated_at === undefined ? createdAt : Date.parse(line.updated_at) }
@@ -213,7 +217,7 @@ function schemaOf(
   roles: readonly ContentRole[],
   builtInTypes: readonly AttributesLine[],
 ): Pick<ExportedSchema, 'resources' | 'tenantRoles' | 'builtInTypes'> {
-  // Parts get their ids and times where they are put.
+  // Parts get their ids and times when they are written.
   const part = { id: '', createdAt: 0, updatedAt: 0 }
   return {
     resources: resources.map(({ kind: _kind, key, relation_details = {}, action_groups = {}, ...body }) => ({

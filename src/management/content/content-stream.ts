@@ -1,22 +1,28 @@
-/** Long answers and bodies in pieces. The reader asks for one piece after the other and so sets the pace. */
+/**
+ * Long responses and bodies as a sequence of pieces. The reader requests each piece and thereby controls the
+ * speed.
+ */
 import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
 import { AuthzError } from '#model/errors.ts'
 import { SLICE_MS } from '#model/resumable.ts'
 
 export interface PieceSource {
-  /** The next bytes; null at the end. One call at a time. Rejects when there will be no end. */
+  /** The next bytes; null at the end. Calls must not overlap. Rejects if the stream fails. */
   next(): Promise<Uint8Array | null>
-  /** Ends the stream: nobody asks for more. Safe to repeat, also at the end. */
+  /** Cancels the stream because no further pieces are needed. Idempotent, including at the end. */
   cancel(): void
 }
 
-/** Bytes in a piece, about. */
+/** Approximate size of a piece. */
 const PIECE_BYTES = 65_536
-/** How long a reader may take before it asks for the next piece, by default. What it reads is kept for it that long. */
+/**
+ * Default time that a reader may take before it requests the next piece. The source of the lines is kept for
+ * that long.
+ */
 const IDLE_MS_MAX_DEFAULT = 60_000
 const encoder = new TextEncoder()
 
-/** A stream of lines of text, or of bytes, made when they are asked for. */
+/** A stream of lines of text, or of bytes, which are made on request. */
 export class ContentStream implements PieceSource {
   readonly #lines: Iterator<string | Uint8Array>
   readonly #release: () => void
@@ -24,13 +30,13 @@ export class ContentStream implements PieceSource {
   readonly #turns: Turns
   #isOver = false
 
-  /** `release` is called once, when no line will be asked for any more. */
+  /** `release` is called once, when no further line will be requested. */
   constructor(
     lines: Iterable<string> | Iterable<Uint8Array>,
     release: () => void,
     options: {
       readonly idleMsMax?: number
-      /** The share of the thread that making the lines takes; absent: a share of its own. */
+      /** The share of the thread for making the lines; absent: a separate share. */
       readonly turns?: Turns
     } = {},
   ) {
@@ -52,7 +58,7 @@ export class ContentStream implements PieceSource {
     return null
   }
 
-  /** Makes parts for one slice. Returns whether they are a whole piece, or all that is left. */
+  /** Makes parts for one slice. Returns whether the piece is complete or the end is reached. */
   #fill(parts: (string | Uint8Array)[]): boolean {
     if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the answer was given up on')
     const until = performance.now() + SLICE_MS
@@ -85,7 +91,7 @@ export class ContentStream implements PieceSource {
   }
 }
 
-/** The bytes of parts that are all texts, or all bytes. */
+/** Joins parts that are all texts, or all bytes. */
 function bytesOf(parts: readonly (string | Uint8Array)[]): Uint8Array {
   if (typeof parts[0] === 'string') return encoder.encode(parts.join(''))
   return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts as readonly Uint8Array[])

@@ -1,7 +1,11 @@
 /**
- * Changes that are made only if a thing is still as the caller has seen it (RFC 9110, section 13.1.1). The thing is read, written out
- * and compared in the very draft that changes it, and the commit rests on all that was read for that. So of two who have seen
- * the same, one loses the race, runs again, and finds that the thing is another.
+ * Conditional changes: a change is made only if the entity still has an expected `ETag` (RFC 9110, section
+ * 13.1.1). The
+ * entity is read, serialized and compared in the draft that changes it, and the commit requires all rows that
+ * were read
+ * for that. If two clients have seen the same state, one of them gets a conflict, its command runs again, and
+ * the
+ * comparison fails.
  */
 import { hash } from 'node:crypto'
 import { AuthzError } from '#model/errors.ts'
@@ -10,17 +14,17 @@ import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { isResumable, type Resumable } from '#management/commands/resumable.ts'
 import { changedMeanwhile, isAmong, type WantedTags } from '#management/commands/wanted-tags.ts'
 
-/** Characters of a tag: 128 bits and more, so that nobody makes two things with one. */
+/** Length of a tag: at least 128 bits, so that collisions cannot be constructed. */
 const TAG_LENGTH = 22
 
-/** How a thing must be for a change of it to be made. */
+/** Precondition of a change. */
 export interface Condition<Reading extends string = string> {
-  /** The operation that reads the thing, with the parameters of the change. */
+  /** The operation that reads the entity, with the parameters of the change. */
   readonly thing: Reading
   readonly tags: WantedTags
 }
 
-/** The tag of a representation, in its quotes: strong, since it names these very bytes. */
+/** The tag of a representation, in quotes. It is strong, because it identifies the exact bytes. */
 export function tagOf(json: string | Uint8Array): string {
   return `"${hash('sha256', json, 'base64url').slice(0, TAG_LENGTH)}"`
 }
@@ -32,8 +36,10 @@ interface Conditional<Answer> {
 }
 
 /**
- * `write`, if the answer of `read` has one of the tags then. Throws `PRECONDITION_FAILED` if not. Of a thing that is not there,
- * `write` says what that means to it; a change that would make it is refused, too.
+ * Returns a command that runs `write` if the result of `read` has one of the tags, and otherwise throws
+ * `PRECONDITION_FAILED`. If the entity does not exist, errors of `write` take precedence; a `write` that
+ * would create
+ * it is also rejected.
  */
 export function conditional<Answer>({ tags, read, write }: Conditional<Answer>) {
   return function* (context: WriteContext): Resumable<Answer> {
@@ -46,7 +52,7 @@ export function conditional<Answer>({ tags, read, write }: Conditional<Answer>) 
   }
 }
 
-/** The tag of the thing as the draft shows it; null: it is not there. */
+/** The tag of the entity in the draft; null if it does not exist. */
 function* tagNow(context: WriteContext, read: Conditional<unknown>['read']): Resumable<string | null> {
   try {
     return tagOf(jsonText(yield* context.records.resting(() => read(context))))

@@ -1,9 +1,14 @@
 /**
- * Removes behind the decisions what has ended (`facts/expiry.ts`): some grants a commit, in the order in which they ended. While the store
- * takes no commits it tries again and again; nobody is allowed anything by them meanwhile. After a start those are found by list whose
- * removal was not made before: an index that was kept has them no more.
+ * Deletes the rows of expired grants in the background (`facts/expiry.ts`): in batches, one commit each, in
+ * the order of
+ * expiration. While the store accepts no commits, it retries; the index already ignores these grants. After a
+ * start, it
+ * scans the lists for expired grants that an earlier run did not delete, because an index snapshot no longer
+ * has them.
  *
- * Other nodes do the same. A node whose clock is fast would end grants for those whose clock is right, so each waits a moment first.
+ * Other nodes do the same. A node with a fast clock would end grants too early for nodes with a correct
+ * clock, so each
+ * node waits before it deletes a grant.
  */
 import {
   type EndedFact,
@@ -15,22 +20,26 @@ import { isForLater } from '#management/commands/later.ts'
 import type { Change } from '#model/change.ts'
 import { jsonBytes } from '#model/json-text.ts'
 
-/** Ended grants that are known by name; what comes beyond is found by the lists of what ends. */
+/** Maximum number of expired grants in memory; further ones are found by scanning the lists. */
 const PENDING_MAX = 100_000
-/** How often the removal of one grant fails before it is left for the next start: it may be a row that cannot be read. */
+/** Failures after which a grant is left for the next start, because its row may be unreadable. */
 const FAILURES_MAX = 3
 const FIRST_PAUSE_MS = 500
 const PAUSE_MS_MAX = 30_000
 
 export interface EndedGrantsOptions {
-  /** How long after its end a grant is removed. */
+  /** Delay between the expiration of a grant and its deletion. */
   readonly holdMs: number
-  /** Makes the commit that removes them. */
+  /** Makes the commit that deletes the grants. */
   readonly remove: (ended: readonly EndedFact[]) => Promise<unknown>
-  /** The same for some of those that the lists have behind that place; resolves to where to go on, null at their end. */
+  /**
+   * Deletes a batch of the expired grants that the lists have after that place. Resolves to the place at
+   * which to continue, or
+   * to null at the end of the lists.
+   */
   readonly removeListed: (from: ListedPlace | null) => Promise<ListedPlace | null>
   readonly onFault: (error: unknown) => void
-  /** How long it waits behind the first failure; for tests. */
+  /** Delay after the first failure; for tests. */
   readonly firstPauseMs?: number
 }
 
@@ -39,7 +48,7 @@ interface Waiting extends EndedFact {
   readonly dueAt: number
 }
 
-/** A look through the lists. */
+/** A scan of the lists. */
 interface Look {
   readonly from: ListedPlace | null
   readonly dueAt: number
@@ -48,10 +57,14 @@ interface Look {
 export class EndedGrants {
   readonly #options: EndedGrantsOptions
   #waiting: Waiting[] = []
-  /** Of `#waiting`, how many are done. */
+  /** Number of finished elements at the beginning of `#waiting`. */
   #done = 0
   #look: Look | null = null
-  /** Grants of the next commit: one, behind a failure, so that one that always fails keeps none of the others. */
+  /**
+   * Maximum number of grants in the next commit. It is 1 after a failure, so that a grant that always fails
+   * does not
+   * block the others.
+   */
   #batchMax = EXPIRED_PER_COMMIT
   #failures = 0
   #isRunning = false
@@ -71,13 +84,13 @@ export class EndedGrants {
     this.#resume()
   }
 
-  /** Finds all by list that have ended by now. O(facts that end). */
+  /** Starts a scan of the lists for all grants that have expired. O(expiring facts). */
   lookThroughLists(): void {
     this.#look = { from: null, dueAt: this.#heldUntil() }
     this.#resume()
   }
 
-  /** Lets the commit that is under way finish and makes no other. */
+  /** Waits for the current commit and starts no further one. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#endPause()
@@ -88,7 +101,7 @@ export class EndedGrants {
     return performance.now() + this.#options.holdMs
   }
 
-  /** Goes on, unless it does already. */
+  /** Starts the background work unless it is running. */
   #resume(): void {
     if (this.#isRunning || this.#isClosed) return
     this.#isRunning = true
@@ -111,7 +124,7 @@ export class EndedGrants {
         pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)
       }
     }
-    // In the same turn, so that what is added from now on begins anew.
+    // In the same event-loop iteration, so that later additions start it again.
     this.#isRunning = false
   }
 
@@ -141,11 +154,11 @@ export class EndedGrants {
 
   async #removeListed(look: Look): Promise<void> {
     const from = await this.#options.removeListed(look.from)
-    // Not if another look is to begin meanwhile.
+    // Not if another scan was requested in the meantime.
     if (this.#look === look) this.#look = from && { ...look, from }
   }
 
-  /** Those that are due together with the first. */
+  /** The next grants that are due, up to the limits of a commit. */
   #nextBatch(): Waiting[] {
     const batch: Waiting[] = []
     let bytes = 0

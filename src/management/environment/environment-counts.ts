@@ -1,4 +1,4 @@
-/** How much is in an environment (native.md B.13). */
+/** Numbers of entities in an environment (native.md B.13). */
 import type { ReadContext } from '#management/commands/context.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
@@ -6,7 +6,7 @@ import { lists } from '#store/keyspace/keyspace.ts'
 export interface EnvironmentCounts {
   readonly roles: number
   readonly users: number
-  /** Permissions that roles hold. */
+  /** Permissions that roles have. */
   readonly policies: number
   readonly resources: number
   readonly tenants: number
@@ -16,7 +16,9 @@ export interface EnvironmentCounts {
 }
 
 /**
- * O(roles): what a role permits is said in its row only. The others are counters, and but for those of rules their rows are never dead.
+ * O(roles), because only the row of a role contains its permissions. The other numbers are counters. Rows
+ * other than
+ * those of rules are never dead, so the counters are exact.
  */
 export function* countEnvironment({ records }: ReadContext): Resumable<EnvironmentCounts> {
   let policies = 0

@@ -1,9 +1,13 @@
 /**
- * Management of one environment: runs operations against its view and makes commits of what they write. An operation
- * whose ground changed meanwhile runs again. Answers come after the change is visible to every decision of this process.
+ * Management of one environment: runs operations against its view and commits their writes. An operation
+ * whose data changed
+ * concurrently runs again. A response is sent after the change is visible to every decision of this process.
  *
- * An invariant that is broken on the way, as by a row that is another's, is broken in this environment alone: operations share
- * nothing with those of others, and change nothing but by a commit that is whole. So it ends the operation and not the process.
+ * A violated invariant, for example in a row of the wrong kind, affects only this environment: its operations
+ * share no
+ * state with other environments and make changes only by complete commits. Therefore, it ends the operation
+ * and not the
+ * process.
  */
 import { SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
 import { audited, type AuditCaller, type AuditedCall } from '#management/commands/audit.ts'
@@ -61,22 +65,22 @@ import { EndedGrants } from './ended-grants.ts'
 import { Purging, RemovalsPendingError, type RoomTurn } from './purging.ts'
 
 export class EnvironmentService {
-  /** What readers of its changes are told. */
+  /** Stream of changes to entities. */
   readonly changes: EnvironmentChanges
-  /** What readers of who gains and who loses by them are told. */
+  /** Stream of effective access changes. */
   readonly accessChanges: EnvironmentChanges
   readonly #store: EnvironmentStore
   readonly #scope: EnvironmentScope
   readonly #surroundings: Surroundings
   readonly #commits: DraftCommits
-  /** Resolves when every decision of this process sees the revision. */
+  /** Resolves when every decision of this process uses the revision. */
   readonly #whenVisible: (revision: Revision) => Promise<void>
   readonly #turns: Turns
   readonly #longReads: ReadLane
   readonly #purging: Purging
   readonly #endedGrants: EndedGrants
   readonly #underWay = new Set<Promise<unknown>>()
-  /** How many callers of `freeze` hold changes back now. */
+  /** Number of active `freeze` calls. */
   #freezes = 0
   readonly #retention: AuditRetention
   readonly #ceilings: SchemaCeilings
@@ -88,25 +92,25 @@ export class EnvironmentService {
     readonly scope: EnvironmentScope
     readonly surroundings: Surroundings
     readonly whenVisible: (revision: Revision) => Promise<void>
-    /** Its share of the thread; absent: it has the thread to itself. */
+    /** Its share of the thread; absent: it does not share the thread. */
     readonly turns?: Turns
-    /** Its lane for long reads; absent: they wait for each other and for nobody else's. */
+    /** Its queue for long reads; absent: a separate queue. */
     readonly longReads?: ReadLane
-    /** Shared by all environments, for readers of changes that catch up; absent: a separate one. */
+    /** Shared by all environments, for change-stream readers that catch up; absent: a separate one. */
     readonly catchUps?: CatchUps
-    /** How long entries of the audit log are kept; absent or 0: for ever. */
+    /** How long entries of the audit log are kept; absent or 0: forever. */
     readonly auditRetentionMs?: number
-    /** Makes an empty engine for who asks whose access changes; absent: nobody may. */
+    /** Makes an empty engine for effective access changes; absent: they are not available. */
     readonly newAccessEngine?: () => AccessEngine
-    /** How long after its end a grant is removed; absent: at once. */
+    /** Delay between the expiration of a grant and its deletion; absent: none. */
     readonly endedHoldMs?: number
-    /** Holds room in the index for a commit, or throws `LIMIT_EXCEEDED`; absent: there always is room (`IndexHost`). */
+    /** Reserves index capacity for a commit, or throws `LIMIT_EXCEEDED`; absent: unlimited (`IndexHost`). */
     readonly holdRoom?: (changes: readonly Change[]) => () => void
-    /** Removed things that may await their purge; for tests. */
+    /** Maximum number of removed entities that wait for their purge; for tests. */
     readonly pendingMax?: number
-    /** How many parts its schema may have; for tests. */
+    /** Maximum number of parts in the schema; for tests. */
     readonly ceilings?: SchemaCeilings
-    /** How much its schema may say; for tests. */
+    /** Maximum size of the schema; for tests. */
     readonly sizeCeilings?: SizeCeilings
   }) {
     this.#store = options.store
@@ -145,10 +149,13 @@ export class EnvironmentService {
   }
 
   /**
-   * Runs an operation. Throws the operation's `AuthzError`s, and `REVISION_CONFLICT` when other writers were faster
-   * `COMMIT_ATTEMPTS_MAX` times in a row. What it changes is in the audit log with who called it; nobody did, if it is null.
-   * What nobody waits for any more ends with `OVERLOADED`, unless it is being committed. Where a condition does not hold, throws
-   * `PRECONDITION_FAILED`, and nothing is changed.
+   * Runs an operation. Throws the operation's `AuthzError`s, and `REVISION_CONFLICT` after
+   * `COMMIT_ATTEMPTS_MAX` conflicts
+   * with other writers. Changes are recorded in the audit log with the caller, unless `caller` is null. If
+   * the client
+   * disconnects before the commit begins, the operation ends with `OVERLOADED`. If the condition is not met,
+   * throws
+   * `PRECONDITION_FAILED` and changes nothing.
    */
   async execute<Name extends OperationName>(
     name: Name,
@@ -165,13 +172,14 @@ export class EnvironmentService {
         : await this.#run(name, input, call, asker)
       return answered as Answered<OperationAnswer<Name>>
     } catch (error) {
-      // "It is there already" is an answer like any other: who hears it may go on to ask for a decision.
+      // "It exists already" is also information about the current state: the caller may send a check that
+      // depends on it.
       if (error instanceof AuthzError) await this.#inForce(this.#store.view.sequence())
       throw contained(error)
     }
   }
 
-  /** Waits for a state that the view has shown: it may not be on disk yet, nor in the engines. */
+  /** Waits until a state that the view has shown is durable and visible to the engines. */
   async #inForce(sequence: number): Promise<Revision> {
     const revision = { ...(await this.#store.ledger.head()), sequence }
     await this.#whenVisible(revision)
@@ -188,7 +196,7 @@ export class EnvironmentService {
     if (read) {
       const context = { ...this.#operationContext(), records: new RecordReader(this.#store.view) }
       const answer = await drive(() => read(context, input), asker, this.#longReads)
-      // The sequence is taken last: a long read may have seen commits that were made meanwhile.
+      // The sequence is read last: a long read may have seen commits that were made while it ran.
       return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
     }
     const write = writeOperation(name)
@@ -211,14 +219,14 @@ export class EnvironmentService {
     const seen = view.sequence()
     return run().catch(async (error: unknown) => {
       if (!(error instanceof AuthzError) || error.code !== 'PRECONDITION_FAILED') throw error
-      // The caller may have seen more than this node has: what another node has committed.
+      // The caller may have seen a newer state than this node, committed by another node.
       await this.#store.caughtUp()
       if (view.sequence() === seen) throw error
       return run()
     })
   }
 
-  /** Commits what the command writes, and begins what is to be done behind it. */
+  /** Commits the writes of the command, and starts the background work that follows from them. */
   async #write<Answer>(
     command: (context: WriteContext) => Answer | Resumable<Answer>,
     asker: Asker = { turns: this.#turns, waiting: SOMEBODY },
@@ -231,7 +239,7 @@ export class EnvironmentService {
     this.resumePurges()
     if (!mayLeaveUnused) return answered
     const swept = await this.#removeUnusedRelations().catch((error: unknown) => {
-      // The removal itself is done. The next one that may leave relations unused tries again.
+      // The removal itself was committed. The next removal of this kind retries the cleanup.
       this.#surroundings.onBackgroundFault(error)
       return null
     })
@@ -239,14 +247,15 @@ export class EnvironmentService {
   }
 
   /**
-   * Everything in it as lines, as of now. Ends with an error when nobody reads on for a while. `onOver` is called once when the
-   * lines are not read any more; not if this throws.
+   * The content of the environment as lines, in its current state. Fails if the client stops reading for too
+   * long.
+   * `onOver` is called once, when the lines are no longer read; it is not called if this throws.
    */
   exportContent(onOver = () => {}): Promise<Answered<PieceSource>> {
     return this.#export(contentLines, onOver)
   }
 
-  /** Its model as a model file, in the same way. */
+  /** The model of the environment as a model file, with the same behavior. */
   exportModel(onOver = () => {}): Promise<Answered<PieceSource>> {
     return this.#export(modelLines, onOver)
   }
@@ -273,25 +282,30 @@ export class EnvironmentService {
     }
   }
 
-  /** Removes what the index has ended, by a commit behind the decisions (`ended-grants.ts`). */
+  /** Deletes the rows of facts that the index has expired, in the background (`ended-grants.ts`). */
   removeEnded(removals: readonly Change[], sequence: number): void {
     this.#endedGrants.add(removals, sequence)
   }
 
-  /** The same for what an earlier run has ended and not removed: to be called once the lists are there. */
+  /**
+   * The same for facts that expired in an earlier run and were not deleted. Call it after the lists are
+   * built.
+   */
   removeEndedBefore(): void {
     this.#endedGrants.lookThroughLists()
   }
 
-  /** Number of the newest commit. */
+  /** Sequence of the newest commit. */
   get sequence(): number {
     return this.#store.view.sequence()
   }
 
   /**
-   * Refuses changes from now on, `NOT_READY`, and resolves when those under way are done: for who puts something else in its
-   * place. Changes of this process: other nodes know nothing of it. Returns what lets them in again, unless another holds
-   * them back, too; to be called once.
+   * Rejects changes with `NOT_READY`, and resolves when all running changes are done. Used before the
+   * environment is
+   * replaced. Other nodes are not affected. Returns a function that accepts changes again, unless another
+   * caller still
+   * holds them back; call it once.
    */
   async freeze(): Promise<() => void> {
     this.#freezes += 1
@@ -301,29 +315,34 @@ export class EnvironmentService {
     }
   }
 
-  /** Starts purging what earlier deletions left, unless that is going on. */
+  /** Starts purging the rows that earlier removals left, unless a purge is running. */
   resumePurges(): void {
     this.#purging.resume()
   }
 
-  /** Removes entries of the audit log that are older than they may be. Never throws: what it fails of concerns no other. */
+  /**
+   * Removes entries of the audit log that exceed the retention. Never throws, because failures affect no
+   * request.
+   */
   async trimAudit(): Promise<void> {
     await this.#retention.trim().catch(this.#surroundings.onBackgroundFault)
   }
 
-  /** What brings the audit log of the environment that this one is to replace into its own. */
+  /** Returns a transfer that copies the audit log of the environment that this one replaces. */
   auditTransferFrom(replaced: EnvironmentService): AuditTransfer {
     return new AuditTransfer(replaced.#store, this.#store, this.#surroundings.newCommitId)
   }
 
-  /** Lets the background work that is under way finish and starts no other; the rest is done after the next start. */
+  /**
+   * Waits for the current background work and starts no further work; the rest is done after the next start.
+   */
   async close(): Promise<void> {
     this.changes.close()
     this.accessChanges.close()
     await Promise.all([this.#endedGrants.close(), this.#purging.close()])
   }
 
-  /** Removes group relations without tuples in two commits each (see `retireRelation`). Returns the last revision. */
+  /** Removes unused group relations in two commits each (see `retireRelation`). Returns the last revision. */
   async #removeUnusedRelations(): Promise<Revision | null> {
     let revision: Revision | null = null
     const asker = { turns: this.#turns, waiting: SOMEBODY }
@@ -356,7 +375,7 @@ export class EnvironmentService {
       yield* checkSchemaCeilings(context, ceilings)
       hold(context)
     })
-    // An attempt that has lost its race holds no room while it waits for the next.
+    // A failed attempt reserves no capacity while it waits for the next one.
     const options = { asker, onLost: giveBack }
     const run = () => this.#commits.run(records => holding({ ...this.#operationContext(), records }), options)
     const commit = run().catch(async (error: unknown) => {
@@ -381,7 +400,7 @@ export class EnvironmentService {
   }
 }
 
-/** A condition on a thing of the environment, or on the grant that a change is about. */
+/** A condition on an entity of the environment, or on the grant that a change is about. */
 export type ChangeCondition = Condition<ReadOperationName> | GrantCondition
 
 function commandIf(
@@ -407,7 +426,7 @@ function noAccessEngine(): never {
   throw new AuthzError('INVALID_INPUT', 'nobody is told here whose access changes')
 }
 
-/** Turns a broken invariant into a coded error with its cause. Other errors stay as they are. */
+/** Turns a violated invariant into a coded error with its cause. Other errors stay unchanged. */
 function contained(error: unknown): unknown {
   if (!(error instanceof InvariantError)) return error
   return new AuthzError('INTERNAL', 'an invariant is broken in an environment', { cause: error })

@@ -1,14 +1,19 @@
 /**
- * One environment in this process: its store, its management, and the index that follows it. What fails in it closes it, and
- * nothing else:
+ * One environment in this process: its store, its management, and the index that follows it. A failure closes
+ * only this
+ * environment:
  *
  *     store opens ─► index is loaded ─► open: decides, follows
  *          │               │              │ a commit that the index cannot take, a row that cannot be read, …
- *          └───────────────┴──────────────┴─► closed: callers are told why ─► tried again, until it is open
+ *          └───────────────┴──────────────┴─► closed: requests fail with the reason ─► retried until open
  *
- * While it is closed, nobody decides on it. A write then waits for no decision: it is answered when it is durable. Management goes
- * on as far as rows can be read, so that a caller can remove what is too much for the index. An attempt to open it again comes after
- * a pause that grows, and soon after a commit. Pauses keep attempts from taking most of the process.
+ * A closed environment makes no decisions. A write then does not wait for visibility, and its response is
+ * sent when it
+ * is durable. Management remains available as far as rows can be read, so that callers can remove data that
+ * does not
+ * fit into the index. The environment is opened again after a growing pause, or soon after a commit. The
+ * pauses limit the
+ * share of the process that these attempts use.
  */
 import type { EnvironmentScope } from '#management/commands/context.ts'
 import type { CatchUps } from '#management/changes/catch-ups.ts'
@@ -27,7 +32,11 @@ import { EnvironmentService } from './environment-service.ts'
 
 const FIRST_PAUSE_MS = 250
 const PAUSE_MS_MAX = 60_000
-/** A pause is at least so many times as long as the attempt before it. A large index takes long to load, and others need the thread. */
+/**
+ * Minimum ratio of a pause to the duration of the attempt before it. Loading a large index takes long, and
+ * other
+ * environments need the thread.
+ */
 const PAUSE_PER_ATTEMPT = 10
 /** The same after a commit, which may have removed the cause. */
 const PAUSE_PER_ATTEMPT_AFTER_COMMIT = 2
@@ -42,12 +51,12 @@ export interface LiveEnvironmentOptions {
   readonly auditRetentionMs: number
   /** Opens the environment's store, or creates it. `onUnreachable`: see `Store.environment`. */
   openStore(onUnreachable: (error: AuthzError) => void): Promise<EnvironmentStore>
-  /** Closes the store and removes what it holds. Safe to repeat. */
+  /** Closes the store and deletes its content. Idempotent. */
   dropStore(): Promise<void>
   readonly indexes: ClosableIndexHost & IndexKeeper & IndexRoom & EndedFacts
-  /** Makes an empty engine for who asks whose access changes. */
+  /** Makes an empty engine for effective access changes. */
   readonly newAccessEngine: () => AccessEngine
-  /** How long after its end a grant is removed. */
+  /** Delay between the expiration of a grant and its deletion. */
   readonly endedHoldMs: number
   /** Called when the environment is closed, and when the reason changes. */
   onClosed(closure: Closure, error: unknown): void
@@ -65,21 +74,21 @@ export class LiveEnvironment {
   readonly #options: LiveEnvironmentOptions
   #opened: Opened | null = null
   #closure: Closure | null = null
-  /** Resolves when no thread decides on the closed index any more. */
+  /** Resolves when no thread uses the closed index any longer. */
   #closing: Promise<void> = Promise.resolve()
   #attempt: Promise<void> = Promise.resolve()
-  /** Resolves when the first attempt waits for a store that cannot be reached. */
+  /** Resolves when the first attempt waits for an unreachable store. */
   readonly #isUnreachable = Promise.withResolvers<void>()
   #attemptMs = 0
   #pauseMs = FIRST_PAUSE_MS
   #timer: NodeJS.Timeout | undefined
-  /** When the timer goes off. */
+  /** Time at which the timer fires. */
   #dueAt = Infinity
   /** The newest commit that the last attempt may have seen. */
   #triedAt = 0
   #isEnding = false
 
-  /** Resolves when the environment is open, or closed for now. The first attempt may still go on. */
+  /** Resolves when the environment is open, or closed for now. The first attempt may still be running. */
   static async open(options: LiveEnvironmentOptions): Promise<LiveEnvironment> {
     const environment = new LiveEnvironment(options)
     await Promise.race([environment.#try(), environment.#isUnreachable.promise])
@@ -100,14 +109,16 @@ export class LiveEnvironment {
     return this.#closure
   }
 
-  /** Whether something was committed in it; false, too, while its store cannot be opened. */
+  /** Whether it has at least one commit; also false while its store cannot be opened. */
   get isBegun(): boolean {
     return (this.#opened?.store.view.sequence() ?? 0) > 0
   }
 
-  /** Tells that the index can no longer decide: the environment is closed, and its index loaded again from the rows. */
+  /**
+   * Reports that the index can no longer decide: closes the environment and reloads its index from the rows.
+   */
   fail(error: unknown): void {
-    // An attempt that is under way may have handed that index out already.
+    // An attempt that is running may already have published that index.
     void this.#attempt.then(() => this.#opened?.replica.fail(error))
   }
 
@@ -120,7 +131,7 @@ export class LiveEnvironment {
   async remove(): Promise<void> {
     this.#end()
     await this.#opened?.service.close()
-    // Dropping the store ends the feed, so the index hears no more. It also ends an attempt that is under way.
+    // Dropping the store ends the feed, so the index receives nothing more. It also ends a running attempt.
     await this.#options.dropStore()
     await this.#attempt
     await this.#options.indexes.remove(this.#options.scope.environmentId)
@@ -152,7 +163,8 @@ export class LiveEnvironment {
       return this.#closing
     }
     this.#attemptMs = performance.now() - from
-    // The replica has stopped following meanwhile, which closed the environment. Another attempt comes.
+    // The replica has stopped following in the meantime, which closed the environment. Another attempt
+    // follows.
     if (!this.#opened.replica.isComing) return this.#closing
     const former = this.#closure
     this.#closure = null
@@ -192,7 +204,10 @@ export class LiveEnvironment {
     return { store, replica, service }
   }
 
-  /** Resolves when every decision of this process sees the revision, or when nobody decides. */
+  /**
+   * Resolves when every decision of this process uses the revision, or when the environment makes no
+   * decisions.
+   */
   async #whenVisible(replica: Replica, revision: Revision): Promise<void> {
     if (this.#closure === null || replica.isComing) {
       try {
@@ -205,7 +220,7 @@ export class LiveEnvironment {
     if (revision.sequence > this.#triedAt) this.#trySoon()
   }
 
-  /** A method, because the compiler would take the result of an earlier look for granted. */
+  /** A method, because the compiler would narrow the result of an earlier comparison. */
   #isClosed(): boolean {
     return this.#closure !== null
   }
@@ -229,7 +244,7 @@ export class LiveEnvironment {
     this.#tryAfter(Math.max(FIRST_PAUSE_MS, this.#attemptMs * PAUSE_PER_ATTEMPT_AFTER_COMMIT))
   }
 
-  /** Plans an attempt, unless an earlier one is planned. */
+  /** Schedules an attempt, unless an earlier one is scheduled. */
   #tryAfter(pauseMs: number): void {
     const dueAt = performance.now() + pauseMs
     if (this.#isEnding || dueAt >= this.#dueAt) return
@@ -237,7 +252,7 @@ export class LiveEnvironment {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
       this.#dueAt = Infinity
-      // The attempt of an earlier timer may still go on.
+      // The attempt of an earlier timer may still be running.
       void this.#attempt.then(() => {
         if (this.#isClosed() && !this.#isEnding) void this.#try()
       })

@@ -1,7 +1,10 @@
 /**
- * The table of management operations: every one a pure function of the records it reads, its input and its context,
- * synchronous or, where it may take long, resumable. The file of a noun names its own at its end, `reads` that change nothing and `writes`.
- * Routes name them, threads send their names, `EnvironmentService` runs them.
+ * The table of management operations. Every operation is a pure function of the records that it reads, its
+ * input and its
+ * context. It is synchronous or, if it can take long, resumable. Each file exports its operations at its end:
+ * `reads` that
+ * change nothing, and `writes`. Routes refer to them by name, threads send their names, `EnvironmentService`
+ * runs them.
  */
 import * as audit from '#management/commands/audit.ts'
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
@@ -120,6 +123,6 @@ export type ReadOperationName = keyof typeof readOperations
 export type OperationInput<Name extends OperationName> = Parameters<Operations[Name]>[1]
 export type OperationAnswer<Name extends OperationName> = AnswerOf<ReturnType<Operations[Name]>>
 
-/** An operation whose name is only known at run time; its input was validated against the route's schemas. */
+/** An operation whose name is known only at run time; its input was validated against the route's schemas. */
 export type ReadOperation = (context: ReadContext, input: unknown) => unknown
 export type WriteOperation = (context: WriteContext, input: unknown) => unknown

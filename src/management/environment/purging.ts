@@ -1,9 +1,13 @@
 /**
- * Clears away behind the answers what removals left (`commands/removal.ts`): one piece after the other, each as large
- * as keeps the thread for some milliseconds.
+ * Purges the rows that removals left (`commands/removal.ts`), after their responses are sent: in batches that
+ * block the
+ * thread for at most a few milliseconds.
  *
- * A piece goes on as soon as the view shows the one before it and does not wait for the disk: pieces become durable in
- * their order, and one that a crash took is simply found again, since a purge's own row goes with the last of its rows.
+ * A batch starts as soon as the view shows the previous one, without waiting for the disk. Batches become
+ * durable in
+ * order. After a crash, rows of lost batches are found again, because the purge's own row is deleted with the
+ * last of
+ * its rows.
  */
 import { pendingDeadIds } from '#management/commands/dead-ids.ts'
 import { Draft } from '#management/commands/draft.ts'
@@ -19,20 +23,22 @@ import type { EnvironmentStore } from '#store/store.ts'
 export interface PurgingOptions {
   readonly store: EnvironmentStore
   readonly surroundings: Pick<Surroundings, 'newCommitId' | 'onBackgroundFault' | 'elapsedMs'>
-  /** Resolves when the commands that have lost a race by now are done. */
+  /** Resolves when the commands that are now queued after a conflict are done. */
   readonly whenLosersAreDone: () => Promise<unknown>
-  /** Called each time everything has been purged. */
+  /** Called whenever everything has been purged. */
   readonly onDone: () => Promise<unknown>
-  /** Removed things that may await their purge when more are to be removed; absent: as many as ever may. */
+  /** Maximum number of removed entities that wait for their purge; absent: the default. */
   readonly pendingMax?: number
 }
 
-/** How long a removal waits for those before it to be purged. */
+/** How long a removal waits for earlier ones to be purged. */
 const ROOM_MS_MAX = 5_000
 
-/** A removal came while too many await their purge, or behind one that waits for that. */
+/**
+ * Thrown for a removal while too many removed entities wait for their purge, or while earlier removals wait.
+ */
 export class RemovalsPendingError extends AuthzError {
-  /** Things that it removes. */
+  /** Number of entities that it removes. */
   readonly removed: number
 
   constructor(removed: number, max: number) {
@@ -42,10 +48,10 @@ export class RemovalsPendingError extends AuthzError {
   }
 }
 
-/** The place in line of a removal that waits for room. */
+/** The position of a removal in the queue for capacity. */
 export interface RoomTurn {
   readonly removed: number
-  /** Lets those behind it have their turn. Safe to repeat. */
+  /** Lets the following removals proceed. Idempotent. */
   end(): void
 }
 
@@ -55,11 +61,11 @@ export class Purging {
   readonly #pendingMax: number
   #running: Promise<void> | null = null
   #isClosed = false
-  /** Removed things of commits that are being made. */
+  /** Number of entities removed by commits that are being made. */
   #held = 0
-  /** Removals that wait for room, in order of arrival. */
+  /** Removals that wait for capacity, in order of arrival. */
   readonly #line = new Set<RoomTurn>()
-  /** Called when there is more room, when the line moves on, and when no more will be purged. */
+  /** Called when capacity is freed, when the queue advances, and when purging ends. */
   readonly #onRoom = new Set<() => void>()
 
   constructor(options: PurgingOptions) {
@@ -68,9 +74,11 @@ export class Purging {
   }
 
   /**
-   * Holds a place for so many removed things of a commit that is about to be made; returns what gives it back, once it has been
-   * made or has failed. Throws `RemovalsPendingError` when there are too many already, or others wait for room; `turn`: it has
-   * waited itself.
+   * Reserves capacity for the removed entities of a commit that is about to be made. Returns a function that
+   * releases it;
+   * call it after the commit has been made or has failed. Throws `RemovalsPendingError` if there are too many
+   * pending
+   * removals, or if other removals wait; a removal with a `turn` has already waited.
    */
   hold(removed: number, turn: RoomTurn | null = null): () => void {
     if (removed === 0) return () => {}
@@ -83,15 +91,18 @@ export class Purging {
       if (!isHeld) return
       isHeld = false
       this.#held -= removed
-      // What was committed is to be purged by now, or nobody who waits would find room.
+      // The committed removals must be purged now; otherwise waiting removals would find no capacity.
       this.resume()
       this.#tell()
     }
   }
 
   /**
-   * Resolves when so much has been purged that there is room for a removal of so many, in the order of the calls, or when it took
-   * too long. Who comes meanwhile waits behind it, or a large removal would never find room beside steady small ones.
+   * Resolves when enough has been purged for a removal of that many entities, in the order of the calls, or
+   * after a timeout.
+   * Later removals wait until it is done. Otherwise, a large removal would never find capacity during
+   * continuous small
+   * ones.
    */
   async whenRoomFor(removed: number): Promise<RoomTurn> {
     this.resume()
@@ -113,12 +124,15 @@ export class Purging {
     return turn
   }
 
-  /** Whether what is pending stays so for now: purging was ended, or has met a fault. */
+  /** Whether pending removals will not be purged for now: purging was closed or has failed. */
   #isStuck(): boolean {
     return this.#isClosed || (this.#running === null && !this.#isDone())
   }
 
-  /** A removal waits until half of the room is free, not until one more fits: each wait then serves many removals. */
+  /**
+   * A removal waits until half of the capacity is free, and not only until it fits: each wait then serves
+   * many removals.
+   */
   #isTurnOf(turn: RoomTurn): boolean {
     const [first] = this.#line
     if (first !== turn) return false
@@ -126,7 +140,7 @@ export class Purging {
     return pending === 0 || pending <= Math.min(this.#pendingMax / 2, this.#pendingMax - turn.removed)
   }
 
-  /** A single removal may be as large as a commit can be, if nothing else is pending. */
+  /** If nothing else is pending, a single removal can be as large as a commit allows. */
   #hasRoomFor(removed: number): boolean {
     const pending = this.#pending() + this.#held
     return pending === 0 || pending + removed <= this.#pendingMax
@@ -136,13 +150,13 @@ export class Purging {
     return pendingDeadIds(this.#options.store.view).size
   }
 
-  /** Starts purging what earlier removals left, unless that is going on. */
+  /** Starts purging the rows that earlier removals left, unless a purge is running. */
   resume(): void {
     if (this.#isClosed || this.#running || this.#isDone()) return
     this.#running = this.#purge().then(
       () => {
         this.#running = null
-        // A purge may have been added after the last look.
+        // A purge may have been added after the last check.
         this.resume()
         this.#tell()
       },
@@ -154,7 +168,7 @@ export class Purging {
     )
   }
 
-  /** Lets the piece that is under way finish and starts no other; the rest is done after the next start. */
+  /** Waits for the current batch and starts no further one; the rest is done after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#tell()
@@ -164,7 +178,8 @@ export class Purging {
   async #purge(): Promise<void> {
     let durable: Promise<unknown> = Promise.resolve()
     let conflicts = 0
-    // Each turn looks at the list anew: a purge that was added meanwhile would be taken up by nobody else.
+    // The list is checked before each batch, because `resume` does not start a second purge for later
+    // additions.
     while (!this.#isClosed && !this.#isDone()) {
       try {
         durable = (await this.#purgePiece()).durable
@@ -185,15 +200,18 @@ export class Purging {
   }
 
   /**
-   * A ledger may answer without a turn of the event loop, and then one piece after the other would keep the thread. And
-   * a command that meets rows which are being purged would lose to piece after piece; those that lost so far go first.
+   * Yields to the event loop, because a ledger may respond without an iteration and successive batches would
+   * then block the
+   * thread. Also waits for queued commands with conflicts: a command that touches the purged rows could
+   * otherwise get a
+   * conflict with every batch.
    */
   async #letOthersGoFirst(): Promise<void> {
     await new Promise(resolve => setImmediate(resolve))
     await this.#options.whenLosersAreDone()
   }
 
-  /** Resolves when the view shows the piece. */
+  /** Resolves when the view shows the batch. */
   async #purgePiece(): Promise<{ readonly durable: Promise<unknown> }> {
     const { store, surroundings } = this.#options
     const from = surroundings.elapsedMs()
@@ -211,7 +229,7 @@ export class Purging {
       const durable: Promise<unknown> = this.#options.store.ledger.commit(commit, writtenMs => {
         resolve({ writtenMs, durable })
       })
-      // A ledger may know of no state between applied and durable.
+      // A ledger may not report the state between applied and durable.
       durable.then(() => resolve({ writtenMs: 0, durable }), reject)
     })
   }

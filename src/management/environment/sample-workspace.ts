@@ -1,6 +1,7 @@
 /**
- * The sample workspace of a first start: a small company with teams in teams, folders and documents. Made of ordinary
- * operations; running it again adds what is missing, so a crash half-way does no harm.
+ * The sample data of a first start: a small company with nested teams, folders and documents. It is created
+ * by regular
+ * operations. Running them again adds what is missing, so a crash before the end has no lasting effect.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { EnvironmentService } from './environment-service.ts'
@@ -65,7 +66,7 @@ const STEPS: readonly Step[] = [
   grant('engineering', 'specs', 'editor'),
 ]
 
-/** Adds the workspace to an environment. */
+/** Adds the sample data to an environment. */
 export async function loadSampleWorkspace(environment: EnvironmentService): Promise<void> {
   for (const [operation, input] of STEPS) {
     try {
@@ -76,7 +77,7 @@ export async function loadSampleWorkspace(environment: EnvironmentService): Prom
   }
 }
 
-/** What a newcomer is shown: a question whose answer is no, and the change that makes it yes. */
+/** A check that is denied, for the first-start output, and below the change after which it is allowed. */
 export const SAMPLE_QUESTION = {
   about: 'May carol write the roadmap?',
   path: '/allowed',

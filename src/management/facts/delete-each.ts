@@ -1,4 +1,4 @@
-/** Bulk deletions of things that have dependants (native.md B.9 to B.11, D-26). */
+/** Bulk deletion of entities with dependents (native.md B.9 to B.11, D-26). */
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { dependantsOf, removeDependants } from '#management/commands/removal.ts'
@@ -8,13 +8,14 @@ import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 
 interface Removed {
   readonly id: string
-  /** The keys and ids by which the request may name it. */
+  /** The keys and ids by which the request can name it. */
   readonly names: readonly string[]
 }
 
 /**
- * Removes what the idents name, things of one kind, and then what depends on any of it. One that is named twice, by key and by id for one, is
- * removed once. `remove` deletes the record, or throws where there is none.
+ * Removes the entities of one kind that the idents name, and all their dependents. An entity that is named
+ * twice, for
+ * example by key and by id, is removed once. `remove` deletes the record, or throws if it does not exist.
  */
 export function* deleteEach(
   context: WriteContext,

@@ -1,6 +1,7 @@
 /**
- * The removal of grants that have ended. The index allows nothing by them any more; this takes their rows. Nobody called for it: the
- * audit entry says that they expired, and the commit is made once however many nodes try.
+ * Deletes the rows of expired grants, which the index already ignores. This is done by the service and not by
+ * a caller:
+ * the audit entry states that the grants expired. If several nodes try, only one commit is made.
  */
 import { addServiceEntry } from '#management/commands/audit.ts'
 import { presentInstant, type WriteContext } from '#management/commands/context.ts'
@@ -16,28 +17,28 @@ import type { AssignmentRecord, InstanceRecord, TupleRecord } from '#model/recor
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { endOf } from '#store/keyspace/record-codec.ts'
 
-/** What an audit entry of such a removal has as its operation. */
+/** Operation of the audit entry for such a deletion. */
 export const EXPIRY = 'expireGrants'
-/** Grants removed by one commit, so that its audit entry can name them all. */
+/** Maximum number of grants that one commit deletes, so that its audit entry can name all of them. */
 export const EXPIRED_PER_COMMIT = 100
-/** Bytes of JSON that the names of one commit's grants have, since its audit entry has them all. */
+/** Maximum JSON size of the names of one commit's grants, because its audit entry contains all of them. */
 export const NAMES_BYTES_MAX = 16_384
-/** Rows looked at between two stops. */
+/** Rows examined between two stops. */
 const YIELD_ROWS = 64
-/** Rows of the lists of what ends that one commit looks at. */
+/** Maximum number of list rows that one commit examines. */
 const LISTED_ROWS = 10_000
 const LISTED = [
   { kind: 'assignment', list: lists.endingAssignments() },
   { kind: 'tuple', list: lists.endingTuples() },
 ] as const
 
-/** What an index has ended: its removal, and the newest commit that the index had then. */
+/** An expired fact in an index: its removal, and the newest commit that the index had applied. */
 export interface EndedFact {
   readonly removal: Change
   readonly sequence: number
 }
 
-/** Up to where the lists of what ends were looked through. */
+/** Position of a scan of the lists of expiring facts. */
 export interface ListedPlace {
   readonly kind: Fact['kind']
   /** The place of the row in its list. */
@@ -47,8 +48,11 @@ export interface ListedPlace {
 type Fact = AssignmentRecord | TupleRecord
 
 /**
- * Removes those of them that have ended by the time of this operation. One that got a later end meanwhile stays. One that the index had
- * with a later end, which it can only if the clock was set back, is told to it again. Returns how many were removed.
+ * Deletes the facts that have expired at the time of this operation. A fact whose expiration time was
+ * postponed in the
+ * meantime stays. If the row has a later expiration time that the index should have known, the clock was set
+ * back: the
+ * fact is sent to the index again. Returns the number of deleted facts.
  */
 export function* expireFacts(context: WriteContext, ended: readonly EndedFact[]): Resumable<number> {
   const expired: Attributes[] = []
@@ -64,8 +68,9 @@ export function* expireFacts(context: WriteContext, ended: readonly EndedFact[])
 }
 
 /**
- * The same for those that the lists of what ends have, some of them: those that had ended `holdMs` ago. Returns where to go on; null:
- * the lists are at their end.
+ * The same for a batch of facts from the lists of expiring facts: those that expired at least `holdMs` ago.
+ * Returns the
+ * position at which to continue; null at the end of the lists.
  */
 export function* expireListed(
   context: WriteContext,
@@ -98,7 +103,7 @@ function hasEnded({ expiresAt }: Fact, now: number): boolean {
   return expiresAt !== null && expiresAt <= now
 }
 
-/** The stored fact that a removal names; null if it is not there. */
+/** The stored fact that a removal names; null if it does not exist. */
 function factOf(context: WriteContext, removal: Change): Fact | null {
   if (removal.kind === 'tuple-removed') {
     const subject = instanceOf(context, removal.subject)
@@ -142,7 +147,7 @@ function instanceOf({ records }: WriteContext, { type, key }: InstanceKey): Inst
   return known && records.get('instance', rowKeys.instance(known.id, key))
 }
 
-/** Returns what its audit entry says of it. */
+/** Deletes the fact and returns its description for the audit entry. */
 function remove(context: WriteContext, record: Fact): Attributes {
   const { records } = context
   const nameOf = (instance: InstanceRecord): string =>

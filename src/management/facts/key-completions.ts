@@ -1,6 +1,9 @@
 /**
- * Keys that begin with a text, in key order. Rows lie so, and no list is needed. What is looked at is bounded and small, so it is read in
- * one go: long reads of the environment, which may take seconds, would have to be waited for.
+ * Completes keys: returns keys with a given prefix, in key order. Rows are stored in that order, so no list
+ * is needed. The
+ * number of examined rows is small and bounded. They are read without a stop, because waiting for the long
+ * reads of the
+ * environment could take seconds.
  */
 import type { ReadContext } from '#management/commands/context.ts'
 import { findType } from '#management/commands/lookups.ts'
@@ -19,7 +22,7 @@ import type {
 } from '#model/wire/key-completion.ts'
 import { lists, recordsBegin, rowKeys, typeNamedIn } from '#store/keyspace/keyspace.ts'
 
-/** A row counts once for each so many bytes. */
+/** A row counts as one per started block of this size. */
 const BYTES_A_ROW = 1_024
 
 const RECORD_KINDS = {
@@ -34,10 +37,10 @@ const RECORD_KINDS = {
 
 type Completed = RecordOf<(typeof RECORD_KINDS)[CompletedKind]>
 
-/** Where keys lie beside each other, in order. */
+/** A range of adjacent rows in key order. */
 interface Shelf {
   readonly prefix: Uint8Array
-  /** The key of the type whose they are. */
+  /** Key of the resource type that the rows belong to; null if they belong to none. */
   readonly resource: string | null
 }
 
@@ -66,7 +69,7 @@ export function completeKeys(
   return { data, has_more: looks.areOver || !isWhole }
 }
 
-/** Of what is of no resource: where the keys that begin so lie. */
+/** Row key prefixes of the kinds that belong to no resource type. */
 const SHELF_OF = {
   user: rowKeys.user,
   tenant: rowKeys.tenant,
@@ -74,7 +77,7 @@ const SHELF_OF = {
   condition_set: rowKeys.conditionSet,
 }
 
-/** `isWhole`: whether these are all there are. */
+/** `isWhole`: whether the result includes all ranges. */
 function shelvesOf(records: RecordReader, query: KeyCompletionsQuery): Shelves {
   const { kind, prefix = '', resource } = query
   if (kind !== 'resource_instance' && kind !== 'group' && kind !== 'role') {
@@ -88,7 +91,7 @@ function shelvesOf(records: RecordReader, query: KeyCompletionsQuery): Shelves {
     resource: key,
   })
   if (resource !== undefined) {
-    // While somebody types its key, there is none of that name yet.
+    // While the user types its key, the resource type may not exist yet.
     const type = findType(records, resource)
     return { shelves: type === null ? [] : [shelfOf(type)], isWhole: true }
   }
@@ -97,7 +100,7 @@ function shelvesOf(records: RecordReader, query: KeyCompletionsQuery): Shelves {
   return { shelves: [...(kind === 'role' ? [ofTenants] : []), ...types.map(shelfOf)], isWhole }
 }
 
-/** The first of the types, for groups of those that have any. */
+/** The first types; for groups, only types that have groups. */
 function firstTypes(records: RecordReader, kind: CompletedKind) {
   const types: ReturnType<typeof typeNamedIn>[] = []
   let looks = 0
@@ -110,13 +113,13 @@ function firstTypes(records: RecordReader, kind: CompletedKind) {
   return { types, isWhole: true }
 }
 
-/** What may still be looked at. */
+/** Budget of rows to examine. */
 class Looks {
   #left = COMPLETION_ROWS_MAX
-  /** Whether something was left out for it. */
+  /** Whether rows were skipped because the budget was exhausted. */
   areOver = false
 
-  /** Whether a row of that size may be looked at. */
+  /** Whether a row of that size may be examined. */
   take(bytes: number): boolean {
     if (this.#left <= 0) {
       this.areOver = true
@@ -145,7 +148,7 @@ function isMeant(record: Completed, kind: CompletedKind): boolean {
   return kind !== 'group' || (record.kind === 'instance' && record.isGroup)
 }
 
-/** All in key order; where keys are the same, in the order of their shelves. */
+/** All results in key order. Equal keys are in the order of their ranges. */
 function* merged(shelves: readonly Generator<Found, void>[]): Iterable<Found> {
   try {
     const heads = shelves.map(shelf => shelf.next())

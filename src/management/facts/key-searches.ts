@@ -1,7 +1,10 @@
 /**
- * What has a text as a part of its key, its name or its e-mail address. No list is kept for that, so each thing has to be looked at. A search
- * of a list does so up to the end of its page, which may be many; this one looks at a bounded number and says where it goes on. Between two
- * requests others have their turn, and who has seen enough asks no more.
+ * Searches for entities with a text in the key, name or e-mail address. There is no index for that, so each
+ * entity has to be
+ * examined. The search of a list examines all rows up to the end of its page. This search examines a bounded
+ * number
+ * and returns where to continue. Between two requests, other work can run, and the client stops when it has
+ * enough.
  */
 import type { ReadContext } from '#management/commands/context.ts'
 import { findTenant, findType } from '#management/commands/lookups.ts'
@@ -27,10 +30,10 @@ const RECORD_KINDS = {
 
 type Searched = RecordOf<(typeof RECORD_KINDS)[SearchedKind]>
 
-/** What is looked through. */
+/** The rows to search. */
 interface Ground {
   readonly list: ListName
-  /** The id of the resource that is meant; null: any. */
+  /** Id of the wanted resource type; null for any. */
   readonly typeId: string | null
 }
 
@@ -52,13 +55,13 @@ export function* searchKeys(
     }
     after = created
     rows += 1
-    // The stop comes last: what was found before a stop may be gone after it.
+    // The stop comes last: records found before a stop may no longer exist after it.
     if (rows % YIELD_ROWS === 0) yield
   }
   return { data, next: null }
 }
 
-/** Null: there is no resource, or no tenant, of that name yet. */
+/** Null if there is no resource type, or no tenant, with that name yet. */
 function groundOf(records: RecordReader, { kind, resource, tenant }: KeySearchQuery): Ground | null {
   if (kind === 'user' || kind === 'tenant') {
     if (resource === undefined && tenant === undefined) return { list: lists.all(kind), typeId: null }

@@ -1,7 +1,7 @@
 /**
- * What a group has been granted (native.md C.3, C.4): its tuples over grant relations whose meaning is still
- * there, i.e. whose role exists and still derives from `member` over them. Inherited roles and `member`
- * itself are not listed.
+ * Roles that a group has been granted (native.md C.3, C.4). They are its tuples over grant relations whose
+ * role still exists
+ * and is still derived from `member` over that relation. Inherited roles and `member` itself are not listed.
  */
 import { findRole } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
@@ -18,7 +18,7 @@ export interface GroupGrant {
   readonly expiresAt: Instant | null
 }
 
-/** The group's grants in the order they were made. */
+/** The group's grants in creation order. */
 export function* assignedRoles(records: RecordReader, group: Group): Iterable<GroupGrant> {
   const meanings = new Map(
     [...meaningfulRelations(records, group.type)].map(found => [found.relation.id, found]),
@@ -27,7 +27,7 @@ export function* assignedRoles(records: RecordReader, group: Group): Iterable<Gr
   for (const tuple of records.mergedLists('tuple', tupleLists)) {
     const meaning = meanings.get(tuple.relationId)
     const object = records.byId('instance', tuple.objectId)
-    // Read ahead of a pause, it may be gone by now.
+    // The tuple was read before a stop, so its object may no longer exist.
     if (!meaning || !object) continue
     yield { role: meaning.role, type: meaning.type, object, expiresAt: tuple.expiresAt }
   }

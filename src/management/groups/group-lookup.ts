@@ -1,4 +1,8 @@
-/** Groups as other group operations find them: an instance marked as a group, with its type and its `member` role. */
+/**
+ * Finds groups for the other group operations. A group is an instance that is marked as a group, with its
+ * type and its
+ * `member` role.
+ */
 import type { WriteContext } from '#management/commands/context.ts'
 import { findRole, findType } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
@@ -12,20 +16,20 @@ import { rowKeys } from '#store/keyspace/keyspace.ts'
 export const GROUP_TYPE_DEFAULT = 'group'
 export const MEMBER_ROLE = 'member'
 
-/** A group and its type, found together. */
+/** A group and its type. */
 export interface Group {
   readonly instance: InstanceRecord
   readonly type: TypeRecord
 }
 
-/** The role that members hold. It is made again when it was deleted (native.md D-40). */
+/** The role that members hold. It is re-created if it was deleted (native.md D-40). */
 export function ensureMemberRole(context: WriteContext, type: TypeRecord): RoleRecord {
   return (
     findRole(context.records, type, MEMBER_ROLE) ?? addRole(context, type, MEMBER_ROLE, { name: MEMBER_ROLE })
   )
 }
 
-/** Finds a group by `type:key`, by bare key of the default type, or by id. Throws `NOT_FOUND`. */
+/** Finds a group by `type:key`, by the bare key of the default type, or by id. Throws `NOT_FOUND`. */
 export function requireGroup(records: RecordReader, reference: string): Group {
   const named = parseInstanceReference(reference) ?? { type: GROUP_TYPE_DEFAULT, key: reference }
   const type = findType(records, named.type)

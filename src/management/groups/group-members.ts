@@ -1,4 +1,7 @@
-/** Who is in a group (native.md B.3): users with a direct `member` assignment on it, however it was made. */
+/**
+ * Members of a group (native.md B.3): users with a direct `member` assignment on it, regardless of how it was
+ * created.
+ */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { findRole, requireTenant, requireUser } from '#management/commands/lookups.ts'
 import { type Page, pageFrom, pageOfLists } from '#management/commands/paging.ts'
@@ -23,7 +26,7 @@ interface MemberParams {
   readonly user_id: string
 }
 
-/** Adding a member again changes nothing but the end of the membership (native.md D-4). */
+/** Adding a member again only updates the expiration time of the membership (native.md D-4). */
 export function* addGroupMember(
   context: WriteContext,
   input: { readonly params: MemberParams; readonly body: GroupMemberBody },

@@ -1,6 +1,7 @@
 /**
- * Groups in groups (native.md B.3, C.3). The body's group is the child: its members become members of the
- * path's group, the parent, and never the other way round. Nesting is a tuple `child nesting parent`.
+ * Nested groups (native.md B.3, C.3). The body's group is the child: its members become members of the group
+ * in the path,
+ * the parent, and never the other way round. Nesting is a tuple `child nesting parent`.
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { type Page, pageFrom, pageOfLists } from '#management/commands/paging.ts'
@@ -46,8 +47,9 @@ export function* assignGroup(context: WriteContext, input: NestingInput<GroupNes
     )
   }
   const relation = yield* ensureNestingRelation(context, parent.type)
-  // Read before the walk, which takes several turns: a nesting that is made meanwhile writes the relation, and this command
-  // runs again.
+  // Required before the walk, which takes several event-loop iterations: a concurrent nesting writes the
+  // relation, and this
+  // command runs again.
   records.requireUnchanged(relation)
   const parts = { subject: child.instance, relation, object: parent.instance }
   if (yield* contains(records, relation, { outer: child.instance, inner: parent.instance })) {
@@ -62,8 +64,9 @@ export function* assignGroup(context: WriteContext, input: NestingInput<GroupNes
     ensureMemberRole(context, parent.type),
     memberDerivation(parent.type, relation),
   )
-  // Two nestings at once could close a cycle that neither of them sees. Writing the relation makes the second one run
-  // again.
+  // Two concurrent nestings could close a cycle that neither of them sees. Because each writes the relation,
+  // the second one
+  // runs again.
   const unchanged = { ...relation, retiring: false }
   records.put(unchanged, relationChange(context, unchanged))
   const { outcome } = grantTuple(context, { ...parts, relation: unchanged }, endIn(input.body))
@@ -89,8 +92,9 @@ function resolveNesting(records: RecordReader, input: NestingInput<GroupNestingR
 }
 
 /**
- * Whether `inner` is `outer` or somewhere inside it, by raw tuples (native.md D-47). O(groups that contain
- * `inner`), in slices. A group that is nested meanwhile writes the relation, on which the answer rests.
+ * Whether `inner` is `outer` or somewhere inside it, according to stored tuples (native.md D-47). O(groups
+ * that contain
+ * `inner`), in slices. A concurrent nesting writes the relation, which the commit requires to be unchanged.
  */
 function* contains(
   records: RecordReader,
@@ -119,12 +123,12 @@ function nameOf(group: Group): string {
 
 type DirectLinks = (groupId: string, relationId: string) => ListName
 
-/** The groups directly in this one. */
+/** The direct children of this group. */
 export function listGroupChildren(context: ReadContext, input: LinksInput): Resumable<Page<GroupLink>> {
   return pageOfLinks(context, input, lists.tuplesToOver, tuple => tuple.subjectId)
 }
 
-/** The groups that this one is directly in. */
+/** The groups that directly contain this one. */
 export function listGroupParents(context: ReadContext, input: LinksInput): Resumable<Page<GroupLink>> {
   return pageOfLinks(context, input, lists.tuplesFromOver, tuple => tuple.objectId)
 }
@@ -148,7 +152,7 @@ function* pageOfLinks(
     kind: 'tuple',
     lists: [links(group.instance.id, relation.id)],
     paging: input.query,
-    // Callers may link instances that are no groups by the same relation.
+    // Callers can also use this relation to link instances that are not groups.
     matches: tuple => records.byId('instance', otherSide(tuple))?.isGroup === true,
     present: tuple => {
       const other = records.byId('instance', otherSide(tuple))

@@ -1,4 +1,4 @@
-/** Groups as answers show them; bounded, however large the group (native.md B.3). */
+/** Groups in the form of responses, with bounded lists (native.md B.3). */
 import type { ReadContext } from '#management/commands/context.ts'
 import { findRole } from '#management/commands/lookups.ts'
 import { takeInSlices } from '#management/commands/paging.ts'
@@ -13,10 +13,10 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import { assignedRoles, countAssignedRoles } from './group-grants.ts'
 import { type Group, MEMBER_ROLE, typeOfInstance } from './group-lookup.ts'
 
-/** The part of a list that is shown. */
+/** The part of each list that a response shows. */
 const FIRST = { offset: 0, limit: GROUP_READ_ENTRIES_MAX }
 
-/** What a group is, without its place among others (`group-tree.ts`). */
+/** The identifying fields of a group, without its position in the tree (`group-tree.ts`). */
 export function presentGroupKeys(records: RecordReader, instance: InstanceRecord): GroupKeys {
   const tenant = records.byId('tenant', instance.tenantId)
   assert(tenant, 'an instance that is read lives no longer than its tenant')
@@ -28,7 +28,7 @@ export function presentGroupKeys(records: RecordReader, instance: InstanceRecord
   }
 }
 
-/** A group with the beginnings of its lists: bounded, however large the group. */
+/** A group with the first entries of its lists, so that the size is bounded for groups of any size. */
 export function* presentGroup(context: ReadContext, group: Group): Resumable<GroupRead> {
   const { records } = context
   const memberRole = findRole(records, group.type, MEMBER_ROLE)
@@ -38,7 +38,7 @@ export function* presentGroup(context: ReadContext, group: Group): Resumable<Gro
   const granted = yield* takeInSlices(assignedRoles(records, group), FIRST)
   return {
     ...presentGroupKeys(records, group.instance),
-    // The role that makes its members comes first, and does not count.
+    // The `member` role of the group is listed first and is not counted.
     assigned_roles: [
       ...(memberRole ? [named(group.type.key, group.instance.key, MEMBER_ROLE)] : []),
       ...granted.map(({ type, object, role }) => named(type.key, object.key, role.key)),

@@ -1,8 +1,10 @@
 /**
- * The relations the groups API makes (native.md C.4): one per (group type, role) granted on a type, so that a
- * tuple carries exactly one role and grants never leak into each other; one per group type for nesting. Each
- * comes with the derivation entry that gives it its meaning, and both go when the last tuple does (native.md
- * C.5).
+ * Relations that the groups API creates (native.md C.4). There is one relation per (group type, role) that is
+ * granted on a
+ * type, so that a tuple grants exactly one role. There is one relation per group type for nesting. Each
+ * relation is
+ * created with the derivation entry that gives it its meaning. Both are removed with the last tuple
+ * (native.md C.5).
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
@@ -20,9 +22,9 @@ import type { DerivationRecord, GroupUse, RelationRecord, RoleRecord, TypeRecord
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { MEMBER_ROLE } from './group-lookup.ts'
 
-/** Dead tuples of a relation that are passed over to find a live one: about a millisecond. */
+/** Maximum number of dead tuples to skip when searching for a live one: about a millisecond. */
 const DEAD_TUPLES_MAX = 256
-/** Room for `_` and a number after a key that is taken. */
+/** Space for `_` and a number after a key that is in use. */
 const SUFFIX_LENGTH = 6
 
 /** The relations by which groups of `groupType` are granted roles, on any type. */
@@ -32,7 +34,10 @@ export function* grantRelations(records: RecordReader, groupType: TypeRecord): I
   }
 }
 
-/** The relation that grants `role` of `objectType` to groups of `groupType`, if there is one with that meaning. */
+/**
+ * The relation that grants `role` of `objectType` to groups of `groupType`, if it exists and still has that
+ * meaning.
+ */
 export function findGrantRelation(
   records: RecordReader,
   groupType: TypeRecord,
@@ -43,7 +48,7 @@ export function findGrantRelation(
   return relation && isStanding(relation, groupType, role) ? relation : null
 }
 
-/** The relation by which groups of a type contain each other, if there is one with that meaning. */
+/** The nesting relation of a group type, if it exists and still has that meaning. */
 export function findNestingRelation(records: RecordReader, groupType: TypeRecord): RelationRecord | null {
   const relation = madeForNesting(records, groupType)
   return relation && isStanding(relation, groupType, findRole(records, groupType, MEMBER_ROLE))
@@ -95,8 +100,9 @@ function madeForNesting(records: RecordReader, groupType: TypeRecord): RelationR
 }
 
 /**
- * Whether the role for which the relation was made still derives from `member` over it, so that its tuples still mean what
- * they were made for.
+ * Whether the role for which the relation was created is still derived from `member` over it. Only then do
+ * its tuples have
+ * their original meaning.
  */
 export function isStanding(
   relation: RelationRecord,
@@ -107,13 +113,17 @@ export function isStanding(
 }
 
 /**
- * Removes a relation whose entry somebody has removed, with the grants that ended thereby. A new entry over it, made for a
- * new grant, would bring them all back (native.md C.4, D-40). If somebody else derives over the relation, it
- * belongs to them from now on.
+ * Removes a relation whose derivation entry was removed by a caller, with the grants that thereby lost their
+ * effect. A new
+ * entry for a new grant would restore all of them (native.md C.4, D-40). If a caller has defined other
+ * derivations over
+ * the relation, it becomes an ordinary relation.
  */
 function* giveUp(context: WriteContext, relation: RelationRecord, objectType: TypeRecord): Resumable<void> {
   const { records } = context
-  // Read before the first stop: whoever begins to derive over it meanwhile writes it, and this command runs again.
+  // Required before the first stop: a command that adds a derivation over it concurrently writes it, and this
+  // command runs
+  // again.
   records.requireUnchanged(relation)
   let looks = 0
   for (const role of records.list('role', lists.rolesOfType(objectType.id))) {
@@ -126,8 +136,9 @@ function* giveUp(context: WriteContext, relation: RelationRecord, objectType: Ty
 }
 
 /**
- * Adds a relation. A key that is taken gets `_2`, `_3`, … (native.md D-37); a key that would be too long is
- * cut first.
+ * Adds a relation. If the key is in use, `_2`, `_3`, … is appended (native.md D-37); a key that would be too
+ * long is cut
+ * first.
  */
 function addGroupRelation(
   context: WriteContext,
@@ -152,7 +163,7 @@ function addGroupRelation(
   return added
 }
 
-/** "Whoever holds `member` on the subject of `relation` holds `role` on its object." */
+/** The entry "users who hold `member` on the subject of `relation` hold `role` on its object". */
 export function memberDerivation(groupType: TypeRecord, relation: RelationRecord): DerivationRecord {
   return { role: MEMBER_ROLE, onType: groupType.key, relation: relation.key, guarded: false }
 }
@@ -161,7 +172,7 @@ function hasDerivation(role: RoleRecord, entry: DerivationRecord): boolean {
   return role.grantedTo.entries.some(other => isSameDerivation(other, entry))
 }
 
-/** Adds the entry to the role unless it is there. */
+/** Adds the entry to the role unless it exists. */
 export function ensureDerivation(
   context: WriteContext,
   type: TypeRecord,
@@ -175,7 +186,8 @@ export function ensureDerivation(
   const source = sourceType && records.get('role', rowKeys.role(sourceType.id, entry.role))
   const relation = records.get('relation', rowKeys.relation(type.id, entry.relation))
   assert(source && relation, 'an entry names a role and a relation that are there')
-  // Read again, since a role may derive from itself. A removal of either role that is under way must run again.
+  // Both become requirements, because a role can be derived from itself. A concurrent removal of either must
+  // run again.
   records.touch(source)
   records.touch(relation)
   const entries = [...role.grantedTo.entries, entry]
@@ -183,8 +195,10 @@ export function ensureDerivation(
 }
 
 /**
- * Whether what a draft takes away may be the last that a relation made by the groups API was needed for: a tuple, or an entry that
- * somebody else derives by. Seen in its rows, whichever command wrote them. O(facts, purges and roles that it has met), with a stop
+ * Whether a draft may have removed the last use of a relation that the groups API created: a tuple, or a
+ * derivation entry of
+ * a caller. Determined from the changed rows, for all commands. O(facts, purges and roles that it has read),
+ * with a stop
  * after each role.
  */
 export function* mayLeaveRelationsUnused(records: Draft): Resumable<boolean> {
@@ -197,8 +211,9 @@ export function* mayLeaveRelationsUnused(records: Draft): Resumable<boolean> {
 }
 
 /**
- * The ids of the relations made by the groups API that nobody needs any more, with a stop after each that is looked at. O(group
- * relations × roles of their types).
+ * The ids of unused relations that the groups API created, with a stop after each relation. O(group relations
+ * × roles of
+ * their types).
  */
 export function* unusedGroupRelations(records: RecordReader): Resumable<string[]> {
   const unused: string[] = []
@@ -210,8 +225,9 @@ export function* unusedGroupRelations(records: RecordReader): Resumable<string[]
 }
 
 /**
- * Whether the relation has no tuples, and no derivation entries that somebody else has put on it (native.md
- * C.5: "unchanged").
+ * Whether the relation has no tuples, and no derivation entries that callers have defined over it (native.md
+ * C.5:
+ * "unchanged").
  */
 function isUnused(records: RecordReader, relation: RelationRecord): boolean {
   if (relation.groupUse === null || hasTuples(records, relation)) return false
@@ -223,7 +239,9 @@ function isUnused(records: RecordReader, relation: RelationRecord): boolean {
   return true
 }
 
-/** After very many dead tuples none is looked for any more: the relation is looked at again when they have been purged. */
+/**
+ * After many dead tuples, assumes that there is a live one. The relation is checked again after the purge.
+ */
 function hasTuples(records: RecordReader, relation: RelationRecord): boolean {
   let dead = 0
   for (const { isDead } of records.foundIn('tuple', [lists.tuplesOver(relation.id)])) {
@@ -232,7 +250,7 @@ function hasTuples(records: RecordReader, relation: RelationRecord): boolean {
   return false
 }
 
-/** Whether the groups API put the entry there, with the relation. */
+/** Whether the groups API created the entry, with the relation. */
 function isOwnEntry(
   records: RecordReader,
   { relation, role, entry }: { relation: RelationRecord; role: RoleRecord; entry: DerivationRecord },
@@ -244,10 +262,12 @@ function isOwnEntry(
 }
 
 /**
- * First step of the removal of a group relation without tuples (native.md C.5): marks it. Counts of lists are
- * no requirement of a commit, so a tuple may appear between the count and the commit. But a command that adds
- * a tuple requires the relation to be unwritten: it runs again after the mark and removes the mark. So the
- * second step requires the mark.
+ * First step of removing a group relation without tuples (native.md C.5): marks it. Counts of lists are not a
+ * requirement
+ * of a commit, so a tuple can be added between the count and the commit. But a command that adds a tuple
+ * requires the
+ * relation to be unwritten. It therefore runs again after the mark and removes it, and the second step
+ * requires the mark.
  */
 export function retireRelation(context: WriteContext, relationId: string): void {
   const relation = context.records.byId('relation', relationId)
@@ -255,7 +275,7 @@ export function retireRelation(context: WriteContext, relationId: string): void 
   context.records.put({ ...relation, retiring: true })
 }
 
-/** Second step: removes the relation, if it is still marked and unused, with the entries that refer to it. */
+/** Second step: removes the relation with the entries that refer to it, if it is still marked and unused. */
 export function removeRetiredRelation(context: WriteContext, relationId: string): void {
   const { records } = context
   const relation = records.byId('relation', relationId)

@@ -1,5 +1,7 @@
 /**
- * Roles granted to a group on an instance (native.md B.3, C.3, C.4): a tuple over the relation of that role.
+ * Roles that are granted to a group on an instance (native.md B.3, C.3, C.4). Each grant is a tuple over the
+ * relation of
+ * that role.
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import {
@@ -48,7 +50,8 @@ export function* addGroupRole(
   const object = wanted.place.record ?? addInstance(context, { type, key: wanted.place.key, tenant })
   tenantOfInstance(context, object, tenant)
   ensureMemberRole(context, group.type)
-  // The role `member` of a group may itself be granted: the role is read again, since what is made here may write it.
+  // The granted role can be the `member` role of a group itself. It is read again, because the calls below
+  // may write it.
   const present = () => requireRole(context.records, type, role.key)
   const relation = yield* ensureGrantRelation(context, group.type, type, present())
   ensureDerivation(context, type, present(), memberDerivation(group.type, relation))
@@ -66,7 +69,7 @@ export function removeGroupRole(
   const { group, type, role, place, tenant } = resolveGrant(context, input)
   const missing = () =>
     new AuthzError('NOT_FOUND', `the group does not have role ${JSON.stringify(role.key)} there`)
-  // What does not exist is answered before what does not fit (native.md D-38).
+  // Missing entities are reported before mismatches (native.md D-38).
   if (!place.record) throw missing()
   tenantOfInstance(context, group.instance, tenant)
   tenantOfInstance(context, place.record, tenant)
@@ -77,7 +80,7 @@ export function removeGroupRole(
   removeTuple(context, tuple, parts)
 }
 
-/** Everything that a grant names. The caller checks that all of it is of one tenant. */
+/** All entities that a grant names. The caller checks that they belong to the same tenant. */
 function resolveGrant(
   context: WriteContext,
   input: { readonly params: GroupParams; readonly body: GroupRoleRemoval },
@@ -94,7 +97,7 @@ function resolveGrant(
 /** The instance by bare key, by `type:key` of that type, or by id (native.md 0.5). */
 function locateObject(records: RecordReader, type: TypeRecord, reference: string): NamedInstance {
   const asKey = () => locateInstanceOf(records, type, reference)
-  // With its type in front a name may be longer than keys are.
+  // A name with a type prefix can be longer than a key.
   const bare = isLongKey(reference) ? asKey() : null
   if (bare?.record) return bare
   const named = parseInstanceReference(reference)
@@ -103,7 +106,10 @@ function locateObject(records: RecordReader, type: TypeRecord, reference: string
   return byId?.typeId === type.id ? { record: byId, type, key: byId.key } : (bare ?? asKey())
 }
 
-/** A name of an instance of another type, by that type or by id, is no key of a new one. */
+/**
+ * Throws `INVALID_INPUT` if the reference names an instance of another type: it must not become the key of a
+ * new one.
+ */
 function requireNoOther(records: RecordReader, type: TypeRecord, reference: string): void {
   const named = parseInstanceReference(reference)
   const byId = records.byReference('instance', reference)

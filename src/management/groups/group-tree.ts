@@ -1,4 +1,4 @@
-/** Where groups stand among each other, for trees of them: what is above one, what is below it, and how many are its members. */
+/** Positions of groups in the tree of nested groups: parents, children and numbers of members. */
 import { findRole } from '#management/commands/lookups.ts'
 import type { Page } from '#management/commands/paging.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
@@ -10,15 +10,15 @@ import type { ListName } from '#store/view.ts'
 import { MEMBER_ROLE, typeOfInstance } from './group-lookup.ts'
 import { findNestingRelation } from './group-relations.ts'
 
-/** What makes groups of a type members of each other, as far as it is there. */
+/** The relation and role that connect the groups of a type, as far as they exist. */
 interface Ties {
   readonly nesting: RelationRecord | null
   readonly member: RoleRecord | null
-  /** Whether every instance of the type is a group, so that what is linked need not be read. */
+  /** Whether every instance of the type is a group, so that linked instances need not be read. */
   readonly isAllGroups: boolean
 }
 
-/** What is shown of a group beside what it is. */
+/** The fields about the position of a group. */
 export type Place = Pick<GroupRecord, 'users_count' | 'has_children'>
 
 export class GroupTree {
@@ -31,7 +31,7 @@ export class GroupTree {
     this.#records = records
   }
 
-  /** A group that was removed since it was found has nothing any more. */
+  /** The position of a group; zero and false if it was removed in the meantime. */
   *placeOf(groupId: string): Resumable<Place> {
     const group = this.#records.byId('instance', groupId)
     if (group === null) return { users_count: 0, has_children: false }
@@ -46,7 +46,7 @@ export class GroupTree {
     }
   }
 
-  /** Whether the group is in another one. O(1), and O(what awaits its purge). */
+  /** Whether the group is in another one. O(1) + O(rows that wait for their purge). */
   *isNested(group: InstanceRecord): Resumable<boolean> {
     const { nesting } = this.#tiesOf(group)
     if (nesting === null) return false
@@ -54,7 +54,10 @@ export class GroupTree {
     return yield* this.#hasGroup(group, above, ({ objectId }) => objectId)
   }
 
-  /** Callers may link instances that are no groups by the same relation, so that a count says too little. */
+  /**
+   * The count of the list is not sufficient, because callers can link instances that are not groups by the
+   * same relation.
+   */
   *#hasGroup(
     group: InstanceRecord,
     list: ListName,
@@ -91,7 +94,7 @@ export class GroupTree {
   }
 }
 
-/** The page with the place of each of its groups. */
+/** The page with the position of each of its groups. */
 export function* withPlaces<Item extends { readonly id: string }>(
   records: RecordReader,
   page: Page<Item>,

@@ -1,7 +1,9 @@
 /**
- * Groups (native.md B.3, C.3): instances of a group type, in one tenant, whose members are those who hold the
- * role `member` on them. Here they are made, shown, listed and removed; members, roles and nesting have their
- * own files.
+ * Groups (native.md B.3, C.3): instances of a group type, in one tenant. The members of a group are the users
+ * who hold the
+ * role `member` on it. This file creates, reads, lists and removes groups; members, roles and nesting have
+ * separate
+ * files.
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { tenantFilter, typeFilter } from '#management/commands/fact-filters.ts'
@@ -56,7 +58,7 @@ export function* createGroup(
   return yield* presentGroup(context, { instance, type })
 }
 
-/** The type and bare key a body names; `type:key` sets the type, or must agree with it. */
+/** The type and bare key that a body names. `type:key` sets the type, or must agree with it. */
 function groupNameOf(body: GroupCreate): { readonly type: string; readonly key: string } {
   const wantedType = body.group_resource_type_key ?? undefined
   const named = parseInstanceReference(body.group_instance_key)
@@ -86,7 +88,7 @@ export function* getGroupRecord(
   return { ...presentGroupKeys(records, instance), ...(yield* new GroupTree(records).placeOf(instance.id)) }
 }
 
-/** Removes the group, with everything tied to it, from decisions and lists at once (native.md C.5). */
+/** Removes the group, with all its dependents, from decisions and lists immediately (native.md C.5). */
 export function deleteGroup(
   context: WriteContext,
   input: { readonly params: { readonly group_instance_key: string } },
@@ -109,7 +111,7 @@ export function* listGroupRecords(
   return arrayOrEnvelope(yield* withPlaces(records, page), hasTotal)
 }
 
-/** Deprecated: whole groups, always as a bare array. */
+/** Deprecated: groups with their lists, always as a bare array. */
 export function* listGroups(
   context: ReadContext,
   input: { readonly query: DeprecatedGroupsQuery },
@@ -119,7 +121,7 @@ export function* listGroups(
   const groups: GroupRead[] = []
   for (const id of page.data) {
     yield
-    // A group that was removed while the others were being shown is left out.
+    // Omits a group that was removed while the others were presented.
     const instance = records.byId('instance', id)
     if (!instance) continue
     groups.push(yield* presentGroup(context, { instance, type: typeOfInstance(records, instance) }))
@@ -127,10 +129,13 @@ export function* listGroups(
   return groups
 }
 
-/** `membership`: of the user whose groups are listed. */
+/** `membership`: the membership of the user whose groups are listed. */
 type Present<Item> = (group: InstanceRecord, membership: AssignmentRecord | null) => Item
 
-/** A filter by something unknown matches nothing. The first filter chooses the list, the others narrow it. */
+/**
+ * A filter by an unknown reference matches nothing. The filter with the fewest rows supplies the list, the
+ * others narrow it.
+ */
 function* pageOfGroups<Item>(
   records: RecordReader,
   query: GroupsQuery & { readonly hasTotal?: boolean },
@@ -159,7 +164,7 @@ function* pageOfGroups<Item>(
   })
 }
 
-/** The groups of a user. O(types of groups, groups of the user). */
+/** The groups of a user. O(types of groups + groups of the user). */
 function* pageOfGroupsOf<Item>(
   records: RecordReader,
   reference: string,
@@ -181,7 +186,7 @@ function* pageOfGroupsOf<Item>(
     kind: 'assignment',
     lists: user ? roles.map(({ id }) => lists.heldRole(id, user.id)) : [],
     paging: query,
-    // Whoever holds the role on an instance that is no group is a member of nothing.
+    // Holding the role on an instance that is not a group is not a membership.
     matches: membership => {
       const group = groupOf(membership)
       if (group?.isGroup !== true || !matchesAll(filters, group)) return false

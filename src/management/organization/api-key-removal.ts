@@ -1,11 +1,12 @@
-/** Removes API keys together with what they open. */
+/** Deletes API keys when their environment or project is deleted. */
 import type { ApiKeyRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { OrganizationWriteContext } from './organization-context.ts'
 
 /**
- * Revokes every key for which `isGone` is true. A key that is being added is not missed: whoever adds one writes the row of
- * what it opens, which the caller removes.
+ * Revokes every key for which `isGone` is true. Keys that are added concurrently are not missed: a command
+ * that adds a key
+ * writes the row of its environment or project, which the caller of this function removes.
  */
 export function removeApiKeys(
   { records }: OrganizationWriteContext,

@@ -1,7 +1,9 @@
 /**
- * API keys: made, listed, fetched, rotated and revoked (native.md B.13, D-35). The organization's keys manage
- * all of them, a project's key those of its environments. A secret is in the answer that makes it; later only
- * an environment's key can be fetched, by the organization.
+ * API keys: create, list, get, rotate and revoke (native.md B.13, D-35). Keys of the organization manage all
+ * keys, a
+ * project's key manages those of its environments. The response that creates a secret contains it. Later,
+ * only the
+ * secret of an environment's key can be read, by a key of the organization.
  */
 import { presentInstant } from '#management/commands/context.ts'
 import { matchesSearch, type Page, pageOfLists } from '#management/commands/paging.ts'
@@ -30,7 +32,7 @@ import {
   requireRoom,
 } from './organization-context.ts'
 
-/** Answers do not show secrets. */
+/** The response contains no secrets. */
 export function* listApiKeys(
   context: OrganizationReadContext,
   input: { readonly query: ApiKeysQuery },
@@ -69,8 +71,9 @@ export function getApiKey(context: OrganizationReadContext, input: { readonly pa
 }
 
 /**
- * The oldest key of an environment, with its secret. Without the secret if that was sealed under another key of the
- * organization, or under none.
+ * The oldest key of an environment, with its secret. Without the secret if that was encrypted with another
+ * key of the
+ * organization, or not stored.
  */
 export function getEnvironmentApiKey(
   context: OrganizationReadContext,
@@ -86,7 +89,11 @@ export function getEnvironmentApiKey(
   throw new AuthzError('NOT_FOUND', 'this environment has no API key: create one')
 }
 
-/** Gives a key a new secret. The secret before stays valid for the overlap. The one before that ends at once. */
+/**
+ * Gives a key a new secret. The previous secret stays valid for the overlap time. The one before that is
+ * revoked
+ * immediately.
+ */
 export function rotateApiKey(
   context: OrganizationWriteContext,
   input: { readonly params: ApiKeyPath; readonly body: ApiKeyRotation | undefined },
@@ -107,7 +114,7 @@ export function rotateApiKey(
   return presentApiKey(context, rotated, secret)
 }
 
-/** Revokes a key, its former secret too. */
+/** Revokes a key, including its former secret. */
 export function deleteApiKey(
   context: OrganizationWriteContext,
   input: { readonly params: ApiKeyPath },
@@ -117,18 +124,18 @@ export function deleteApiKey(
 
 type NewApiKey = Pick<ApiKeyRecord, 'environmentId' | 'projectId' | 'source'> &
   Partial<Pick<ApiKeyRecord, 'name' | 'ownerType'>> & {
-    /** The secret that the operator gives; absent: a fresh one. */
+    /** A secret that the operator configured; absent: a new one. */
     readonly secret?: string
   }
 
-/** Adds a key to what is there. The caller has looked up what it opens. */
+/** Adds a key. The caller has looked up its environment or project. */
 export function addApiKey(
   context: OrganizationWriteContext,
   { secret = context.secrets.newSecret(), ...fields }: NewApiKey,
 ): { readonly key: ApiKeyRecord; readonly secret: string } {
   const { records } = context
   requireRoom(context, records.count(lists.all('api-key')), { what: 'API keys', maximum: API_KEYS_MAX })
-  // A removal of what the key opens must run again if it is under way.
+  // A concurrent removal of that environment or project must run again.
   const opened =
     (fields.environmentId !== null && records.byId('environment', fields.environmentId)) ||
     (fields.projectId !== null && records.byId('project', fields.projectId))
@@ -156,7 +163,7 @@ function makerOf({ records, principal: { keyId } }: OrganizationReadContext): Ke
   return { keyId, name: key?.name ?? null }
 }
 
-/** Keys of projects and of the organization can be had once only. */
+/** The secret of a key of a project or of the organization is shown only once and therefore not stored. */
 function sealedFor(
   { secrets }: OrganizationReadContext,
   key: ApiKeyRecord,
@@ -165,7 +172,10 @@ function sealedFor(
   return key.environmentId === null ? null : secrets.seal(key.id, secret)
 }
 
-/** What a new key is to open, if the caller may decide that. Throws `FORBIDDEN`, `NOT_FOUND` or `INVALID_INPUT`. */
+/**
+ * Scope of a new key, if the caller may create such a key. Throws `FORBIDDEN`, `NOT_FOUND` or
+ * `INVALID_INPUT`.
+ */
 function openedBy(
   context: OrganizationReadContext,
   body: ApiKeyCreate,
@@ -203,7 +213,7 @@ function narrowestOf(body: ApiKeyCreate): ApiKeyObjectType {
   return body.project_id ? 'project' : 'org'
 }
 
-/** Finds a key by id. A key that the caller does not manage does not exist for it. */
+/** Finds a key by id. A key that the caller does not manage is reported as not found. */
 function requireApiKey(context: OrganizationReadContext, reference: string): ApiKeyRecord {
   const id = idFrom(reference)
   const key = id === null ? null : context.records.get('api-key', rowKeys.apiKey(id))
@@ -211,7 +221,7 @@ function requireApiKey(context: OrganizationReadContext, reference: string): Api
   throw new AuthzError('NOT_FOUND', `there is no API key ${JSON.stringify(reference)}`)
 }
 
-/** The operator's key cannot be changed: the next start would bring it back from the settings. */
+/** The operator's key cannot be changed: the next start would restore it from the settings. */
 function requireChangeable(key: ApiKeyRecord): ApiKeyRecord {
   if (key.source !== 'configured') return key
   throw new AuthzError(
@@ -255,7 +265,7 @@ function presentApiKey(context: OrganizationReadContext, key: ApiKeyRecord, secr
       former.validUntil > context.now && { former_secret_valid_until: presentInstant(former.validUntil) }),
     created_at: presentInstant(key.createdAt),
     ...(createdBy && { created_by: { api_key_id: createdBy.keyId, name: createdBy.name } }),
-    // The ten minutes may have begun before there was the key.
+    // The recorded time is rounded down to ten minutes and can precede the creation of the key.
     last_used_at: lastUsedAt === 0 ? null : presentInstant(Math.max(lastUsedAt, key.createdAt)),
   }
 }

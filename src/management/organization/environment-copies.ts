@@ -1,10 +1,13 @@
 /**
- * What is asked of an environment from outside it: how much is in it, and a copy of it (native.md B.13). A
- * copy takes the schema along, not the facts; these belong to whoever lives in the environment.
+ * Operations of the organization that read an environment: its statistics, and copies of it (native.md B.13).
+ * A copy
+ * contains the schema, not the facts, because these belong to the tenants of the environment.
  *
- * A new environment is hidden until its copy is whole: nobody can name it, and a crash on the way leaves nothing that
- * stays, since the next start removes it (`Organization.bootstrap`). It is filled in several commits. Into an existing one everything goes
- * in one commit, so the limit of rows of a commit applies.
+ * A new environment is hidden until its copy is complete: no path can name it. After a crash, the next start
+ * removes it
+ * (`Organization.bootstrap`). It is filled in several commits. A copy into an existing environment is one
+ * commit, so the
+ * row limit of a commit applies.
  */
 import type { AuditCaller, AuditedCall } from '#management/commands/audit.ts'
 import type { Answered } from '#management/commands/commit-draft.ts'
@@ -29,13 +32,13 @@ import type { OpenEnvironments } from './open-environments.ts'
 import type { OrganizationWriteContext } from './organization-context.ts'
 import type { OrganizationService } from './organization-service.ts'
 
-/** An answer about the organization and an environment, with the state of each. */
+/** A response about the organization and an environment, with the revision of each. */
 interface AnsweredTwice<Answer> {
   readonly answer: Answer
   readonly revisions: readonly [organization: Revision, environment: Revision]
 }
 
-/** Rules in one commit of a copy. */
+/** Maximum number of rules in one commit of a copy. */
 const RULES_A_COMMIT = 10_000
 const WITHOUT_SETS = { conditionSets: [], rules: [], proxyConfigs: [] } as const
 
@@ -49,7 +52,7 @@ export class EnvironmentCopies {
   readonly #environments: OpenEnvironments
   readonly #onFault: (error: unknown) => void
 
-  /** `onFault` is told why a failed copy could not be removed at once. */
+  /** `onFault` receives the error if a failed copy could not be removed immediately. */
   constructor(
     organization: OrganizationService,
     environments: OpenEnvironments,
@@ -73,8 +76,11 @@ export class EnvironmentCopies {
   }
 
   /**
-   * Throws `DUPLICATE_ENTITY` when the new environment's key is taken, or when an existing one has something by the same key
-   * that is not to be overwritten; `NOT_FOUND` when the part that is copied needs something that is not.
+   * Throws `DUPLICATE_ENTITY` if the key of the new environment is in use, or if the existing environment has
+   * a part with
+   * the same key that must not be overwritten. Throws `NOT_FOUND` if the copied part references a part that
+   * neither the
+   * copy nor the target contains.
    */
   async copyEnvironment(
     principal: Principal,
@@ -125,19 +131,20 @@ export class EnvironmentCopies {
       readonly call: AuditedCall
     },
   ): Promise<AnsweredTwice<Environment>> {
-    // As the path names it: an id could be the key of another environment.
+    // Uses the project reference of the path, because a project's id could be the key of another project.
     const input = { params: { proj_id: target.proj_id }, body: target.body }
     const made = await this.#organization.commit(
       principal,
       context => addEnvironment(context, input, { isBeingCopied: true }),
-      // Nobody sees the environment yet. The audit log notes when it is shown.
+      // No client sees the environment yet. The audit log records the operation when the environment becomes
+      // visible.
       null,
     )
     const { id } = made.answer
     const [first, ...others] = commitsOf(target.copy)
     try {
       let copied = await this.#serviceOf(id).execute('importSchema', first, target.call)
-      // The log has one entry for all of them.
+      // The audit log has one entry for all commits.
       for (const copy of others) copied = await this.#serviceOf(id).execute('importSchema', copy)
       const closure = this.#environments.closureOf(id)
       if (closure) throw environmentClosed(closure.reason)
@@ -148,7 +155,7 @@ export class EnvironmentCopies {
     }
   }
 
-  /** Removes a copy that failed, or leaves it to the next start. False when it is gone already. */
+  /** Removes a failed copy, or leaves that to the next start. Returns false if it no longer exists. */
   async #discard(principal: Principal, id: string): Promise<boolean> {
     const discard = (context: OrganizationWriteContext): boolean => {
       const environment = context.records.byId('environment', id)
@@ -188,8 +195,9 @@ export class EnvironmentCopies {
 }
 
 /**
- * A copy as several, in an order in which each part names only earlier ones. One commit might not hold all rows of a schema. No client sees
- * the environment before the last of them.
+ * Splits a copy into several commits, ordered so that each part references only earlier ones. One commit
+ * might not hold
+ * all rows of a schema. No client sees the environment before the last of them.
  */
 function commitsOf({ schema, conflictStrategy }: SchemaImport): [SchemaImport, ...SchemaImport[]] {
   const { conditionSets, rules, proxyConfigs } = schema

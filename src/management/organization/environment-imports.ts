@@ -1,13 +1,22 @@
 /**
- * Puts the content of a file in place of an environment's, as a whole. A new environment is made for it, which nobody can name:
+ * Replaces the whole content of an environment by the content of a file. The content is loaded into a new,
+ * hidden
+ * environment that no path can name:
  *
- *     add, hidden, not open ─► fill its store ─► open it: its index is loaded ─► copy the audit log ─► exchange ─► drop the old one
+ *     add, hidden, not open ─► fill its store ─► open it: its index is loaded
+ *         ─► copy the audit log ─► exchange ─► drop the old environment
  *
- * The exchange is one commit of the organization: the new environment takes over key, name and API keys of the old one, which is
- * removed. Until then the old one decides and takes changes; what ends on the way, also by a crash, leaves it as it is, and
- * what was made is removed (`Organization.bootstrap`). Just before, changes are refused for a moment, so that none is lost that
- * was answered; by this node only, which is why callers keep from writing where there are several (`docs/redis.md`). The new
- * environment has an id of its own.
+ * The exchange is one commit of the organization: the new environment takes over key, name and API keys of
+ * the old one,
+ * which is removed. Until then, the old environment makes decisions and accepts changes. If the import fails
+ * or the
+ * process crashes, the old environment stays unchanged, and the hidden one is removed
+ * (`Organization.bootstrap`).
+ * Directly before the exchange, changes are rejected for a moment, so that no acknowledged change is lost.
+ * This applies
+ * only to this node; with several nodes, clients must not write during an import (`docs/redis.md`). The new
+ * environment
+ * has a different id.
  */
 import type { AuditCaller, AuditedCall } from '#management/commands/audit.ts'
 import type { Answered } from '#management/commands/commit-draft.ts'
@@ -30,10 +39,10 @@ import type { OrganizationService } from './organization-service.ts'
 
 export interface ImportInput {
   readonly environment: ManagedEnvironment
-  /** Null where nothing of the environment can be read: then there is no audit log to copy, and no change to hold back. */
+  /** Null if the environment cannot be read: then there is no audit log to copy, and no change to reject. */
   readonly service: EnvironmentService | null
   readonly body: PieceSource
-  /** Whether the environment may hold anything. Otherwise it must hold only what a new environment has. */
+  /** Whether the environment may have content. Otherwise it must be as empty as a new environment. */
   readonly replaces: boolean
   readonly caller: AuditCaller
   /** The environment as the path names it. */
@@ -44,7 +53,7 @@ export class EnvironmentImports {
   readonly #organization: OrganizationService
   readonly #environments: OpenEnvironments
   readonly #loader: ContentLoader
-  /** Removes what the store holds of an environment. Safe to repeat. */
+  /** Deletes the stored data of an environment. Idempotent. */
   readonly #drop: (environmentId: string) => Promise<void>
   readonly #onFault: (error: unknown) => void
 
@@ -53,7 +62,7 @@ export class EnvironmentImports {
     readonly environments: OpenEnvironments
     readonly loader: ContentLoader
     readonly drop: (environmentId: string) => Promise<void>
-    /** Told why the leftovers of a failed import could not be removed at once. */
+    /** Receives the error if the data of a failed import could not be removed immediately. */
     readonly onFault: (error: unknown) => void
   }) {
     this.#organization = options.organization
@@ -64,15 +73,18 @@ export class EnvironmentImports {
   }
 
   /**
-   * Throws `DUPLICATE_ENTITY` when there is something and it is not to be replaced, `NOT_FOUND` when the environment goes
-   * meanwhile, `REVISION_CONFLICT` when another import takes its place, and what the loader throws.
+   * Throws `DUPLICATE_ENTITY` if the environment has content that must not be replaced, `NOT_FOUND` if the
+   * environment
+   * is removed concurrently, `REVISION_CONFLICT` if another import replaces it first, and all errors of the
+   * loader.
    */
   async importContent(input: ImportInput): Promise<Answered<ImportResult>> {
     const { environment, service, body, replaces, caller, params } = input
     if (!replaces) await requireEmpty(readable(service, environment))
     const { organizationId, environmentId } = environment.scope
-    // The caller's rights were checked when the environment was found. The changes of keys and rows are made by the
-    // organization.
+    // The caller's permission was checked when the environment was resolved. The changes of keys and rows
+    // need the
+    // permissions of the organization.
     const principal = { kind: 'organization', organizationId, keyId: caller.keyId } as const
     const { id, place } = await this.#addHidden(principal, environmentId)
     try {
@@ -80,7 +92,7 @@ export class EnvironmentImports {
       const opened = await this.#open(principal, id)
       const auditTransfer = service && opened.auditTransferFrom(service)
       await auditTransfer?.run()
-      // The same name stands for another environment from now on.
+      // The same name refers to another environment from now on.
       const told = { ...params, environment_id: id, replaced_environment_id: environmentId }
       const asked = { params: told, query: { replace: replaces } }
       const call = { ...caller, operation: 'importContent', input: asked }
@@ -93,7 +105,7 @@ export class EnvironmentImports {
     }
   }
 
-  /** `place` is the row of the environment that has the name of the one to be replaced. */
+  /** `place` is the row key of the name of the environment to be replaced. */
   async #addHidden(
     principal: Principal,
     replacedId: string,
@@ -103,7 +115,7 @@ export class EnvironmentImports {
       if (!replaced) throw gone()
       const id = context.newId()
       const times = { createdAt: context.now, updatedAt: context.now }
-      // To everybody else it looks like a copy under way, with a key that nobody asks for.
+      // For all other code, it looks like a running copy, with a key that no client uses.
       const hidden = { isBeingCopied: true, isBeingLoaded: true, isBegun: false }
       context.records.put({ ...replaced, id, key: `import-${id}`, ...hidden, ...times })
       return { id, place: rowKeys.environment(replaced.projectId, replaced.key) }
@@ -118,7 +130,7 @@ export class EnvironmentImports {
       if (!hidden) throw gone()
       context.records.put({ ...hidden, isBeingLoaded: false })
     })
-    // The old content stays, rather than content that cannot be decided on.
+    // If the new content cannot be loaded into an index, the old content stays.
     const closure = this.#environments.closureOf(id)
     if (closure) throw replacementClosed(closure)
     const service = this.#environments.serviceOf(id)
@@ -163,7 +175,8 @@ export class EnvironmentImports {
   }
 
   /**
-   * Removes a new environment that did not take the place, unless that is done already, or leaves it to the next start.
+   * Removes a new environment that was not exchanged, unless it is already removed, or leaves that to the
+   * next start.
    * Returns whether another environment has the name of the one that was to be replaced.
    */
   async #discard(
@@ -178,14 +191,17 @@ export class EnvironmentImports {
       return !records.byId('environment', replaced) && records.get('environment', place) !== null
     }
     const discarded = await this.#organization.commit(principal, discard).catch(this.#onFault)
-    // A store that was filled and never opened is known to the store alone; another node may have handled the note before
-    // this one could read it. An open environment goes with its record, and stays if the exchange went through after all.
+    // A store that was filled and never opened is unknown to the open environments; another node may have
+    // processed its
+    // removal record before this one could read it. An open environment is removed with its record, and stays
+    // if the
+    // exchange was committed after all.
     if (!this.#environments.serviceOf(id)) await this.#drop(id).catch(this.#onFault)
     return discarded?.answer === true
   }
 }
 
-/** The new environment with the names under which everybody knows the old one. */
+/** The new environment with the names of the old one. */
 function withoutTraces(hidden: EnvironmentRecord, replaced: EnvironmentRecord): EnvironmentRecord {
   return {
     ...replaced,
@@ -197,13 +213,13 @@ function withoutTraces(hidden: EnvironmentRecord, replaced: EnvironmentRecord): 
   }
 }
 
-/** Throws `ENVIRONMENT_CLOSED` where the content cannot be read. */
+/** Throws `ENVIRONMENT_CLOSED` if the content cannot be read. */
 function readable(service: EnvironmentService | null, { closure }: ManagedEnvironment): EnvironmentService {
   if (service) return service
   throw environmentClosed(closure?.reason ?? 'it is not open')
 }
 
-/** Throws `DUPLICATE_ENTITY` when the environment holds more than a new one. */
+/** Throws `DUPLICATE_ENTITY` if the environment has more content than a new one. */
 async function requireEmpty(service: EnvironmentService): Promise<void> {
   const { answer: counts } = await service.execute('countEnvironment', undefined)
   const { roles, users, policies, resources, tenants, condition_sets: sets } = counts
@@ -215,7 +231,7 @@ async function requireEmpty(service: EnvironmentService): Promise<void> {
   )
 }
 
-/** Whether the error is one of an environment that is being removed, or was. */
+/** Whether the error is typical of an environment that is being removed or was removed. */
 function isOfWhatIsGone(error: unknown): boolean {
   return error instanceof AuthzError && (error.code === 'NOT_FOUND' || error.code === 'STORE_CLOSED')
 }

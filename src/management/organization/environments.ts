@@ -1,6 +1,6 @@
 /**
- * Environments as the organization knows them (native.md B.13). Their content is in stores of their own,
- * which `open-environments.ts` opens and removes.
+ * Environments in the organization's records (native.md B.13). Their content is in separate stores, which
+ * `open-environments.ts` opens and removes.
  */
 import { presentInstant, presentTimes } from '#management/commands/context.ts'
 import { pageOfLists } from '#management/commands/paging.ts'
@@ -55,7 +55,7 @@ export function createEnvironment(
   return presentEnvironment(context, addEnvironment(context, input, { isBeingCopied: false }))
 }
 
-/** Adds an environment with a first key, which the organization's key can fetch. */
+/** Adds an environment with a first API key, which a key of the organization can read. */
 export function addEnvironment(
   context: OrganizationWriteContext,
   input: { readonly params: ProjectPath; readonly body: EnvironmentCreate },
@@ -72,7 +72,7 @@ export function addEnvironment(
   }
   const limit = { what: 'environments', maximum: ENVIRONMENTS_MAX }
   requireRoom(context, records.count(lists.all('environment')), limit)
-  // A removal of the project that is under way must run again.
+  // A concurrent removal of the project must run again.
   records.touch(project)
   const environment: EnvironmentRecord = {
     kind: 'environment',
@@ -102,7 +102,7 @@ export function getEnvironment(
   return withEmail(presentEnvironment(context, environmentAt(context, input.params)))
 }
 
-/** Each given field replaces the old value whole; null clears it. */
+/** Each given field replaces the whole old value; null clears it. */
 export function updateEnvironment(
   context: OrganizationWriteContext,
   input: { readonly params: EnvironmentPath; readonly body: EnvironmentUpdate },
@@ -130,14 +130,15 @@ export function deleteEnvironment(
 }
 
 /**
- * Whether a copy has been under way for so long that the node that makes it must have ended. If it has not, it finds its
- * environment removed, and tells its caller.
+ * Whether a copy has been running for so long that the node that makes it must have stopped. If that node is
+ * still
+ * running, it finds the environment removed and returns an error.
  */
 export function isAbandonedCopy({ now }: OrganizationReadContext, environment: EnvironmentRecord): boolean {
   return environment.isBeingCopied && environment.createdAt + COPY_MS_MAX < now
 }
 
-/** Removes an environment and its keys, and leaves a note that its data is to be removed. */
+/** Removes an environment and its keys, and adds a record that its data must be deleted. */
 export function removeEnvironment(context: OrganizationWriteContext, environment: EnvironmentRecord): void {
   const { records } = context
   records.delete(environment)
@@ -149,7 +150,7 @@ function withEmail(environment: Environment): EnvironmentWithEmail {
   return { ...environment, email_configuration: null }
 }
 
-/** The environment a path names. */
+/** The environment that a path names. */
 export function environmentAt(context: OrganizationReadContext, path: EnvironmentPath): EnvironmentRecord {
   return requireEnvironment(context, requireProject(context, path.proj_id), path.env_id)
 }

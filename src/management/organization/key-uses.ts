@@ -1,19 +1,23 @@
 /**
- * When keys were last used, to ten minutes. A use costs its thread a look at a flag; the first one of ten minutes is told to the main
- * thread, which keeps it here: no more than one moment a key. What is news goes into the rows of keys now and then, all in one
- * commit, and so to the other nodes. The later one wins. What was not written when a process ends is lost.
+ * Records when API keys were last used, with a precision of ten minutes. A use costs its thread one check of
+ * a flag. The
+ * first use in each ten minutes is reported to the main thread, which stores one time per key here. Unsaved
+ * times are
+ * written into the rows of the keys from time to time, in one commit, and so reach the other nodes. The
+ * latest time
+ * wins. Unsaved times are lost when a process ends.
  */
 import type { Instant } from '#model/records.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
 import { isForLater } from '#management/commands/later.ts'
 import type { Organization } from './organization.ts'
 
-/** How often what is news is written. */
+/** Interval of writing unsaved times. */
 const WRITE_EVERY_MS = 300_000
 
 export class KeyUses {
   readonly #now: () => number
-  /** What is not in the rows yet, by the key's id. */
+  /** Times that are not in the rows yet, by key id. */
   readonly #heard = new Map<string, Instant>()
   #writing: NodeJS.Timeout | undefined
 
@@ -21,16 +25,19 @@ export class KeyUses {
     this.#now = now
   }
 
-  /** A thread has let somebody in with that key. */
+  /** Records that a thread has accepted the key. */
   note(keyId: string): void {
     const now = this.#now()
     this.#heard.set(keyId, now - (now % KEY_USE_GRAIN_MS))
   }
 
-  /** What this process has heard of the key and not written yet. */
+  /** Last use that this process has recorded and not saved yet; null if none. */
   readonly lastUseOf = (keyId: string): Instant | null => this.#heard.get(keyId) ?? null
 
-  /** Writes now and then, until it is closed. `mayWrite`: whether the organization can be written at present. */
+  /**
+   * Starts saving periodically, until `close`. `mayWrite`: whether the organization's store accepts writes at
+   * present.
+   */
   begin(
     organization: Organization,
     { mayWrite, onFault }: { readonly mayWrite: () => boolean; readonly onFault: (error: unknown) => void },
@@ -45,7 +52,7 @@ export class KeyUses {
     clearInterval(this.#writing)
   }
 
-  /** Writes what is news. Where the store cannot take it, it is kept for the next time. */
+  /** Saves the recorded times. If the store does not accept commits, they are kept for the next time. */
   async write(organization: Organization): Promise<void> {
     const heard = new Map(this.#heard)
     if (heard.size === 0) return
@@ -55,7 +62,7 @@ export class KeyUses {
       if (!isForLater(error)) throw error
       return
     }
-    // Not what came meanwhile.
+    // Keeps times that were recorded during the commit.
     for (const [keyId, at] of heard) if (this.#heard.get(keyId) === at) this.#heard.delete(keyId)
   }
 }

@@ -1,10 +1,13 @@
 /**
- * Keeps the open environments, and the keys that open them, level with what the organization says there is. It is told of
- * every change of the organization, whichever node made it, and compares the two. Whoever changes the organization waits
- * for that (`Replica`). So a start, a creation here and a creation elsewhere are the same.
+ * Keeps the open environments and the accepted API keys in sync with the organization's records. After every
+ * change of the
+ * organization, by any node, it compares the two. Commands that change the organization wait for that
+ * (`Replica`).
+ * Therefore, startup, a creation on this node and a creation on another node work in the same way.
  *
- * Keys go first: when an environment is closed for good, nobody has a key to it any more. An environment that cannot be
- * decided on keeps its keys, and no other environment waits for it (`live-environment.ts`).
+ * Keys are replaced first: when an environment is removed, no key for it is valid any longer. An environment
+ * that cannot
+ * make decisions keeps its keys, and no other environment waits for it (`live-environment.ts`).
  */
 import type { EnvironmentService } from '#management/environment/environment-service.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -14,45 +17,49 @@ import type { KnownEnvironment, KnownSecret, Organization } from './organization
 export interface OpenEnvironment {
   /** Null while its store cannot be opened. */
   readonly service: EnvironmentService | null
-  /** Null while the environment is decided on. */
+  /** Null while the environment makes decisions. */
   readonly closure: Closure | null
-  /** Whether something was committed in it; false, too, where that cannot be read. */
+  /** Whether it has at least one commit; also false if that cannot be read. */
   readonly isBegun: boolean
-  /** Reports that its index cannot be decided on any more. */
+  /** Reports that its index can no longer be used. */
   fail(error: unknown): void
-  /** Ends its work, and saves for the next start what that need not make again. */
+  /** Stops its work, and saves state that speeds up the next start. */
   close(): Promise<void>
-  /** Ends its work, and removes all it holds here and in the store. Safe to repeat. */
+  /** Stops its work, and deletes all its data in this process and in the store. Idempotent. */
   remove(): Promise<void>
 }
 
 export interface ManagedEnvironment extends KnownEnvironment {
   /** Null while it is not open, or its store cannot be opened. */
   readonly service: EnvironmentService | null
-  /** The reason why it cannot be decided on; null: it can, or is not open. */
+  /** Reason why it makes no decisions; null if it does, or if it is not open. */
   readonly closure: Closure | null
 }
 
-/** A load takes some 100 MB while it lasts. */
+/** Environments that are loaded concurrently. Loading one takes about 100 MB. */
 const OPENED_AT_ONCE = 4
-/** How soon a note about an environment is tried again. */
+/** Delay before recording that environments have begun is retried. */
 const NOTE_AGAIN_MS = 10_000
 
 export interface OpenEnvironmentsOptions {
   readonly organization: Organization
-  /** Opens an environment, so that it decides, or closes it with a reason. Makes its store if it is new. */
+  /**
+   * Opens an environment, so that it makes decisions, or closes it with a reason. Creates its store if it is
+   * new.
+   */
   open(known: KnownEnvironment): Promise<OpenEnvironment>
-  /** Removes what a store holds of an environment that is not open. Safe to repeat. */
+  /** Deletes the stored data of an environment that is not open. Idempotent. */
   drop(environmentId: string): Promise<void>
-  /** Removes local copies of environments that others removed while this process was not running. */
+  /** Removes local replicas of environments that were removed while this process was not running. */
   discardCopies(options: { readonly except: ReadonlySet<string> }): void
-  /** Whether the organization can be written at present. */
+  /** Whether the organization's store accepts writes at present. */
   mayNote(): boolean
-  /** Resolves when every thread goes by these secrets. */
+  /** Resolves when every thread uses these secrets. */
   replaceSecrets(secrets: readonly KnownSecret[]): Promise<void>
   /**
-   * Told of an environment that could not be removed, or that met a defect when it was opened. It is tried again at the
-   * next change, or the next start.
+   * Receives the error if an environment could not be removed, or if a defect occurred while opening it. Both
+   * are retried at
+   * the next change or the next start.
    */
   onFault(error: unknown): void
 }
@@ -75,9 +82,11 @@ export class OpenEnvironments {
 
   async apply(): Promise<void> {
     const { organization } = this.#options
-    // The open environments belong to a history that is gone. They go with the first commit of the new history.
+    // The open environments belong to a replaced history. They are removed with the first commit of the new
+    // history.
     if (!organization.isThere()) return
-    // Read at one moment: an environment that is removed meanwhile is left to the next round, or it would be opened again.
+    // Read together: an environment that is removed concurrently is left to the next run; otherwise it would
+    // be opened again.
     this.#known = organization.environments()
     const noted = organization.removedEnvironmentIds()
     await this.#options.replaceSecrets(organization.secrets())
@@ -85,7 +94,7 @@ export class OpenEnvironments {
     const isToOpen = (known: KnownEnvironment): boolean =>
       !known.isBeingLoaded && !this.#open.has(known.scope.environmentId)
     const waiting = this.#known.filter(isToOpen).values()
-    // An environment that takes long delays only those after it in the same row.
+    // An environment that takes long to open delays only those that the same worker opens after it.
     const openOneByOne = async (): Promise<void> => {
       for (const known of waiting) await this.#openOne(known)
     }
@@ -101,7 +110,7 @@ export class OpenEnvironments {
     }
   }
 
-  /** The environments callers may name, in creation order. */
+  /** The environments that paths can name, in creation order. */
   all(): ManagedEnvironment[] {
     return this.#known.flatMap(known =>
       known.isHidden ? [] : [{ ...known, ...this.#stateOf(known.scope.environmentId) }],
@@ -117,35 +126,38 @@ export class OpenEnvironments {
     return this.#open.get(environmentId)?.service ?? null
   }
 
-  /** Why an environment, hidden or not, cannot be decided on; null: it can, or is not open. */
+  /** Reason why an environment, hidden or not, makes no decisions; null if it does, or if it is not open. */
   closureOf(environmentId: string): Closure | null {
     return this.#open.get(environmentId)?.closure ?? null
   }
 
-  /** Reports that the index of an environment cannot be decided on any more. */
+  /** Reports that the index of an environment can no longer be used. */
   fail(environmentId: string, error: unknown): void {
     this.#open.get(environmentId)?.fail(error)
   }
 
-  /** Throws the first error of any of them, when all have ended. */
+  /** Closes all environments. Then throws the first error of any of them. */
   async close(): Promise<void> {
     clearTimeout(this.#noting)
     this.#isClosed = true
-    // All at once: one that waits for its server delays no other.
+    // All concurrently: one that waits for its server delays no other.
     const closings = await Promise.allSettled(Array.from(this.#open.values(), open => open.close()))
     for (const closing of closings) if (closing.status === 'rejected') throw closing.reason
   }
 
   /**
-   * Notes that environments have begun, before anybody hears that one is open. If nothing of it is found later, the note
-   * shows that it was lost. An environment that cannot be noted is decided on all the same, and noted later.
+   * Records that environments have begun, before clients learn that they are open. If the data of a recorded
+   * environment is
+   * missing later, it was lost. If the record cannot be written, the environment makes decisions
+   * nevertheless, and the
+   * write is retried later.
    */
   async #noteBegun(): Promise<void> {
     clearTimeout(this.#noting)
     try {
       if (await this.#noteEachBegun()) return
     } catch (error) {
-      // Another node may be making the same note. A store that is away reports that itself.
+      // Another node may be writing the same record. An unavailable store is reported elsewhere.
       if (!(error instanceof AuthzError)) this.#options.onFault(error)
     }
     if (this.#isClosed) return
@@ -153,7 +165,7 @@ export class OpenEnvironments {
     this.#noting.unref()
   }
 
-  /** Whether all open environments have been noted. */
+  /** Returns whether all open environments have been recorded. */
   async #noteEachBegun(): Promise<boolean> {
     const { organization, mayNote } = this.#options
     const open = this.#known.filter(({ scope, isBeingLoaded }) => {
@@ -166,7 +178,7 @@ export class OpenEnvironments {
     return ids.every(id => organization.isBegun(id))
   }
 
-  /** Removes environments that are open and not known any more, and leftovers of removed ones. */
+  /** Removes open environments that are no longer in the organization, and the data of removed ones. */
   async #removeOthers(noted: readonly string[]): Promise<void> {
     const { organization, drop, onFault } = this.#options
     const known = new Set(this.#known.map(({ scope }) => scope.environmentId))

@@ -1,6 +1,7 @@
 /**
- * What an operation on the organization needs to know besides its records, and how it finds projects and environments.
- * Who may call an operation at all is said by its route; what is found here is narrowed to what the caller may see.
+ * Context of operations on the organization in addition to its records, and lookups of projects and
+ * environments. The route
+ * defines who may call an operation; the lookups return only entities that the caller may see.
  */
 import type { Draft } from '#management/commands/draft.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
@@ -15,14 +16,17 @@ export interface OrganizationContext {
   readonly principal: Principal
   /** Milliseconds since 1970, the same throughout one operation. */
   readonly now: number
-  /** A fresh UUID. */
+  /** A new UUID. */
   newId(): string
   readonly secrets: KeySecrets
-  /** How long a rotated secret stays valid unless the caller says otherwise. */
+  /** How long a rotated secret stays valid unless the caller specifies a time. */
   readonly keyOverlapSeconds: number
-  /** Why this process cannot decide on an environment; null: it can, or the environment is not open here. */
+  /**
+   * Reason why this process cannot decide on an environment; null if it can, or if the environment is not
+   * open here.
+   */
   closureOf(environmentId: string): Closure | null
-  /** A use of the key that its row may not have yet; null: there was none. */
+  /** Last use of the key that its row may not have yet; null if none. */
   lastUseOf(keyId: string): Instant | null
 }
 
@@ -34,27 +38,31 @@ export interface OrganizationWriteContext extends OrganizationContext {
   readonly records: Draft
 }
 
-/** Throws `NOT_READY` before the first start has made the organization. */
+/** Throws `NOT_READY` before the first start has created the organization. */
 export function requireOrganization(records: RecordReader): OrganizationRecord {
   const organization = records.get('organization', rowKeys.organization())
   if (!organization) throw new AuthzError('NOT_READY', 'the organization has not been created yet')
   return organization
 }
 
-/** Finds a project by key, then by id. Throws `NOT_FOUND`, also for one that a project's key does not reach. */
+/**
+ * Finds a project by key, then by id. Throws `NOT_FOUND`, including for projects outside the scope of a
+ * project's key.
+ */
 export function requireProject(context: OrganizationReadContext, reference: string): ProjectRecord {
   const { records } = context
   const named = [
     records.get('project', rowKeys.project(reference)),
     records.byReference('project', reference),
   ]
-  // For a project's key another project of that key does not exist, so it must not hide the key's own project of that id.
+  // A project's key cannot see other projects, so another project's key must not hide its own project with
+  // that id.
   for (const project of named) if (project && mayTouch(context.principal, project)) return project
   throw new AuthzError('NOT_FOUND', `there is no project ${JSON.stringify(reference)}`)
 }
 
 /**
- * Finds an environment by key, then by id, in that project. A copy that is not whole does not exist yet. Throws
+ * Finds an environment by key, then by id, in that project. An incomplete copy is not found. Throws
  * `NOT_FOUND`.
  */
 export function requireEnvironment(
@@ -75,8 +83,9 @@ export function mayTouch(principal: Principal, project: { readonly id: string })
 }
 
 /**
- * Throws `LIMIT_EXCEEDED` when there are `maximum` already. Whoever adds something that is limited writes the
- * organization's row, so that two of them cannot both take the last place.
+ * Throws `LIMIT_EXCEEDED` if there are `maximum` already. Writes the organization's row, so that two
+ * concurrent commands
+ * cannot both use the last free place.
  */
 export function requireRoom(
   context: OrganizationWriteContext,

@@ -1,4 +1,8 @@
-/** The table of operations on the organization itself: pure functions of its records, as those on one environment. */
+/**
+ * The table of operations on the organization itself. Like those on one environment, they are pure functions
+ * of its
+ * records.
+ */
 import { listAuditEntries } from '#management/commands/audit.ts'
 import {
   createApiKey,
@@ -53,6 +57,6 @@ export const organizationWrites = {
 
 export type OrganizationOperations = typeof organizationReads & typeof organizationWrites
 
-/** An operation whose name is only known at run time; its input was validated against the route's schemas. */
+/** An operation whose name is known only at run time; its input was validated against the route's schemas. */
 export type OrganizationRead = (context: OrganizationReadContext, input: unknown) => unknown
 export type OrganizationWrite = (context: OrganizationWriteContext, input: unknown) => unknown

@@ -1,6 +1,7 @@
 /**
- * The organization as its clients read about it. Every key may: what is told names nothing but the organization itself, whose id
- * `/v2/api-key/scope` tells as well.
+ * Read operations on the organization. Every key may call them, because they return only the organization
+ * itself, whose id
+ * `/v2/api-key/scope` also returns.
  */
 import { presentTimes } from '#management/commands/context.ts'
 import { pageOfArray } from '#management/commands/paging.ts'
@@ -11,7 +12,7 @@ import type { Organization, OrganizationPath, OrganizationsQuery } from '#model/
 import { lists } from '#store/keyspace/keyspace.ts'
 import { type OrganizationReadContext, requireOrganization } from './organization-context.ts'
 
-/** It is given none. */
+/** The organization has no configurable key. */
 const ORGANIZATION_KEY = 'default'
 
 /** The only organization, always as a bare array. */
@@ -38,14 +39,14 @@ export function getActiveOrganization(context: OrganizationReadContext, _input: 
   return presentOrganization(context)
 }
 
-/** There are none. */
+/** Always empty, because the service has no member accounts. */
 export function listMembers(_context: OrganizationReadContext, _input: object): never[] {
   return []
 }
 
 function presentOrganization({ records }: OrganizationReadContext): Organization {
   const { id } = requireOrganization(records)
-  // Nothing is noted of the organization's own beginning. Its first project came with it.
+  // The creation time of the organization is not stored. Its first project was created with it.
   const [project] = records.list('project', lists.all('project'))
   const begun = project?.createdAt ?? 0
   return {

@@ -1,4 +1,6 @@
-/** Management of the organization: runs its operations, and answers when what they changed is in force here. */
+/**
+ * Runs the operations of the organization. A response is sent when the changes are in force in this process.
+ */
 import { SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
 import { audited, type AuditCaller, type AuditedCall } from '#management/commands/audit.ts'
 import type { Answered } from '#management/commands/commit-draft.ts'
@@ -29,9 +31,9 @@ export interface OrganizationServiceOptions {
   readonly keyOverlapSeconds: number
   readonly closureOf: (environmentId: string) => Closure | null
   readonly lastUseOf: (keyId: string) => Instant | null
-  /** Its share of the thread; absent: it has the thread to itself. */
+  /** Its share of the thread; absent: it does not share the thread. */
   readonly turns?: Turns
-  /** Resolves when the keys and environments of that revision are those of this process, on every thread. */
+  /** Resolves when every thread of this process uses the keys and environments of that revision. */
   readonly whenInForce: (revision: Revision) => Promise<void>
 }
 
@@ -44,7 +46,9 @@ export class OrganizationService {
     this.#turns = options.turns ?? new FairTurns().share()
   }
 
-  /** Runs an operation by its name, whose input its route has checked. Throws the operation's `AuthzError`s. */
+  /**
+   * Runs an operation by its name; the route has validated the input. Throws the operation's `AuthzError`s.
+   */
   async execute(
     name: keyof OrganizationOperations,
     principal: Principal,
@@ -59,7 +63,9 @@ export class OrganizationService {
     return this.commit(principal, context => write(context, input), call, waiting)
   }
 
-  /** The result of `query`, once its state is in force: a caller may rely on what it was told exists. */
+  /**
+   * Returns the result of `query` after its state is in force, so that the caller can use the entities in it.
+   */
   async read<Result>(
     principal: Principal,
     query: (context: OrganizationReadContext) => Result,
@@ -81,8 +87,9 @@ export class OrganizationService {
   }
 
   /**
-   * Commits what `command` writes, with an entry of the call in the audit log; resolves when it is in force. Throws
-   * what `DraftCommits.run` does.
+   * Commits the writes of `command`, with an audit log entry for the call. Resolves when they are in force.
+   * Throws the errors
+   * of `DraftCommits.run`.
    */
   async commit<Answer>(
     principal: Principal,
@@ -104,7 +111,7 @@ export class OrganizationService {
     }
   }
 
-  /** Waits for a state that the view has shown, which may not be on disk yet. */
+  /** Waits until a state that the view has shown is durable and in force. */
   async #inForce(sequence: number): Promise<Revision> {
     const { organization, whenInForce } = this.#options
     const revision = { ...(await organization.store.ledger.head()), sequence }

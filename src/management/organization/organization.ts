@@ -1,7 +1,7 @@
 /**
- * What belongs to no single environment: the organization, its projects, environments and keys, as its own store has
- * them. Made at the first start; what the operator says in the settings is brought in at every start
- * (native.md B.13, D-35).
+ * Data outside the environments: the organization, its projects, environments and keys, in a separate store.
+ * It is created
+ * at the first start; the operator's settings are applied at every start (native.md B.13, D-35).
  */
 import { DraftCommits } from '#management/commands/commit-draft.ts'
 import type { EnvironmentScope } from '#management/commands/context.ts'
@@ -18,30 +18,30 @@ import { isAbandonedCopy, removeEnvironment } from './environments.ts'
 import type { KeySecrets } from './key-secrets.ts'
 import { type OrganizationWriteContext, requireOrganization } from './organization-context.ts'
 
-/** The id under which the store holds the organization itself. */
+/** The id of the organization's own store. */
 export const ORGANIZATION_STORE_ID = 'organization'
 const DEFAULT_KEY = 'default'
 
-/** A secret as those who check credentials know it: its hash, whom it stands for, and how long it is valid. */
+/** A secret for the verification of credentials: its hash, its principal and its validity. */
 export interface KnownSecret {
   readonly hash: string
   readonly principal: Principal
-  /** Null: valid until it is revoked. */
+  /** Null if it is valid until it is revoked. */
   readonly validUntil: number | null
 }
 
-/** An environment, with the names by which paths may call it. */
+/** An environment, with the names that paths can use for it. */
 export interface KnownEnvironment {
   readonly scope: EnvironmentScope
   readonly projectKey: string
   readonly environmentKey: string
-  /** Whether it is a copy that is not whole, which no path may name yet. */
+  /** Whether it is an incomplete copy, which no path can name yet. */
   readonly isHidden: boolean
   /** Whether its store is still being filled, so that it must not be opened. */
   readonly isBeingLoaded: boolean
 }
 
-/** The keys that the settings give. */
+/** The keys in the settings. */
 export interface ConfiguredKeys {
   readonly apiKey: string | null
   readonly adminApiKey: string | null
@@ -61,13 +61,19 @@ export class Organization {
   }
 
   /**
-   * Brings in the settings, in one commit: makes the organization with its default environment at the first start, and the
-   * key in `API_KEY` the only one of the operator's, the one made at the first start included. Without `API_KEY` the
-   * key that was configured last is gone. Then copies that nobody makes any more are removed: all that are half-made, or, where
-   * other nodes have the store open (`isShared`) and may be at it, those that are older than a copy may take; without the
-   * store (`isAlone`), or if it refuses changes, they are left, which nobody can name.
+   * Applies the settings, in one commit. At the first start, creates the organization with its default
+   * environment. Makes the
+   * key in `API_KEY` the only key of the operator; it also replaces the key that was generated at the first
+   * start. Without
+   * `API_KEY`, removes the previously configured key.
    *
-   * Throws `INVALID_INPUT` when a configured key is the secret of another key.
+   * Then removes copies that were abandoned. If no other node has the store open, these are all incomplete
+   * copies. If
+   * other nodes have it open (`isShared`), only those that are older than a copy can take. If the store is
+   * unavailable
+   * (`isAlone`) or rejects changes, the copies stay; no path can name them.
+   *
+   * Throws `INVALID_INPUT` if a configured key is the secret of another key.
    */
   async bootstrap(
     { apiKey, adminApiKey }: ConfiguredKeys,
@@ -98,27 +104,27 @@ export class Organization {
         }
       })
     } catch (error) {
-      // A full disk keeps no start from deciding. The next start removes them.
+      // A full disk must not prevent the start. The next start removes them.
       if (!(error instanceof AuthzError) || error.code !== 'STORE_REFUSED') throw error
     }
   }
 
-  /** False in a history that another node has begun and not yet filled. */
+  /** False in a history that another node has started and not filled yet. */
   isThere(): boolean {
     return this.#records().get('organization', rowKeys.organization()) !== null
   }
 
-  /** Whether the first start has still to be finished. */
+  /** Whether the first start has not been completed. */
   isNew(): boolean {
     return !requireOrganization(this.#records()).isSetUp
   }
 
-  /** Whether there is any key at all. */
+  /** Whether there is any key. */
   hasKeys(): boolean {
     return this.#records().count(lists.all('api-key')) > 0
   }
 
-  /** Makes a key of the default environment, which ends the first start if it is that. Returns its secret. */
+  /** Creates a key of the default environment and returns its secret. This completes the first start. */
   async addGeneratedKey(): Promise<string> {
     const { answer } = await this.commits.run(records => {
       const { id } = this.#ensureDefaults(records)
@@ -132,7 +138,7 @@ export class Organization {
     return answer
   }
 
-  /** Forgets that the data of a removed environment has to be removed: it has been. */
+  /** Deletes the record of a removed environment after its data has been deleted. */
   async forgetRemoved(environmentId: string): Promise<void> {
     await this.commits.run(records => {
       const removed = records.get('removed-environment', rowKeys.removedEnvironment(environmentId))
@@ -140,12 +146,12 @@ export class Organization {
     })
   }
 
-  /** Whether it is noted that something was committed in that environment. */
+  /** Whether it is recorded that the environment has commits. */
   isBegun(environmentId: string): boolean {
     return this.#records().byId('environment', environmentId)?.isBegun === true
   }
 
-  /** Notes that something was committed in these environments. */
+  /** Records that these environments have commits. */
   async noteBegun(environmentIds: readonly string[]): Promise<void> {
     await this.commits.run(records => {
       for (const id of environmentIds) {
@@ -155,7 +161,7 @@ export class Organization {
     })
   }
 
-  /** Notes when keys were last used. A later use that is noted already stays, and keys that are gone have none. */
+  /** Records when keys were last used. A later recorded use stays, and removed keys are ignored. */
   async noteUses(uses: ReadonlyMap<string, Instant>): Promise<void> {
     await this.commits.run(records => {
       for (const [keyId, lastUsedAt] of uses) {
@@ -174,7 +180,7 @@ export class Organization {
     return requireOrganization(this.#records()).tokenSecret
   }
 
-  /** In creation order. */
+  /** All environments in creation order. */
   environments(): KnownEnvironment[] {
     const records = this.#records()
     const organizationId = requireOrganization(records).id
@@ -198,13 +204,13 @@ export class Organization {
     return known
   }
 
-  /** Environments whose data is still to be removed. */
+  /** Ids of removed environments whose data must still be deleted. */
   removedEnvironmentIds(): string[] {
     const removed = this.#records().list('removed-environment', lists.all('removed-environment'))
     return Array.from(removed, ({ id }) => id)
   }
 
-  /** Every secret that opens something. Former secrets come with the moment at which they end. */
+  /** All valid secrets. Former secrets include their expiration times. */
   secrets(): KnownSecret[] {
     const records = this.#records()
     const environments = new Map(this.environments().map(known => [known.scope.environmentId, known]))
@@ -273,7 +279,7 @@ export class Organization {
     if (!organization.isSetUp) records.put({ ...organization, isSetUp: true })
   }
 
-  /** Replaces the operator's former key by this one, so that a leaked key ends with the next start. */
+  /** Replaces the operator's former key by this one, so that a leaked key is revoked at the next start. */
   #replaceOperatorsKey(context: OrganizationWriteContext, secret: string | null): void {
     const { records } = context
     const keys = [...records.list('api-key', lists.all('api-key'))]
@@ -294,14 +300,17 @@ export class Organization {
     addApiKey(context, { environmentId: id, projectId: null, source: 'configured', secret })
   }
 
-  /** The configured key is known in clear, so it can be sealed again under a changed key of the organization. */
+  /**
+   * The configured key is known in plain text, so it can be encrypted again with a changed key of the
+   * organization.
+   */
   #sealAnew(records: Draft, key: ApiKeyRecord, secret: string): void {
     const isSealed = key.sealedSecret && this.#secrets.unseal(key.id, key.sealedSecret) === secret
     const sealedSecret = isSealed ? null : this.#secrets.seal(key.id, secret)
     if (sealedSecret) records.put({ ...key, sealedSecret })
   }
 
-  /** A secret with two meanings would give its owner the larger of the two. */
+  /** A secret with two meanings would give its owner the larger of the two scopes. */
   #requireUnused(records: Draft, name: keyof typeof SOURCES, secret: string): void {
     const hash = this.#secrets.hash(secret)
     for (const key of records.list('api-key', lists.all('api-key'))) {

@@ -1,4 +1,4 @@
-/** Projects, which group environments (native.md B.13). */
+/** Operations on projects, which group environments (native.md B.13). */
 import { presentTimes } from '#management/commands/context.ts'
 import { pageOfLists } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
@@ -84,7 +84,7 @@ export function getProject(
   return presentProject(context, requireProject(context, input.params.proj_id))
 }
 
-/** Each given field replaces the old value whole; null clears it. */
+/** Each given field replaces the whole old value; null clears it. */
 export function updateProject(
   context: OrganizationWriteContext,
   input: { readonly params: ProjectPath; readonly body: ProjectUpdate },
@@ -105,8 +105,9 @@ export function updateProject(
 }
 
 /**
- * Removes a project with its environments and all keys to them. Who adds an environment or a key writes the project's
- * row, so none that is being added is missed.
+ * Removes a project with its environments and all their keys. A command that adds an environment or a key
+ * writes the
+ * project's row, so concurrent additions are not missed.
  */
 export function deleteProject(
   context: OrganizationWriteContext,

@@ -1,4 +1,4 @@
-/** Many role assignments at once (native.md B.8, D-26, D-27). */
+/** Bulk operations on role assignments (native.md B.8, D-26, D-27). */
 import { type ElementPlace, forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { findUser, requireUser } from '#management/commands/lookups.ts'
@@ -17,7 +17,10 @@ import type {
 } from '#model/wire/role-assignment.ts'
 import { checkTenantNamed, checkWanted, ensureRole, findHeld, removeAssignment } from './role-assignments.ts'
 
-/** Assigns what is missing, and moves the ends of what exists. Only what was missing is counted. */
+/**
+ * Creates the missing assignments, and updates the expiration times of existing ones. Only new assignments
+ * are counted.
+ */
 export function* assignRoles(
   context: WriteContext,
   input: { readonly body: RoleAssignmentsBulk; readonly query: RoleAssignmentsBulkQuery },
@@ -31,7 +34,10 @@ export function* assignRoles(
   return { assignments_created: created }
 }
 
-/** The user of an element. A missing one is created, or its element left out, as the policy of the request says. */
+/**
+ * The user of an element. If the user is missing, the policy of the request decides: error, skip the element,
+ * or create it.
+ */
 function userFor(
   context: WriteContext,
   reference: string,
@@ -48,7 +54,7 @@ function userFor(
   })
 }
 
-/** Removes what exists. Assignments that do not exist are skipped and not counted. */
+/** Removes the existing assignments. Assignments that do not exist are skipped and not counted. */
 export function* unassignRoles(
   context: WriteContext,
   input: { readonly body: RoleAssignmentsBulkRemoval },

@@ -1,4 +1,4 @@
-/** Lists of role assignments (native.md B.8), plain or with the things they tie together. */
+/** Lists of role assignments (native.md B.8), plain or with the details of the entities that they connect. */
 import { presentInstant, presentScope, type ReadContext } from '#management/commands/context.ts'
 import {
   instanceFilter,

@@ -48,7 +48,7 @@ export function createRoleAssignment(
   return assignRole(context, user, input.body)
 }
 
-/** The answer holds the removed assignment if the caller asks for it. */
+/** Returns the removed assignment if the caller requests it. */
 export function deleteRoleAssignment(
   context: WriteContext,
   input: { readonly body: RoleAssignmentRemoval; readonly query: ReturnDeletedQuery },
@@ -60,8 +60,9 @@ export function deleteRoleAssignment(
 }
 
 /**
- * Assigns what the body asks for to the user, or moves the end of what the user has. Throws `DUPLICATE_ENTITY` when the user has it
- * already, with that end.
+ * Creates the assignment in the body, or updates the expiration time of the existing one. Throws
+ * `DUPLICATE_ENTITY` if the
+ * user already has it with that expiration time.
  */
 export function assignRole(
   context: WriteContext,
@@ -79,13 +80,16 @@ export function assignRole(
   return presentAssignment(context, record, parts)
 }
 
-/** Sees to it that the user has what the body asks for, with that end. Returns whether it was missing. */
+/**
+ * Ensures that the user has the assignment in the body, with that expiration time. Returns whether it was
+ * missing.
+ */
 export function ensureRole(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment): boolean {
   const parts = resolveParts(context, user, wanted)
   return grantAssignment(context, parts, endIn(wanted)).outcome === 'added'
 }
 
-/** Takes from the user what the body names. Throws `NOT_FOUND` when the user does not have it. */
+/** Removes the assignment in the body from the user. Throws `NOT_FOUND` if the user does not have it. */
 export function unassignRole(
   context: WriteContext,
   user: UserRecord,
@@ -102,7 +106,10 @@ export function unassignRole(
   return presentAssignment(context, held.record, held.parts)
 }
 
-/** The assignment a body names, if the user has it. Throws `NOT_FOUND` for a role, tenant or type that is not there. */
+/**
+ * The assignment in the body, if the user has it. Throws `NOT_FOUND` for a role, tenant or type that does not
+ * exist.
+ */
 export function findHeld(context: WriteContext, user: UserRecord, wanted: UserRoleRemoval) {
   const named = nameParts(context, user, wanted)
   if ('place' in named) return null
@@ -123,7 +130,7 @@ function resolveParts(context: WriteContext, user: UserRecord, wanted: UserRoleA
   return { user, role, tenant, instance: addInstance(context, { ...place, tenant }) }
 }
 
-/** The records that a body names, as far as they exist. `place` is where the instance is, or would be. */
+/** The records that a body names, as far as they exist. `place` is the type and key of a missing instance. */
 function nameParts(context: WriteContext, user: UserRecord, wanted: UserRoleRemoval) {
   const { records } = context
   if (!wanted.resource_instance) {
@@ -156,7 +163,7 @@ export function tenantOfInstance(
   return tenant
 }
 
-/** What schemas cannot say of a new assignment. `place` is where it stands in the request. */
+/** Checks a new assignment for rules that schemas cannot express. `place` is its location in the request. */
 export function checkWanted(
   context: WriteContext,
   wanted: UserRoleAssignment,
@@ -166,7 +173,7 @@ export function checkWanted(
   checkEnd(context, wanted, place)
 }
 
-/** A tenant role names its tenant. */
+/** Requires that a tenant role has a tenant. */
 export function checkTenantNamed(wanted: UserRoleRemoval, place: readonly (string | number)[]): void {
   if (wanted.resource_instance || wanted.tenant) return
   const msg = 'is required for a tenant role'
@@ -180,7 +187,7 @@ export function findAssignment(context: WriteContext, parts: AssignmentParts): A
   return context.records.get('assignment', rowKeys.assignment(parts.user.id, scopeId, parts.role.id))
 }
 
-/** Adds the assignment, or gives the one that is there this end; tells the engine. */
+/** Creates the assignment, or sets the expiration time of the existing one, and notifies the engine. */
 export function grantAssignment(
   context: WriteContext,
   parts: AssignmentParts,

@@ -1,4 +1,4 @@
-/** Many resource instances at once (native.md B.9, D-26). */
+/** Bulk operations on resource instances (native.md B.9, D-26). */
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireInstance } from '#management/commands/lookups.ts'
@@ -9,7 +9,7 @@ import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 import type { ResourceInstancesBulk } from '#model/wire/resource-instance.ts'
 import { instanceKeyOf, instanceRemoved, writeInstance } from './resource-instances.ts'
 
-/** Creates the instances that are not there; of the others it replaces the attributes. */
+/** Creates missing instances, and replaces the attributes of existing ones. */
 export function* replaceResourceInstances(
   context: WriteContext,
   input: { readonly body: ResourceInstancesBulk },

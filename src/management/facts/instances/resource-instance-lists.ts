@@ -50,7 +50,10 @@ function pageOfInstances(
   })
 }
 
-/** An instance may have as many relationships as a whole page has rows, so others get their turn between two instances. */
+/**
+ * An instance can have as many relationships as a whole page has rows, so other work can run between two
+ * instances.
+ */
 function* withDetails(context: ReadContext, page: Page<ResourceInstance>): Resumable<Page<ResourceInstance>> {
   const data: ResourceInstance[] = []
   for (const instance of page.data) {

@@ -1,4 +1,4 @@
-/** Resource instances as answers show them (native.md B.9). */
+/** Resource instances in the form of responses (native.md B.9). */
 import { presentScope, presentTimes, type ReadContext } from '#management/commands/context.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
@@ -27,7 +27,7 @@ export function presentResourceInstance(context: ReadContext, instance: Instance
   }
 }
 
-/** An instance with the first of its relationships. Their number is bounded, however many there are. */
+/** An instance with the first of its relationships, at most `INSTANCE_RELATIONSHIPS_MAX`. */
 export function* withRelationships(
   context: ReadContext,
   instance: ResourceInstance,
@@ -39,17 +39,17 @@ export function* withRelationships(
   for (const list of [from, lists.tuplesTo(instance.id)]) {
     for (const { record, isDead } of records.foundIn('tuple', [list])) {
       if (relationships.length === INSTANCE_RELATIONSHIPS_MAX) break
-      // A tuple to itself is in both lists.
+      // A tuple from an instance to itself is in both lists.
       const isKnown = list !== from && record.subjectId === instance.id
       if (!isDead && !isKnown) relationships.push(namesOf(records, record))
-      // The instance is presented last: whatever was read before the stop may have been removed meanwhile.
+      // The stop comes last: records that were read before a stop may no longer exist after it.
       if (++rows % YIELD_ROWS === 0) yield
     }
   }
   return { ...instance, relationships }
 }
 
-/** A live tuple with keys in place of ids. */
+/** A live tuple with keys instead of ids. */
 export function namesOf(records: RecordReader, tuple: TupleRecord) {
   const relation = records.byId('relation', tuple.relationId)
   assert(relation, 'a live tuple is over a relation that is there')

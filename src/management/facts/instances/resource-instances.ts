@@ -1,4 +1,4 @@
-/** Resource instances (native.md B.9): made on their own, or on the way by what is said about them. */
+/** Resource instances (native.md B.9): created explicitly, or implicitly by facts that name them. */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import {
   locateInstanceOf,
@@ -36,7 +36,7 @@ interface NewInstance {
   readonly isGroup?: boolean
 }
 
-/** Adds an instance. The caller has made sure that the place is free. */
+/** Adds an instance. The caller has checked that the key is not in use. */
 export function addInstance(context: WriteContext, instance: NewInstance): InstanceRecord {
   const { type, key, tenant } = instance
   const record: InstanceRecord = {
@@ -54,13 +54,13 @@ export function addInstance(context: WriteContext, instance: NewInstance): Insta
   return record
 }
 
-/** Writes an instance and tells the engine. */
+/** Writes an instance and notifies the engine. */
 function putInstance(context: WriteContext, record: InstanceRecord, tenant: TenantRecord): void {
   const { records } = context
   const { attributes } = record
   const instance = instanceKeyOf(records, record)
   const put = { kind: 'instance-put', instance, tenant: tenant.key, attributes } as const
-  // An engine that is told the log once more may know an instance of that key from before, even in another tenant.
+  // An engine that applies the log again may have an earlier instance with that key, even in another tenant.
   const before: Change[] = records.replacesStored(rowKeyOf(record))
     ? [{ kind: 'instance-removed', instance }]
     : []
@@ -80,7 +80,7 @@ export function createResourceInstance(
   return presentResourceInstance(context, instance)
 }
 
-/** Creates the instance or replaces its attributes. An instance that exists keeps its tenant. */
+/** Creates the instance or replaces its attributes. An existing instance keeps its tenant. */
 export function writeInstance(context: WriteContext, body: ResourceInstanceCreate): void {
   const { type, key, tenant, found } = placeOf(context, body)
   const attributes = body.attributes ?? {}
@@ -103,7 +103,7 @@ export function writeInstance(context: WriteContext, body: ResourceInstanceCreat
 function placeOf({ records }: WriteContext, body: ResourceInstanceCreate) {
   const type = requireType(records, body.resource)
   const place = locateInstanceOf(records, type, body.key)
-  // An instance that exists has its tenant.
+  // An existing instance determines the tenant.
   const tenant =
     place.record && !body.tenant
       ? tenantOf(records, place.record)
@@ -127,7 +127,7 @@ function changeInstance(
   return changed
 }
 
-/** Attributes that are given replace the old ones whole; null clears them. */
+/** Given attributes replace all existing ones; null clears them. */
 export function updateResourceInstance(
   context: WriteContext,
   input: { readonly params: InstanceParams; readonly body: ResourceInstanceUpdate },
@@ -158,7 +158,7 @@ export function deleteResourceInstance(
   removeInstance(context, requireInstance(context.records, input.params.instance_id))
 }
 
-/** Removes an instance, a group too, with everything tied to it (native.md C.7). */
+/** Removes an instance, which can be a group, with all its dependents (native.md C.7). */
 export function removeInstance(context: WriteContext, instance: InstanceRecord): void {
   const { records } = context
   records.delete(instance, instanceRemoved(records, instance))
@@ -171,7 +171,7 @@ export function instanceRemoved(records: RecordReader, instance: InstanceRecord)
   return { kind: 'instance-removed', instance: instanceKeyOf(records, instance), tenant: tenant.key }
 }
 
-/** An instance as texts and engine keys name it. */
+/** An instance as references and engine keys name it. */
 export function instanceKeyOf(records: RecordReader, instance: InstanceRecord) {
   const type = records.byId('type', instance.typeId)
   assert(type, 'an instance that is read lives no longer than its type')

@@ -1,4 +1,4 @@
-/** Many tenants at once (native.md B.11, D-26). */
+/** Bulk operations on tenants (native.md B.11, D-26). */
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireTenant } from '#management/commands/lookups.ts'

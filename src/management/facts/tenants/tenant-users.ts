@@ -8,7 +8,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { User, UserCreate } from '#model/wire/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 
-/** Creates a user; assignments that name neither tenant nor instance are of this tenant. */
+/** Creates a user. Assignments without tenant and instance are in this tenant. */
 export function createTenantUser(
   context: WriteContext,
   input: { readonly params: { readonly tenant_id: string }; readonly body: UserCreate },
@@ -21,8 +21,9 @@ export function createTenantUser(
 }
 
 /**
- * Takes from the user all it holds in the tenant, on instances too. What is assigned while this is on its way counts as
- * assigned afterwards: lists are no requirement of a commit.
+ * Removes all roles that the user holds in the tenant, including those on instances. Assignments that are
+ * added during
+ * this operation count as added afterwards, because lists are not a requirement of a commit.
  */
 export function* removeTenantUser(
   context: WriteContext,

@@ -1,4 +1,4 @@
-/** Tenants (native.md B.6). */
+/** Operations on tenants (native.md B.6). */
 import {
   presentInstant,
   presentScope,
@@ -26,7 +26,7 @@ export function createTenant(context: WriteContext, input: { readonly body: Tena
   return presentTenant(context, addTenant(context, input.body))
 }
 
-/** Adds a tenant. Throws `DUPLICATE_ENTITY` when there is one of that key. */
+/** Adds a tenant. Throws `DUPLICATE_ENTITY` if the key is in use. */
 export function addTenant(context: WriteContext, body: TenantCreate): TenantRecord {
   if (context.records.get('tenant', rowKeys.tenant(body.key))) {
     throw new AuthzError('DUPLICATE_ENTITY', `there is a tenant ${JSON.stringify(body.key)} already`)
@@ -45,7 +45,7 @@ export function addTenant(context: WriteContext, body: TenantCreate): TenantReco
   return tenant
 }
 
-/** Writes a tenant and tells the engine. */
+/** Writes a tenant and notifies the engine. */
 function putTenant(context: WriteContext, tenant: TenantRecord): void {
   context.records.put(tenant, { kind: 'tenant-put', tenant: tenant.key, attributes: tenant.attributes })
 }
@@ -73,7 +73,7 @@ export function* listTenants(
   return arrayOrEnvelope(page, hasTotal)
 }
 
-/** The part that this environment has in a list over several environments (native.md B.14). */
+/** This environment's part of a list over several environments (native.md B.14). */
 export function listTenantsEverywhere(
   context: ReadContext,
   input: { readonly query: Paging },
@@ -87,7 +87,7 @@ export function listTenantsEverywhere(
   })
 }
 
-/** Each given field replaces the old value whole; null clears it. */
+/** Each given field replaces the whole old value; null clears it. */
 export function updateTenant(
   context: WriteContext,
   input: { readonly params: TenantParams; readonly body: TenantUpdate },
@@ -110,7 +110,7 @@ export function deleteTenant(context: WriteContext, input: { readonly params: Te
 }
 
 /**
- * Removes a tenant with all that lives in it: instances, groups too, tuples and assignments (native.md C.7).
+ * Removes a tenant with all its content: instances, including groups, tuples and assignments (native.md C.7).
  */
 export function removeTenant(context: WriteContext, tenant: TenantRecord): void {
   context.records.delete(tenant, { kind: 'tenant-removed', tenant: tenant.key })

@@ -1,4 +1,4 @@
-/** Many relationship tuples at once (native.md B.10, D-26, D-39). */
+/** Bulk operations on relationship tuples (native.md B.10, D-26, D-39). */
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
@@ -9,7 +9,7 @@ import type {
 } from '#model/wire/relationship-tuple.ts'
 import { ensureTuple, findNamed, removeTuple } from './relationship-tuples.ts'
 
-/** Creates the tuples that are missing, and moves the ends of those that exist. */
+/** Creates the missing tuples, and updates the expiration times of existing ones. */
 export function* createRelationshipTuples(
   context: WriteContext,
   input: { readonly body: RelationshipTuplesBulkCreate },
@@ -20,7 +20,7 @@ export function* createRelationshipTuples(
   return {}
 }
 
-/** Removes the tuples that exist. Those that do not are skipped. */
+/** Removes the existing tuples. Tuples that do not exist are skipped. */
 export function* deleteRelationshipTuples(
   context: WriteContext,
   input: { readonly body: RelationshipTuplesBulkDelete },

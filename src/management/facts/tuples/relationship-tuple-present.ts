@@ -1,4 +1,6 @@
-/** Relationship tuples as answers show them (native.md B.10), plain or with the details of both instances. */
+/**
+ * Relationship tuples in the form of responses (native.md B.10), plain or with the details of both instances.
+ */
 import { presentInstant, presentScope, type ReadContext } from '#management/commands/context.ts'
 import { presentEnd } from '#management/commands/fact-ends.ts'
 import { namesOf } from '#management/facts/instances/resource-instance-present.ts'

@@ -1,7 +1,8 @@
 /**
- * Relationship tuples (native.md B.10). Roles on the subject of a tuple give roles on its object, as
- * derivations say. A tuple is checked against the model here, and in `content/content-import.ts` when it
- * comes with a whole environment.
+ * Relationship tuples (native.md B.10). Through derivations, roles on the subject of a tuple give roles on
+ * its object.
+ * Tuples are checked against the model here, and in `content/content-import.ts` for imports of whole
+ * environments.
  */
 import type { ElementPlace } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
@@ -49,7 +50,7 @@ export function createRelationshipTuple(
   return presentTuple(context, record)
 }
 
-/** Sees to it that the tuple is there, with that end. `place` is where it stands in the request. */
+/** Ensures that the tuple exists with that expiration time. `place` is its location in the request. */
 export function ensureTuple(context: WriteContext, body: RelationshipTupleCreate, place: ElementPlace): void {
   checkEnd(context, body, place)
   grantTuple(context, settleParts(context, body), endIn(body))
@@ -68,7 +69,9 @@ export function deleteRelationshipTuple(
   removeTuple(context, named.record, named.parts)
 }
 
-/** The tuple a body names, if it is there. Throws `NOT_FOUND` for a type or a relation that is not. */
+/**
+ * The tuple that a body names, if it exists. Throws `NOT_FOUND` for a type or a relation that does not exist.
+ */
 export function findNamed(context: WriteContext, body: RelationshipTupleDelete) {
   const { records } = context
   const subject = locateInstance(records, body.subject)
@@ -80,7 +83,7 @@ export function findNamed(context: WriteContext, body: RelationshipTupleDelete) 
   return record && { record, parts }
 }
 
-/** What a body names, checked against the model; sides that are missing are made. */
+/** The entities that a body names, checked against the model. Missing instances are created. */
 function settleParts(context: WriteContext, body: RelationshipTupleCreate): TupleParts {
   const { records } = context
   const subject = locateInstance(records, body.subject)
@@ -103,8 +106,9 @@ function settleParts(context: WriteContext, body: RelationshipTupleCreate): Tupl
 }
 
 /**
- * The tenant the tuple lives in. Sides that exist decide, and must agree; a side that does not is created in the named
- * tenant, or in that of the other side (native.md B.10).
+ * The tenant of the tuple. Existing sides determine it and must agree. A missing side is created in the named
+ * tenant, or
+ * in the tenant of the other side (native.md B.10).
  */
 function tenantOfSides(
   context: WriteContext,
@@ -130,7 +134,11 @@ function tenantOfSides(
   return tenant
 }
 
-/** The instance itself, created when it was only named. A self-tuple's second side finds what the first created. */
+/**
+ * The instance, which is created if it does not exist. If both sides of a tuple are the same missing
+ * instance, the second
+ * call finds the one that the first created.
+ */
 function settle(context: WriteContext, place: NamedInstance, tenant: TenantRecord): InstanceRecord {
   if (place.record) return place.record
   const { type, key } = place
@@ -143,7 +151,7 @@ export function findTuple(context: WriteContext, parts: TupleParts): TupleRecord
   return context.records.get('tuple', rowKeys.tuple(object.id, relation.id, subject.id))
 }
 
-/** Adds the tuple, or gives the one that is there this end; tells the engine. */
+/** Creates the tuple, or sets the expiration time of the existing one, and notifies the engine. */
 export function grantTuple(
   context: WriteContext,
   parts: TupleParts,

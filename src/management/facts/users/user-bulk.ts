@@ -1,4 +1,4 @@
-/** Many users at once (native.md B.11, D-26). */
+/** Bulk operations on users (native.md B.11, D-26). */
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireUser } from '#management/commands/lookups.ts'
@@ -20,7 +20,7 @@ export function* createUsers(
   return {}
 }
 
-/** Creates the users that are not there; of the others it replaces the profile and adds the assignments they lack. */
+/** Creates missing users. For existing users, replaces the profile and adds missing assignments. */
 export function* replaceUsers(
   context: WriteContext,
   input: { readonly body: UsersBulkCreate },

@@ -1,7 +1,7 @@
 /**
- * Lists of users (native.md B.6, B.7). Users who hold a role come from lists of assignments. Such a list has
- * each user once, by its oldest assignment there, so users stand in the order in which they got their first
- * role.
+ * Lists of users (native.md B.6, B.7). Users who hold a role are read from lists of assignments. Such a list
+ * has each user
+ * once, by the user's oldest assignment in it, so users are in the order in which they got their first role.
  */
 import type { ReadContext } from '#management/commands/context.ts'
 import { rolesNamed } from '#management/commands/fact-filters.ts'
@@ -37,7 +37,7 @@ export function* listUsers(
   return yield* presentUsers(context, page, query)
 }
 
-/** The part that this environment has in a list over several environments (native.md B.14). */
+/** This environment's part of a list over several environments (native.md B.14). */
 export function* listUsersEverywhere(
   context: ReadContext,
   input: { readonly query: Paging },
@@ -68,12 +68,12 @@ export function* listTenantUsers(
   return yield* presentUsers(context, yield* pageOfHolders(records, query, { ...holders, matches }), query)
 }
 
-/** An empty `role` asks for users without roles. A tenant has no such user. */
+/** An empty `role` selects users without roles. A tenant has no such user. */
 function rolesOfFilter(records: RecordReader, role: string): readonly RoleRecord[] {
   return role === '' ? [] : rolesNamed(records, role)
 }
 
-/** Tells whether a user matches the search and has the attributes; null: every user does. */
+/** Returns a filter by search text and attributes; null if every user matches. */
 function filterOf(
   { search, attributes }: Pick<UsersQuery, 'search' | 'attributes'>,
   operator?: UsersQuery['search_operator'],
@@ -87,12 +87,12 @@ function filterOf(
   }
 }
 
-/** How many items may be looked at. */
+/** Maximum number of items to examine. */
 function rowsMaxOf({ attributes }: Pick<UsersQuery, 'attributes'>): number {
   return attributeFilter(attributes)?.rowsMax ?? Number.POSITIVE_INFINITY
 }
 
-/** All users, or with an empty `role` those without roles. */
+/** All users, or with an empty `role` only those without roles. */
 function pageOfUsers(
   records: RecordReader,
   query: UsersQuery,
@@ -106,7 +106,7 @@ function pageOfUsers(
   if (!records.hasDead) {
     return pageOfLists(records, { ...parts, lists: [lists.usersWithoutRoles()], matches: filter })
   }
-  // Dead assignments that await their purge still keep a user out of the list.
+  // Dead assignments that wait for their purge still exclude a user from the list.
   const matches = function* (user: UserRecord): Resumable<boolean> {
     if (filter !== null && !filter(user)) return false
     return !(yield* holdsAny(records, lists.assignmentsOfUser(user.id)))
@@ -120,17 +120,20 @@ interface Holders {
   /** All assignments of that user that belong to the list. */
   readonly heldOf: (record: AssignmentRecord) => ListName
   readonly matches: ((user: UserRecord) => boolean) | null
-  /** Earlier lists that may have the user already. */
+  /** Earlier lists that may already contain the user. */
   readonly earlierOf?: (record: AssignmentRecord) => readonly ListName[]
 }
 
-/** Two kinds of list of a role: of the users who hold it, and of the assignments by which one user does. */
+/** Two lists per role: the users who hold it, and the assignments by which one user holds it. */
 interface ListsByRole {
   readonly users: (roleId: string) => ListName
   readonly held: (roleId: string, userId: string) => ListName
 }
 
-/** Who holds one of the roles. Who holds several stands in the list of each, and counts in the first. */
+/**
+ * The users who hold one of the roles. A user with several of them is in several lists and counts in the
+ * first.
+ */
 function holdersOfRoles(roles: readonly RoleRecord[], by: ListsByRole): Omit<Holders, 'matches'> {
   const ids = roles.map(role => role.id)
   return {
@@ -163,11 +166,11 @@ function* pageOfHolders(
     matches: isNarrowed ? isListed : null,
     present: userOf,
   })
-  // A user who was removed while the assignments were read is left out.
+  // Omits a user who was removed while the assignments were read.
   return { ...page, data: page.data.filter(user => user !== null) }
 }
 
-/** Whether a list holds a live assignment. O(list) at the most. */
+/** Whether a list contains a live assignment. O(list) at most. */
 function* holdsAny(records: RecordReader, held: ListName): Resumable<boolean> {
   let rows = 0
   for (const { isDead } of records.foundIn('assignment', [held])) {
@@ -177,7 +180,7 @@ function* holdsAny(records: RecordReader, held: ListName): Resumable<boolean> {
   return false
 }
 
-/** The users of a page as answers show them. A user who was removed meanwhile is left out. */
+/** The users of a page in the form of responses. Omits users who were removed in the meantime. */
 function* presentUsers(
   context: ReadContext,
   page: Page<UserRecord>,

@@ -1,4 +1,4 @@
-/** Users as answers show them, with the tenants they have roles in (native.md B.7). */
+/** Users in the form of responses, with the tenants in which they have roles (native.md B.7). */
 import { presentScope, presentTimes, type ReadContext } from '#management/commands/context.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
 import { partsOf } from '#management/facts/assignments/role-assignments.ts'
@@ -11,8 +11,10 @@ import { lists } from '#store/keyspace/keyspace.ts'
 type AssociatedTenant = User['associated_tenants'][number]
 
 /**
- * O(the user's tenant roles), or with `hasInstanceRoles` O(all it holds). Tenants come in the order in which the user
- * got its first role there; one where it has roles on instances only is among them when those are shown.
+ * O(the user's tenant roles), or with `hasInstanceRoles` O(all roles of the user). Tenants are in the order
+ * in which the user
+ * got the first role there. Tenants in which the user has only roles on instances are included if these are
+ * shown.
  */
 export function* presentUser(
   context: ReadContext,
@@ -26,7 +28,7 @@ export function* presentUser(
   let rows = 0
   for (const { record, isDead } of records.foundIn('assignment', [held])) {
     if (!isDead) add(record)
-    // The user is presented last: whatever was read before the stop may have been removed meanwhile.
+    // The stop comes last: records that were read before a stop may no longer exist after it.
     if (++rows % YIELD_ROWS === 0) yield
   }
   return {

@@ -1,4 +1,4 @@
-/** The paths of a user for its role assignments (native.md B.7). */
+/** Operations on the role assignments of one user (native.md B.7). */
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireUser } from '#management/commands/lookups.ts'
 import {
@@ -26,7 +26,7 @@ export function assignUserRole(
   return assignRole(context, requireUser(context.records, input.params.user_id), input.body)
 }
 
-/** The answer holds the removed assignment if the caller asks for it. */
+/** Returns the removed assignment if the caller requests it. */
 export function unassignUserRole(
   context: WriteContext,
   input: {

@@ -1,6 +1,6 @@
 /**
- * Users (native.md B.7). A user belongs to the environment; what it may do in a tenant is said by
- * assignments.
+ * Users (native.md B.7). A user belongs to the environment. Role assignments determine the user's permissions
+ * in a tenant.
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { Created } from '#management/commands/answer-marks.ts'
@@ -26,7 +26,10 @@ export function* createUser(context: WriteContext, input: { readonly body: UserC
   return yield* presentUser(context, createNewUser(context, input.body))
 }
 
-/** Makes the user with its assignments. Throws `DUPLICATE_ENTITY` last, as native.md D-38 has it. */
+/**
+ * Creates the user with its assignments. `DUPLICATE_ENTITY` is thrown after all other errors (native.md
+ * D-38).
+ */
 export function createNewUser(context: WriteContext, body: UserCreate): UserRecord {
   const taken = context.records.get('user', rowKeys.user(body.key))
   const user = addUser(context, body)
@@ -35,7 +38,7 @@ export function createNewUser(context: WriteContext, body: UserCreate): UserReco
   return user
 }
 
-/** What schemas cannot say about the assignments in a user's body. */
+/** Checks the assignments in a user's body for rules that schemas cannot express. */
 export function checkAssignments(
   context: WriteContext,
   body: UserCreate,
@@ -47,7 +50,7 @@ export function checkAssignments(
   )
 }
 
-/** Adds a user that is not there yet. */
+/** Adds a user that does not exist yet. */
 export function addUser(context: WriteContext, body: UserCreate): UserRecord {
   const user: UserRecord = {
     kind: 'user',
@@ -61,7 +64,7 @@ export function addUser(context: WriteContext, body: UserCreate): UserRecord {
   return user
 }
 
-/** Creates the user, or replaces its profile and adds the assignments it does not have, with their ends. */
+/** Creates the user, or replaces its profile and adds missing assignments, with their expiration times. */
 export function* replaceUser(
   context: WriteContext,
   input: { readonly params: UserParams; readonly body: UserCreate },
@@ -73,7 +76,10 @@ export function* replaceUser(
   return found ? presented : new Created(presented)
 }
 
-/** The path names the user to replace. A missing user is created under the key of the body, so both keys must be equal. */
+/**
+ * The path names the user to replace. A missing user is created under the key of the body, so both keys must
+ * be equal.
+ */
 function findForReplacement(context: WriteContext, reference: string, key: string): UserRecord | null {
   const found = context.records.get('user', rowKeys.user(key))
   if (reference === key || (found && idFrom(reference) === found.id)) return found
@@ -83,14 +89,14 @@ function findForReplacement(context: WriteContext, reference: string, key: strin
   )
 }
 
-/** Writes what the body says over the user, who may be missing. */
+/** Writes the body over the user, who may be missing. */
 export function writeUser(context: WriteContext, found: UserRecord | null, body: UserCreate): UserRecord {
   const user = found ? changeUser(context, found, profileOf(body)) : addUser(context, body)
   for (const wanted of body.role_assignments ?? []) ensureRole(context, user, wanted)
   return user
 }
 
-/** Each given field replaces the old value whole; null clears it. */
+/** Each given field replaces the whole old value; null clears it. */
 export function* updateUser(
   context: WriteContext,
   input: { readonly params: UserParams; readonly body: UserUpdate },
@@ -135,7 +141,7 @@ export function deleteUser(context: WriteContext, input: { readonly params: User
   removeUser(context, requireUser(context.records, input.params.user_id))
 }
 
-/** Removes a user and what it holds (native.md C.7). */
+/** Removes a user and the user's assignments (native.md C.7). */
 export function removeUser(context: WriteContext, user: UserRecord): void {
   context.records.delete(user, { kind: 'user-removed', user: user.key })
   removeDependants(context, [dependantsOf(user)])
