@@ -1,5 +1,6 @@
 /**
- * Action groups: names for several actions of a resource, stored for the callers; decisions do not know them
+ * Action groups: names for several actions of a resource type. They are stored for clients and do not affect
+ * decisions
  * (native.md B.4).
  */
 import {
@@ -85,7 +86,10 @@ export function deleteActionGroup(context: WriteContext, input: { readonly param
   putType(context, { ...type, actionGroups, updatedAt: context.now })
 }
 
-/** The keys of the actions named, each once. Throws `NOT_FOUND` for one the type does not have. */
+/**
+ * The keys of the named actions, without duplicates. Throws `NOT_FOUND` for an action that the type does not
+ * have.
+ */
 function actionKeys(type: TypeRecord, references: readonly string[]): string[] {
   const found = references.map(reference => requirePart(type.actions, reference, { what: 'action', type }))
   return [...new Set(found.map(({ key }) => key))]

@@ -1,4 +1,4 @@
-/** The actions of a resource, one by one (native.md B.4). */
+/** Operations on single actions of a resource type (native.md B.4). */
 import {
   presentScope,
   presentTimes,

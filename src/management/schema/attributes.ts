@@ -1,6 +1,7 @@
 /**
- * Attributes that a resource declares, and those of users and tenants, which the built-in resources carry
- * (native.md B.4; conditions.md 1.1).
+ * Attributes that a resource type declares, and those of users and tenants, which built-in types declare
+ * (native.md B.4;
+ * conditions.md 1.1).
  */
 import {
   presentScope,
@@ -22,7 +23,7 @@ import {
   withPart,
 } from './types.ts'
 
-/** Without a resource the attributes of users are meant. */
+/** Without `resource_id`, the attributes of users are meant. */
 interface CarrierParams {
   readonly resource_id?: string
 }

@@ -1,4 +1,8 @@
-/** Roles of both kinds put at once (native.md B.11): all of them or none, each made what its element says. */
+/**
+ * Bulk operation that creates or replaces tenant roles and resource roles (native.md B.11): all or none. Each
+ * role is
+ * defined only by its element.
+ */
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
 import { requireType } from '#management/commands/lookups.ts'
@@ -10,7 +14,10 @@ import { type ReplacedRole, replaceRole } from './roles.ts'
 
 const PLACE = ['body', 'operations']
 
-/** Roles may extend and derive from each other, in any order. Of two elements about one role the later one holds. */
+/**
+ * Roles can extend and derive from each other, in any order. If two elements are about the same role, the
+ * later one wins.
+ */
 export function* putRolesInBulk(
   context: WriteContext,
   input: { readonly body: BulkRoles },

@@ -1,4 +1,4 @@
-/** Relations: made on the object type, naming the type their subjects are of (native.md B.4, C.1). */
+/** Relations: defined on the object type, with the type of their subjects (native.md B.4, C.1). */
 import {
   presentScope,
   presentTimes,
@@ -19,7 +19,7 @@ interface NewRelation {
   readonly groupUse: GroupUse | null
 }
 
-/** Adds a relation. The caller has made sure that the key is free. */
+/** Adds a relation. The caller has checked that the key is not in use. */
 export function addRelation(context: WriteContext, relation: NewRelation): RelationRecord {
   const record: RelationRecord = {
     kind: 'relation',
@@ -34,14 +34,14 @@ export function addRelation(context: WriteContext, relation: NewRelation): Relat
     createdAt: context.now,
     updatedAt: context.now,
   }
-  // A removal of either type that is under way must run again.
+  // A concurrent removal of either type must run again.
   context.records.touch(relation.objectType)
   context.records.touch(relation.subjectType)
   context.records.put(record, relationChange(context, record))
   return record
 }
 
-/** A relation in the form in which the engine is told of it. */
+/** The change for the engine that puts a relation. */
 export function relationChange(context: ReadContext, relation: RelationRecord): Change {
   const { objectType, subjectType } = typesOf(context, relation)
   return {
@@ -53,8 +53,9 @@ export function relationChange(context: ReadContext, relation: RelationRecord): 
 }
 
 /**
- * Keeps a relation that gets a tuple or a derivation entry from being removed. A relation that is retiring (its last tuple
- * was removed) is taken back into use: its mark is removed, which the removal requires.
+ * Protects a relation that gets a tuple or a derivation entry from removal. If the relation is retiring (its
+ * last tuple was
+ * removed), removes its mark, which the removal requires.
  */
 export function keepRelation(context: WriteContext, relation: RelationRecord): void {
   context.records.requireUnchanged(relation)
@@ -63,7 +64,7 @@ export function keepRelation(context: WriteContext, relation: RelationRecord): v
   context.records.put(kept, relationChange(context, kept))
 }
 
-/** The two types a relation links. */
+/** The two types that a relation connects. */
 function typesOf(context: ReadContext, relation: RelationRecord) {
   const objectType = context.records.byId('type', relation.typeId)
   const subjectType = context.records.byId('type', relation.subjectTypeId)

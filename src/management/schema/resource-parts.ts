@@ -1,9 +1,12 @@
-/** Actions and attributes of a resource's body as records. A part that stays keeps its id (native.md B.4). */
+/**
+ * Converts actions and attributes in a resource's body to records. Existing parts keep their ids (native.md
+ * B.4).
+ */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { ActionRecord, AttributeRecord } from '#model/records.ts'
 import type { ActionBlock, AttributeBlock } from '#model/wire/resource.ts'
 
-/** An action without a name of its own is called by its key (native.md D-30). */
+/** The name of an action defaults to its key (native.md D-30). */
 export function actionsOf(
   context: WriteContext,
   blocks: Readonly<Record<string, ActionBlock>>,
@@ -36,7 +39,7 @@ interface Part {
   readonly updatedAt: number
 }
 
-/** One record a block: those that were there first, in the order they were made, then the new ones. */
+/** One record per block: existing parts first, in creation order, followed by new ones. */
 function merged<Block, Fields extends { readonly key: string }, Standing extends Fields & Part>(
   context: WriteContext,
   standing: readonly Standing[],

@@ -1,4 +1,4 @@
-/** A resource as answers show it, with everything it has (native.md B.4). */
+/** A resource type in the form of responses, with all its parts (native.md B.4). */
 import { presentScope, presentTimes, type ReadContext } from '#management/commands/context.ts'
 import { assert } from '#model/assert.ts'
 import type { TypeRecord } from '#model/records.ts'

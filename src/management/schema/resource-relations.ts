@@ -1,6 +1,6 @@
 /**
- * The relations of a resource, as callers manage them (native.md B.4). A relation is made and removed, never
- * changed.
+ * Operations on the relations of a resource type (native.md B.4). A relation can be created and removed, but
+ * not changed.
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { requireRelation, requireType } from '#management/commands/lookups.ts'
@@ -17,7 +17,7 @@ interface RelationParams {
   readonly relation_id: string
 }
 
-/** An envelope, unless the caller says that it wants none (native.md 0.9). */
+/** An envelope, unless the caller requests a bare array (native.md 0.9). */
 export function listRelations(
   context: ReadContext,
   input: { readonly params: { readonly resource_id: string }; readonly query: RelationsQuery },
@@ -64,8 +64,9 @@ export function createRelation(
 }
 
 /**
- * Removes a relation with its tuples and the entries over it. It may be one of the groups API, too: a later grant makes it
- * anew.
+ * Removes a relation with its tuples and derivation entries. This can be a relation of the groups API; a
+ * later grant
+ * re-creates it.
  */
 export function* deleteRelation(
   context: WriteContext,

@@ -1,4 +1,4 @@
-/** The roles of a resource, as callers manage them (native.md B.4). */
+/** Operations on the roles of a resource type (native.md B.4). */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { requireRelation, requireRole, requireType } from '#management/commands/lookups.ts'
 import { pageOf } from '#management/commands/paging.ts'
@@ -94,7 +94,7 @@ export function removeResourceRolePermissions(
   return presentResourceRole(context, updateRole(context, type, role, { permissions }), type)
 }
 
-/** Adds a derivation entry. One that is there already is a duplicate, whatever its guard. */
+/** Adds a derivation entry. An existing equal entry is a duplicate, even if its guard differs. */
 export function addImplicitGrant(
   context: WriteContext,
   input: { readonly params: RoleParams; readonly body: DerivationCreate },
@@ -115,7 +115,7 @@ export function addImplicitGrant(
   return presentDerivation(context, entry, type)
 }
 
-/** Removes a derivation entry; its guard does not matter (native.md D-34). */
+/** Removes a derivation entry, regardless of its guard (native.md D-34). */
 export function removeImplicitGrant(
   context: WriteContext,
   input: { readonly params: RoleParams; readonly body: DerivationCreate },
@@ -140,7 +140,7 @@ export function removeImplicitGrant(
   putRole(context, { ...role, grantedTo: { ...role.grantedTo, entries }, updatedAt: context.now }, type)
 }
 
-/** Sets the guard of the whole block; each entry keeps its own beside it. */
+/** Sets the guard of the whole block; each entry also keeps its own guard. */
 export function setImplicitGrantConditions(
   context: WriteContext,
   input: { readonly params: RoleParams; readonly body: GrantConditions },

@@ -1,6 +1,5 @@
 /**
- * Resources: the types of things there are, with their actions, attributes, roles and relations (native.md
- * B.4).
+ * Operations on resource types, with their actions, attributes, roles and relations (native.md B.4).
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { FirstErrorByPrecedence } from '#management/commands/error-precedence.ts'
@@ -47,14 +46,18 @@ export function* createResource(
   const { body } = input
   const taken = context.records.get('type', rowKeys.type(body.key))
   const type = yield* defineNamed(context, addType(context, body.key, body.name), wholeOf(body))
-  // What is unknown or does not fit is answered before what exists already (native.md D-38).
+  // Missing entities and mismatches are reported before duplicates (native.md D-38).
   if (taken) {
     throw new AuthzError('DUPLICATE_ENTITY', `there is a resource ${JSON.stringify(body.key)} already`)
   }
   return presentResource(context, type)
 }
 
-/** Makes a resource what the body says and nothing else, or creates it; what it has by the same key keeps its id. */
+/**
+ * Creates a resource type, or replaces it so that it has only the content of the body. Parts with the same
+ * key keep their
+ * ids.
+ */
 export function* replaceResource(
   context: WriteContext,
   input: { readonly params: TypeParams; readonly body: ResourceReplace },
@@ -65,8 +68,9 @@ export function* replaceResource(
 }
 
 /**
- * Adds the resource that is to be created under the key in the path. An unknown id is not found, since the service gives ids. Without its
- * hyphens it is a key.
+ * Adds the resource type that is created under the key in the path. An unknown id in the path is an error,
+ * because only the
+ * service assigns ids. Without hyphens, it is a key.
  */
 function addNamed(
   context: WriteContext,
@@ -85,7 +89,7 @@ function addNamed(
   return addType(context, key, input.body.name)
 }
 
-/** Each given field replaces the old value whole; null clears it, where that takes nothing else with it. */
+/** Each given field replaces the whole old value; null clears it if no dependents would be deleted. */
 export function* updateResource(
   context: WriteContext,
   input: { readonly params: TypeParams; readonly body: ResourceUpdate },
@@ -101,7 +105,7 @@ export function* deleteResource(
   yield* removeType(context, requireType(context.records, input.params.resource_id))
 }
 
-/** The body, with null, which clears, for everything that it leaves out. */
+/** The body, with null, which clears, for each omitted field. */
 function wholeOf(body: ResourceReplace): ResourceUpdate {
   return {
     name: body.name,
@@ -115,7 +119,10 @@ function wholeOf(body: ResourceReplace): ResourceUpdate {
   }
 }
 
-/** Defines a type as a caller says. What one is copied or imported from may have attributes of names that are built in by now. */
+/**
+ * Defines a type from a request body. Unlike copies and imports, it must not declare attributes with built-in
+ * names.
+ */
 function* defineNamed(
   context: WriteContext,
   type: TypeRecord,
@@ -126,7 +133,7 @@ function* defineNamed(
   return defined
 }
 
-/** Writes what `update` says of a type. What it leaves out stays as it is. Returns the type as it is afterwards. */
+/** Applies `update` to a type. Omitted fields stay unchanged. Returns the resulting type. */
 export function* defineType(
   context: WriteContext,
   type: TypeRecord,
@@ -136,7 +143,9 @@ export function* defineType(
   const gone = new Set(
     type.actions.flatMap(({ key }) => (actions && !Object.hasOwn(actions, key) ? [key] : [])),
   )
-  // First what goes with removed actions, roles and relations. Then what may name the remaining and the new ones.
+  // First removes actions, roles and relations with their dependents. Then adds parts that can reference the
+  // remaining and
+  // the new ones.
   const remaining = yield* removeActions(context, type, gone)
   const defined: TypeRecord = {
     ...remaining,
@@ -178,7 +187,7 @@ function* replaceRoles(
   type: TypeRecord,
   blocks: Readonly<Record<string, RoleBlock>>,
 ): Resumable<void> {
-  // The first step can fail only for what does not exist, which takes precedence over all failures of the second.
+  // The first step can fail only with `NOT_FOUND`, which takes precedence over all errors of the second step.
   const replaced: ReplacedRole[] = []
   for (const [key, block] of Object.entries(blocks)) {
     replaced.push(replaceRole(context, type, key, block))
@@ -192,7 +201,9 @@ function* replaceRoles(
   if (winner.found) throw winner.found.error
 }
 
-/** A relation that stays keeps its id and its tuples; one that gets other subjects is another relation. */
+/**
+ * An unchanged relation keeps its id and its tuples. A relation with another subject type is a new relation.
+ */
 function* replaceRelations(
   context: WriteContext,
   type: TypeRecord,
@@ -228,7 +239,7 @@ export function getResource(context: ReadContext, input: { readonly params: Type
   return presentResource(context, requireAnyType(context, input.params.resource_id))
 }
 
-/** In creation order; the built-in resources on demand only, and before all others. */
+/** In creation order. The built-in types are included only on request, before all others. */
 export function* listResources(
   context: ReadContext,
   input: { readonly query: ResourcesQuery },

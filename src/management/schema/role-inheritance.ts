@@ -1,6 +1,9 @@
 /**
- * Inheritance between roles as an interface of its own: a role's parents are the roles it `extends`, its ancestors all that it
- * extends, directly and through others. Tenant roles and the roles of one resource alike (native.md D-21).
+ * Operations on role inheritance. The parents of a role are the roles that it `extends`. Its ancestors are
+ * all roles that it
+ * extends, directly and through others. This applies to tenant roles and to the roles of a resource type
+ * (native.md
+ * D-21).
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { requireRole, requireType } from '#management/commands/lookups.ts'
@@ -56,7 +59,7 @@ export function removeResourceRoleParent(
   return presentResourceRole(context, removeParent(context, type, params), type)
 }
 
-/** One that is there already stays. Throws `INVALID_INPUT` for a circle, `LIMIT_EXCEEDED` for too many ancestors. */
+/** An existing parent stays. Throws `INVALID_INPUT` for a cycle, `LIMIT_EXCEEDED` for too many ancestors. */
 function addParent(
   context: WriteContext,
   type: TypeRecord | null,
@@ -68,7 +71,7 @@ function addParent(
   return updateRole(context, type, role, { extends: [...role.extends, parent.key] })
 }
 
-/** Throws `NOT_FOUND` for a role that is no parent of that one. */
+/** Throws `NOT_FOUND` if the role is not a parent of the other. */
 function removeParent(
   context: WriteContext,
   type: TypeRecord | null,
@@ -122,11 +125,11 @@ export function* listResourceRoleDescendants(
   return yield* ofResource(context, type, yield* descendantsOf(context.records, role), input.query)
 }
 
-/** All that the role extends, nearest first. At most `EXTENDS_REACH_MAX`. */
+/** All roles that the role extends, nearest first. At most `EXTENDS_REACH_MAX`. */
 function ancestorsOf(records: RecordReader, { typeId, extends: parents }: RoleRecord): RoleRecord[] {
   const found = new Map<string, RoleRecord>()
   const keys = new Set(parents)
-  // The set is its own worklist: a `Set` iterates over late additions.
+  // The set is also the worklist: a `Set` iterates over elements that are added during the iteration.
   for (const key of keys) {
     const role = records.get('role', rowKeys.role(typeId, key))
     if (role === null) continue
@@ -136,7 +139,7 @@ function ancestorsOf(records: RecordReader, { typeId, extends: parents }: RoleRe
   return [...found.values()]
 }
 
-/** All that extend the role, nearest first. O(roles of its scope). */
+/** All roles that extend the role, nearest first. O(roles of its scope). */
 function* descendantsOf(records: RecordReader, { typeId, key }: RoleRecord): Resumable<RoleRecord[]> {
   const childrenOf = new Map<string, RoleRecord[]>()
   let rows = 0
@@ -180,7 +183,7 @@ function* ofResource(
   return { roles: yield* presented(context, found, paging, present) }
 }
 
-/** All of them, unless the caller asks for a page. What was removed at a stop is left out. */
+/** All of them, unless the caller requests a page. Omits roles that were removed during a stop. */
 function* presented<Shown>(
   context: ReadContext,
   found: readonly RoleRecord[],

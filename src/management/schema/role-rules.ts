@@ -1,6 +1,7 @@
 /**
- * The rules a role must keep, whichever operation writes it: permissions name actions that exist, derivations fit the
- * model (native.md B.4). The rules of `extends` are in `extends/resolve-extends.ts`.
+ * Checks that apply to roles in every operation: permissions name existing actions, and derivations match the
+ * model
+ * (native.md B.4). The checks of `extends` are in `extends/resolve-extends.ts`.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
@@ -20,9 +21,11 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import { keepRelation } from './relations.ts'
 
 /**
- * Resolves permission texts to the stored form, duplicates dropped: `type:action` for a tenant role, the bare action
- * for a role of `type`. Throws `NOT_FOUND` for an unknown action, `INVALID_PERMISSION_FORMAT` for a tenant role's
- * text that is neither `type:action` nor an id.
+ * Resolves permission texts to the stored form, without duplicates: `type:action` for a tenant role, the bare
+ * action for a
+ * role of `type`. Throws `NOT_FOUND` for an unknown action, `INVALID_PERMISSION_FORMAT` for a tenant role's
+ * text that is
+ * neither `type:action` nor an id.
  */
 export function resolvePermissions(
   records: Draft,
@@ -35,8 +38,9 @@ export function resolvePermissions(
 }
 
 /**
- * Checks what schemas cannot say of a tenant role's permissions. It is a matter of shape, so it comes before what exists
- * (native.md D-38).
+ * Checks the format of a tenant role's permissions, which schemas cannot express. Errors of shape precede
+ * errors about
+ * missing entities (native.md D-38).
  */
 export function checkTenantPermissions(texts: readonly string[]): void {
   for (const text of texts) {
@@ -48,7 +52,9 @@ export function checkTenantPermissions(texts: readonly string[]): void {
   }
 }
 
-/** How a permission of a tenant role is stored. O(1) for a text of a type once known, O(types) for an id. */
+/**
+ * Resolves a permission of a tenant role. O(1) for a text whose type was resolved before, O(types) for an id.
+ */
 function tenantPermissions(records: Draft): (text: string) => string {
   const known = new Map<string, TypeRecord>()
   return text => {
@@ -84,7 +90,11 @@ function resourcePermissions(records: Draft, type: TypeRecord): (text: string) =
 
 const actionsByName = new WeakMap<readonly ActionRecord[], ReadonlyMap<string, ActionRecord>>()
 
-/** The action of that key, else the one of that id. O(actions) the first time, O(1) later: roles name thousands. */
+/**
+ * The action with that key; if there is none, the one with that id. O(actions) for the first call, O(1) for
+ * later ones:
+ * roles can have thousands of permissions.
+ */
 function actionIn({ actions }: TypeRecord, reference: string): ActionRecord | undefined {
   let byName = actionsByName.get(actions)
   if (!byName) {
@@ -98,8 +108,9 @@ function actionIn({ actions }: TypeRecord, reference: string): ActionRecord | un
 }
 
 /**
- * Returns the type, on which a role that names an action of it rests: the action must not be removed while the role is
- * written, and a removal that is under way must run again.
+ * Returns the type after writing it, because a role that is being written depends on its actions: a
+ * concurrent removal of an
+ * action must run again.
  */
 function withContent(records: Draft, type: TypeRecord): TypeRecord {
   records.touch(type)
@@ -110,7 +121,7 @@ function unknownAction(text: string): AuthzError {
   return new AuthzError('NOT_FOUND', `there is no action ${JSON.stringify(text)}`)
 }
 
-/** A role's stored permissions in the form in which the engine takes them. */
+/** A role's permissions in the form of changes for the engine. */
 export function permissionsOf(role: RoleRecord, type: TypeRecord | null): Permission[] {
   return role.permissions.map(text => {
     if (type !== null) return { type: type.key, action: text }
@@ -120,8 +131,7 @@ export function permissionsOf(role: RoleRecord, type: TypeRecord | null): Permis
 }
 
 /**
- * Throws `NOT_FOUND` for what a role mentions and does not exist. It comes before the checks of what does not
- * fit (native.md D-38).
+ * Throws `NOT_FOUND` if a role references a missing entity. These errors precede mismatches (native.md D-38).
  */
 export function requireMentions(
   records: Draft,
@@ -139,7 +149,7 @@ export function requireMentions(
   }
 }
 
-/** The block a body gives, checked against the model; `previousId` keeps the block's id. */
+/** The derivation block of a body, checked against the model; `previousId` becomes the block's id. */
 export function resolveGrantedTo(
   context: WriteContext,
   type: TypeRecord,
@@ -155,8 +165,10 @@ export function resolveGrantedTo(
 }
 
 /**
- * Checks an entry: the relation is defined on the role's own type, its subjects are of the source role's type
- * (native.md B.4). The relation is kept, or one that is about to be removed could leave the entry behind.
+ * Checks an entry: the relation is defined on the role's own type, and its subjects have the source role's
+ * type (native.md
+ * B.4). The relation is protected from a concurrent removal, which could otherwise leave the entry without a
+ * relation.
  */
 export function resolveDerivation(
   context: WriteContext,
@@ -168,7 +180,8 @@ export function resolveDerivation(
   const role = requireRole(records, onType, wanted.role)
   const relation = requireRelation(records, type, wanted.linked_by_relation)
   if (relation.subjectTypeId !== onType.id) {
-    // The type may have been removed while a bulk was being read. The commit will not hold then, and the bulk runs again.
+    // The type may have been removed while a bulk was processed. The commit then fails, and the bulk runs
+    // again.
     const subjectType = records.byId('type', relation.subjectTypeId)
     throw new AuthzError(
       'MISMATCH_RELATION_TYPE',
@@ -177,7 +190,7 @@ export function resolveDerivation(
     )
   }
   keepRelation(context, relation)
-  // The two things that the entry mentions: a removal of either that is under way must run again.
+  // The two entities that the entry references: a concurrent removal of either must run again.
   records.touch(relation)
   records.touch(role)
   return {
@@ -188,7 +201,7 @@ export function resolveDerivation(
   }
 }
 
-/** Whether two entries say the same, guards aside (native.md D-34). */
+/** Whether two entries are equal except for their guards (native.md D-34). */
 export function isSameDerivation(left: DerivationRecord, right: DerivationRecord): boolean {
   return left.role === right.role && left.onType === right.onType && left.relation === right.relation
 }

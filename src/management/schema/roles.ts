@@ -1,4 +1,4 @@
-/** Roles of both kinds: resource roles (native.md B.4) and tenant roles (native.md B.5). */
+/** Creates, replaces and updates resource roles (native.md B.4) and tenant roles (native.md B.5). */
 import {
   presentScope,
   presentTimes,
@@ -24,12 +24,13 @@ import { resolveExtends } from './extends/resolve-extends.ts'
 import { permissionsOf, requireMentions, resolveGrantedTo, resolvePermissions } from './role-rules.ts'
 
 /**
- * Creates a whole role of a type, or a tenant role. Throws `DUPLICATE_ENTITY` when the key is taken, `LIMIT_EXCEEDED` when
- * there are as many as there may be.
+ * Creates a complete resource role of `type`, or a tenant role. Throws `DUPLICATE_ENTITY` if the key is in
+ * use, and
+ * `LIMIT_EXCEEDED` if the maximum is reached.
  */
 export function createRole(context: WriteContext, type: TypeRecord | null, body: RoleCreate): RoleRecord {
   const taken = context.records.get('role', rowKeys.role(type?.id ?? null, body.key))
-  // What is unknown or does not fit is answered before what exists already (native.md D-38).
+  // Missing entities and mismatches are reported before duplicates (native.md D-38).
   const role = updateRole(context, type, addRole(context, type, body.key, body), body)
   if (taken) {
     const place = type ? ` on resource ${JSON.stringify(type.key)}` : ''
@@ -39,8 +40,9 @@ export function createRole(context: WriteContext, type: TypeRecord | null, body:
 }
 
 /**
- * Adds a bare role, without `extends` and `granted_to`: roles made together may refer to each other, so those are
- * filled in by `updateRole` once all are there.
+ * Adds a bare role, without `extends` and `granted_to`. Roles that are created together can reference each
+ * other, so
+ * `updateRole` sets these fields after all roles exist.
  */
 export function addRole(
   context: WriteContext,
@@ -62,22 +64,24 @@ export function addRole(
     createdAt: context.now,
     updatedAt: context.now,
   }
-  // A removal of the type that is under way must run again.
+  // A concurrent removal of the type must run again.
   if (type !== null) context.records.touch(type)
   putRole(context, role, type)
   return role
 }
 
-/** A role that has been made bare and is still to get the content of its block. */
+/** A role that was reset to a bare one and must still get the content of its block. */
 export interface ReplacedRole {
   readonly isNew: boolean
-  /** The second step, once all the roles it may refer to are there. */
+  /** The second step. Call it after all roles that the role can reference exist. */
   readonly complete: () => RoleRecord
 }
 
 /**
- * Makes a role what its block says and nothing else. A role that exists keeps its id and its assignments. In two steps, so
- * that roles replaced together may refer to each other: the first step leaves the role bare.
+ * Replaces a role so that it has only the content of its block. An existing role keeps its id and its
+ * assignments. There are
+ * two steps, so that roles that are replaced together can reference each other: the first one leaves the role
+ * bare.
  */
 export function replaceRole(
   context: WriteContext,
@@ -92,7 +96,7 @@ export function replaceRole(
   return { isNew: standing === null, complete: () => updateRole(context, type, bare, blankOf(block)) }
 }
 
-/** The block with null, which clears, for everything it leaves out. */
+/** The block, with null, which clears, for each omitted field. */
 function blankOf(block: RoleBlock): RoleUpdate {
   return {
     name: block.name,
@@ -104,7 +108,7 @@ function blankOf(block: RoleBlock): RoleUpdate {
   }
 }
 
-/** Each given field replaces the old value whole; null clears it (native.md B.4, D-48). */
+/** Each given field replaces the whole old value; null clears it (native.md B.4, D-48). */
 export function updateRole(
   context: WriteContext,
   type: TypeRecord | null,
@@ -147,7 +151,7 @@ function grantedToOf(
   block: DerivationBlock,
 ): GrantedToRecord {
   if (type !== null) return resolveGrantedTo(context, type, block, previous.id)
-  // A tenant role's block has no effect and nothing to be checked against (native.md D-22, D-23).
+  // The block of a tenant role has no effect and is not checked (native.md D-22, D-23).
   const entries = (block.users_with_role ?? []).map(entry => ({
     role: entry.role,
     onType: entry.on_resource,
@@ -157,12 +161,12 @@ function grantedToOf(
   return { id: previous.id, guarded: block.when?.no_direct_roles_on_object ?? false, entries }
 }
 
-/** Writes a role and tells the engine. */
+/** Writes a role and notifies the engine. */
 export function putRole(context: WriteContext, role: RoleRecord, type: TypeRecord | null): void {
   context.records.put(role, roleChange(role, type))
 }
 
-/** A role in the form in which the engine is told of it. */
+/** The change for the engine that puts a role. */
 export function roleChange(role: RoleRecord, type: TypeRecord | null): RolePut {
   const { entries, guarded } = role.grantedTo
   return {

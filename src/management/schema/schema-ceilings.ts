@@ -1,10 +1,14 @@
 /**
- * How many parts a schema may have, condition sets, rules and proxy configs included. The parts of one resource must fit one removal, which is one
- * commit. All parts together must fit the numbers of an index and the compiled schema. Checked for every command's draft before it becomes a commit,
- * whichever way the parts come.
+ * Limits the number of parts of a schema, including condition sets, rules and proxy configs. The parts of one
+ * resource type
+ * must fit into one removal, which is one commit. All parts together must fit into an index and the compiled
+ * schema. The
+ * draft of every command is checked before its commit, regardless of the operation.
  *
- * Lists are no requirement of a commit. So a command that adds a part writes the row of the schema, too. Of two that add at
- * the same moment the later one is refused, runs again, and counts what the earlier one has added.
+ * Lists are not a requirement of a commit. Therefore, a command that adds a part also writes the row of the
+ * schema. If two
+ * commands add parts concurrently, the later one gets a conflict, runs again, and counts the parts of the
+ * earlier one.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
@@ -28,11 +32,11 @@ import type { ListName } from '#store/view.ts'
 
 export interface SchemaCeilings {
   readonly resources: number
-  /** All roles of an environment, tenant roles included. */
+  /** All roles of an environment, including tenant roles. */
   readonly roles: number
   readonly tenantRoles: number
   readonly relations: number
-  /** Roles of a resource, relations to it, relations from it. */
+  /** Maximum each for the roles of a resource type, the relations to it and the relations from it. */
   readonly partsPerResource: number
   readonly conditionSets: number
   readonly rules: number
@@ -53,22 +57,23 @@ export const SCHEMA_CEILINGS: SchemaCeilings = {
 }
 
 /**
- * Makes the commit hold only if nobody has added a part to the schema since, nor put a condition set below another. To be called
- * before lists of parts are read by which the command decides.
+ * The commit succeeds only if no other command has added a part to the schema or changed the parent of a
+ * condition set in the
+ * meantime. Call it before reading lists of parts on which the command depends.
  */
 export function requireNoneAdded({ records }: Pick<WriteContext, 'records'>): void {
   const schema = records.get('schema', rowKeys.schema())
   if (schema !== null) records.requireUnchanged(schema)
 }
 
-/** Makes commands that rest on `requireNoneAdded` run again. */
+/** Causes a conflict for commands that have called `requireNoneAdded`. */
 export function tellAdded({ records, newId }: Pick<WriteContext, 'records' | 'newId'>): void {
   records.put(records.get('schema', rowKeys.schema()) ?? { kind: 'schema', id: newId() })
 }
 
 type Command<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
 
-/** The command, followed by a check of all it has written, which may refuse it. */
+/** Returns the command followed by a check of everything that it has written. The check can reject it. */
 export function lookedAt<Answer>(
   command: Command<Answer>,
   look: (context: WriteContext) => Resumable<void>,
@@ -82,8 +87,9 @@ export function lookedAt<Answer>(
 }
 
 /**
- * Throws `LIMIT_EXCEEDED` when the draft leaves more parts than there may be: the stored parts and its changes of them.
- * O(parts that it writes), with a stop after each.
+ * Throws `LIMIT_EXCEEDED` if the draft leaves more parts than allowed: the stored parts and its changes of
+ * them. O(parts that
+ * it writes), with a stop after each.
  */
 export function* checkSchemaCeilings(
   context: Pick<WriteContext, 'records' | 'newId'>,
@@ -92,11 +98,11 @@ export function* checkSchemaCeilings(
   const { records } = context
   const grown = (yield* growthsOf(records, ceilings)).filter(({ more }) => more > 0)
   if (grown.length === 0) return
-  // Before anything is counted: counting what is dead may take several turns.
+  // Before counting, because counting dead rows can take several event-loop iterations.
   tellAdded(context)
   for (const { kind, list, more, max, isReached } of grown) {
     if (records.storedCount(list) + more <= max) continue
-    // Dead rules count for nothing, but stand in their lists until they are purged.
+    // Dead rules do not count, but are in their lists until they are purged.
     if (kind === 'rule' && records.hasDead && (yield* records.liveCount(kind, list)) <= max) continue
     throw new AuthzError('LIMIT_EXCEEDED', `${isReached(records)}, which is the most`)
   }
@@ -109,7 +115,7 @@ interface Ceiling {
   readonly kind: PartKind
   readonly list: ListName
   readonly max: number
-  /** The message when the ceiling is reached. */
+  /** The error message if the limit is reached. */
   readonly isReached: (records: Draft) => string
 }
 
@@ -130,7 +136,7 @@ function* growthsOf(records: Draft, ceilings: SchemaCeilings): Resumable<Growth[
   for (const kind of PART_KINDS) {
     for (const [before, after] of records.written(kind)) {
       yield
-      // The same part in another state, which counts where it counted before.
+      // The same part in another state, which was already counted.
       if (before?.id === after?.id) continue
       add(before, -1)
       add(after, 1)
@@ -139,7 +145,7 @@ function* growthsOf(records: Draft, ceilings: SchemaCeilings): Resumable<Growth[
   return [...growths.values()]
 }
 
-/** The ceilings that a part of a schema counts against; nothing else does. */
+/** The limits to which a part of a schema is subject; none for other records. */
 function ceilingsOn(record: StoredRecord, ceilings: SchemaCeilings): readonly Ceiling[] {
   const { resources, roles, tenantRoles, relations, partsPerResource } = ceilings
   const ofType = (kind: PartKind, list: ListName, typeId: string, what: string): Ceiling => {

@@ -1,6 +1,9 @@
 /**
- * The schema of an environment, or the part of it that a copy asks for, as values that mean the same in any other: keys
- * in place of ids. What the groups API made for grants is left out; it belongs to the grants, which are facts.
+ * Exports the schema of an environment, or the part that a copy requests, in a form that is independent of
+ * the environment:
+ * with keys instead of ids. Relations that the groups API created for grants are omitted; they belong to the
+ * grants,
+ * which are facts.
  */
 import type { ReadContext } from '#management/commands/context.ts'
 import { matchesPattern } from '#management/commands/paging.ts'
@@ -26,9 +29,9 @@ import { findBuiltInRow } from './types.ts'
 export interface ExportedSchema {
   readonly resources: readonly ExportedResource[]
   readonly tenantRoles: readonly (readonly [key: string, role: RoleBlock])[]
-  /** Of users and tenants: what the built-in types carry. */
+  /** The attributes of users and tenants, which built-in types declare. */
   readonly builtInTypes: readonly ExportedBuiltInType[]
-  /** Each behind the one above it. */
+  /** Each set follows its parent. */
   readonly conditionSets: readonly ExportedConditionSet[]
   readonly rules: readonly ExportedRule[]
   /** In creation order. */
@@ -43,7 +46,7 @@ export interface ExportedBuiltInType {
 export interface ExportedResource {
   readonly key: string
   readonly body: ResourceReplace
-  /** Texts that a resource's body has no place for. */
+  /** Names and descriptions of relations, for which a resource's body has no fields. */
   readonly relationTexts: readonly RelationText[]
   readonly actionGroups: TypeRecord['actionGroups']
 }
@@ -52,11 +55,15 @@ export interface RelationText {
   readonly key: string
   readonly name: string
   readonly description: string | null
-  /** The purpose for which the groups API made the relation. Present only where such relations are exported, too. */
+  /** The purpose for which the groups API created the relation. Set only if such relations are exported. */
   readonly groupUse: GroupUse | null
 }
 
-/** Which resources, tenant roles and condition sets, by key; of rules and proxy configs those of which all is there. */
+/**
+ * Filters by key for resource types, tenant roles and condition sets. A rule or proxy config is included if
+ * everything that it
+ * references is.
+ */
 export interface SchemaScope {
   readonly resources?: CopyFilter | null | undefined
   readonly roles?: CopyFilter | null | undefined
@@ -64,10 +71,13 @@ export interface SchemaScope {
   readonly resource_sets?: CopyFilter | null | undefined
 }
 
-/** How often a read starts again that others have changed meanwhile. After that it runs without a stop. */
+/**
+ * Attempts to read one state with stops, each repeated after a concurrent change. The last attempt runs
+ * without a stop.
+ */
 const ATTEMPTS_MAX = 4
 
-/** Reads one state. */
+/** Exports one consistent state. */
 export function* exportSchema(
   { records }: ReadContext,
   input: { readonly scope: SchemaScope },
@@ -108,7 +118,8 @@ function* readSchema(records: RecordReader, scope: SchemaScope): Resumable<Expor
   }
   const proxyConfigs: ExportedProxyConfig[] = []
   for (const config of exportedProxyConfigs(records)) {
-    // Whole or not at all: without some of its rules, wider ones would take their places.
+    // A proxy config is exported completely or not at all: without some of its rules, more general rules
+    // would apply.
     const isWhole = config.mapping_rules.every(({ resource }) => isWanted(scope.resources, resource))
     if (isWhole) proxyConfigs.push(config)
     yield
@@ -116,7 +127,7 @@ function* readSchema(records: RecordReader, scope: SchemaScope): Resumable<Expor
   return { resources, tenantRoles, builtInTypes, conditionSets, rules, proxyConfigs }
 }
 
-/** What is limited to a resource belongs to it. */
+/** A set that is limited to a resource type belongs to that type. */
 function isSetWanted(scope: SchemaScope, { key, type, resource }: ExportedConditionSet): boolean {
   if (resource !== null && !isWanted(scope.resources, resource)) return false
   return isWanted(type === 'userset' ? scope.user_sets : scope.resource_sets, key)
@@ -135,7 +146,7 @@ function isRuleWanted(scope: SchemaScope, { user_set, permission, resource_set }
 
 type Filter = CopyFilter | null | undefined
 
-/** A resource; `isWhole`: with what the groups API made for grants. */
+/** A resource type; `isWhole`: including relations that the groups API created for grants. */
 export function resourceOf(records: RecordReader, type: TypeRecord, isWhole: boolean): ExportedResource {
   const all = [...records.list('relation', lists.relationsOfType(type.id))]
   const made = new Set(isWhole ? [] : all.flatMap(({ key, groupUse }) => (groupUse ? [key] : [])))
@@ -179,7 +190,7 @@ export function roleOf(role: RoleRecord, madeRelations: ReadonlySet<string>): Ro
   }
 }
 
-/** The block as a body would have it, with those entries that are asked for. */
+/** The block in the form of a request body, with the entries that `isAsked` selects. */
 export function grantedToOf(
   { grantedTo }: RoleRecord,
   isAsked: (entry: RoleRecord['grantedTo']['entries'][number]) => boolean,

@@ -1,6 +1,7 @@
 /**
- * Puts an exported schema into an environment, in one commit: all of it or nothing. A part that exists under the same key
- * is a conflict, or is replaced by the copied one as PUT would do it: it keeps its id and its facts.
+ * Imports an exported schema into an environment, in one commit. If a part with the same key exists, the
+ * import fails, or
+ * replaces the part as a PUT would: it keeps its id and its facts.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import { findRole, requireType } from '#management/commands/lookups.ts'
@@ -19,19 +20,21 @@ import { addType, builtInType, findBuiltInRow, putType } from './types.ts'
 
 export interface SchemaImport {
   readonly schema: ExportedSchema
-  /** What happens to parts that exist under the same key. */
+  /** How to handle parts that exist under the same key. */
   readonly conflictStrategy: 'fail' | 'overwrite'
 }
 
 /**
- * Throws `DUPLICATE_ENTITY` for the first conflict unless it is to be overwritten, `NOT_FOUND` for what the copied part
- * needs and neither brings nor finds, `LIMIT_EXCEEDED` beyond what one commit takes.
+ * Throws `DUPLICATE_ENTITY` for the first conflict unless parts are overwritten, `NOT_FOUND` if the import
+ * references a part
+ * that neither it nor the environment contains, and `LIMIT_EXCEEDED` if it exceeds the limits of a commit.
  */
 export function* importSchema(context: WriteContext, input: SchemaImport): Resumable<void> {
   const { schema } = input
   if (input.conflictStrategy === 'fail') requireNoConflict(context, schema)
-  // Resources refer to each other, also in cycles. So first all of them are made, then all their roles, then what roles
-  // derive from.
+  // Resource types can reference each other, including in cycles. So it first creates all of them, then all
+  // their roles, then
+  // the derivations of the roles.
   for (const { key, body } of schema.resources) {
     const type = context.records.get('type', rowKeys.type(key)) ?? addType(context, key, body.name)
     yield* defineType(context, type, { actions: { ...actionsOf(type), ...body.actions } })
@@ -80,7 +83,10 @@ function conflict(what: string, key: string): AuthzError {
   return new AuthzError('DUPLICATE_ENTITY', message)
 }
 
-/** What the groups API made on a type that is overwritten. It stays, with the grants for which it was made. */
+/**
+ * Relations and roles that the groups API created on a type that is overwritten. They stay, with their
+ * grants.
+ */
 interface MadeByGroups {
   readonly relations: readonly RelationRecord[]
   readonly roles: ReadonlyMap<string, RoleRecord>
@@ -99,7 +105,7 @@ function* madeByGroups(context: WriteContext, typeKey: string): Resumable<MadeBy
   return { relations, roles }
 }
 
-/** All of a resource but what its roles derive from. */
+/** Defines a resource type, except for the derivations of its roles. */
 function* defineResource(
   context: WriteContext,
   resource: ExportedResource,
@@ -118,7 +124,7 @@ function* defineResource(
   const texts = new Map(resource.relationTexts.map(text => [text.key, text]))
   for (const relation of relationsOf(context, type)) {
     const text = texts.get(relation.key)
-    // Engines do not know the name of a relation.
+    // The engine does not use the name of a relation.
     if (text) records.put({ ...relation, name: text.name, description: text.description })
   }
 }
@@ -132,7 +138,8 @@ function* deriveRoles(
   const { records } = context
   const type = requireType(records, typeKey)
   const keptRelations = new Set(made.relations.map(({ key }) => key))
-  // A copy may have removed the groups' role `member`, and with it what the grants of groups rest on.
+  // The import may have removed the `member` role of groups, and with it the source of the derivation entries
+  // of grants.
   const isKept = ({ relation, onType, role }: DerivationRecord): boolean => {
     const source = records.get('type', rowKeys.type(onType))
     return keptRelations.has(relation) && source !== null && findRole(records, source, role) !== null
@@ -192,7 +199,10 @@ interface Part {
   readonly updatedAt: number
 }
 
-/** The existing parts, replaced where a wanted part has their key, then the new ones. Ids are never taken from elsewhere. */
+/**
+ * The existing parts, replaced by wanted parts with the same key, followed by the new ones. Imported ids are
+ * not used.
+ */
 function merged<Item extends Part>(
   context: WriteContext,
   standing: readonly Item[],

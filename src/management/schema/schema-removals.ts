@@ -1,11 +1,14 @@
 /**
- * What is removed with a part of the schema (native.md C.7), in the same commit: afterwards no stored role,
- * action group or relation mentions it. Its facts have no meaning from that moment on and are purged
+ * Removes parts of the schema with their references (native.md C.7), in the same commit: afterwards, no
+ * stored role, action
+ * group or relation references the part. Its facts have no effect from that commit on and are purged
  * afterwards.
  *
- * Lists are no requirement of a commit, so a mention that is being added while the removal is made could be missed. It is
- * not, because a command that adds a mention of a thing writes the thing's row as well (`Draft.touch`), and the removal of
- * the thing requires that row to be unwritten.
+ * Lists are not a requirement of a commit, so a reference that is added concurrently could be missed. This
+ * cannot happen:
+ * a command that adds a reference to an entity also writes the entity's row (`Draft.touch`), and the removal
+ * of the entity
+ * requires that row to be unwritten.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import { dependantsOf, dependantsOfType, removeDependants } from '#management/commands/removal.ts'
@@ -23,7 +26,7 @@ import type { ListName } from '#store/view.ts'
 import { requireNoneAdded } from './schema-ceilings.ts'
 import { putType } from './types.ts'
 
-/** Removes actions that `type` has, with the permissions, the rules and the places in action groups that name them. */
+/** Removes actions of `type`, with the permissions, rules and action group entries that reference them. */
 export function* removeActions(
   context: WriteContext,
   type: TypeRecord,
@@ -52,7 +55,7 @@ export function* removeActions(
   return updated
 }
 
-/** Engines drop them with the actions. */
+/** The engine drops the rules with the actions. */
 function removeRulesOn(context: WriteContext, type: TypeRecord, actions: ReadonlySet<string>): void {
   const { records } = context
   requireNoneAdded(context)
@@ -66,8 +69,9 @@ function removeRulesOn(context: WriteContext, type: TypeRecord, actions: Readonl
 }
 
 /**
- * Removes roles of one type, or tenant roles, with the mentions of them. A relation that the groups API made for such a
- * role is removed, too: whoever creates a role of that key later must not find the grants that were meant for this one.
+ * Removes roles of one type, or tenant roles, with all references to them. A relation that the groups API
+ * created for such a
+ * role is also removed. Otherwise, a later role with the same key would get the grants of the removed one.
  */
 export function* removeRoles(
   context: WriteContext,
@@ -105,7 +109,7 @@ export function* removeRelations(
   removeDependants(context, relations.map(dependantsOf))
 }
 
-/** The part of the removal that concerns the schema. */
+/** The part of the removal that affects the schema. */
 function* takeOutRelations(
   context: WriteContext,
   relations: readonly RelationRecord[],
@@ -122,8 +126,9 @@ function* takeOutRelations(
 }
 
 /**
- * Removes a type with its roles, relations and condition sets, the relations of others that name it, its permissions, and the rules
- * on any of them.
+ * Removes a type with its roles, relations and condition sets, relations of other types that reference it,
+ * its permissions,
+ * and rules on any of them.
  */
 export function* removeType(context: WriteContext, type: TypeRecord): Resumable<void> {
   const { records } = context
@@ -131,7 +136,7 @@ export function* removeType(context: WriteContext, type: TypeRecord): Resumable<
   const foreign = listed(context, lists.relationsFromType(type.id)).filter(
     relation => relation.typeId !== type.id,
   )
-  // Read before the first stop: another removal may take them meanwhile, and this command runs again then.
+  // Read before the first stop: a concurrent removal may delete them, and this command then runs again.
   const objectTypes = Array.from(new Set(foreign.map(({ typeId }) => typeId)), id => typeById(context, id))
   const roles: RoleRecord[] = []
   yield* records.visit('role', lists.rolesOfType(type.id), role => {
@@ -155,18 +160,27 @@ export function* removeType(context: WriteContext, type: TypeRecord): Resumable<
   removeDependants(context, [dependantsOfType(type, roles, [...own, ...foreign])])
 }
 
-/** The relations whose objects are of a type. Taken out of the list at once, since removing them changes it. */
+/**
+ * The relations whose objects have that type. Returned as an array, because removing them changes the list.
+ */
 export function relationsOf(context: WriteContext, type: TypeRecord): RelationRecord[] {
   return listed(context, lists.relationsOfType(type.id))
 }
 
-/** Each is read through the draft, so that the commit requires it to exist: others may remove it meanwhile. */
+/**
+ * Each is read through the draft, so that the commit requires it to exist: a concurrent command may remove
+ * it.
+ */
 function listed(context: WriteContext, list: ListName): RelationRecord[] {
   const { records } = context
   return [...records.list('relation', list)].map(record => records.get('relation', rowKeyOf(record))!)
 }
 
-/** The types that have relations whose subjects are of `type`; entries with its roles as source stand on their roles. */
+/**
+ * The types that have relations whose subjects are of `type`. Their roles have the derivation entries whose
+ * source is a role
+ * of `type`.
+ */
 function typesLinkedFrom(context: WriteContext, type: TypeRecord): TypeRecord[] {
   const typeIds = [...context.records.list('relation', lists.relationsFromType(type.id))].map(
     ({ typeId }) => typeId,
@@ -191,8 +205,9 @@ function dropEntries(
 }
 
 /**
- * Writes the roles of a type, or the tenant roles, that lose anything by the lists given for each. The engine is not told
- * of it: with the removal of a thing it drops the mentions of it, too (native.md C.7).
+ * Writes the roles of a type, or the tenant roles, from which `listsOf` removes entries. There is no change
+ * for the engine,
+ * which drops references to a removed entity itself (native.md C.7).
  */
 function rewriteRoles(
   context: WriteContext,

@@ -1,13 +1,17 @@
 /**
- * How much a schema may say: actions, permissions, derivations, conditions and mapping rules, of one part and of all together. The compiled schema of an
- * environment is bounded by these and by how many parts there may be (docs/engine-schema.md), and so is the work of a change.
- * Asked of every command's draft before it becomes a commit, whichever way it comes.
+ * Limits the size of a schema: actions, permissions, derivations, conditions and mapping rules, of one part
+ * and of all parts
+ * together. These limits and the number of parts (docs/engine-schema.md) bound the compiled schema of an
+ * environment and
+ * the work of a change. The draft of every command is checked before its commit, regardless of the operation.
  *
- * The sums over all parts are kept in a row of their own, which whoever changes them writes: of two that do so at the same moment
- * the later one runs again, on the sums that the earlier one has left. An environment of an earlier release has no such
- * row until somebody changes a sum; then all of it is counted.
+ * The sums over all parts are stored in a separate row. A command that changes a sum writes that row, so the
+ * later of two
+ * concurrent commands runs again with the new sums. An environment of an earlier release has no such row
+ * until a sum
+ * changes; then all parts are counted.
  *
- * What says too much already, because an earlier release let it, may say less, or as much.
+ * A part that already exceeds a limit, because an earlier release allowed it, may stay or become smaller.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
@@ -58,7 +62,7 @@ export const SIZE_CEILINGS: SizeCeilings = {
   mappingBytes: MAPPING_BYTES_TOTAL_MAX,
 }
 
-/** What is summed, as a refusal names it, and who says it. */
+/** The sums, with their names for error messages and the parts that contribute to them. */
 const SUMMED: Readonly<Record<keyof Sums, { readonly what: string; readonly speakers: string }>> = {
   actions: { what: 'actions', speakers: 'all resources and roles' },
   permissions: { what: 'permissions', speakers: 'all resources and roles' },
@@ -72,7 +76,9 @@ const NOTHING = sumsFrom(() => 0)
 
 type Command<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
 
-/** The command, followed by a check: throws `LIMIT_EXCEEDED` when what it leaves says more than a schema may. */
+/**
+ * Returns the command followed by a check that throws `LIMIT_EXCEEDED` if the resulting schema is too large.
+ */
 export function heldToSize<Answer>(
   command: Command<Answer>,
   ceilings = SIZE_CEILINGS,
@@ -85,7 +91,7 @@ export function heldToSize<Answer>(
   }
 }
 
-/** O(types and roles that the draft writes), and O(schema) where its sums are not known. */
+/** O(types and roles that the draft writes), or O(schema) if its sums are not known. */
 export function* checkSchemaSize(
   { records, newId }: Pick<WriteContext, 'records' | 'newId'>,
   ceilings = SIZE_CEILINGS,
@@ -142,7 +148,8 @@ function checkPart(
 
 function sumsOf(part: Part | null): Sums {
   if (part === null) return NOTHING
-  // A built-in type has no actions that a caller could name. The kind is checked, too, since a role may have that key.
+  // A built-in type has no actions that callers can name. The kind is also checked, because a role may have
+  // that key.
   if (part.kind === 'type' && isBuiltInTypeKey(part.key)) return NOTHING
   if (part.kind === 'type') return { ...NOTHING, actions: part.actions.length }
   if (part.kind === 'condition-set') {
@@ -164,7 +171,7 @@ function sumsFrom(of: (sum: keyof Sums) => number): Sums {
   return Object.fromEntries(SUMS.map(sum => [sum, of(sum)])) as Record<keyof Sums, number>
 }
 
-/** The sums as this draft leaves them. */
+/** The sums in the state of this draft. */
 function* counted(records: Draft): Resumable<Sums> {
   let sums = NOTHING
   for (const kind of ['type', 'role', 'condition-set', 'proxy-config'] as const) {

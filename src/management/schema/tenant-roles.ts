@@ -1,4 +1,4 @@
-/** Tenant roles, as callers manage them (native.md B.5). */
+/** Operations on tenant roles (native.md B.5). */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { requireRole } from '#management/commands/lookups.ts'
 import { arrayOrEnvelope, type Page } from '#management/commands/paging.ts'

@@ -1,4 +1,4 @@
-/** Resource types as rows: how they are made and written. The operations that callers use are in `resources.ts`. */
+/** Creates and writes the rows of resource types. The API operations are in `resources.ts`. */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { findStoredType, notFound } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
@@ -15,12 +15,16 @@ import { PARTS_PER_RESOURCE_MAX } from '#model/limits.ts'
 import type { ActionRecord, AttributeRecord, TypeRecord } from '#model/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
-/** Keys that begin with this are reserved: `/user-permissions` says `__tenant:acme` where it names an instance `type:key`. */
+/**
+ * Keys with this prefix are reserved: `/user-permissions` uses `__tenant:acme` in place of an instance
+ * `type:key`.
+ */
 const RESERVED_PREFIX = '__'
 
 /**
- * Adds a type with nothing in it. The caller has made sure that the key is free; that of a built-in type never is.
- * Throws `INVALID_INPUT` for other reserved keys.
+ * Adds an empty type. The caller has checked that the key is not in use. Throws `DUPLICATE_ENTITY` for the
+ * key of a
+ * built-in type, and `INVALID_INPUT` for other reserved keys.
  */
 export function addType(context: WriteContext, key: string, name: string): TypeRecord {
   if (isBuiltInTypeKey(key)) {
@@ -58,7 +62,7 @@ function emptyType(
   }
 }
 
-/** Writes a type and tells the engine. */
+/** Writes a type and notifies the engine. */
 export function putType(context: WriteContext, type: TypeRecord): void {
   if (isBuiltInTypeKey(type.key)) {
     context.records.put(type)
@@ -76,7 +80,7 @@ export function findBuiltInRow(records: RecordReader, key: BuiltInTypeKey): Type
   return records.get('type', rowKeys.type(key))
 }
 
-/** A built-in type as it is, or as its row would be made. */
+/** The row of a built-in type, or the initial content of that row. */
 export function builtInType({ records, scope }: ReadContext, key: BuiltInTypeKey): TypeRecord {
   const id = builtInTypeId(scope.environmentId, key)
   return findBuiltInRow(records, key) ?? emptyType(key, key, { id, createdAt: scope.createdAt })
@@ -98,8 +102,8 @@ export function requireAnyType(context: ReadContext, reference: string): TypeRec
 type Part = ActionRecord | AttributeRecord | TypeRecord['actionGroups'][number]
 
 /**
- * The part with that key, else the one with that id (native.md B.1). Throws `NOT_FOUND` naming what was
- * looked for.
+ * The part with that key; if there is none, the one with that id (native.md B.1). Throws `NOT_FOUND` with the
+ * reference.
  */
 export function requirePart<Found extends Part>(
   parts: readonly Found[],
@@ -114,7 +118,10 @@ export function requirePart<Found extends Part>(
   )
 }
 
-/** Throws `DUPLICATE_ENTITY` for a key that is taken, `LIMIT_EXCEEDED` when there are as many parts as a body may give. */
+/**
+ * Throws `DUPLICATE_ENTITY` if the key is in use, `LIMIT_EXCEEDED` if there are as many parts as a body can
+ * contain.
+ */
 export function checkPartIsNew(
   parts: readonly Part[],
   key: string,
@@ -129,8 +136,9 @@ export function checkPartIsNew(
 }
 
 /**
- * Throws `DUPLICATE_ENTITY` for a new attribute under a name that the type has without a declaration. What was declared under
- * such a name in an earlier release stays.
+ * Throws `DUPLICATE_ENTITY` for a new attribute with a built-in name. Attributes with such a name that an
+ * earlier release
+ * accepted stay.
  */
 export function checkAttributeNames(
   type: { readonly key: string; readonly attributes: readonly AttributeRecord[] },
@@ -145,7 +153,7 @@ export function checkAttributeNames(
   throw new AuthzError('DUPLICATE_ENTITY', `attribute ${JSON.stringify(taken)} of ${name} is built in`)
 }
 
-/** The parts, with one of them replaced by its new state, in its place. */
+/** The parts, with one of them replaced at the same index. */
 export function withPart<Changed extends Part>(parts: readonly Changed[], changed: Changed): Changed[] {
   return parts.map(part => (part.id === changed.id ? changed : part))
 }

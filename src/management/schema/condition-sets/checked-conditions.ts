@@ -1,4 +1,7 @@
-/** Reads the conditions of a set before they are stored, and refuses what could never hold (conditions.md 3.4). */
+/**
+ * Checks the conditions of a set before they are stored, and rejects those that could never be true
+ * (conditions.md 3.4).
+ */
 import type { Condition } from '#conditions/condition.ts'
 import { type DeclaredType, findMisfits } from '#conditions/declared-types.ts'
 import type { Path, Root } from '#conditions/paths.ts'
@@ -9,12 +12,13 @@ import { AuthzError, type ErrorDetail } from '#model/errors.ts'
 import type { TypeRecord } from '#model/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
-/** The built-in types whose attributes the roots are of. */
+/** The built-in types that declare the attributes of the roots. */
 const CARRIERS: Partial<Record<Root, string>> = { user: USER_TYPE_KEY, tenant: TENANT_TYPE_KEY }
 
 /**
- * Throws `INVALID_SHAPE` with the place of each finding unless these are conditions that a store can have: older
- * releases stored integers that no double represents, and read them as doubles. Such a set is unknown. O(size).
+ * Throws `INVALID_SHAPE` with the location of each finding, unless the conditions can be stored data. Older
+ * releases stored
+ * integers that no double represents, and read them as doubles. Such conditions evaluate to unknown. O(size).
  */
 export function checkStored(conditions: unknown, at: ErrorDetail['loc']): void {
   checkReadable(JSON.parse(JSON.stringify(conditions)), at)
@@ -27,8 +31,9 @@ function checkReadable(conditions: unknown, at: ErrorDetail['loc']): Condition {
 }
 
 /**
- * Throws `INVALID_SHAPE` with the place of each finding; `at` is where the conditions stand. `type` is what the set is limited to.
- * O(size).
+ * Throws `INVALID_SHAPE` with the location of each finding. `at` is the location of the conditions, and
+ * `type` the resource
+ * type to which the set is limited. O(size).
  */
 export function checkConditions(
   records: RecordReader,
@@ -37,7 +42,7 @@ export function checkConditions(
   at: ErrorDetail['loc'],
 ): void {
   const read = checkReadable(conditions, at)
-  // Looked up once each, and not at each test.
+  // Each root is looked up once, and not for each test.
   const declared = new Map<Root, ReadonlyMap<string, DeclaredType> | null>()
   const declaredOf = (root: Root) => {
     const known = declared.get(root)

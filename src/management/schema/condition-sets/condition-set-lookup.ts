@@ -1,4 +1,8 @@
-/** Finds condition sets that are stored, by key first and then by id. Every lookup through a draft becomes a requirement of its commit. */
+/**
+ * Finds stored condition sets, by key first and then by id. Every lookup through a draft becomes a
+ * requirement of its
+ * commit.
+ */
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { ConditionSetRecord } from '#model/records.ts'

@@ -1,4 +1,4 @@
-/** Condition sets as answers show them, those that are computed included (conditions.md 1.2 and 1.3). */
+/** Condition sets in the form of responses, including computed ones (conditions.md 1.2 and 1.3). */
 import { presentScope, presentTimes, type ReadContext } from '#management/commands/context.ts'
 import { presentResource } from '#management/schema/resource-present.ts'
 import { assert } from '#model/assert.ts'

@@ -1,4 +1,4 @@
-/** Condition sets as callers manage them (conditions.md 1.2, 1.3 and 2); their lists are in `condition-set-lists.ts`. */
+/** Operations on condition sets (conditions.md 1.2, 1.3 and 2); the lists are in `condition-set-lists.ts`. */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { requireType } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
@@ -27,7 +27,7 @@ interface SetParams {
 
 const CONDITIONS_AT = ['body', 'conditions']
 
-/** A set as a body describes it. */
+/** A condition set in the form of a request body. */
 export interface DescribedSet {
   readonly key: string
   readonly name: string
@@ -46,17 +46,22 @@ export function createConditionSet(
   return presentConditionSet(context, addSet(context, set))
 }
 
-/** Adds the set that a body describes, whose conditions have been read. Throws as `describedSet`, and as `addSet`. */
+/**
+ * Adds the set that a body describes, whose conditions have been checked. Throws the errors of `describedSet`
+ * and `addSet`.
+ */
 export function addConditionSet(context: WriteContext, body: ConditionSetCreate): void {
   addSet(context, describedSet(context, body, context.newId()))
 }
 
 /**
- * Throws `DUPLICATE_ENTITY` when the key is taken: behind what is unknown or does not fit (native.md D-38).
+ * Throws `DUPLICATE_ENTITY` if the key is in use. Call it after the checks for missing entities and
+ * mismatches (native.md
+ * D-38).
  */
 function addSet(context: WriteContext, set: ConditionSetRecord): ConditionSetRecord {
   const { records } = context
-  // A parent may be put below another meanwhile.
+  // A concurrent command may change the parent of a set.
   requireNoneAdded(context)
   if (records.get('condition-set', rowKeys.conditionSet(set.key))) {
     throw new AuthzError('DUPLICATE_ENTITY', `there is a condition set ${JSON.stringify(set.key)} already`)
@@ -65,7 +70,11 @@ function addSet(context: WriteContext, set: ConditionSetRecord): ConditionSetRec
   return set
 }
 
-/** As `describedSet`, where nobody has read the conditions: throws `INVALID_SHAPE` with the place of each finding, too. */
+/**
+ * As `describedSet`, for conditions that have not been checked: also throws `INVALID_SHAPE` with the location
+ * of each
+ * finding.
+ */
 export function checkedSet(
   context: ReadContext,
   body: DescribedSet,
@@ -74,7 +83,7 @@ export function checkedSet(
   const { records } = context
   const { conditions = {} } = body
   if (sideOfType(body.type ?? 'userset') === 'user' && body.resource_id) throw resourceOnUserSet()
-  // A matter of shape, so it comes before what exists (native.md D-38).
+  // An error of shape, which precedes errors about missing entities (native.md D-38).
   checkConditions(records, conditions, null, CONDITIONS_AT)
   const set = describedSet(context, body, id)
   const type = typeOf(records, set)
@@ -83,8 +92,9 @@ export function checkedSet(
 }
 
 /**
- * The set that a body describes. Throws `NOT_FOUND`, `INVALID_INPUT` for a parent that cannot be one, `LIMIT_EXCEEDED` where too many
- * would be above it.
+ * The set that a body describes. Throws `NOT_FOUND`, `INVALID_INPUT` for an invalid parent, and
+ * `LIMIT_EXCEEDED` if it would
+ * have too many ancestors.
  */
 function describedSet(context: ReadContext, body: DescribedSet, id: string): ConditionSetRecord {
   const { records } = context
@@ -117,7 +127,7 @@ function typeOf(records: RecordReader, { typeId }: ConditionSetRecord): TypeReco
   return typeId === null ? null : records.byId('type', typeId)
 }
 
-/** Those that are computed included. */
+/** Includes computed sets. */
 export function getConditionSet(
   context: ReadContext,
   input: { readonly params: SetParams; readonly query: ConditionSetQuery },
@@ -135,7 +145,7 @@ export function getConditionSet(
   throw unknownConditionSet(condition_set_id)
 }
 
-/** Each given field replaces the old value whole; null clears it. */
+/** Each given field replaces the whole old value; null clears it. */
 export function* updateConditionSet(
   context: WriteContext,
   input: { readonly params: SetParams; readonly body: ConditionSetUpdate },
@@ -162,7 +172,10 @@ export function* updateConditionSet(
   return presentConditionSet(context, updated)
 }
 
-/** Refuses one that sets are below: without its conditions they would match more (conditions.md 16, ruling 2). */
+/**
+ * Rejects the deletion of a set with children: without its conditions, they would match more (conditions.md
+ * 16, ruling 2).
+ */
 export function deleteConditionSet(context: WriteContext, input: { readonly params: SetParams }): void {
   const { records } = context
   requireNoneAdded(context)
@@ -178,7 +191,7 @@ export function deleteConditionSet(context: WriteContext, input: { readonly para
   removeDependants(context, [dependantsOf(set)])
 }
 
-/** A set that is not computed. */
+/** A stored set. Throws `INVALID_INPUT` for a computed one. */
 function requireOwn(records: RecordReader, reference: string): ConditionSetRecord {
   const set = findConditionSet(records, reference)
   if (set !== null) return set

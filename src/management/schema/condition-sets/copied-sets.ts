@@ -1,6 +1,7 @@
 /**
- * Puts exported condition sets and rules into an environment. A set that is there under the same key is made what the exported one
- * says; it keeps its id and its rules.
+ * Writes exported condition sets and rules into an environment. A set with the same key is overwritten by the
+ * exported one
+ * and keeps its id and its rules.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import { findType } from '#management/commands/lookups.ts'
@@ -15,14 +16,17 @@ import { addConditionSet } from './condition-sets.ts'
 import type { ExportedConditionSet, ExportedRule } from './exported-sets.ts'
 import { moveBelow, putConditionSet } from './set-parents.ts'
 
-/** Each set stands behind the one above it. Throws as `createConditionSet` and `updateConditionSet` do. */
+/**
+ * The sets must be ordered so that each follows its parent. Throws the errors of `createConditionSet` and
+ * `updateConditionSet`.
+ */
 export function* putConditionSets(
   context: WriteContext,
   sets: readonly ExportedConditionSet[],
 ): Resumable<void> {
   const { records } = context
   const standing = new Set<string>()
-  // First they are taken apart: else one of them could be below another that is to be below it.
+  // First removes all parents. Otherwise, a set could temporarily be a descendant of its future child.
   for (const { key } of sets) {
     const set = findConditionSet(records, key)
     if (set?.key !== key) continue
@@ -31,7 +35,8 @@ export function* putConditionSets(
     yield
   }
   for (const set of sets) {
-    // Values decide, never declarations, which may have changed since it was written.
+    // The conditions are checked without declarations, because these may have changed since the set was
+    // written.
     checkStored(set.conditions, ['conditions'])
     if (standing.has(set.key)) yield* overwrite(context, set)
     else add(context, set)
@@ -76,7 +81,7 @@ function fixed({ key }: ExportedConditionSet, what: 'type' | 'resource'): AuthzE
   )
 }
 
-/** A rule that is there stays as it is. Throws as `createSetRule` does. */
+/** Existing rules stay unchanged. Throws the errors of `createSetRule`. */
 export function* putRules(context: WriteContext, rules: readonly ExportedRule[]): Resumable<void> {
   for (const rule of rules) {
     const parts = yield* resolveParts(context, rule)

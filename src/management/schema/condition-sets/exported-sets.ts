@@ -1,4 +1,7 @@
-/** Condition sets and rules as values that mean the same in any environment: keys in place of ids. */
+/**
+ * Exports condition sets and rules in a form that is independent of the environment: with keys instead of
+ * ids.
+ */
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { keyOfSide, partsOfRule } from '#management/schema/set-rules/rule-sides.ts'
 import { assert } from '#model/assert.ts'
@@ -13,21 +16,21 @@ export interface ExportedConditionSet {
   readonly name: string
   readonly description: string | null
   readonly type: ConditionSetType
-  /** Key of the resource that it is limited to. */
+  /** Key of the resource type to which it is limited. */
   readonly resource: string | null
-  /** Key of the set above. */
+  /** Key of the parent set. */
   readonly parent: string | null
   readonly conditions: Attributes
 }
 
 export interface ExportedRule {
-  /** Key of a set; of a computed one for a role. */
+  /** Key of a set; for a role, the key of its computed set. */
   readonly user_set: string
   readonly permission: string
   readonly resource_set: string
 }
 
-/** Each behind the one above it. */
+/** Each set follows its parent. */
 export function* exportedSets(records: RecordReader): Iterable<ExportedConditionSet> {
   for (const root of records.list('condition-set', lists.all('condition-set'))) {
     if (root.parentId !== null) continue

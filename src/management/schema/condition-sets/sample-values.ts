@@ -1,4 +1,4 @@
-/** The things that a sample names on which a condition set is tried. */
+/** Entities that a sample names for the trial of a condition set. */
 import { findType, findUser, notFound } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
@@ -6,29 +6,29 @@ import type { InstanceRecord, UserRecord } from '#model/records.ts'
 import type { SetSample } from '#model/wire/tried-set.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
-/** A user as a question names it. */
+/** A user as a check names it. */
 export interface NamedUser {
   readonly key: string
-  /** `null`: it is not stored. */
+  /** Null if the user is not stored. */
   readonly record: UserRecord | null
 }
 
 export interface NamedInstance {
   readonly type: string
-  /** `null`: there is no such resource. */
+  /** Null if there is no such resource type. */
   readonly typeId: string | null
   readonly key: string
-  /** `null`: it is not stored. */
+  /** Null if the instance is not stored. */
   readonly record: InstanceRecord | null
 }
 
 export interface NamedThings {
-  /** `null`: the sample names none. */
+  /** Null if the sample names no user. */
   readonly user: NamedUser | null
   readonly instance: NamedInstance | null
 }
 
-/** Throws `NOT_FOUND` for the id of an instance that is not there: what is named by its key need not be. */
+/** Throws `NOT_FOUND` for an unknown instance id. An instance that is named by its key need not exist. */
 export function namedIn(records: RecordReader, { user, resource_instance }: SetSample): NamedThings {
   return {
     user: user ? namedUser(records, user) : null,

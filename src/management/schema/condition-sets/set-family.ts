@@ -1,6 +1,8 @@
 /**
- * Condition sets above and below each other (conditions.md 1.2). What stands above is few, what stands below may be thousands.
- * Whoever puts a set below another writes the row of the schema, so a command that has called `requireNoneAdded` rests on what it read.
+ * Ancestors and descendants of condition sets (conditions.md 1.2). A set has few ancestors but can have
+ * thousands of
+ * descendants. A command that gives a set a parent writes the row of the schema. So a command that has called
+ * `requireNoneAdded` runs again if these relations change.
  */
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
@@ -8,7 +10,7 @@ import { assert } from '#model/assert.ts'
 import type { ConditionSetRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 
-/** The sets above, nearest first. */
+/** The ancestors, nearest first. */
 export function ancestorsOf(records: RecordReader, set: ConditionSetRecord): ConditionSetRecord[] {
   const above: ConditionSetRecord[] = []
   for (let { parentId } = set; parentId !== null;) {
@@ -20,7 +22,7 @@ export function ancestorsOf(records: RecordReader, set: ConditionSetRecord): Con
   return above
 }
 
-/** The sets below, nearest first. Each with how far below it is; 1: right below. A stop after each. */
+/** The descendants, nearest first, with their distance; 1 for a child. Stops after each set. */
 export function* descendantsOf(
   records: RecordReader,
   set: ConditionSetRecord,

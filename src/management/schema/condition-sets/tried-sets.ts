@@ -1,6 +1,8 @@
 /**
- * Prepares the trial of a condition set on samples before it is saved. The trial refuses what the creation of the set refuses, by the same
- * checks. The pool evaluates a sample as a question, with the budget of one (`decisions/tried-conditions.ts`).
+ * Prepares the trial of a condition set on samples before it is saved. The trial rejects the same sets as
+ * their creation, with
+ * the same checks. The pool evaluates a sample like a check, with the same budget
+ * (`decisions/tried-conditions.ts`).
  */
 import type { Condition } from '#conditions/condition.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
@@ -26,10 +28,14 @@ import { checkedSet } from './condition-sets.ts'
 import { namedIn, type NamedThings } from './sample-values.ts'
 import { ancestorsOf } from './set-family.ts'
 
-/** What messages call a set that has no key yet. */
+/** Name of a set without a key in error messages. */
 const UNNAMED = 'this-set'
 
-/** Checks the set, and finds the names of its samples. The conditions are evaluated by the pool of the thread that answers. */
+/**
+ * Checks the set, and resolves the names of its samples. The conditions are evaluated by the pool of the
+ * thread that sends
+ * the response.
+ */
 export function* tryConditionSet(
   context: ReadContext,
   input: { readonly body: ConditionSetTry },
@@ -60,7 +66,7 @@ function findingsOf(details: readonly ErrorDetail[]): TriedSet['findings'] {
   return details.map(({ loc, msg, type }) => ({ loc: [...loc], msg, type }))
 }
 
-/** The set as it would be stored. What the body leaves out of a saved set is as it is saved. */
+/** The set as it would be stored. Fields of a saved set that the body omits keep their saved values. */
 function describedIn(context: ReadContext, body: ConditionSetTry): ConditionSetRecord {
   const { key = UNNAMED, type, resource_id, parent_id } = body
   const conditions = body.conditions as ConditionSetRecord['conditions'] | undefined
@@ -121,7 +127,7 @@ class SetTrial {
     return this.#set.side === 'user' && !this.#asksHeld
   }
 
-  /** The set, then those above it. */
+  /** The set, followed by its ancestors. */
   get sets(): ConditionTrial['sets'] {
     return this.#sets.map(({ key, conditions }) => ({ key, conditions }))
   }
@@ -148,7 +154,7 @@ class SetTrial {
     return { head: { ...head, value: 'unknown' }, question, sent }
   }
 
-  /** Throws `LIMIT_EXCEEDED`, as a question with as much does. */
+  /** Throws `LIMIT_EXCEEDED` under the same limits as a check. */
   #sentWith({ attributes = null }: SetSample): SentAttributes {
     const context = this.#context ?? null
     checkSent([attributes, context])

@@ -1,21 +1,29 @@
 /**
- * What roles extend, directly and through others, as one draft leaves it. The result is kept for each role that others extend, and
- * dropped when the draft changes a role on the way. So a bulk of roles that extend the same chain walks along it once.
+ * Computes the roles that a role extends, directly and through others, in the state of one draft. The result
+ * is cached for
+ * each role that others extend, and dropped when the draft changes a role that it depends on. So a bulk of
+ * roles that
+ * extend the same chain traverses it once.
  */
 import type { Draft } from '#management/commands/draft.ts'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type { RoleRecord } from '#model/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
-/** Ceiling of the roles kept in all results together: a bulk may extend as many chains as it has roles. */
+/**
+ * Maximum number of roles in all cached results together: a bulk can extend as many chains as it has roles.
+ */
 const KEPT_MAX = 100_000
 
-/** The roles by key: a role extends only roles of its own scope, so keys are unambiguous. */
+/** The roles by key: a role extends only roles of the same scope, so keys are unambiguous. */
 type Extended = ReadonlyMap<string, RoleRecord>
 
 const memos = new WeakMap<Draft, ExtendedRoles>()
 
-/** All roles that `role` extends in the draft, itself left out. The commit then requires each of them to be unchanged. */
+/**
+ * All roles that `role` extends in the draft, without itself. The commit then requires each of them to be
+ * unchanged.
+ */
 export function extendedOf(records: Draft, role: RoleRecord): Extended {
   return memoOf(records).of(role, key => {
     const other = records.get('role', rowKeys.role(role.typeId, key))
@@ -35,13 +43,14 @@ function memoOf(records: Draft): ExtendedRoles {
 
 export class ExtendedRoles {
   readonly #known = new Map<string, Extended>()
-  /** Ids of all roles that a kept result was found through. */
+  /** Ids of all roles on which cached results depend. */
   readonly #met = new Set<string>()
   #kept = 0
 
   /**
-   * All roles that `role` extends, itself left out. Over the ceiling the walk ends with at least `EXTENDS_REACH_MAX` + 1 of them. `look`
-   * reads a role and is called for each when the walk meets it first.
+   * All roles that `role` extends, without itself. Above the limit, returns at least `EXTENDS_REACH_MAX` + 1
+   * of them. `look`
+   * reads a role and is called once for each role in the traversal.
    */
   of(role: RoleRecord, look: (key: string) => RoleRecord | null): Extended {
     const known = this.#known.get(role.id)
@@ -71,7 +80,7 @@ export class ExtendedRoles {
     return found
   }
 
-  /** The draft changes a role from `before` to `after`; null for an absent role. */
+  /** Called when the draft changes a role from `before` to `after`; null for an absent role. */
   changed(before: RoleRecord | null, after: RoleRecord | null): void {
     if (before === null || !this.#met.has(before.id)) return
     const isSame = after?.extends.length === before.extends.length

@@ -1,7 +1,9 @@
 /**
- * The ceiling of `extends`: no role extends more than `EXTENDS_REACH_MAX` others, directly and through others. A role that is
- * written is checked in `resolve-extends.ts`. This file checks the roles that extend it. They reach further when that role
- * extends more than before, or when a bulk writes it after them.
+ * Limits `extends`: a role extends at most `EXTENDS_REACH_MAX` other roles, directly and through others.
+ * Roles that are
+ * written are checked in `resolve-extends.ts`. This file checks the roles that extend them. Their number of
+ * extended
+ * roles grows if a role extends more than before, or if a bulk writes that role after them.
  */
 import type { Draft } from '#management/commands/draft.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
@@ -12,9 +14,12 @@ import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { extendedOf } from './extended-roles.ts'
 
 /**
- * Throws `LIMIT_EXCEEDED` for a role that the draft makes reach too many. O(roles of the types in which a role extends more than
- * before), and what the roles that extend it reach. The commit does not require the list to be unchanged: a command that makes
- * another role extend one of these at the same moment writes the row of that one, so one of the two commands runs again.
+ * Throws `LIMIT_EXCEEDED` if the draft makes a role extend too many roles. O(roles of the types in which a
+ * role extends more
+ * than before + roles that these extend). The commit does not require the list to be unchanged. A concurrent
+ * command that
+ * makes another role extend one of these writes the row of the extended role, so one of the two commands runs
+ * again.
  */
 export function* checkExtendsReach(records: Draft): Resumable<void> {
   const grown = new Map<string | null, { readonly keys: Set<string>; isStanding: boolean }>()
@@ -34,10 +39,10 @@ export function* checkExtendsReach(records: Draft): Resumable<void> {
         else extendedBy.set(other, [key])
       }
     }
-    // No stored role can extend a new one: then only roles that the draft writes can.
+    // Stored roles cannot extend a new one, so only roles that the draft writes can.
     if (isStanding) yield* records.visit('role', lists.rolesOfType(typeId), note)
     else for (const [, after] of records.written('role')) if (after?.typeId === typeId) note(after)
-    // The set is its own worklist: a `Set` iterates over late additions.
+    // The set is also the worklist: a `Set` iterates over elements that are added during the iteration.
     for (const key of keys) {
       for (const other of extendedBy.get(key) ?? []) keys.add(other)
       const role = records.get('role', rowKeys.role(typeId, key))
@@ -55,7 +60,9 @@ export function reachesTooFar(roleKey: string): AuthzError {
 }
 
 /**
- * How many roles the role extends. Counting ends above the ceiling. O(1) for a role that extends one whose reach is known.
+ * Number of roles that the role extends. Counting stops above the limit. O(1) for a role that extends one
+ * role whose result is
+ * cached.
  */
 function reachOf(records: Draft, role: RoleRecord): number {
   const direct = role.extends.flatMap(key => {

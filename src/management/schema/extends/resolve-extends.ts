@@ -1,6 +1,7 @@
 /**
- * Which roles a role may extend: those of its own scope, without a cycle (native.md D-21), and not more than
- * the ceiling (`extends-ceiling.ts`).
+ * Checks which roles a role may extend: those of the same scope, without a cycle (native.md D-21), and at
+ * most as many as
+ * the limit allows (`extends-ceiling.ts`).
  */
 import type { Draft } from '#management/commands/draft.ts'
 import { requireRole } from '#management/commands/lookups.ts'
@@ -11,9 +12,11 @@ import { reachesTooFar } from './extends-ceiling.ts'
 import { extendedOf } from './extended-roles.ts'
 
 /**
- * Returns the keys of the roles that `references` name. `type` is the scope of the role, null for tenant roles. Throws
- * `NOT_FOUND` for an unknown role, `INVALID_INPUT` for a cycle, `LIMIT_EXCEEDED` over the ceiling. Two commands that would
- * close a cycle together both overwrite or rely on a role of it, so one of them runs again.
+ * Returns the keys of the roles that `references` name. `type` is the scope of the role, null for tenant
+ * roles. Throws
+ * `NOT_FOUND` for an unknown role, `INVALID_INPUT` for a cycle, `LIMIT_EXCEEDED` above the limit. If two
+ * concurrent
+ * commands would close a cycle together, both write or require a role of it, so one of them runs again.
  */
 export function resolveExtends(
   records: Draft,
@@ -29,7 +32,8 @@ export function resolveExtends(
   )
   const reached = new Set(direct.keys())
   for (const [key, role] of direct) {
-    // A role that is mentioned must not be removed. What it extends in turn must not change, or a cycle could close.
+    // A referenced role must not be removed concurrently. Its own `extends` must not change, because a cycle
+    // could close.
     records.touch(role)
     const extended = extendedOf(records, role)
     if (key === roleKey || extended.has(roleKey)) {

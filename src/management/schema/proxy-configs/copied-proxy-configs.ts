@@ -1,6 +1,7 @@
 /**
- * Proxy configs as values that mean the same in any environment, out of one and into another. Their secrets stay where they are: a
- * copied config has none until somebody sets one.
+ * Exports and imports proxy configs in a form that is independent of the environment. Their secrets are not
+ * included: a
+ * copied config has none until a caller sets one.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
@@ -16,7 +17,7 @@ export interface ExportedProxyConfig {
   readonly key: string
   readonly name: string
   readonly auth_mechanism: AuthMechanism
-  /** What they name may be gone: it is not looked up. */
+  /** The named resource types and actions are not looked up and may no longer exist. */
   readonly mapping_rules: readonly MappingRuleStored[]
   readonly created_at: string
   readonly updated_at: string
@@ -36,7 +37,10 @@ export function* exportedProxyConfigs(records: RecordReader): Iterable<ExportedP
   }
 }
 
-/** One that is there under the same key is made what the copied one says; it keeps its id, its secret and its age. */
+/**
+ * Writes the configs. A config with the same key is overwritten, and keeps its id, its secret and its
+ * creation time.
+ */
 export function* putProxyConfigs(
   context: WriteContext,
   configs: readonly ExportedProxyConfig[],

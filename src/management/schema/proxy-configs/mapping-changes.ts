@@ -1,4 +1,4 @@
-/** Mapping rules in the form in which the engine is told of them. */
+/** Changes for the engine that put mapping rules. */
 import type { MappingPut } from '#model/change.ts'
 import type { ProxyConfigRecord } from '#model/records.ts'
 

@@ -1,4 +1,4 @@
-/** Mapping rules as they are kept and shown (conditions.md 10.4). */
+/** Mapping rules in the form of records and of responses (conditions.md 10.4). */
 import { findType, notFound, requireType } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
@@ -7,8 +7,10 @@ import { idFrom } from '#model/instance-reference.ts'
 import type { MappingRuleRead, MappingRuleStored, MappingRuleWrite } from '#model/wire/proxy-config.ts'
 
 /**
- * Rules with their resources and actions by key. Throws `NOT_FOUND` for what is not there. They name them, and do not depend on them:
- * one whose resource or action is removed stays, and whoever it fits is denied.
+ * Converts rules to records with resource types and actions by key. Throws `NOT_FOUND` for an unknown one. A
+ * rule does not
+ * depend on them: if its resource type or action is removed, the rule stays, and requests that match it are
+ * denied.
  */
 function* namedRules(
   records: RecordReader,
@@ -38,7 +40,7 @@ function* namedRules(
   return named
 }
 
-/** Declarations of a rule about its server, as they are kept. */
+/** Declarations of a rule about its server, in the form of records. */
 export function declared({
   case_sensitive,
   encoded_slashes,
@@ -64,8 +66,10 @@ export function presentMappingRule(rule: MappingRuleRecord): MappingRuleRead {
 }
 
 /**
- * The rules of a config after a change (`MappingRuleWrite`); a new config has had none. A rule that is marked is found by its URL,
- * method and resource, and by its action where it names one; what it names can be gone.
+ * The rules of a config after an update (`MappingRuleWrite`); a new config has no previous rules. A rule that
+ * is marked for
+ * deletion is found by its URL, method and resource type, and by its action if given. These may no longer
+ * exist.
  */
 export function* changedRules(
   records: RecordReader,

@@ -1,6 +1,7 @@
 /**
- * Proxy configs (conditions.md 10.4): mapping rules, and a secret with which a proxy would call what is behind it. The proxy itself
- * is not offered, so the secret is kept sealed and told to nobody.
+ * Operations on proxy configs (conditions.md 10.4): mapping rules, and a secret with which a proxy would call
+ * its upstream.
+ * The service does not contain that proxy, so the secret is stored encrypted and never returned.
  */
 import { Warned } from '#management/commands/answer-marks.ts'
 import {
@@ -32,7 +33,7 @@ interface ConfigParams {
   readonly proxy_config_id: string
 }
 
-/** In creation order, a bare array. */
+/** In creation order, as a bare array. */
 export function* listProxyConfigs(
   context: ReadContext,
   input: { readonly query: ProxyConfigsQuery },
@@ -78,7 +79,7 @@ export function getProxyConfig(context: ReadContext, input: { readonly params: C
   return presentProxyConfig(context, requireProxyConfig(context.records, input.params.proxy_config_id))
 }
 
-/** Each given field replaces the old value whole; of mapping rules some can be removed alone. */
+/** Each given field replaces the whole old value; single mapping rules can be deleted. */
 export function* updateProxyConfig(
   context: SealingContext,
   input: { readonly params: ConfigParams; readonly body: ProxyConfigUpdate },
@@ -100,7 +101,7 @@ export function* updateProxyConfig(
   return mapping_rules ? yield* answerAbout(context, updated) : presentProxyConfig(context, updated)
 }
 
-/** A config whose rules were written. */
+/** Response about a config whose rules were written. */
 function* answerAbout(
   context: WriteContext,
   config: ProxyConfigRecord,
@@ -116,12 +117,12 @@ export function deleteProxyConfig(context: WriteContext, input: { readonly param
   records.delete(config, { kind: 'mapping-removed', config: config.id, key: config.key })
 }
 
-/** Writes a config and tells the engine. */
+/** Writes a config and notifies the engine. */
 export function putProxyConfig({ records }: WriteContext, config: ProxyConfigRecord): void {
   records.put(config, mappingChange(config))
 }
 
-/** Null where there is no key of the organization to seal it under: then it is not kept. */
+/** Null if the organization has no encryption key: then the secret is not stored. */
 function sealed(context: SealingContext, id: string, secret: ProxySecret): Uint8Array | null {
   return context.seal(id, JSON.stringify(secret))
 }

@@ -1,4 +1,7 @@
-/** The `Warning` for mapping rules that can never decide, since another one precedes them and fits all of their URLs. */
+/**
+ * Warns about mapping rules that can never match, because another rule with precedence matches all of their
+ * URLs.
+ */
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { type PlacedRule, rulesThatNeverDecide } from '#model/mapping-order.ts'
@@ -6,7 +9,7 @@ import type { ProxyConfigRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { mappingChange } from './mapping-changes.ts'
 
-/** Rules that one warning names. */
+/** Maximum number of rules that one warning names. */
 const RULES_NAMED_MAX = 5
 
 interface Place {
@@ -14,7 +17,7 @@ interface Place {
   readonly index: number
 }
 
-/** Null: there is no such rule in a config after its change, and no rule of the environment became one because of the config. */
+/** Null if the changed config contains no such rule and causes none in other configs. */
 export function* warningOfRules(records: RecordReader, changed: ProxyConfigRecord): Resumable<string | null> {
   const configs = [
     changed,

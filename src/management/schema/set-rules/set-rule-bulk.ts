@@ -1,4 +1,4 @@
-/** Many rules on condition sets at once: all or nothing, in one commit. */
+/** Bulk operations on rules: all or nothing, in one commit. */
 import { Warned } from '#management/commands/answer-marks.ts'
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
@@ -15,7 +15,7 @@ import { actionsOfIds, type NamedAction, type RuleParts, ruleChange } from './ru
 import { addRule, findRule, partsOf } from './set-rules.ts'
 import { IN_EVERY_TENANT, TenantMentions } from './tenant-mentions.ts'
 
-/** Creates the rules that are missing. Those that exist are skipped and not counted. */
+/** Creates the missing rules. Existing rules are skipped and not counted. */
 export function* createSetRules(
   context: WriteContext,
   input: { readonly body: SetRulesBulk },
@@ -34,7 +34,7 @@ export function* createSetRules(
   return inEveryTenant.length === 0 ? answer : new Warned(answer, IN_EVERY_TENANT)
 }
 
-/** Removes the rules that exist. Those that do not are skipped and not counted. */
+/** Removes the existing rules. Rules that do not exist are skipped and not counted. */
 export function* deleteSetRules(
   context: WriteContext,
   input: { readonly body: SetRulesBulkRemoval },
@@ -49,7 +49,7 @@ export function* deleteSetRules(
   return { rules_removed: removed }
 }
 
-/** O(actions of all resources) if some permission is an id, once for all of them. */
+/** O(actions of all resource types) if some permission is an id, once for all rules. */
 function* forEachRule(
   context: WriteContext,
   rules: readonly SetRuleCreate[],

@@ -1,4 +1,4 @@
-/** Lists of rules, narrowed by what they are on (conditions.md 2). */
+/** Lists of rules, filtered by their sides and permissions (conditions.md 2). */
 import type { ReadContext } from '#management/commands/context.ts'
 import { findType } from '#management/commands/lookups.ts'
 import { arrayOrEnvelope, type Page } from '#management/commands/paging.ts'
@@ -11,7 +11,7 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import { actionsNamed, findResourceSide, findUserSide, partsOfRule } from './rule-sides.ts'
 import { presentRule } from './set-rules.ts'
 
-/** In creation order. A filter by something unknown lets nothing through. */
+/** In creation order. A filter by an unknown reference matches nothing. */
 export function* listSetRules(
   context: ReadContext,
   input: { readonly query: SetRulesQuery },
@@ -40,7 +40,7 @@ export function* listSetRules(
   return arrayOrEnvelope(page, hasTotal)
 }
 
-/** Clients send an empty text where they do not mean to filter. */
+/** Clients send an empty string if they do not filter. */
 function isGiven(reference: string | undefined): reference is string {
   return reference !== undefined && reference !== ''
 }
@@ -58,7 +58,7 @@ function sideFilter(
   return idFilter(found === null ? [] : [found.id], listOf, side.idOf)
 }
 
-/** `resource:action`, an action of any resource, or the id of one. */
+/** Accepts `resource:action`, the key of an action of any resource type, or the id of an action. */
 function* permissionFilter(
   records: RecordReader,
   reference: string | undefined,

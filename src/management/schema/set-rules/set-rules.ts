@@ -1,4 +1,8 @@
-/** Rules on condition sets (conditions.md 1.4 and 2): who matches the one set may act on what matches the other. */
+/**
+ * Operations on rules (conditions.md 1.4 and 2). A rule allows users in the user set to do an action on
+ * resources in the
+ * resource set.
+ */
 import { createHash } from 'node:crypto'
 import { Warned } from '#management/commands/answer-marks.ts'
 import {
@@ -30,7 +34,10 @@ import {
 } from './rule-sides.ts'
 import { IN_EVERY_TENANT, TenantMentions } from './tenant-mentions.ts'
 
-/** Answers an array with the one rule, as clients expect it. A rule that exists stays as it is, as the published description has it. */
+/**
+ * Returns an array with the one rule, as clients expect. An existing rule stays unchanged, as the published
+ * API specifies.
+ */
 export function* createSetRule(
   context: WriteContext,
   input: { readonly body: SetRuleCreate },
@@ -55,7 +62,7 @@ export function* deleteSetRule(
   context.records.delete(rule, { kind: 'rule-removed', ...ruleChange(parts) })
 }
 
-/** What a body names. Throws `NOT_FOUND`, and `INVALID_INPUT` for sides that do not fit. */
+/** The entities that a body names. Throws `NOT_FOUND`, and `INVALID_INPUT` for sides that do not fit. */
 export function* resolveParts(context: WriteContext, body: SetRuleCreate): Resumable<RuleParts> {
   const { permission } = body
   const id = idFrom(permission)
@@ -63,7 +70,7 @@ export function* resolveParts(context: WriteContext, body: SetRuleCreate): Resum
   return partsOf(context, body, byId)
 }
 
-/** The same without a stop. `byId` has the actions that ids name. */
+/** As `resolveParts`, without a stop. `byId` contains the actions that ids name. */
 export function partsOf(
   context: WriteContext,
   body: SetRuleCreate,
@@ -71,10 +78,11 @@ export function partsOf(
 ): RuleParts {
   const { records } = context
   checkPermission(body.permission)
-  // A set may come to be limited to a resource meanwhile, by another parent.
+  // A concurrent change of its parent could limit a set to a resource type.
   requireNoneAdded(context)
   const { type, action } = requireAction(records, body.permission, byId)
-  // It has the action: the removal of that is a new state of it. Also read again, if it was found by a list.
+  // The type contains the action, so removing the action changes the type. Read through the draft if it was
+  // found by a list.
   records.requireUnchanged(records.get('type', rowKeys.type(type.key)) ?? type)
   const userSide = requireUserSide(records, body.user_set, body.is_role === true)
   const resourceSide = requireResourceSide(records, body.resource_set, body.is_resource === true)
@@ -95,7 +103,7 @@ export function findRule({ records }: WriteContext, parts: RuleParts): RuleRecor
   return records.get('rule', rowKeys.rule(userSide.id, resourceSide.id, action.id))
 }
 
-/** Adds a rule that is not there yet, and tells the engine. */
+/** Adds a rule that does not exist yet, and notifies the engine. */
 export function addRule(context: WriteContext, parts: RuleParts): RuleRecord {
   const { userSide, resourceSide, type, action } = parts
   const rule: RuleRecord = {
@@ -125,7 +133,7 @@ export function presentRule(context: ReadContext, rule: RuleRecord, parts: RuleP
   }
 }
 
-/** Digits of a hash that tell long keys apart which begin the same. */
+/** Digits of a hash that distinguish long keys with the same beginning. */
 const HASH_LENGTH = 16
 
 function keyOfRule({ userSide, type, action, resourceSide }: RuleParts): string {
@@ -133,7 +141,7 @@ function keyOfRule({ userSide, type, action, resourceSide }: RuleParts): string 
   return keyOfNamedRule({ userSet, type: type.key, action: action.key, resourceSet })
 }
 
-/** The key of a rule in the words of its change. */
+/** The key of a rule, from the names in its change. */
 export function keyOfNamedRule({ userSet, type, action, resourceSet }: RuleChange): string {
   const key = [userSet, type, action, resourceSet].join('-')
   if (key.length <= CONDITION_SET_KEY_LENGTH_MAX) return key

@@ -1,4 +1,7 @@
-/** Whether a rule asks about tenants at all (conditions.md 6; conditions.md 16, ruling 16). */
+/**
+ * Determines whether the conditions of a rule refer to tenants (conditions.md 6; conditions.md 16, ruling
+ * 16).
+ */
 import type { Condition } from '#conditions/condition.ts'
 import { mentions, mentionsRoot } from '#conditions/mentions.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
@@ -12,15 +15,15 @@ const ONLY_WITH_A_ROLE =
 
 export const IN_EVERY_TENANT = `neither set asks about tenants, so the rule holds in every tenant; ${ONLY_WITH_A_ROLE}`
 
-/** The same of a user set, of which no rule is known. */
+/** The same warning for a user set without a known rule. */
 export const FOR_EVERY_TENANT =
   'the set does not ask about tenants, so a rule on it holds in every tenant, unless its resource set asks; ' +
   ONLY_WITH_A_ROLE
 
-/** Reads what each set asks about once, for rules that share sets. */
+/** Examines the conditions of each set once, for rules that share sets. */
 export class TenantMentions {
   readonly #records: RecordReader
-  /** By id of a set: whether it, or a set above it, asks about tenants. */
+  /** Whether the set with that id, or an ancestor, refers to tenants. */
   readonly #asking = new Map<string, boolean>()
 
   constructor(records: RecordReader) {
@@ -28,8 +31,9 @@ export class TenantMentions {
   }
 
   /**
-   * Whether a rule matches users in tenants in which they have no role: neither of its sides is a role, and no set of it, nor a set above
-   * these, asks about tenants. O(size of the conditions), once for each set.
+   * Whether a rule matches users in tenants in which they have no role: neither side is a role, and neither
+   * its sets nor their
+   * ancestors refer to tenants. O(size of the conditions), once for each set.
    */
   holdsInEveryTenant({ userSide, resourceSide }: RuleParts): boolean {
     if (userSide.kind === 'role' || this.#asks(userSide)) return false
@@ -51,7 +55,7 @@ function asksAboutTenants({ conditions }: ConditionSetRecord): boolean {
   return !isRefused(read) && isAboutTenants(read)
 }
 
-/** Whether a condition asks for the tenants or roles of the user, or for the tenant. */
+/** Whether a condition refers to the tenants or roles of the user, or to the tenant. */
 export function isAboutTenants(condition: Condition): boolean {
   return (
     mentions(condition, 'user', 'tenants') ||
