@@ -1,9 +1,7 @@
 /**
  * Dispatches management requests. It finds the environment of a request, checks that the caller may access
- * it, and runs the
- * operation there. Requests about the organization itself go to its service. There is one instance per
- * process, on the
- * main thread, which writes.
+ * it, and runs the operation there. Requests about the organization itself go to its service. There is one
+ * instance per process, on the main thread, which writes.
  */
 import { type Caller, SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
 import { ChangeFilter } from '#management/changes/change-filter.ts'
@@ -147,10 +145,8 @@ interface Asked<Name extends OperationName> {
 export interface Backups {
   /**
    * The bytes of a backup (`model/backup.ts`), and the minimum revision of the organization that it contains.
-   * Throws
-   * `OVERLOADED` while another backup is running or if environments are created or deleted continuously, and
-   * errors of
-   * the store.
+   * Throws `OVERLOADED` while another backup is running or if environments are created or deleted
+   * continuously, and errors of the store.
    */
   take(): Promise<Answered<PieceSource>>
 }
@@ -189,8 +185,8 @@ export class ManagementService {
 
   /**
    * `body` is the request body, for operations that receive it in pieces. If the client disconnects, the work
-   * is canceled
-   * (`OVERLOADED`). Throws `FORBIDDEN` or `NOT_FOUND` for the environment, and all errors of the operation.
+   * is canceled (`OVERLOADED`). Throws `FORBIDDEN` or `NOT_FOUND` for the environment, and all errors of the
+   * operation.
    */
   async execute(
     request: ManagementRequest,
@@ -374,8 +370,7 @@ export class ManagementService {
 
 /**
  * The projects or environments with that key; if there are none, those with that id, because keys can look
- * like ids
- * (native.md B.1).
+ * like ids (native.md B.1).
  */
 function named(
   environments: readonly ManagedEnvironment[],

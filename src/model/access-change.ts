@@ -1,4 +1,4 @@
-/** Who gained and who lost a permission by a commit. */
+/** Effective access changes of a commit: users who gained or lost a permission. */
 import type { Permission } from './change.ts'
 
 /** A user and an instance of the permission's type. */
@@ -7,18 +7,21 @@ export interface AccessPair {
   readonly resource: string
 }
 
-/** What is to be listed anew: all of it that is about that user, that instance or that tenant; about all, where none is named. */
+/**
+ * Scope that a client must list again: everything about that user, instance or tenant; everything if none is
+ * named.
+ */
 export interface AccessScope {
   readonly user?: string
   readonly resource?: string
   readonly tenant?: string
 }
 
-/** What became of one permission. */
+/** Changes of one permission. */
 export interface AccessChange {
   readonly permission: Permission
   readonly gained: readonly AccessPair[]
   readonly lost: readonly AccessPair[]
-  /** What was touched by more than could be told pair by pair. */
+  /** Scopes with too many changes to list them pair by pair. */
   readonly many: readonly AccessScope[]
 }

@@ -1,9 +1,11 @@
 /**
- * The one assertion. A failure is a broken invariant, i.e. a defect of ours: it ends the thread loudly
- * and is never answered as a decision. Bad input and operating trouble are `AuthzError`s instead.
+ * The assertion function of the service. A failure is a broken invariant, that is, a defect: it ends the
+ * thread with an error and never becomes a decision. Invalid input and operational failures are `AuthzError`s
+ * instead.
  */
 export function assert(condition: unknown, message: string | (() => string)): asserts condition {
-  // A message that says what came is made only when it is needed: some assertions are met thousands of times a commit.
+  // A function creates the message only if it is needed, because some assertions run thousands of times per
+  // commit.
   if (!condition) throw new InvariantError(typeof message === 'string' ? message : message())
 }
 

@@ -1,8 +1,8 @@
-/** Reads the `Authorization` header of the one scheme there is. */
+/** Reads the `Authorization` header. The only supported scheme is `Bearer`. */
 
 const SCHEME = 'bearer'
 
-/** The token of a bearer header, `null` for any other header. The scheme's case does not matter. */
+/** The token of a bearer header, null for any other header. The scheme is not case-sensitive. */
 export function bearerToken(authorization: string): string | null {
   if (authorization.charCodeAt(SCHEME.length) !== 0x20) return null
   if (authorization.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return null

@@ -1,6 +1,9 @@
-/** Bytes as texts, one character a byte: the keys of maps and trees. Two texts are equal, and order, exactly as their bytes are. */
+/**
+ * Represents bytes as text with one character per byte, for keys of maps and trees. Texts compare and sort
+ * exactly like their bytes.
+ */
 
-// A method of Node's that its types leave out. Without it, each key would need a `Buffer` around it first.
+// A method of Node.js that its types omit. Without it, each key would need a `Buffer`.
 const { latin1Slice } = Buffer.prototype as unknown as {
   readonly latin1Slice: (this: Uint8Array, start: number, end: number) => string
 }
@@ -9,7 +12,7 @@ export function textOf(bytes: Uint8Array): string {
   return latin1Slice.call(bytes, 0, bytes.length)
 }
 
-/** The bytes of such a text, for the receiver to keep. */
+/** The bytes of such a text. The caller owns them. */
 export function bytesOf(text: string): Uint8Array {
   return Buffer.from(text, 'latin1')
 }

@@ -1,34 +1,42 @@
-/** The question every other question comes down to, in the callers' keys (native.md A.2). */
+/** A check with the keys of callers (native.md A.2). All other requests for decisions are reduced to it. */
 export interface Query {
   readonly user: string
   readonly action: string
   readonly type: string
-  /** The instance asked about; `null` asks about the type as a whole, where only tenant roles count. */
+  /** The key of the instance. `null` checks the type as a whole, for which only tenant roles count. */
   readonly key: string | null
-  /** `null`: the tenant of the instance if it is known, else `DEFAULT_TENANT` (native.md D-15). */
+  /**
+   * `null`: the tenant of the instance if the instance is stored, otherwise `DEFAULT_TENANT` (native.md
+   * D-15).
+   */
   readonly tenant: string | null
-  /** What conditions may ask for beside what is stored. Absent: nothing was sent, and nobody knows the time. */
+  /**
+   * Data for conditions in addition to stored data. Absent: no attributes were sent, and the time is unknown.
+   */
   readonly circumstances?: Circumstances
   /**
-   * Set where it was read while its environment had no rules, and nothing was kept of what it says. A rule that has come since does not
-   * decide it: it would find attributes missing that were sent.
+   * Set if the query was read while its environment had no rules, and its attributes were not kept. A rule
+   * that was added since then does not apply to it: it would treat attributes as missing that the client has
+   * sent.
    */
   readonly asksRules?: false
 }
 
-/** Looked at only where a condition asks, so that a question that roles allow never costs more. */
+/** Read only if a condition needs them, so that a check that roles allow has no extra cost. */
 export interface Circumstances {
-  /** When the request was read, in milliseconds since 1970. */
+  /** Time at which the request was read, in milliseconds since 1970. */
   readonly readAt: number
-  /** Set where it is known that nothing was sent. */
+  /** Set if it is known that no attributes were sent. */
   readonly isBare?: true
-  /** What the caller says of the question (conditions.md 4.1). Throws what a body that cannot be read throws. */
+  /**
+   * The attributes that the client sent (conditions.md 4.1). Throws the errors of a body that cannot be read.
+   */
   sent(): SentAttributes
 }
 
-/** Objects of JSON; `null` where nothing was sent. */
+/** JSON objects; `null` if nothing was sent. */
 export interface SentAttributes {
-  /** With e-mail address and names among them, where they were sent beside. */
+  /** Includes e-mail address and names, if they were sent as separate members. */
   readonly user: JsonObject | null
   readonly resource: JsonObject | null
   readonly tenant: JsonObject | null
@@ -44,13 +52,13 @@ export const NOTHING_SENT: SentAttributes = Object.freeze({
   context: null,
 })
 
-/** Of a question of which nothing but its texts was kept. */
+/** Marks a query of which only keys and terms were kept. */
 export const BEFORE_RULES = Object.freeze({ asksRules: false as const })
 
-/** Of a question that says nothing but its texts. */
+/** For a query without attributes and context. */
 export function withoutAttributes(readAt: number): Circumstances {
   return { readAt, isBare: true, sent: () => NOTHING_SENT }
 }
 
-/** The tenant every environment starts with, and the one a question without a tenant falls back to. */
+/** The tenant that every environment starts with. Queries without a tenant use it. */
 export const DEFAULT_TENANT = 'default'

@@ -1,6 +1,6 @@
 /**
- * The catalogue of operating errors. Callers branch on `code`, never on text; the status each code gets on the
- * wire stands in `http/routing/problem.ts` alone. A denied check is a value and never one of these.
+ * The catalog of operational errors. Clients branch on `code`, never on the message.
+ * `http/routing/problem.ts` maps codes to HTTP statuses. A denied check is a value, not an error.
  */
 export type ErrorCode =
   // The caller.
@@ -16,7 +16,7 @@ export type ErrorCode =
   | 'LIMIT_EXCEEDED'
   | 'RATE_LIMITED'
   | 'REQUEST_TIMEOUT'
-  // What the request asks of the model.
+  // The model.
   | 'NOT_FOUND'
   | 'DUPLICATE_ENTITY'
   | 'STILL_NEEDED'
@@ -36,21 +36,21 @@ export type ErrorCode =
   | 'STORE_RESET'
   | 'STORE_CLOSED'
   | 'STORE_LOCKED'
-  // Not known: it may have been made.
+  // The outcome is unknown: the commit may have been made.
   | 'STORE_UNAVAILABLE'
-  // Known: nothing was made.
+  // The outcome is known: nothing was changed.
   | 'STORE_REFUSED'
   | 'STORE_DAMAGED'
 
 /** One finding about the shape of a request (native.md B.1, status 422). */
 export interface ErrorDetail {
-  /** Where: `body`, `query` or `path`, then the way down. */
+  /** Location: `body`, `query` or `path`, then the path within it. */
   readonly loc: readonly (string | number)[]
   readonly msg: string
   readonly type: string
 }
 
-/** The ceilings whose being reached is counted. */
+/** The limits whose violations are counted. */
 export const LIMIT_NAMES = [
   'body',
   'receive-time',
@@ -75,19 +75,25 @@ export type LimitName = (typeof LIMIT_NAMES)[number]
 
 export interface ErrorOptions {
   readonly cause?: unknown
-  /** The ceiling that was reached, where one was. */
+  /** The limit that was reached, if any. */
   readonly limit?: LimitName
-  /** What a shape error found where; management answers list it as `detail`. */
+  /** Findings of a shape error; management responses return them as `detail`. */
   readonly detail?: readonly ErrorDetail[]
-  /** A defect that was reported where its reason was known: nobody on the way to the caller does it again. */
+  /**
+   * True if the thread that knows the cause has already logged this defect. Later handlers must not log it
+   * again.
+   */
   readonly isReported?: boolean
-  /** What a caller is told of trouble of ours, where its code alone says too little; nothing of where things are. */
+  /**
+   * Message for the caller if the error code of an internal failure is not specific enough. Must not reveal
+   * hosts, paths or store keys.
+   */
   readonly told?: string
-  /** The tag of what is there, where a caller expected something else; null: nothing is there. */
+  /** The current tag of the entity if a precondition failed; null if the entity does not exist. */
   readonly tag?: string | null
 }
 
-/** An operating error: something expected went wrong, and the message says what was expected, what came, what to do. */
+/** An operational error. The message states what was expected, what was received, and what to do. */
 export class AuthzError extends Error {
   override readonly name = 'AuthzError'
   readonly code: ErrorCode
@@ -107,23 +113,23 @@ export class AuthzError extends Error {
     this.#tag = options.tag ?? null
   }
 
-  /** No property of its own: the line that reports an error lists those. */
+  /** A getter and not an own property, because log lines list own properties. */
   get isReported(): boolean {
     return this.#isReported
   }
 
-  /** Null: what the code says. */
+  /** Null: use the message of the code. */
   get told(): string | null {
     return this.#told
   }
 
-  /** Null: what is there has none, or nothing is. */
+  /** Null if the entity has no tag or does not exist. */
   get tag(): string | null {
     return this.#tag
   }
 }
 
-/** A commit lost against another writer: the row at `key` is not as required. */
+/** Thrown if a commit conflicts with another writer: the row at `key` does not meet its precondition. */
 export class ConflictError extends AuthzError {
   readonly key: Uint8Array
 
@@ -133,24 +139,29 @@ export class ConflictError extends AuthzError {
   }
 }
 
-/** What was known of the store is of a history that is not the store's any more: restored, rewound or begun anew. */
+/**
+ * The known state belongs to a history that the store no longer has: it was restored, rewound or
+ * reinitialized.
+ */
 export function historyReplaced(): AuthzError {
   return new AuthzError('STORE_RESET', 'the history of the store was replaced; load all rows again')
 }
 
-/** An operating error as plain data: what crosses from one thread to another. */
+/** An operational error as plain data, for messages between threads. */
 export interface ErrorData {
   readonly code: ErrorCode
   readonly message: string
   readonly detail: readonly ErrorDetail[]
-  /** Who answers counts it. */
+  /** Counted by the thread that sends the response. */
   readonly limit?: LimitName
   readonly isReported?: boolean
   readonly told?: string
   readonly tag?: string
 }
 
-/** An error as data. Anything that is no `AuthzError` becomes `INTERNAL` and keeps its text to itself. */
+/**
+ * Converts an error to data. An error that is not an `AuthzError` becomes `INTERNAL`, without its message.
+ */
 export function errorToData(error: unknown): ErrorData {
   if (error instanceof AuthzError) {
     const { code, message, detail, limit, isReported, told, tag } = error
@@ -172,7 +183,7 @@ export function errorFromData(data: ErrorData): AuthzError {
   return new AuthzError(code, message, options)
 }
 
-/** Whether an error is a defect of ours, which whoever runs the service has not heard of yet. */
+/** Whether an error is a defect that has not been logged yet. */
 export function isUnreportedFault(error: unknown): boolean {
   return !(error instanceof AuthzError) || (error.code === 'INTERNAL' && !error.isReported)
 }

@@ -1,11 +1,11 @@
-/** What a question brings along, for whoever goes on where it cannot be read. */
+/** Wraps the attributes and context of a query for callers that continue if these cannot be read. */
 import { type Circumstances, NOTHING_SENT, type SentAttributes } from './decision.ts'
 import { AuthzError } from './errors.ts'
 
-/** Attributes that break a ceiling count as not sent, and `failure` says so. */
+/** Attributes that exceed a limit count as not sent, and `failure` contains the error. */
 export class FailsafeCircumstances implements Circumstances {
   readonly #own: Circumstances
-  /** Why the attributes cannot be read; `null`: nobody has asked for them, or they can. */
+  /** Error that occurred when reading the attributes; `null` if they were not read yet or can be read. */
   failure: AuthzError | null = null
 
   constructor(own: Circumstances) {

@@ -1,9 +1,9 @@
 /**
- * What waits, of several shares: they have their turns one after the other, however much one of them has waiting. Turns of the main
- * thread, which are slices of time, are in `management/commands/fair-turns.ts`.
+ * A queue of items of several shares. The shares are served round-robin, however many items one of them has.
+ * The time slices of the main thread are scheduled in `management/commands/fair-turns.ts`.
  */
 export class FairQueue<Item extends object> {
-  /** In the order of their turns; none is empty. */
+  /** In the order in which the shares are served; no list is empty. */
   readonly #lines = new Map<string, Item[]>()
 
   get isEmpty(): boolean {
@@ -20,7 +20,10 @@ export class FairQueue<Item extends object> {
     else line.push(item)
   }
 
-  /** Takes the oldest of the first share that may have a turn, which goes to the end. Null: none may. O(shares). */
+  /**
+   * Removes the oldest item of the first eligible share and moves that share to the end. Null if no share is
+   * eligible. O(shares).
+   */
   take(mayHaveTurn: (share: string) => boolean): Item | null {
     for (const [share, line] of this.#lines) {
       if (!mayHaveTurn(share)) continue
@@ -32,7 +35,7 @@ export class FairQueue<Item extends object> {
     return null
   }
 
-  /** Takes all of which it is said so, wherever they wait. O(items). */
+  /** Removes all items that match, of all shares. O(items). */
   takeAll(isMeant: (item: Item) => boolean): Item[] {
     const taken: Item[] = []
     for (const [share, line] of this.#lines) {

@@ -1,15 +1,17 @@
 /**
- * Numbers of JSON beyond 2^53, which `JSON.parse` rounds to the nearest double. In memory such an integer is a `bigint`, in whichever form
- * it is written: it can be copied to another thread, and `JSON.stringify` writes its digits. Conditions compare it if a double stands for
- * it, and do not know it otherwise (`conditions/values.ts`).
+ * Reads JSON numbers beyond 2^53, which `JSON.parse` rounds to the nearest double. In memory such an integer
+ * is a `bigint`, in whichever form it is written: it can be copied to another thread, and `JSON.stringify`
+ * writes its digits. Conditions compare it if a double represents it; otherwise its comparison is unknown
+ * (`conditions/values.ts`).
  *
- * A double below 1e21 stands for the integer that it is. From there on, JavaScript writes doubles with an exponent. Each of these stands
- * for the integer that this text denotes, and can be a `number`. So no double stands for two integers.
+ * A double below 1e21 represents the integer that it is. Larger doubles are written with an exponent in
+ * JavaScript. Each of these represents the integer that this text denotes, and can be a `number`. So no
+ * double represents two integers.
  *
- * A number with a fraction is the nearest double, as in `JSON.parse`. Below 1e21 it is kept as the integer that this double is: its usual
- * text is rounded, and would be another integer when it is read again.
+ * A number with a fraction is the nearest double, as in `JSON.parse`. Below 1e21, it is kept as the integer
+ * that this double is: its usual text is rounded, and would become another integer when it is read again.
  *
- * Code that reads JSON of callers uses `parsedJson`, from a request as well as from the store.
+ * All code that reads JSON of callers uses `parsedJson`, for requests and for stored data.
  */
 
 /** The first placeholder for a number; the others are its multiples. */
@@ -17,8 +19,9 @@ const PLACEHOLDER = 1e300
 /** JavaScript writes doubles below this limit without an exponent. */
 const WITHOUT_EXPONENT = 1e21
 /**
- * Numbers that may be beyond 2^53: by their digits, by digits and exponent, or by an exponent of two digits. The character before a number
- * is a part, so that the digits within strings and numbers are not examined one by one.
+ * Numbers that may be beyond 2^53: because of their digits, of digits and exponent, or of an exponent of two
+ * digits. The pattern includes the character before the number, so that the digits within strings and numbers
+ * are not examined one by one.
  */
 const PERHAPS_LONG =
   /(?:^|[:,[\s])-?(?:9\d{15}|[1-9]\d{16}|[1-9]\d{6,}(?:\.\d+)?[eE]\+?0*[1-9]|(?:0|[1-9]\d*)(?:\.\d+)?[eE]\+?0*[1-9]\d)/u
@@ -29,7 +32,7 @@ const PARTS = /^(-?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/u
 const BEFORE_NUMBERS = /[:,[\s]/u
 const BACKSLASH = 0x5c
 
-// Each thread that handles values of callers loads this module: it parses them, or encodes them. A class of our own would not survive a
+// Each thread that parses or encodes values of callers loads this module. A wrapper class would not survive a
 // message between threads, and `JSON.stringify` has no other hook.
 // oxlint-disable-next-line no-extend-native
 Object.defineProperty(BigInt.prototype, 'toJSON', {
@@ -42,14 +45,15 @@ Object.defineProperty(BigInt.prototype, 'toJSON', {
 
 const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }
 
-/** More long numbers than `parsedJson` was to accept. */
+/** Thrown for more long numbers than `parsedJson` may accept. */
 export class TooManyLongNumbersError extends Error {
   override readonly name = 'TooManyLongNumbersError'
 }
 
 /**
- * As `JSON.parse`, with integers beyond 2^53 as `bigint`. A long number takes about ten times as long as another one: throws
- * `TooManyLongNumbersError` for more than `longNumbersMax`. Throws `SyntaxError`. O(length).
+ * As `JSON.parse`, with integers beyond 2^53 as `bigint`. A long number takes about ten times as long as
+ * another one: throws `TooManyLongNumbersError` for more than `longNumbersMax`. Throws `SyntaxError`.
+ * O(length).
  */
 export function parsedJson(text: string, longNumbersMax = Number.POSITIVE_INFINITY): unknown {
   if (!PERHAPS_LONG.test(text)) return JSON.parse(text)
@@ -59,21 +63,21 @@ export function parsedJson(text: string, longNumbersMax = Number.POSITIVE_INFINI
   try {
     value = JSON.parse(substituted)
   } catch {
-    // Its message names a place in the text that the caller knows.
+    // Parses the original text, so that the error message has a position in that text.
     return JSON.parse(text)
   }
   return numbers.length === 0 ? value : withNumbers(value, numbers)
 }
 
 /**
- * The text with a placeholder instead of each such number: `1e300`, `2e300` and so on. All other numbers are below 2^53, so none is
- * mistaken for a placeholder.
+ * Replaces each such number in the text by a placeholder: `1e300`, `2e300` and so on. All other numbers are
+ * below 2^53, so none can be confused with a placeholder.
  */
 function withPlaceholders(text: string, numbers: (number | bigint)[], longNumbersMax: number): string {
   const perhapsLong = new RegExp(PERHAPS_LONG, 'gu')
   const pieces: string[] = []
   let copied = 0
-  /** Where all strings that begin before have ended, and where the next one begins. */
+  /** Position after all strings that begin before the current match. The next string begins at `quote`. */
   let outside = 0
   let quote = text.indexOf('"')
   for (let found = perhapsLong.exec(text); found !== null; found = perhapsLong.exec(text)) {
@@ -98,7 +102,7 @@ function withPlaceholders(text: string, numbers: (number | bigint)[], longNumber
   return pieces.join('')
 }
 
-/** The place after the string that begins at that quote. */
+/** The position after the string that begins at that quote. */
 function stringEnd(text: string, quote: number): number {
   for (let end = text.indexOf('"', quote + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escape = end
@@ -108,7 +112,7 @@ function stringEnd(text: string, quote: number): number {
   return text.length
 }
 
-/** A decimal number as `parsedJson` reads it. */
+/** Converts a decimal number as `parsedJson` does. */
 export function jsonNumber(token: string): number | bigint {
   const double = Number(token)
   if (Number.isSafeInteger(double) || !Number.isInteger(double)) return double
@@ -118,13 +122,16 @@ export function jsonNumber(token: string): number | bigint {
   return integer === null || isWritten(double, integer) ? double : bigintOf(integer)
 }
 
-/** An integer that is not zero: its sign and its digits up to the last one that is not 0, and how many zeros follow. */
+/**
+ * An integer that is not zero: its sign and its digits up to the last one that is not 0, and the number of
+ * zeros that follow.
+ */
 interface Integer {
   readonly begin: string
   readonly zeros: number
 }
 
-/** The integer that a decimal number other than zero denotes; `null`: it has a fraction. O(length). */
+/** The integer that a decimal number other than zero denotes; `null` if it has a fraction. O(length). */
 function integerIn(token: string): Integer | null {
   const [, sign, whole, fraction, exponent] = PARTS.exec(token)!
   const digits = `${whole}${fraction}`
@@ -136,7 +143,7 @@ function integerIn(token: string): Integer | null {
   return zeros < 0 ? null : { begin: `${sign}${digits.slice(from, to)}`, zeros }
 }
 
-/** Only for one that is not beyond all doubles: it has at most 309 digits. */
+/** Only for integers within the range of doubles: they have at most 309 digits. */
 function bigintOf({ begin, zeros }: Integer): bigint {
   return BigInt(begin + '0'.repeat(zeros))
 }
@@ -147,7 +154,7 @@ function isWritten(double: number, { begin, zeros }: Integer): boolean {
   return written.begin === begin && written.zeros === zeros
 }
 
-/** The value with numbers instead of their placeholders. Recursion as deep as it is nested. */
+/** Replaces placeholders in the value by their numbers. Recursion depth is the nesting depth. */
 function withNumbers(value: unknown, numbers: readonly (number | bigint)[]): unknown {
   if (typeof value === 'number')
     return value < PLACEHOLDER ? value : (numbers[Math.round(value / PLACEHOLDER) - 1] ?? value)
@@ -161,7 +168,7 @@ function withNumbers(value: unknown, numbers: readonly (number | bigint)[]): unk
     const member = object[name]
     const number = withNumbers(member, numbers)
     if (number === member) continue
-    // An assignment of `__proto__` would be lost.
+    // An assignment to `__proto__` would be lost.
     Object.defineProperty(object, name, {
       value: number,
       configurable: true,
@@ -172,7 +179,7 @@ function withNumbers(value: unknown, numbers: readonly (number | bigint)[]): unk
   return value
 }
 
-/** The double that stands for this integer beyond 2^53; `null`: none does. */
+/** The double that represents this integer beyond 2^53; `null` if there is none. */
 export function exactDouble(integer: bigint): number | null {
   const double = Number(integer)
   if (!Number.isFinite(double)) return null
@@ -183,7 +190,10 @@ export function exactDouble(integer: bigint): number | null {
   return isExact ? double : null
 }
 
-/** The first integer in a value that no double stands for; `null`: there is none. O(size), recursion as deep as it is nested. */
+/**
+ * The first integer in a value that no double represents; `null` if there is none. O(size); recursion depth
+ * is the nesting depth.
+ */
 export function inexactIntegerIn(value: unknown): bigint | null {
   if (typeof value === 'bigint') return exactDouble(value) === null ? value : null
   if (typeof value !== 'object' || value === null) return null

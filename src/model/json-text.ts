@@ -1,12 +1,12 @@
-/** What a JSON text must not be where its value is kept, and a text for a value. */
+/** Checks of JSON texts whose values are stored, their sizes, and serialization of responses. */
 import { AuthzError } from './errors.ts'
 
 const BACKSLASH = 0x5c
 const QUOTE = 0x22
-/** What V8 says of a text that would be longer than any may be: half a gigabyte. */
+/** Error message of V8 for strings longer than its limit of half a gigabyte. */
 const TOO_LONG = 'Invalid string length'
 
-/** The text of an answer. Throws `LIMIT_EXCEEDED` where it would be longer than a text may be. */
+/** Serializes a response. Throws `LIMIT_EXCEEDED` if it exceeds the maximum length of a string. */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value)
@@ -20,8 +20,8 @@ export function jsonText(value: unknown): string {
 }
 
 /**
- * Whether brackets outside of strings ever stand open more than `depthMax` deep. Right for valid JSON; for anything
- * else the answer may be wrong, and the parser then refuses the text anyway. O(length), without recursion.
+ * Whether the nesting depth of brackets outside of strings exceeds `depthMax`. Correct for valid JSON. For
+ * other texts the result can be wrong, but the parser then rejects the text. O(length), without recursion.
  */
 export function isDeeperThan(text: string, depthMax: number): boolean {
   let depth = 0
@@ -43,14 +43,15 @@ export function isDeeperThan(text: string, depthMax: number): boolean {
 }
 
 /**
- * A number with an exponent, or with more digits than any double has; may stand in a string. Begins with what stands before
- * numbers, so that no digits are looked at for each of them.
+ * Matches a number with an exponent, or with more digits than any double has; the match can be in a string.
+ * The pattern begins with characters that precede numbers, so that digits are not examined at each position.
  */
 const PERHAPS_TOO_LARGE = /[:,[\s]-?(?:\d+(?:\.\d+)?[eE]\+?\d|\d{300})/u
 
 /**
- * Whether a value has a number beyond all doubles, which would be kept as null. `text` is what it was parsed from: only
- * where that has such a thing is the value walked, which must not nest deeper than may be kept. O(length).
+ * Whether a value contains a number beyond the range of doubles, which would be stored as null. `text` is the
+ * JSON of the value. The value is traversed only if the text may contain such a number; its nesting depth
+ * must have been checked. O(length).
  */
 export function hasNumberTooLarge(value: unknown, text: string): boolean {
   return PERHAPS_TOO_LARGE.test(text) && hasInfinity(value)
@@ -63,8 +64,8 @@ function hasInfinity(value: unknown): boolean {
 }
 
 /**
- * Whether valid JSON text spells half a character. Text decoded from UTF-8 has no loose halves of its own, so only
- * `\u` escapes can bring one, and backslashes stand nowhere but in strings.
+ * Whether valid JSON text contains an unpaired surrogate. Text decoded from UTF-8 contains none, so only `\u`
+ * escapes can produce one, and backslashes occur only in strings.
  */
 export function hasUnpairedSurrogate(text: string): boolean {
   let at = text.indexOf('\\')
@@ -77,7 +78,7 @@ export function hasUnpairedSurrogate(text: string): boolean {
     } else if (unit >= 0xdc00 && unit <= 0xdfff) {
       return true
     } else {
-      // Past the escaped character, so that an escaped backslash does not begin an escape.
+      // Skips the escaped character, so that an escaped backslash does not begin an escape.
       at += 2
     }
     at = text.indexOf('\\', at)
@@ -85,26 +86,27 @@ export function hasUnpairedSurrogate(text: string): boolean {
   return false
 }
 
-/** The UTF-16 unit that a `\uXXXX` at this place spells, -1 when something else stands there. */
+/** The UTF-16 code unit of a `\uXXXX` escape at this position; -1 if there is no escape. */
 function escapedUnit(text: string, at: number): number {
   if (text.charCodeAt(at) !== BACKSLASH || text[at + 1] !== 'u') return -1
   return Number.parseInt(text.slice(at + 2, at + 6), 16)
 }
 
-/** What each character of ASCII takes in a JSON string: an escape where it needs one. */
+/** Size of each ASCII character in a JSON string, including its escape if it needs one. */
 const ASCII_BYTES = Uint8Array.from(
   { length: 0x80 },
   (_, unit) => JSON.stringify(String.fromCharCode(unit)).length - 2,
 )
 
 /**
- * The bytes of a JSON value as UTF-8 without spaces; some number greater than `bytesMax` as soon as there are more. Nothing is
- * allocated for a long value, and no more of it is looked at than has to be. The value must not nest deeper than may be kept.
+ * Size of a JSON value as UTF-8 without spaces; some number greater than `bytesMax` as soon as that is
+ * exceeded. Allocates nothing for long values and reads only as much as needed. The nesting depth of the
+ * value must have been checked.
  */
 export function jsonBytes(value: unknown, bytesMax: number): number {
   if (typeof value === 'string') return stringBytes(value, bytesMax)
   if (typeof value !== 'object' || value === null) return String(value).length
-  // Brackets, and a comma with each item, which the first has not: so much may be counted.
+  // The brackets, and a comma per item. The first item has none, so the limit is one higher.
   const countMax = bytesMax + 1
   let count = 2
   if (Array.isArray(value)) {
@@ -125,7 +127,7 @@ function stringBytes(text: string, bytesMax: number): number {
   let bytes = 2
   for (let index = 0; index < text.length && bytes <= bytesMax; index += 1) {
     const unit = text.charCodeAt(index)
-    // Half of a character beyond the first 65,536 is half of its four bytes.
+    // Half of a surrogate pair counts as half of its four bytes.
     bytes += unit < 0x80 ? ASCII_BYTES[unit]! : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
   }
   return bytes

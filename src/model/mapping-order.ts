@@ -1,23 +1,27 @@
-/** The order in which mapping rules count (conditions.md 10.3), and rules that can never decide because of it. */
+/** Precedence of mapping rules (conditions.md 10.3), and detection of rules that therefore never apply. */
 import type { MappingRule } from './change.ts'
 import { MAPPING_METHODS, type MappingUrl, readMappingUrl } from './mapping-urls.ts'
 
 export interface ReadRule {
   readonly rule: MappingRule
   readonly url: MappingUrl
-  /** Numbers by which it is compared with rules of the same priority: at the first one that differs, the greater precedes. */
+  /**
+   * Numbers that are compared between rules of the same priority: at the first difference, the rule with the
+   * greater number precedes.
+   */
   readonly narrowness: readonly number[]
 }
 
-/** Null: another release wrote the rule, and it cannot be read. O(length of its URL). */
+/** Null if another release wrote the rule in a form that cannot be read. O(length of its URL). */
 export function readRule(rule: MappingRule): ReadRule | null {
   const url = MAPPING_METHODS.includes(rule.method) ? readMappingUrl(rule.url, rule.caseSensitive) : ''
   return typeof url === 'string' ? null : { rule, url, narrowness: narrownessOf(url) }
 }
 
 /**
- * Negative: the first one precedes. The highest priority precedes, then the most literal segments, the most segments, the most literal
- * query members, the most query members, the longest text outside of placeholders. The older of two equal rules precedes.
+ * Negative if the first rule precedes. The order of criteria is: highest priority, most literal segments,
+ * most segments, most literal query members, most query members, longest text outside of placeholders. The
+ * older of two equal rules precedes.
  */
 export function compareRules(one: ReadRule, other: ReadRule): number {
   if (one.rule.priority !== other.rule.priority) return other.rule.priority - one.rule.priority
@@ -32,7 +36,7 @@ function narrownessOf({ segments, query }: MappingUrl): readonly number[] {
   return [texts.length, segments.length, values.length, query.length, written]
 }
 
-/** A rule with what distinguishes it among all rules of an environment. */
+/** A rule with its identity among all rules of an environment. */
 export interface PlacedRule<Place> {
   readonly rule: MappingRule
   readonly place: Place
@@ -50,8 +54,8 @@ interface Covering<Place> extends ReadRule {
 }
 
 /**
- * Rules that can never decide, each with a rule that precedes it and fits all of its URLs. `rules`: all of an environment, the oldest
- * first. O(rules × nodes that fit them), in steps of some rules.
+ * Finds rules that can never apply, each with a rule that precedes it and matches all of its URLs. `rules`:
+ * all rules of an environment, the oldest first. O(rules × matching nodes), in steps of several rules.
  */
 export function* rulesThatNeverDecide<Place>(
   rules: readonly PlacedRule<Place>[],
@@ -91,7 +95,7 @@ function edgeOf<Place>(node: CoveringNode<Place>, key: string): CoveringNode<Pla
   return next
 }
 
-/** A rule that precedes this one and fits all of its URLs. */
+/** A rule that precedes this one and matches all of its URLs. */
 function coveringOf<Place>(
   root: CoveringNode<Place>,
   covered: Covering<Place>,
@@ -120,13 +124,16 @@ function coveringOf<Place>(
   return null
 }
 
-/** A URL of a rule with the keys of rules that do not distinguish the case of letters, and of those that do where there are any. */
+/**
+ * The URL of a rule with keys that ignore the case of letters, and, if some rule is case-sensitive, also with
+ * exact keys.
+ */
 function formsOf({ rule, url }: ReadRule, hasExactKeys: boolean): readonly MappingUrl[] {
   if (!hasExactKeys) return [url]
   return [url, readMappingUrl(rule.url, rule.caseSensitive !== true) as MappingUrl]
 }
 
-/** Whether each query member that the URL wants is one that all URLs of a rule have, in one of its forms. */
+/** Whether all query members that the URL requires are present in all URLs of a rule, in one of its forms. */
 function hasNoFurtherMembers({ query }: MappingUrl, forms: readonly MappingUrl[]): boolean {
   return query.every(wanted =>
     forms.some(form =>

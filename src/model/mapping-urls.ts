@@ -1,11 +1,11 @@
 /**
- * URLs of mapping rules, and of requests that are held against them, taken apart alike (conditions.md 10.3): at `/` into
- * segments, scheme and host included, and the query at `&` into members. A part is percent-decoded once, behind that, so that a decoded
- * `%2F` stays within its segment.
+ * Parses URLs of mapping rules, and of requests that are matched against them, in the same way (conditions.md
+ * 10.3). The path is split at `/` into segments, including scheme and host, and the query at `&` into
+ * members. Each part is percent-decoded once after that, so that a decoded `%2F` stays within its segment.
  *
- * A URL that has several meanings to servers fits no rule: segments that lead elsewhere (`.`, `..`), parameters of segments (`;`), `\`,
- * fragments, malformed escapes, control characters. Other spellings (`url-spellings.ts`) are compared with all rules. In the query `+` is a
- * space, as servers read it.
+ * A URL that servers could interpret in several ways matches no rule: dot segments (`.`, `..`), parameters of
+ * segments (`;`), `\`, fragments, malformed escapes, control characters. Other spellings (`url-spellings.ts`)
+ * are compared with all rules. In the query, `+` is a space, as servers read it.
  */
 import { ASKED_QUERY_MEMBERS_MAX, MAPPING_QUERY_MEMBERS_MAX, MAPPING_SEGMENTS_MAX } from './limits.ts'
 import {
@@ -17,18 +17,18 @@ import {
   valueSpelling,
 } from './url-spellings.ts'
 
-/** The methods that a mapping rule may be about. */
+/** The methods that a mapping rule can have. */
 export const MAPPING_METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const
 export type MappingMethod = (typeof MAPPING_METHODS)[number]
 
-/** What a rule wants of a part of a URL: this text, or any, which is then called so. */
+/** A part of a rule's URL: a literal text, or a named placeholder for any text. */
 export type MappingPart = { readonly text: string } | { readonly name: string }
 
 export interface MappingUrl {
   readonly segments: readonly MappingPart[]
-  /** The same for every spelling: the key of each piece (`spellingKey`), or `null` for a placeholder. */
+  /** Identical for all spellings: the key of each piece (`spellingKey`), or `null` for a placeholder. */
   readonly pieces: readonly (string | null)[]
-  /** Each of another name. */
+  /** With distinct names. */
   readonly query: readonly MappingMember[]
 }
 
@@ -44,21 +44,21 @@ export interface RequestUrl {
   readonly segments: readonly string[]
   /** The pieces that all spellings of the path share. */
   readonly pieces: readonly PathPiece[]
-  /** The text after `?`, in which all escapes are good. */
+  /** The text after `?`, with valid escapes only. */
   readonly query: string
-  /** Members after an encoded `?`, decoded: a query for servers that decode before they search for it. */
+  /** Members after an encoded `?`, decoded: the query for servers that decode before they search for it. */
   readonly queryInPath: string
 }
 
 // oxlint-disable-next-line no-control-regex
 const NO_PART_OF_URLS = /[\u0000-\u0020\u007f]|%00/
-/** What others take for the end of a segment, or leave out. */
+/** Characters that some servers treat as the end of a segment, or drop. */
 const READ_IN_TWO_WAYS = /[;\\]|%[01][0-9a-f]|%7f/i
-/** The members of a query that some servers part further. */
+/** Characters at which some servers split the members of a query further. */
 const OTHER_MEMBERS = /[%;]/
-/** Members in all spellings: each as written, and once more. */
+/** Members in all spellings: each as written, and once decoded. */
 const SPELLED_MEMBERS_MAX = 2 * ASKED_QUERY_MEMBERS_MAX
-/** The segment that is the host, where there is one. */
+/** Index of the host segment, if there is one. */
 const HOST = 2
 /** By scheme: its default port, or an empty one, at the end of a host. */
 const DEFAULT_PORTS: ReadonlyMap<string, RegExp> = new Map([
@@ -73,8 +73,8 @@ export const FITS_NO_REQUEST =
   'must have no segments . and .., no user name before its host and no segment of slashes alone, which fit no request'
 
 /**
- * The URL of a rule; a text says what is wrong with it. `isCaseSensitive`: the rule distinguishes the case of letters in all spellings of
- * a URL. O(length).
+ * Parses the URL of a rule; returns an error message if it is invalid. `isCaseSensitive`: whether the rule
+ * distinguishes the case of letters in all spellings of a URL. O(length).
  */
 export function readMappingUrl(url: string, isCaseSensitive = false): MappingUrl | string {
   if (url.includes('#')) return 'must have no fragment (#…), which no request has'
@@ -113,7 +113,7 @@ export function readMappingUrl(url: string, isCaseSensitive = false): MappingUrl
     if (name === '' || BRACE.test(name)) return 'must name each member of its query'
     const member = decodedOfQuery(name)
     if (members.has(member)) return `must have the query member ${JSON.stringify(member)} once`
-    // A request in which the spelling is not known fits no rule with members.
+    // A request with an unknown spelling matches no rule with query members.
     const keyOf = (spelling: Spelling | null) => (spelling ? spellingKey(spelling, isCaseSensitive) : '')
     members.set(member, {
       member,
@@ -128,12 +128,12 @@ export function readMappingUrl(url: string, isCaseSensitive = false): MappingUrl
   return { segments, pieces, query: [...members.values()] }
 }
 
-/** The text by which spellings are compared. Those that are compared in their exact case begin with a character that no URL has. */
+/** The text by which spellings are compared. Exact ones begin with a character that no URL contains. */
 export function spellingKey({ exact, folded }: Spelling, isExact: boolean): string {
   return isExact ? `\0${exact}` : folded
 }
 
-/** Notes the name of a placeholder in `names`. */
+/** Adds the name of a placeholder to `names`. */
 function readPart(raw: string, names: Set<string>, decode: (raw: string) => string): MappingPart | string {
   if (!BRACE.test(raw)) return { text: decode(raw) }
   const name = PLACEHOLDER.exec(raw)?.[1]
@@ -144,11 +144,11 @@ function readPart(raw: string, names: Set<string>, decode: (raw: string) => stri
 }
 
 /**
- * The URL of a request; null: two servers could read it differently, or it has more segments than `segmentsMax`, so it fits no rule,
- * whatever rules there are. The one reader for all gateways. O(length).
+ * Parses the URL of a request. Null if servers could interpret it differently, or if it has more than
+ * `segmentsMax` segments; it then matches no rule. All gateways use this parser. O(length).
  */
 export function readRequestUrl(url: string, segmentsMax = MAPPING_SEGMENTS_MAX): RequestUrl | null {
-  // Some servers leave a fragment out, and others have it for a part of the path.
+  // Some servers drop a fragment, others treat it as part of the path.
   if (url.includes('#') || NO_PART_OF_URLS.test(url) || !hasGoodEscapes(url)) return null
   const [path, query] = partedAtQuery(url)
   if (READ_IN_TWO_WAYS.test(path)) return null
@@ -162,8 +162,8 @@ export function readRequestUrl(url: string, segmentsMax = MAPPING_SEGMENTS_MAX):
 }
 
 /**
- * Visits the members of a request's query in order, each with its decoded name and a raw value. False where there are more than any
- * program can be relied on to read (`ASKED_QUERY_MEMBERS_MAX`): it stops there.
+ * Visits the members of a request's query in order, each with its decoded name and raw value. Returns false,
+ * and stops, if there are more members than servers reliably read (`ASKED_QUERY_MEMBERS_MAX`).
  */
 export function visitMembers(query: string, visit: (name: string, rawValue: string) => void): boolean {
   let count = 0
@@ -181,8 +181,9 @@ export function visitMembers(query: string, visit: (name: string, rawValue: stri
 }
 
 /**
- * Visits the same members in all spellings: as written, and as servers find them that decode before they part, and that part at `;`. Values
- * are raw. False as of `visitMembers`, and where a name is still changing after several rounds of decoding.
+ * Visits the same members in all spellings: as written, and as found by servers that decode before splitting
+ * and that split at `;`. Values are raw. Returns false under the condition of `visitMembers`, and if a name
+ * still changes after several rounds of decoding.
  */
 export function visitSpelledMembers(
   { query, queryInPath }: RequestUrl,
@@ -205,17 +206,23 @@ export function visitSpelledMembers(
   return true
 }
 
-/** Where the host stands among raw segments: after the first `//`; -1: there is none. */
+/** Index of the host among raw segments: after the first `//`; -1 if there is none. */
 function hostIn(segments: readonly string[]): number {
   return segments[1] === '' ? HOST : -1
 }
 
-/** Scheme and host, which mean the same in any case (RFC 3986, section 6.2.2.1): what stands around the first `//`. */
+/**
+ * Whether the segment is the scheme or the host, around the first `//`, which are case-insensitive (RFC 3986,
+ * section 6.2.2.1).
+ */
 function isAnyCase(segments: readonly string[], index: number): boolean {
   return segments[1] === '' && (index === 0 || index === HOST)
 }
 
-/** A decoded segment; scheme and host in lower case, and without the default port of the scheme (RFC 3986, section 6.2.3). */
+/**
+ * A decoded segment. Scheme and host are converted to lower case, without the default port of the scheme (RFC
+ * 3986, section 6.2.3).
+ */
 function ofAuthority(segments: readonly string[], index: number, text: string): string {
   if (!isAnyCase(segments, index)) return text
   const lower = text.toLowerCase()
@@ -226,7 +233,7 @@ function ofAuthority(segments: readonly string[], index: number, text: string): 
 function hasGoodEscapes(text: string): boolean {
   if (!text.includes('%')) return true
   try {
-    // Of the whole at once: no character goes beyond a part, because what parts is ASCII.
+    // For the whole text: no character spans two parts, because all separators are ASCII.
     decodeURIComponent(text)
     return true
   } catch {
@@ -234,7 +241,7 @@ function hasGoodEscapes(text: string): boolean {
   }
 }
 
-/** A part with its escapes decoded. Throws where one is none: `readRequestUrl` looks at all of them before. */
+/** Decodes the escapes of a part. Throws for an invalid one; `readRequestUrl` checks all escapes first. */
 function decoded(part: string): string {
   return part.includes('%') ? decodeURIComponent(part) : part
 }
@@ -254,7 +261,7 @@ function partedAtEquals(member: string): readonly [name: string, value: string] 
   return at < 0 ? [member, ''] : [member.slice(0, at), member.slice(at + 1)]
 }
 
-/** Without a `/` at the end; null where there are more than `max`. */
+/** Without a `/` at the end; null if there are more than `max`. */
 function segmentsIn(path: string, max: number): string[] | null {
   const end = path.endsWith('/') ? path.length - 1 : path.length
   const segments: string[] = []

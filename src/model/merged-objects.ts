@@ -1,10 +1,13 @@
-/** Objects of JSON, merged (conditions.md 4.1). */
+/** Merges JSON objects (conditions.md 4.1). */
 import type { JsonObject } from './decision.ts'
 
-/** All members of both. Under a name that both have, two objects are merged member by member; else `above` says the value. */
+/**
+ * All members of both. If both have a member, two objects are merged recursively; otherwise the value in
+ * `above` is used.
+ */
 export function mergedObjects(above: JsonObject, below: JsonObject): JsonObject {
   const names = new Set([...Object.keys(above), ...Object.keys(below)])
-  // `fromEntries` makes a member of `__proto__`, where an assignment would not.
+  // `fromEntries` creates a member `__proto__`, which an assignment would not.
   return Object.fromEntries(
     Array.from(names, name => {
       if (!Object.hasOwn(above, name)) return [name, below[name]]

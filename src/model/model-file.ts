@@ -1,8 +1,9 @@
 /**
- * The model file: what an environment should look like, and what must follow from it. Read by `verdict test` and `verdict
- * apply`; its JSON Schema, made from this one, is `docs/model-file.schema.json`, so that editors complete and check it.
+ * Schema of the model file: the desired state of an environment, with tests. `verdict test` and `verdict
+ * apply` read it. Its JSON Schema, generated from this one, is `docs/model-file.schema.json`, with which
+ * editors complete and check the file.
  *
- * Whatever stands in the service under a key is a map here, keyed by it. Bodies are those of the management interface.
+ * Entities that have a key in the service are members of a map here. Bodies are those of the management API.
  */
 import { type Static, Type, type TSchema } from 'typebox'
 import { CONDITION_SET_KEY_LENGTH_MAX, SHORT_KEY_LENGTH_MAX } from '#model/limits.ts'
@@ -27,13 +28,13 @@ import { ActionBlock, AttributeBlock } from '#model/wire/resource.ts'
 import { DerivationCondition, DerivationCreate } from '#model/wire/role.ts'
 import { emailField } from '#model/wire/user.ts'
 
-/** A map keyed by the author; an entry without a body may be left empty. */
+/** A map keyed by the author. An entry without a body can be empty. */
 const mapOf = <Value extends TSchema>(value: Value, key = ShortKey) =>
   Type.Record(key, value, { additionalProperties: false })
 const orEmpty = <Value extends TSchema>(value: Value) => nullable(value)
 const closed = { additionalProperties: false } as const
 
-/** A name in a map whose further rules the service knows. */
+/** A name in a map whose further rules only the service checks. */
 const AnyText = Type.String({ pattern: '^.+$' })
 const QualifiedKey = Type.String({ pattern: '^[^:]+:.+$', description: '`type:key`.' })
 
@@ -41,7 +42,7 @@ function patternOf(schema: TSchema): string {
   return 'pattern' in schema ? String(schema.pattern) : ''
 }
 
-/** What keys of a map must be, in words, by the pattern that says so in the schema. */
+/** Descriptions of valid map keys, by their pattern in the schema. */
 export const KEY_FORMS: ReadonlyMap<string, string> = new Map([
   [patternOf(ShortKey), `1 to ${SHORT_KEY_LENGTH_MAX} letters, digits, hyphens and underscores`],
   [
@@ -62,7 +63,7 @@ const roleFields = {
   attributes: optional(AttributeMap),
 }
 
-// Requests may have more fields than are known. In a file one that is not known was mistyped.
+// Requests can contain unknown fields. In a file, an unknown field is probably mistyped.
 const DerivationWhen = Type.Object(DerivationCondition.properties, closed)
 const ModelAttribute = Type.Object(AttributeBlock.properties, closed)
 const ModelAction = Type.Object(ActionBlock.properties, closed)
@@ -234,7 +235,7 @@ const unknown = Type.Optional(
   }),
 )
 
-/** Sent with a question, in place of what is stored under the same names. */
+/** Attributes in a check, which override stored ones with the same names. */
 export const QuestionAttributes = Type.Object(
   { user: Type.Optional(AttributeMap), resource: Type.Optional(AttributeMap) },
   { ...closed, description: 'Attributes that are sent with the question.' },
@@ -347,5 +348,5 @@ export function modelFileSchema(): string {
   return JSON.stringify(ModelFile, described, 2)
 }
 
-/** The parts of a model file that say how things are, without what is expected of them. */
+/** The parts of a model file that describe the desired state, without the tests. */
 export type Model = Omit<ModelFile, 'tests' | '$schema'>

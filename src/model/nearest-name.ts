@@ -1,9 +1,12 @@
-/** Finds the name that somebody who mistyped one probably meant. */
+/** Finds the name that a user probably meant by a mistyped one. */
 
-/** Longer names are no suggestion: the distance of two of them takes as long as the product of their lengths. */
+/**
+ * Longer names are not suggested, because comparing two names takes time proportional to the product of their
+ * lengths.
+ */
 const NAME_LENGTH_MAX = 128
 
-/** The name nearest to the given one, if any is near. O(names × length²). */
+/** The name nearest to the given one, if there is a similar one. O(names × length²). */
 export function nearestName(given: string, names: Iterable<string>): string | null {
   if (given.length > NAME_LENGTH_MAX) return null
   const lower = given.toLowerCase()
@@ -22,8 +25,8 @@ export function nearestName(given: string, names: Iterable<string>): string | nu
 }
 
 /**
- * How many letters are to be added, removed, replaced or exchanged with their neighbour; at least `bound` where it is not less than
- * that.
+ * Edit distance: the number of letters to add, remove, replace or swap with their neighbor. Returns at least
+ * `bound` if the distance reaches it.
  */
 function editDistance(one: string, other: string, bound: number): number {
   let beforeLast: number[] = []

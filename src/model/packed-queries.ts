@@ -1,71 +1,75 @@
 /**
- * Many questions, kept as the bytes of their request. It holds where each key lies in the bytes, and the terms: what
- * most questions of a bulk share. The engine looks keys up by their bytes and makes no strings. `query` makes strings
- * for all other callers.
+ * Packed queries: many checks, kept as the bytes of their request. A packed query has the position of each
+ * key in the bytes, and the terms that most checks of a bulk share. The engine looks keys up by their bytes
+ * and creates no strings. `query` creates strings for other callers.
  *
- * Invariants, kept by the code that fills it:
+ * Invariants, ensured by the code that fills it:
  * - Keys are UTF-8, unescaped and not empty.
- * - At least three more bytes can be read behind the last byte of each key, because keys are read word by word.
- * - `keyRanges` and `termsTable` may be longer than `count` questions need. The rest means nothing.
- * - The object is valid as long as its bytes are: until its request is answered.
+ * - At least three more bytes can be read after the last byte of each key, because keys are read in words.
+ * - `keyRanges` and `termsTable` can be longer than `count` queries need. The rest is undefined.
+ * - The object is valid as long as its bytes are: until the response to its request is sent.
  */
 import { type Circumstances, type Query, type SentAttributes, withoutAttributes } from './decision.ts'
 import { LONG_KEY_BYTES_MAX, SHORT_KEY_LENGTH_MAX } from './limits.ts'
 
-/** The terms of a question: all it asks except its two keys. */
+/** The terms of a query: all members except its two keys. */
 export type QueryTerms = Pick<Query, 'type' | 'action' | 'tenant'>
 
 /**
- * Marks a question whose subject is not a user. It is denied without a lookup and not counted as a decision. No real
- * type has an empty name.
+ * Marks a query whose subject is not a user. It is denied without a lookup and not counted as a decision. No
+ * real type has an empty name.
  */
 export const NOT_A_USER: QueryTerms = { type: '', action: '', tenant: null }
 
-/** Words of `keyRanges` for each question: two ranges [first byte, length]. A length of 0 means there is no key. */
+/**
+ * Words of `keyRanges` for each query: two ranges [first byte, length]. A length of 0 means that there is no
+ * key.
+ */
 export const RANGE_WORDS = 4
 export const USER_RANGE = 0
 export const KEY_RANGE = 2
 export const RANGE_LENGTH = 1
 
-/** What packed questions say beside their keys and terms: nothing of it is parsed before a condition asks. */
+/** Attributes and context of packed queries. They are parsed when a condition first needs them. */
 export interface SaidInBytes {
-  /** Of one question. Throws what a question with too many attributes is refused with. O(its text). */
+  /** The attributes of one query. Throws the error for a query with too many attributes. O(its text). */
   sent(index: number): SentAttributes
-  /** Of the questions from that one on. */
+  /** The queries from that index on. */
   from(index: number): SaidInBytes
-  /** The same in a copy of the bytes. */
+  /** The same for a copy of the bytes. */
   in(bytes: DataView): SaidInBytes
 }
 
-/** Readable bytes behind the last key. */
+/** Readable bytes after the last key. */
 const SLACK_BYTES = 3
-/** The most bytes of UTF-8 that one unit of UTF-16 takes. */
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const UNIT_BYTES_MAX = 3
-/** The largest body has as many bytes by default. Only inherited keys can add up to more. */
+/** Default maximum size of a body. Only inherited keys can add up to more. */
 const PACKED_UNITS_MAX = 16 * 1_024 * 1_024
 
-/** `ignoreBOM`: a key may begin with U+FEFF, which a decoder would drop. */
+/** `ignoreBOM`: a key can begin with U+FEFF, which a decoder would drop. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export class PackedQueries {
   readonly count: number
-  /** These two are replaced when one object is used for one question after the other. */
+  /** Both are replaced if one object is reused for successive queries. */
   bytes: DataView
   keyRanges: Int32Array
   /**
-   * False: they were read while their environment had no rules, and nothing was kept of what they say. A rule that has come since does
-   * not decide them: it would find attributes missing that were sent.
+   * False if the queries were read while their environment had no rules, and their attributes were not kept.
+   * A rule that was added since then does not apply to them: it would treat attributes as missing that the
+   * client has sent.
    */
   asksRules = true
-  /** When they were read, in milliseconds since 1970, where conditions may ask for it. */
+  /** Time at which they were read, in milliseconds since 1970, if conditions may need it. */
   readAt: number | null = null
-  /** Null: they say nothing beside their keys and terms, or nobody asks for it. */
+  /** Null if there are no attributes, or if no condition needs them. */
   said: SaidInBytes | null = null
-  /** The different terms; `terms` says which of them a question has. */
+  /** The distinct terms; `terms` returns those of a query. */
   readonly termsTable: readonly QueryTerms[]
-  /** For each question the position of its terms in `termsTable`. Null: entry i of the table is that of question i. */
+  /** Index of the terms in `termsTable` for each query. Null: entry i of the table belongs to query i. */
   readonly #termsIndex: Int32Array | null
-  /** Those of all questions, once somebody has asked for them. */
+  /** Shared by all queries without attributes; created on first use. */
   #circumstances: Circumstances | undefined
 
   constructor(
@@ -82,20 +86,20 @@ export class PackedQueries {
     this.#termsIndex = termsIndex
   }
 
-  /** The terms of one question. */
+  /** The terms of one query. */
   terms(index: number): QueryTerms {
     return this.termsTable[this.#termsIndex === null ? index : this.#termsIndex[index]!]!
   }
 
-  /** How many of the questions ask about a subject that is not a user. O(count). */
+  /** Number of queries whose subject is not a user. O(count). */
   get nonUserCount(): number {
     let nonUsers = 0
-    // It compares the length, because comparing texts is a call.
+    // Compares the length, because comparing strings is a function call.
     for (let index = 0; index < this.count; index++) if (this.terms(index).type.length === 0) nonUsers++
     return nonUsers
   }
 
-  /** What conditions may ask for beside what is stored, where they may ask at all. */
+  /** Data for conditions in addition to stored data; undefined if no condition can need it. */
   circumstances(index: number): Circumstances | undefined {
     const { readAt, said } = this
     if (readAt === null) return undefined
@@ -104,7 +108,7 @@ export class PackedQueries {
     return this.#circumstances
   }
 
-  /** The same questions, on memory of their own. O(bytes). */
+  /** A copy of the queries with separate memory. O(bytes). */
   detached(): PackedQueries {
     const { buffer, byteOffset, byteLength } = this.bytes
     const bytes = new DataView(buffer.slice(byteOffset, byteOffset + byteLength))
@@ -113,7 +117,7 @@ export class PackedQueries {
     return own
   }
 
-  /** Some neighbours, over the same bytes. O(count). */
+  /** A range of the queries, over the same bytes. O(count). */
   part(from: number, count: number): PackedQueries {
     const ranges = this.keyRanges.subarray(from * RANGE_WORDS, (from + count) * RANGE_WORDS)
     const part = this.#over(this.bytes, ranges, from)
@@ -130,7 +134,7 @@ export class PackedQueries {
     return packed
   }
 
-  /** One question in strings. */
+  /** One query as strings. */
   query(index: number): Query {
     const { keyRanges } = this
     const range = index * RANGE_WORDS
@@ -163,7 +167,7 @@ export class PackedQueries {
   }
 }
 
-/** Reads what a question says when a condition first asks for it. */
+/** Parses the attributes of a query when a condition first needs them. */
 class CircumstancesInBytes implements Circumstances {
   readonly readAt: number
   readonly #said: SaidInBytes
@@ -182,10 +186,10 @@ class CircumstancesInBytes implements Circumstances {
 }
 
 /**
- * Packs questions in strings into bytes of their own. Returns null for what cannot be packed, or not cheaply: texts
- * longer than any key that is stored, empty keys, keys without a UTF-8 form, and questions that are too long together.
- * The last can happen because items of a batch share what they inherit, while here each gets its own copy.
- * O(questions): a bounded part of each text is read.
+ * Packs queries in strings into new bytes. Returns null for queries that cannot be packed, or not cheaply:
+ * strings longer than any stored key, empty keys, keys without a UTF-8 form, and queries whose total size is
+ * too large. The last can happen because items of a batch share inherited members, while here each gets a
+ * separate copy. O(queries): a bounded part of each string is read.
  */
 export function packQueries(queries: readonly Query[]): PackedQueries | null {
   let units = 0
@@ -221,7 +225,7 @@ function isPackable(key: string): boolean {
   return key !== '' && key.length <= LONG_KEY_BYTES_MAX && key.isWellFormed()
 }
 
-/** Gives questions with equal terms one object, so that the engine looks each of them up once. */
+/** Gives queries with equal terms one object, so that the engine looks up each of them once. */
 class SharedTerms {
   readonly #known = new Map<string, QueryTerms>()
   #last: QueryTerms | null = null

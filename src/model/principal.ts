@@ -1,10 +1,10 @@
 /**
- * Who is calling, as far as a key tells: all of an organization, one project of it, or one environment
- * (native.md B.1, B.13, D-44). A project or an environment goes by its key or its id in paths; neither ever
- * changes.
+ * The caller, as identified by an API key: a whole organization, one of its projects, or one environment
+ * (native.md B.1, B.13, D-44). In paths, a project or an environment is named by its key or its id; neither
+ * ever changes.
  */
 export type Principal = Caller & {
-  /** The id of the key, to be told from others; null: the one in `ADMIN_API_KEY`. */
+  /** The id of the key; null for the one in `ADMIN_API_KEY`. */
   readonly keyId: string | null
 }
 
@@ -25,7 +25,7 @@ type Caller =
       readonly environmentKey: string
     }
 
-/** Whose part of what several share a caller uses: that of all keys of the same reach. */
+/** Name of the quota share of a caller: all keys with the same scope use the same share. */
 export function shareOf(principal: Principal | null): string {
   switch (principal?.kind) {
     case 'environment':

@@ -1,7 +1,8 @@
 /**
- * The records an environment is made of, as the store keeps them. They refer to each other by id (the generation of
- * the thing, a lower-case UUID), so that a deleted and re-created thing never meets what belonged to the old one.
- * What goes over the wire is described in `model/wire/`; what the engine hears in `change.ts`.
+ * The records of an environment, as the store keeps them. They refer to each other by id (a lower-case UUID
+ * that identifies the generation of an entity), so that a re-created entity has no connection to the
+ * dependents of the deleted one. The API schemas are in `model/wire/`; the changes for the engine in
+ * `change.ts`.
  */
 import type { ApiKeyOwnerType } from '#model/wire/api-key.ts'
 import type { AttributeType } from '#model/wire/attribute.ts'
@@ -25,14 +26,14 @@ export interface ActionRecord extends Dated {
   readonly attributes: Attributes | null
 }
 
-/** A name for several actions of a resource type; decisions do not know it. */
+/** A name for several actions of a resource type; decisions do not use it. */
 export interface ActionGroupRecord extends Dated {
   readonly id: string
   readonly key: string
   readonly name: string
   readonly description: string | null
   readonly attributes: Attributes | null
-  /** Keys of the type's actions; a removed action takes its mention along. */
+  /** Keys of the type's actions; removing an action also removes it here. */
   readonly actions: readonly string[]
 }
 
@@ -43,7 +44,10 @@ export interface AttributeRecord extends Dated {
   readonly description: string | null
 }
 
-/** A resource type; its actions, action groups and attributes are few and change with it, so they live inside. */
+/**
+ * A resource type. Its actions, action groups and attributes are few and change with it, so the record
+ * contains them.
+ */
 export interface TypeRecord extends Dated {
   readonly kind: 'type'
   readonly id: string
@@ -57,7 +61,10 @@ export interface TypeRecord extends Dated {
   readonly actionGroups: readonly ActionGroupRecord[]
 }
 
-/** One derivation entry, in keys: a removed role, relation or type takes its entries along in the same commit. */
+/**
+ * One derivation entry, with keys: a removed role, relation or type also removes its entries in the same
+ * commit.
+ */
 export interface DerivationRecord {
   readonly role: string
   readonly onType: string
@@ -67,7 +74,7 @@ export interface DerivationRecord {
 
 export interface GrantedToRecord {
   readonly id: string
-  /** The block's own guard; it holds for every entry, beside the entry's own. */
+  /** The guard of the whole block; it applies to every entry, in addition to the entry's own guard. */
   readonly guarded: boolean
   readonly entries: readonly DerivationRecord[]
 }
@@ -88,8 +95,9 @@ export interface RoleRecord extends Dated {
 }
 
 /**
- * What a relation made by the groups API is for. `grant`: each tuple gives the members of the subject group `role`
- * on the object (native.md C.4). `nesting`: each tuple puts the subject group into the object group.
+ * Purpose of a relation that the groups API created. `grant`: each tuple gives the members of the subject
+ * group `role` on the object (native.md C.4). `nesting`: each tuple puts the subject group into the object
+ * group.
  */
 export type GroupUse = { readonly use: 'grant'; readonly role: string } | { readonly use: 'nesting' }
 
@@ -103,7 +111,10 @@ export interface RelationRecord extends Dated {
   readonly description: string | null
   readonly subjectTypeId: string
   readonly groupUse: GroupUse | null
-  /** Set while its last tuple is gone and it is about to be removed; whoever uses it again clears it. */
+  /**
+   * Set after its last tuple was removed, before the relation is removed; a command that uses it again clears
+   * it.
+   */
   readonly retiring: boolean
 }
 
@@ -146,7 +157,7 @@ export interface AssignmentRecord {
   /** `null` for a tenant role. */
   readonly instanceId: string | null
   readonly createdAt: Instant
-  /** From then on nobody is allowed anything by it; null: it lasts. */
+  /** Time from which it grants nothing; null if it does not expire. */
   readonly expiresAt: Instant | null
 }
 
@@ -158,11 +169,14 @@ export interface TupleRecord {
   readonly objectId: string
   readonly tenantId: string
   readonly createdAt: Instant
-  /** As that of an assignment. */
+  /** As for an assignment. */
   readonly expiresAt: Instant | null
 }
 
-/** A named predicate on users, or on resources (conditions.md 1.2). Computed ones have no records. */
+/**
+ * A condition set: a named condition on users, or on resources (conditions.md 1.2). Computed sets have no
+ * records.
+ */
 export interface ConditionSetRecord extends Dated {
   readonly kind: 'condition-set'
   readonly id: string
@@ -170,15 +184,15 @@ export interface ConditionSetRecord extends Dated {
   readonly name: string
   readonly description: string | null
   readonly side: RuleSide
-  /** The resource type that a resource set is limited to; its parent's, if that has one. */
+  /** The resource type to which a resource set is limited; that of its parent, if the parent is limited. */
   readonly typeId: string | null
-  /** The set whose conditions must hold, too. */
+  /** The parent set, whose conditions must also be true. */
   readonly parentId: string | null
-  /** As they were sent. */
+  /** As the client sent them. */
   readonly conditions: Attributes
 }
 
-/** Allows an action where both sides match (conditions.md 1.4). */
+/** A rule: allows an action if both sides match (conditions.md 1.4). */
 export interface RuleRecord {
   readonly kind: 'rule'
   readonly id: string
@@ -187,104 +201,126 @@ export interface RuleRecord {
   readonly userSideId: string
   /** A resource set, or the resource type itself. */
   readonly resourceSideId: string
-  /** The type whose action it is. */
+  /** The type of the action. */
   readonly typeId: string
   readonly actionId: string
 }
 
-/** Mapping rules, and a secret that nobody is told (conditions.md 10.4). */
+/** Mapping rules, and a secret that is never returned (conditions.md 10.4). */
 export interface ProxyConfigRecord extends Dated {
   readonly kind: 'proxy-config'
   readonly id: string
   readonly key: string
   readonly name: string
   readonly authMechanism: AuthMechanism
-  /** As JSON, sealed under the organization's key for this config alone; null: there was none, or it was not copied along. */
+  /**
+   * As JSON, encrypted with the organization's key for this config only; null if none was stored or the
+   * config was copied.
+   */
   readonly sealedSecret: Uint8Array | null
   readonly mappingRules: readonly MappingRuleRecord[]
 }
 
-/** Names resource and action by key: it stays as it is when they are gone. */
+/** Names resource type and action by key: the rule does not change if they are removed. */
 export interface MappingRuleRecord {
   readonly url: string
   readonly method: MappingMethod
   readonly type: string
-  /** Null: the method. */
+  /** Null: the method is the action. */
   readonly action: string | null
-  /** Null: 0. */
+  /** Null means 0. */
   readonly priority: number | null
   readonly headers: Readonly<Record<string, string>>
-  /** Only where it is true. */
+  /** Present only if true. */
   readonly caseSensitive?: boolean
-  /** Only where the rule declares it. */
+  /** Present only if the rule declares it. */
   readonly encodedSlashes?: 'literal'
 }
 
 /**
- * What a removal leaves to be done: rows of dependants that are still there. They mean nothing any more; each is known
- * by an id of its own that is among `deadIds`, and readers leave it out.
+ * Pending work of a removal: rows of dependents that still exist. They have no effect. Each contains an id
+ * that is among `deadIds`, and readers omit it.
  */
 export interface PurgeRecord {
   readonly kind: 'purge'
   readonly id: string
-  /** The ids of what was removed: the thing itself and, for a type, its roles and relations. Ids are never used again. */
+  /**
+   * The ids of the removed entities: the entity itself and, for a type, its roles and relations. Ids are
+   * never reused.
+   */
   readonly deadIds: readonly string[]
-  /** Names of the lists in which the dependants stand, as the key space spells them. */
+  /** Names of the lists that contain the dependents, in the form of the key space. */
   readonly lists: readonly Uint8Array[]
 }
 
 /**
- * Written by every commit that adds a resource, a role, a relation, a condition set or a rule, or puts a set below another: of two that
- * do so at the same moment the later one runs again, on what the earlier one has left. Says nothing itself.
+ * Written by every commit that adds a resource type, a role, a relation, a condition set or a rule, or
+ * changes the parent of a set. If two such commits are concurrent, the later one conflicts and its command
+ * runs again. The record has no content.
  */
 export interface SchemaRecord {
   readonly kind: 'schema'
   readonly id: string
 }
 
-/** How much all types and roles say together (`schema-size.ts`). */
+/** Size of the schema: sums over all types, roles, condition sets and proxy configs (`schema-size.ts`). */
 export interface SchemaSizeRecord {
   readonly kind: 'schema-size'
   readonly id: string
   readonly actions: number
-  /** Own ones. */
+  /** Permissions of roles, without those of extended roles. */
   readonly permissions: number
   /** Entries of `grantedTo`. */
   readonly derivations: number
-  /** Bytes of JSON in the conditions of all sets; rows of older releases have no such field. */
+  /** Bytes of JSON in the conditions of all sets; rows of older releases lack this field. */
   readonly conditionBytes: number | null
-  /** Mapping rules of all proxy configs, and their bytes of JSON; rows of older releases have no such fields. */
+  /**
+   * Mapping rules of all proxy configs, and their bytes of JSON; rows of older releases lack these fields.
+   */
   readonly mappingRules: number | null
   readonly mappingBytes: number | null
 }
 
-/** One management call that changed something; written with the change, in the same commit. */
+/**
+ * An audit log entry: one management call that changed something, written in the same commit as the change.
+ */
 export interface AuditRecord {
   readonly kind: 'audit'
   readonly id: string
   readonly createdAt: Instant
-  /** The API key that made the call; null: the one in `ADMIN_API_KEY`. */
+  /** The API key that made the call; null for the one in `ADMIN_API_KEY`. */
   readonly keyId: string | null
   readonly requestId: string
   readonly operation: string
-  /** What was asked for, as its route checked it. */
+  /** The input, as validated by the route. */
   readonly input: Attributes
   /** Whether the body was too long to be kept. */
   readonly isInputCut: boolean
-  /** Of an entry that was taken over from a replaced environment: the commit that made the change there. Null: the row's own. */
+  /**
+   * For an entry transferred from a replaced environment: the sequence of the commit there. Null: that of the
+   * row.
+   */
   readonly sequence: number | null
-  /** The things that the call named: of each `kind:key`, and its id at the same place. Rows of older releases have no such fields. */
+  /**
+   * The entities that the call named: `kind:key` of each, and its id at the same index. Rows of older
+   * releases lack these fields.
+   */
   readonly aboutNames: readonly string[] | null
   readonly aboutIds: readonly string[] | null
 }
 
-/** Organization-wide records; they live in an environment of their own. */
+/** Organization-wide records; they are in a separate store. */
 export interface OrganizationRecord {
   readonly kind: 'organization'
   readonly id: string
-  /** Signs page tokens, so that they outlive restarts and hold on every node. 32 bytes in lower-case hex. */
+  /**
+   * Signs page tokens, so that they are valid after restarts and on every node. 32 bytes in lower-case hex.
+   */
   readonly tokenSecret: string
-  /** Whether the first start is over: what it makes is not made again when somebody has removed it. */
+  /**
+   * Whether the first start has been completed. Defaults that an operator has removed are then not created
+   * again.
+   */
   readonly isSetUp: boolean
 }
 
@@ -309,29 +345,35 @@ export interface EnvironmentRecord extends Dated {
   readonly customBranchName: string | null
   readonly jwks: Attributes | null
   readonly settings: Attributes | null
-  /** A copy that is not whole yet: it has its key and its data, and nobody but the copying knows it. */
+  /** A copy that is not complete yet: it has its key and its data, and only the copying code uses it. */
   readonly isBeingCopied: boolean
-  /** A copy whose store is still being filled and not to be opened; rows of older releases have no such field. */
+  /**
+   * A copy whose store is still being filled and must not be opened; rows of older releases lack this field.
+   */
   readonly isBeingLoaded: boolean | null
-  /** Something was committed in it, so that a store that has nothing of it has lost it; rows of older releases have no such field. */
+  /**
+   * Whether it has commits. An empty store has then lost its data. Rows of older releases lack this field.
+   */
   readonly isBegun: boolean | null
 }
 
-/** An environment that is gone and whose data awaits removal. Its id, which is the environment's, is never used again. */
+/**
+ * A removed environment whose data must still be deleted. Its id is the environment's and is never reused.
+ */
 export interface RemovedEnvironmentRecord {
   readonly kind: 'removed-environment'
   readonly id: string
 }
 
-/** The secret a key had before it was rotated, and until when it is still good. */
+/** The secret of a key before its rotation, and its expiration time. */
 export interface FormerSecret {
   readonly hash: string
   readonly validUntil: Instant
 }
 
-/** Who made a key: with which other key, and what that was called then. */
+/** The creator of a key: the API key that was used, and its name at that time. */
 export interface KeyMaker {
-  /** Null: the key in `ADMIN_API_KEY`. */
+  /** Null for the key in `ADMIN_API_KEY`. */
   readonly keyId: string | null
   readonly name: string | null
 }
@@ -339,23 +381,29 @@ export interface KeyMaker {
 export interface ApiKeyRecord {
   readonly kind: 'api-key'
   readonly id: string
-  /** The environment it is for; null for a key of a project or of the organization. */
+  /** The environment of the key; null for a key of a project or of the organization. */
   readonly environmentId: string | null
-  /** The project it is for, null otherwise: an environment's key finds its project through the environment. */
+  /**
+   * The project of a project's key, null otherwise: the project of an environment's key is found through the
+   * environment.
+   */
   readonly projectId: string | null
   /** SHA-256 of the secret, lower-case hex (native.md D-35). */
   readonly secretHash: string
-  /** The secret under the organization's key, of environment keys alone; null when there was none to seal it under. */
+  /**
+   * The secret of an environment's key, encrypted with the organization's key; null for other keys or without
+   * an organization's key.
+   */
   readonly sealedSecret: Uint8Array | null
   readonly former: FormerSecret | null
-  /** Given by the operator in `API_KEY`, made at the first start, or made by a caller. */
+  /** Configured by the operator in `API_KEY`, generated at the first start, or created by a caller. */
   readonly source: 'configured' | 'generated' | 'created'
   readonly name: string | null
   readonly ownerType: ApiKeyOwnerType | null
   readonly createdAt: Instant
-  /** Null: the service made it by itself; rows of older releases have no such field. */
+  /** Null if the service created it; rows of older releases lack this field. */
   readonly createdBy: KeyMaker | null
-  /** To `KEY_USE_GRAIN_MS`; null: it was not used since that is noted. */
+  /** With a precision of `KEY_USE_GRAIN_MS`; null if no use has been recorded. */
   readonly lastUsedAt: Instant | null
 }
 

@@ -1,11 +1,11 @@
-/** Work that may take long, cut so that others get their turn: a generator that stops every so often. */
+/** Long work as a generator that stops regularly, so that other work can run. */
 
 export type Resumable<Answer> = Generator<void, Answer, void>
 
-/** How long a thread works before it looks at what has come meanwhile. */
+/** Duration for which a thread works before it processes new events. */
 export const SLICE_MS = 4
 
-/** Runs it to its end at once: for what is bounded where it is called. */
+/** Runs the work to completion without a stop. For work that the caller knows to be bounded. */
 export function runAtOnce<Answer>(work: Resumable<Answer>): Answer {
   for (;;) {
     const step = work.next()
@@ -13,7 +13,7 @@ export function runAtOnce<Answer>(work: Resumable<Answer>): Answer {
   }
 }
 
-/** Runs it at once as far as a slice goes; the event loop turns before each further slice. */
+/** Runs the first slice immediately; an event-loop iteration precedes each further slice. */
 export async function runInSlices<Answer>(work: Resumable<Answer>): Promise<Answer> {
   for (;;) {
     const until = performance.now() + SLICE_MS

@@ -1,6 +1,6 @@
 /**
- * Where a history stands: `epoch` names the history, `sequence` counts its commits from 0 (nothing committed).
- * Revisions of different epochs cannot be ordered; meeting a foreign epoch means the history was replaced.
+ * Position in a history: `epoch` identifies the history, `sequence` counts its commits from 0 (no commits).
+ * Revisions of different epochs have no order; an unknown epoch means that the history was replaced.
  */
 export interface Revision {
   /** Random text that is new whenever a store starts a history. */
@@ -11,7 +11,7 @@ export interface Revision {
 
 const WIRE_FORM = /^([A-Za-z0-9-]{1,64})\.(0|[1-9]\d{0,14})$/
 
-/** The revision a text stands for, null when it is none. */
+/** Parses a revision; null if the text is not valid. */
 export function parseRevision(text: string): Revision | null {
   const match = WIRE_FORM.exec(text)
   return match && { epoch: match[1]!, sequence: Number(match[2]) }

@@ -1,13 +1,16 @@
-/** How much attributes and context of one question may be (conditions.md 7). */
+/** Limits of the attributes and context of one check (conditions.md 7). */
 import type { JsonObject } from './decision.ts'
 import { AuthzError } from './errors.ts'
 import { SENT_ATTRIBUTES_BYTES_MAX, SENT_ATTRIBUTES_DEPTH_MAX } from './limits.ts'
 
-/** What JSON writes at most for a character, and for any value that is no text. */
+/** Maximum JSON bytes per character, and per value that is not a string. */
 const CHARACTER_BYTES_MAX = 6
 const VALUE_BYTES_MAX = 26
 
-/** Throws `LIMIT_EXCEEDED` for values that are too long together, or too deep. O(`SENT_ATTRIBUTES_BYTES_MAX`), whatever there is. */
+/**
+ * Throws `LIMIT_EXCEEDED` for values that are too large in total, or too deep. O(`SENT_ATTRIBUTES_BYTES_MAX`)
+ * for values of any size.
+ */
 export function checkSent(values: readonly (JsonObject | null | undefined)[]): void {
   const walk = new MeasuringWalk()
   for (const value of values) if (value) walk.add(value, 1)
@@ -16,9 +19,12 @@ export function checkSent(values: readonly (JsonObject | null | undefined)[]): v
   if (bytes > SENT_ATTRIBUTES_BYTES_MAX) throw tooLong()
 }
 
-/** Counts without writing: what is inherited by the items of a batch is measured for each. */
+/**
+ * Estimates the size without serializing, because members inherited by the items of a batch are measured for
+ * each item.
+ */
 class MeasuringWalk {
-  /** No more than the bytes of the JSON, and no less. */
+  /** Lower and upper bound of the JSON size. */
   #least = 0
   most = 0
 
@@ -36,7 +42,7 @@ class MeasuringWalk {
         }
         return
       }
-      // Not by entries, which would be made of all members before the first is looked at.
+      // Not by entries, which would be created for all members before the first is examined.
       for (const name in value) {
         this.#count(name.length + 4, CHARACTER_BYTES_MAX * name.length + 4)
         this.add((value as Record<string, unknown>)[name], depth + 1)
@@ -47,7 +53,8 @@ class MeasuringWalk {
   #count(least: number, most: number): void {
     this.#least += least
     this.most += most
-    // A separator too many is counted for each list, so that the count may be too high, but never twice what it should be.
+    // The bound counts one separator too many per list, so it can be too high, but never more than twice the
+    // actual size.
     if (this.#least > 2 * SENT_ATTRIBUTES_BYTES_MAX) throw tooLong()
   }
 }

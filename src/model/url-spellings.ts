@@ -1,12 +1,13 @@
 /**
- * Spellings of one URL (conditions.md 10.3). A server that receives a request can decode escapes several times, part the path at
- * encoded slashes and at backslashes, compare letters without regard to case, normalize Unicode, and drop trailing dots, empty segments
- * and parameters. This file computes, for each part of a URL, the text that all these spellings share.
+ * Normalizes the spellings of a URL (conditions.md 10.3). A server that receives a request can decode escapes
+ * several times, split the path at encoded slashes and at backslashes, ignore the case of letters, normalize
+ * Unicode, and drop trailing dots, empty segments and parameters. This file computes, for each part of a URL,
+ * the text that all these spellings share.
  */
 
 /** Rounds of decoding after which a text must not change any more. */
 const ROUNDS_MAX = 4
-/** Some characters have a normal form of 18 characters. A longer text than this is refused. */
+/** Some characters have a normal form of 18 characters. A text that grows beyond this is rejected. */
 const GROWTH_MAX = 4
 const GROWTH_ALLOWANCE = 64
 
@@ -15,35 +16,40 @@ const NOT_ASCII = /\P{ASCII}/u
 const PLAIN_NAME = /^[\w-]+$/
 const ESCAPES = /(?:%[0-9a-f]{2})+|%u[0-9a-f]{4}/gi
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu
-/** More marks than any language puts on a letter (UAX #15, stream-safe text): normalization takes quadratic time for them. */
+/**
+ * More marks than any language puts on a letter (UAX #15, stream-safe text): normalization takes quadratic
+ * time for them.
+ */
 const MANY_MARKS = /(?<!\p{M})\p{M}{31}/u
 const CONTROL = /\p{Cc}/u
 const DOT_SEGMENT = /^\s*\.{1,2}\s*(?:[;?#]|$)/
 const DROPPED_END = /[.\s]+$/
 const SEPARATOR = /[/\\]/
-/** Where some servers end a segment, and where some end the whole path. */
+/** Characters at which some servers end a segment, and at which some end the whole path. */
 const CUT = /[;?#]/
 const PATH_END = /[?#]/
 
-/** A text in the form that all its spellings share: `exact` with the case of its letters, `folded` without. */
+/**
+ * A text in the form that all its spellings share: `exact` with the case of its letters, `folded` without.
+ */
 export interface Spelling {
   readonly exact: string
   readonly folded: string
 }
 
-/** A part of a path between two separators, encoded ones included. */
+/** A part of a path between two separators, including encoded ones. */
 export interface PathPiece extends Spelling {
-  /** Whether the separator in front of it is an encoded slash or a backslash. */
+  /** Whether the preceding separator is an encoded slash or a backslash. */
   readonly isBehindEncoded: boolean
-  /** Without its parameters; null: it has none. */
+  /** Without its parameters; null if it has none. */
   readonly cut: Spelling | null
   /** Whether the path ends in it for a server that decodes before it searches for the query. */
   readonly endsPath: boolean
 }
 
 /**
- * The pieces of a path whose raw segments are these, without empty ones; null: no server can be relied on to read it. `hostAt`: the
- * segment that is the host, or -1. O(length).
+ * Splits raw path segments into pieces, without empty ones; null if servers could interpret the path
+ * differently. `hostAt`: index of the host segment, or -1. O(length).
  */
 export function piecesOf(rawSegments: readonly string[], hostAt: number): PathPiece[] | null {
   const pieces: PathPiece[] = []
@@ -61,7 +67,7 @@ export function piecesOf(rawSegments: readonly string[], hostAt: number): PathPi
       isBehindEncoded = true
       isHost = false
     }
-    // A segment of separators alone, which a server can drop or keep.
+    // A segment of separators only, which a server can drop or keep.
     if (!isBehindEncoded) return null
   }
   return pieces
@@ -82,8 +88,8 @@ function spellingOf(text: string): Spelling {
 }
 
 /**
- * The spelling of a name in a query; null as of `piecesOf`. Servers cut names at brackets (`mode[]`), and take dots and spaces in them for
- * underscores.
+ * The spelling of a name in a query; null under the conditions of `decodedWhole`. Servers cut names at
+ * brackets (`mode[]`), and replace dots and spaces in them by underscores.
  */
 export function nameSpelling(raw: string): Spelling | null {
   if (PLAIN_NAME.test(raw)) return { exact: raw, folded: raw.toUpperCase() }
@@ -95,7 +101,7 @@ export function nameSpelling(raw: string): Spelling | null {
   return { exact, folded: folded(exact) }
 }
 
-/** The spelling of a value in a query; null as of `piecesOf`. */
+/** The spelling of a value in a query; null under the conditions of `decodedWhole`. */
 export function valueSpelling(raw: string): Spelling | null {
   const text = decodedWhole(raw.replaceAll('+', ' '))
   if (text === null) return null
@@ -103,7 +109,10 @@ export function valueSpelling(raw: string): Spelling | null {
   return { exact, folded: folded(exact) }
 }
 
-/** The text after all rounds of decoding, normalized, without invisible characters; null: it is still changing, or too long. */
+/**
+ * The text after all rounds of decoding, normalized, without invisible characters; null if it still changes
+ * or becomes too long.
+ */
 export function decodedWhole(raw: string): string | null {
   if (!NEEDS_DECODING.test(raw)) return raw
   const lengthMax = raw.length * GROWTH_MAX + GROWTH_ALLOWANCE
@@ -128,8 +137,8 @@ function decodedOnce(text: string): string {
 }
 
 /**
- * Escapes as lenient servers decode them. Bytes that are not valid UTF-8 stay as they are, except overlong forms of a character, which are that
- * character to such servers.
+ * Decodes escapes like lenient servers. Bytes that are not valid UTF-8 stay unchanged, except overlong forms
+ * of a character, which such servers decode to that character.
  */
 function decodedRun(run: string): string {
   if (run.startsWith('%u') || run.startsWith('%U'))
@@ -156,13 +165,19 @@ function decodedRun(run: string): string {
   return text
 }
 
-/** The text without regard to case, in any language: `ß` is `ss`, `ſ` is `s`, and `ı` and `İ` are `i`. */
+/**
+ * The text without regard to case, in any language: `ß` becomes `ss`, `ſ` becomes `s`, and `ı` and `İ` become
+ * `i`.
+ */
 function folded(text: string): string {
   if (!NOT_ASCII.test(text)) return text.toUpperCase()
   return text.toLowerCase().replaceAll('i\u0307', 'i').toUpperCase().normalize('NFKC')
 }
 
-/** A host in the form to which browsers and proxies bring it, without the default port of any scheme and without the dot at its end. */
+/**
+ * A host in the normal form of browsers and proxies, without the default port of any scheme and without a
+ * final dot.
+ */
 function hostSpelling(text: string): Spelling {
   const url = `http://${text}`
   const host = URL.canParse(url) ? new URL(url).host : folded(text).toLowerCase()

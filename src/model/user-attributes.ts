@@ -1,7 +1,10 @@
-/** What conditions see of a user, stored or sent (conditions.md 4.1; conditions.md 16, ruling 6). */
+/** Attributes of a user for conditions, stored or sent (conditions.md 4.1; conditions.md 16, ruling 6). */
 import type { Attributes } from './change.ts'
 
-/** The attributes with e-mail address and names among them; those that are null replace nothing. `null`: nothing is known. O(attributes). */
+/**
+ * The attributes including e-mail address and names; null values override nothing. Returns `null` if nothing
+ * is known. O(attributes).
+ */
 export function attributesOfUser({
   attributes,
   email,
@@ -18,6 +21,6 @@ export function attributesOfUser({
   if (email !== null) known.push(['email', email])
   if (firstName !== null) known.push(['first_name', firstName])
   if (lastName !== null) known.push(['last_name', lastName])
-  // Entries, where an assignment of `__proto__` would be lost; the last of a name counts.
+  // `fromEntries`, because an assignment to `__proto__` would be lost. The last value of a name applies.
   return Object.fromEntries(known)
 }

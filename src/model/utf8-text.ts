@@ -1,15 +1,21 @@
-/** Strict decoding of UTF-8. A replacement character would make one key of two, so invalid bytes are refused with their position. */
+/**
+ * Strict decoding of UTF-8. Replacement characters could make two different keys equal, so invalid bytes are
+ * rejected with their position.
+ */
 
 const LINE_FEED = 0x0a
 
-/** Bytes that are not valid UTF-8. The message begins with the line and the column of the first one. */
+/**
+ * Thrown for bytes that are not valid UTF-8. The message begins with the line and the column of the first
+ * one.
+ */
 export class EncodingError extends Error {
   override readonly name = 'EncodingError'
 }
 
 /**
- * The text of UTF-8. `firstLine` is the number of its first line; line 1 begins without its byte order mark. Throws
- * `EncodingError`.
+ * Decodes UTF-8. `firstLine` is the number of the first line; if it is 1, a byte order mark is dropped.
+ * Throws `EncodingError`.
  */
 export function utf8Text(bytes: Uint8Array, firstLine = 1): string {
   try {
@@ -19,14 +25,14 @@ export function utf8Text(bytes: Uint8Array, firstLine = 1): string {
   }
 }
 
-/** Decodes the lines one by one, since no byte of a longer character is a line feed. O(bytes). */
+/** Decodes the lines one by one, because no byte of a longer character is a line feed. O(bytes). */
 function faultIn(bytes: Uint8Array, firstLine: number): string {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const encoder = new TextEncoder()
   for (let [number, start] = [firstLine, 0]; ; number += 1) {
     const end = bytes.indexOf(LINE_FEED, start)
     const line = bytes.subarray(start, end < 0 ? bytes.length : end)
-    // Differs from the line where a replacement character is in the place of bytes.
+    // Differs from the line where a replacement character was inserted for invalid bytes.
     const decoded = encoder.encode(decoder.decode(line))
     let at = decoded.findIndex((byte, index) => byte !== line[index])
     if (at >= 0) {

@@ -1,4 +1,4 @@
-/** The release, as `package.json` says it: the one place of it. */
+/** The release version, from `package.json`. All other code reads it from here. */
 import manifest from '#package.json' with { type: 'json' }
 
 export const VERSION: string = manifest.version

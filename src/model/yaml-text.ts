@@ -1,20 +1,20 @@
 /**
- * Plain data as YAML that people read: what is short stands on one line, the rest below its key. Says the same to readers of YAML 1.1 and
- * 1.2, and nothing in it is a tag, an anchor or a comment, whatever the texts are.
+ * Writes plain data as readable YAML: short values are on one line, others below their key. The output has
+ * the same meaning in YAML 1.1 and 1.2, and contains no tags, anchors or comments, for any input.
  */
 
-/** Up to where a map or a list stands on the line of its key. */
+/** Maximum length of a line with a map or a list after its key. */
 const LINE_LENGTH = 100
-/** Longer keys have to be announced: a reader gives up looking for the colon. */
+/** Longer keys need a `?` prefix, because a parser stops searching for the colon. */
 const PLAIN_KEY_LENGTH_MAX = 256
 const PLAIN = /^[A-Za-z_](?:[\w ./@+-]*[\w./@+-])?$/
-/** Values to some readers. */
+/** Words that some parsers read as values. */
 const WORDS = new Set(['true', 'false', 'null', 'yes', 'no', 'on', 'off', 'y', 'n'])
-/** What a quoted text of JSON may hold and one of YAML may not, or not for every reader. */
+/** Characters that are valid in a quoted JSON string, but not in YAML or not for every parser. */
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
 
-/** The lines, each with its end, of a member of a map. `indent`: what they stand behind. */
+/** The lines of a member of a map, each with its end. `indent` precedes them. */
 export function* memberLines(key: string, value: unknown, indent = ''): Iterable<string> {
   const text = scalar(key)
   const isLong = text.length > PLAIN_KEY_LENGTH_MAX
@@ -38,7 +38,7 @@ function* valueLines(value: unknown, head: string, indent: string): Iterable<str
   else for (const [key, member] of Object.entries(value)) yield* memberLines(key, member, indent)
 }
 
-/** The value on one line; null: it is longer than `room`. Looks at no more than fits. */
+/** The value on one line; null if it is longer than `room`. Reads only as much as fits. */
 function inline(value: unknown, room: number): string | null {
   if (value === null || typeof value !== 'object') {
     const text = scalar(value)

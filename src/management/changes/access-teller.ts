@@ -1,8 +1,7 @@
 /**
  * Reports which users gained or lost a permission in each commit. A reader that is caught up receives
- * user-resource
- * pairs. A reader that catches up receives only the scopes to list again, because the intermediate states no
- * longer exist.
+ * user-resource pairs. A reader that catches up receives only the scopes to list again, because the
+ * intermediate states no longer exist.
  */
 import type { AccessChange } from '#model/access-change.ts'
 import type { Permission } from '#model/change.ts'

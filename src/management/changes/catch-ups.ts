@@ -1,15 +1,11 @@
 /**
  * Reads commits from the log in parts, for change-stream readers that catch up. Each part is encoded once and
- * shared
- * by all readers that reach it while it is cached. A commit can be much larger than a part. The next part is
- * made from
- * the log when a reader has finished the previous one.
+ * shared by all readers that reach it while it is cached. A commit can be much larger than a part. The next
+ * part is made from the log when a reader has finished the previous one.
  *
  * Each environment decodes one commit at a time, and all environments together at most `DECODED_AT_ONCE`. The
- * cached
- * parts have a memory limit (`HeldBytes`): if the space is needed, a reader that holds a part and does not
- * read is
- * disconnected.
+ * cached parts have a memory limit (`HeldBytes`): if the space is needed, a reader that holds a part and does
+ * not read is disconnected.
  */
 import { type ReadLane, ReadLanes } from '#management/commands/read-lanes.ts'
 import type { Slices } from '#management/commands/fair-turns.ts'

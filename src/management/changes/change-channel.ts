@@ -1,7 +1,6 @@
 /**
  * A channel serves all caught-up readers that have the same filter. The channels of an environment share a
- * block of text
- * (`change-channels.ts`). The events of a channel are ranges of that block:
+ * block of text (`change-channels.ts`). The events of a channel are ranges of that block:
  *
  *     block   ┌ event ┐↵┌ event ┐↵┌ event ┐↵┌ id ┐
  *     all      0───────────────────────27     28─40

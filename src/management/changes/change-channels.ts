@@ -1,9 +1,7 @@
 /**
  * Manages the channels of an environment, one for each filter. Each event is written once, into a block that
- * all
- * channels share. Events of the same event-loop iteration are sent together. If there are many events, a
- * block
- * collects them for `BLOCK_EVERY_MS`.
+ * all channels share. Events of the same event-loop iteration are sent together. If there are many events, a
+ * block collects them for `BLOCK_EVERY_MS`.
  */
 import type { ResetReason } from '#model/wire/change-event.ts'
 import { ChangeChannel, type SharedBlock } from './change-channel.ts'

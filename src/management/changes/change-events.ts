@@ -1,9 +1,7 @@
 /**
  * Derives the change events of a commit: its changes, one by one, in the terms of the management API. Pure:
- * the log
- * entry contains all data. The only exception is the key of a resource type whose role was changed by the
- * removal of
- * another entity; `typeKeyOf` looks it up.
+ * the log entry contains all data. The only exception is the key of a resource type whose role was changed by
+ * the removal of another entity; `typeKeyOf` looks it up.
  */
 import { type EnvironmentScope, presentInstant } from '#management/commands/context.ts'
 import { EXPIRY } from '#management/facts/expiry.ts'
@@ -94,9 +92,8 @@ const ROWS_AT_ONCE = 32
 
 /**
  * Yields the events of a commit in order, and null for each change or row without an event. Therefore, the
- * number of
- * steps up to an event depends only on the entry. Throws `OlderReleaseError` at the first change that lacks
- * its id.
+ * number of steps up to an event depends only on the entry. Throws `OlderReleaseError` at the first change
+ * that lacks its id.
  */
 export function* changeEvents(entry: Entry, telling: TellingScope): Generator<ToldChange | null> {
   if (entry.changes.length === 0 && !entry.put.some(isTold)) return
@@ -212,8 +209,7 @@ const OF_NOTHING = { types: [], tenant: null } as const
 
 /**
  * Returns null for records without events, and for parts of a resource type that no longer exists. `change`
- * is null
- * for records that the engine does not use.
+ * is null for records that the engine does not use.
  */
 function aboutPut(
   record: StoredRecord,

@@ -1,8 +1,7 @@
 /**
  * Filter of a change stream. When an entity is deleted, its dependents are deleted without separate events. A
- * reader that
- * selected the dependents therefore also receives the deletion of the entity; otherwise it would keep them
- * forever.
+ * reader that selected the dependents therefore also receives the deletion of the entity; otherwise it would
+ * keep them forever.
  */
 import type { Permission } from '#model/change.ts'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'

@@ -27,8 +27,7 @@ export class ChangeStreams {
   readonly #ofKeys = new Map<string, number>()
   /**
    * Environments that report effective access changes, with the number of their streams. With 0 streams, the
-   * index may
-   * still be loaded for returning readers.
+   * index may still be loaded for returning readers.
    */
   readonly #ofEffective = new Map<EnvironmentChanges, number>()
   #count = 0

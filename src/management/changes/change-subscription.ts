@@ -1,8 +1,7 @@
 /**
  * One reader of the change stream. The reader first receives the position from which the stream continues.
- * Then it
- * reads pieces of the log at its own pace. When it has caught up with the channels, it joins the channel of
- * its filter:
+ * Then it reads pieces of the log at its own pace. When it has caught up with the channels, it joins the
+ * channel of its filter:
  *
  *     since ──► snapshot ──► pieces of the log … ──► channel
  *       └ other history, or log too short: reset, then the channel immediately
@@ -36,8 +35,7 @@ import { positionOf, type StreamPosition } from './stream-position.ts'
 
 /**
  * The next output for a reader: bytes, then the channel that delivers the rest. The channel is null while the
- * reader
- * still catches up.
+ * reader still catches up.
  */
 export interface ChangePiece {
   readonly bytes: Uint8Array
@@ -50,8 +48,7 @@ export interface ChangePiece {
 const PIECE_BYTES = 65_536
 /**
  * Maximum number of commits per piece. Commits without matching events count, so that a reader whose filter
- * matches
- * nothing also receives data.
+ * matches nothing also receives data.
  */
 const PIECE_COMMITS = 1_024
 
@@ -155,8 +152,7 @@ export class ChangeSubscription implements CatchUpReader {
 
   /**
    * Makes the next piece and passes it to `hand` synchronously, because the batches of a channel must follow
-   * it. Calls
-   * must not overlap. Must not be called after the piece with the channel.
+   * it. Calls must not overlap. Must not be called after the piece with the channel.
    */
   async next(hand: (piece: ChangePiece) => void): Promise<void> {
     if (this.#length === 0) await this.#readOn()
@@ -165,8 +161,7 @@ export class ChangeSubscription implements CatchUpReader {
     if (this.#length === 0) this.#tellPosition()
     const piece = this.#take()
     // A replaced history adds a reset to the output. A reader cannot join a channel within a commit, because
-    // the channel has
-    // already sent part of that commit.
+    // the channel has already sent part of that commit.
     const isLevel = this.#isThere() && !this.#changes.isTelling
     const isThere = isLevel && this.#length === 0 && this.#isTold
     if (isThere) this.#endCatchUp()

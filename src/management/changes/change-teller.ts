@@ -14,14 +14,12 @@ export interface ChangeTeller {
   readonly seesAll: boolean
   /**
    * Whether `replayed` yields the same events of an entry at the same steps every time and for every filter.
-   * Otherwise,
-   * a reader that catches up receives all events of an entry as one part.
+   * Otherwise, a reader that catches up receives all events of an entry as one part.
    */
   readonly isRepeatable: boolean
   /**
    * Starts or restarts the source and awaits `nextTurn` between slices. Resolves with the commit after which
-   * `live`
-   * continues.
+   * `live` continues.
    */
   begin(nextTurn: () => Promise<unknown>): Promise<StreamPosition>
   /** Events of the entry after the last one, for any of these filters. Throws `OlderReleaseError`. */

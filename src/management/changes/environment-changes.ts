@@ -6,10 +6,8 @@
  *
  * It follows the log only while it has readers. A reader that has to catch up reads the log itself
  * (`change-subscription.ts`) until the position of this stream, and then joins a channel. It can join only
- * between two
- * commits, because a channel sends a commit in several parts. If the history cannot be continued, all readers
- * receive
- * a `reset`; events are never skipped silently.
+ * between two commits, because a channel sends a commit in several parts. If the history cannot be continued,
+ * all readers receive a `reset`; events are never skipped silently.
  */
 import { Slices, type Turns } from '#management/commands/fair-turns.ts'
 import { AuthzError } from '#model/errors.ts'

@@ -11,9 +11,8 @@ export const HEARTBEAT_TEXT = ': heartbeat\n\n'
 
 /**
  * Text of an event without its final line. That line depends on whether the event is the last of its commit,
- * which is
- * known only when the reader's next event or the end of the commit arrives. Until then, the event is sent
- * without it.
+ * which is known only when the reader's next event or the end of the commit arrives. Until then, the event is
+ * sent without it.
  */
 export function textOfChange({ noun, verb, json }: ToldChange): string {
   return `event: ${noun}.${verb}\ndata: ${json()}\n`

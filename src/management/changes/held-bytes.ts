@@ -1,10 +1,8 @@
 /**
  * Limits the memory of blocks that are cached for change-stream readers. Each block is stored once, however
- * many
- * readers need it. The limit applies to all blocks, and half of it to the blocks of one environment. Over the
- * limit, a
- * block that no reader needs is dropped. If there is none, the oldest block is dropped, because its readers
- * are the slowest.
+ * many readers need it. The limit applies to all blocks, and half of it to the blocks of one environment.
+ * Over the limit, a block that no reader needs is dropped. If there is none, the oldest block is dropped,
+ * because its readers are the slowest.
  */
 
 /** A cached block. */
@@ -67,8 +65,7 @@ export class HeldBytes<Holder> {
 
   /**
    * Drops the oldest block that no reader needs, or the oldest of all. Returns whether a block was dropped.
-   * Never drops
-   * the newest, whose readers had no time to read it. O(blocks of the environment).
+   * Never drops the newest, whose readers had no time to read it. O(blocks of the environment).
    */
   #dropOldest({ blocks }: Owned<Holder>, newest: Held<Holder>): boolean {
     let oldest: Held<Holder> | null = null

@@ -23,8 +23,7 @@ export interface Outlet {
   readonly keptBytes: number
   /**
    * Whether the socket accepts no data at present. Bytes are then kept because of a slow reader, and not only
-   * until their
-   * time slice.
+   * until their time slice.
    */
   readonly isFull: boolean
   readonly isOver: boolean

@@ -1,9 +1,7 @@
 /**
  * Position of a change-stream reader: a revision and a mark of its commit, `<epoch>.<sequence>.<mark>`. A
- * history that was
- * rewound and continued has the same revisions again; the mark distinguishes the two. A plain revision, as in
- * a
- * management response, is accepted without a mark.
+ * history that was rewound and continued has the same revisions again; the mark distinguishes the two. A
+ * plain revision, as in a management response, is accepted without a mark.
  */
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision, parseRevision, type Revision } from '#model/revision.ts'

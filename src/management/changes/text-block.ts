@@ -1,7 +1,6 @@
 /**
  * Collects texts that are encoded together. Each text is written once and then identified by its offset,
- * however many
- * readers it has.
+ * however many readers it has.
  */
 
 export class TextBlock {

@@ -1,8 +1,7 @@
 /**
  * Items of change events: the entity that a change is about, in the form of a management read. The ids come
- * from its row,
- * the names from the change. No other data is read, so the events of a commit stay the same if entities are
- * deleted later.
+ * from its row, the names from the change. No other data is read, so the events of a commit stay the same if
+ * entities are deleted later.
  */
 import {
   presentInstant,

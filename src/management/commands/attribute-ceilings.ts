@@ -1,11 +1,8 @@
 /**
  * Limits the size of free-form JSON in a record: its attributes or settings. This also bounds responses,
- * pages, exports
- * and rows. Every record that is written is checked, regardless of the operation. Stored values are not
- * checked: an
- * older release may have stored larger ones, and it must be possible to read them, to change other fields,
- * and to make
- * them smaller.
+ * pages, exports and rows. Every record that is written is checked, regardless of the operation. Stored
+ * values are not checked: an older release may have stored larger ones, and it must be possible to read them,
+ * to change other fields, and to make them smaller.
  */
 import type { Attributes } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -20,10 +17,8 @@ const NONE: readonly FreeJson[] = []
 
 /**
  * Throws `LIMIT_EXCEEDED` if a changed part of `record` has more than `bytesMax` bytes, or if all parts of a
- * resource
- * type together exceed a multiple of it. `before` is the record before the change. O(changed parts), or
- * O(parts) for a
- * resource type.
+ * resource type together exceed a multiple of it. `before` is the record before the change. O(changed parts),
+ * or O(parts) for a resource type.
  */
 export function checkAttributes(record: StoredRecord, before: StoredRecord | null, bytesMax: number): void {
   const parts = freeJsonOf(record)

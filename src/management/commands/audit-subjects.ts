@@ -1,9 +1,7 @@
 /**
  * Finds the entities that an audit log entry is about: those that its call named, in the path or in the body.
- * A call
- * names an entity by key or id; an entry keeps both for each entity (`audited-things.ts`). Entries of older
- * releases
- * lack them. In these, an entity is searched by its current key and id.
+ * A call names an entity by key or id; an entry keeps both for each entity (`audited-things.ts`). Entries of
+ * older releases lack them. In these, an entity is searched by its current key and id.
  */
 import type { Attributes } from '#model/change.ts'
 import { idFrom, parseInstanceReference } from '#model/instance-reference.ts'
@@ -19,8 +17,7 @@ export type Members = Readonly<Record<string, unknown>>
 
 /**
  * Members of paths and bodies that name entities, with the possible kinds. A rule has a role or a user set on
- * one side, and
- * a resource type or a resource set on the other.
+ * one side, and a resource type or a resource set on the other.
  */
 const NAMING: Readonly<Partial<Record<string, readonly Kind[]>>> = {
   user_id: ['user'],

@@ -1,14 +1,11 @@
 /**
  * The audit log. Every management call that changes something adds an entry in the same commit as the change.
- * An entry
- * therefore exists if and only if the change was made. Calls that change nothing add no entry. Neither do
- * changes by
- * the service itself, such as purges and settings applied at startup, except for the removal of expired
- * grants.
+ * An entry therefore exists if and only if the change was made. Calls that change nothing add no entry.
+ * Neither do changes by the service itself, such as purges and settings applied at startup, except for the
+ * removal of expired grants.
  *
  * An entry keeps the input of the call if it is short. Because the input contains keys and attributes,
- * entries are kept
- * for a limited time (`audit-retention.ts`).
+ * entries are kept for a limited time (`audit-retention.ts`).
  */
 import type { Attributes } from '#model/change.ts'
 import { idFrom } from '#model/instance-reference.ts'
@@ -233,8 +230,7 @@ export function* listAuditEntries(
 
 /**
  * Scans the log once and remembers only the positions of the newest matches: those of the page and those
- * after it. Then
- * reads the entries of the page again, so that only numbers are kept in memory.
+ * after it. Then reads the entries of the page again, so that only numbers are kept in memory.
  */
 function* newestMatches(
   records: RecordReader,
@@ -298,8 +294,7 @@ function* withStop(isMeant: boolean): Resumable<boolean> {
 
 /**
  * Presents the entries of a page. Only the first entry can show more entities than `SHOWN_THINGS_MAX`, so
- * that no page
- * is rejected because of them.
+ * that no page is rejected because of them.
  */
 function presenter(records: RecordReader): (record: AuditRecord) => AuditEntry {
   let left = SHOWN_THINGS_MAX
@@ -321,8 +316,7 @@ function presentEntry(records: RecordReader, record: AuditRecord): Omit<AuditEnt
     api_key_id: record.keyId,
     request_id: record.requestId,
     // An entry is never overwritten, so the commit that wrote its row is the one that made the change. An
-    // entry that was
-    // transferred from another environment has its own `sequence`.
+    // entry that was transferred from another environment has its own `sequence`.
     sequence: record.sequence ?? records.versionOf(record),
     input: record.input,
     is_input_cut: record.isInputCut,

@@ -1,8 +1,7 @@
 /**
  * Finds the entities that a call named, with their keys and ids. The audit entry keeps them, because a
- * deleted entity
- * cannot be looked up later. They are among the records that the call's draft has read, so no further reads
- * are needed.
+ * deleted entity cannot be looked up later. They are among the records that the call's draft has read, so no
+ * further reads are needed.
  */
 import { formatInstanceReference, idFrom } from '#model/instance-reference.ts'
 import type { RoleRecord, TypeRecord } from '#model/records.ts'
@@ -42,8 +41,7 @@ const WRITTEN_KINDS = ['project', 'environment', 'api-key'] as const
 
 /**
  * The entities that `said` names, without duplicates. O(records that the draft has read + names in `said`).
- * Stops every few
- * hundred of them.
+ * Stops every few hundred of them.
  */
 export function* auditedThings(records: Draft, operation: string, said: Members): Resumable<AuditedThing[]> {
   const things = new Map<string, AuditedThing>()

@@ -1,8 +1,7 @@
 /**
  * Bulk calls (native.md B.8 to B.11, D-26): all or nothing, in one commit. Every element is tried. The
- * response then has
- * the error with the highest precedence of all (native.md D-38), with the index of the first element that
- * causes it.
+ * response then has the error with the highest precedence of all (native.md D-38), with the index of the
+ * first element that causes it.
  */
 import { AuthzError } from '#model/errors.ts'
 import { FirstErrorByPrecedence } from './error-precedence.ts'

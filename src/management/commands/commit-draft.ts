@@ -22,10 +22,8 @@ type CommitSurroundings = Pick<Surroundings, 'newCommitId' | 'elapsedMs' | 'onCo
 
 /**
  * Makes the commits of one environment's commands. The first attempts of all commands run concurrently. A
- * command that
- * failed because of a conflict runs again in a queue with other such commands. There it can conflict only
- * with new
- * commands, not with the queued ones.
+ * command that failed because of a conflict runs again in a queue with other such commands. There it can
+ * conflict only with new commands, not with the queued ones.
  */
 export class DraftCommits {
   readonly #store: EnvironmentStore
@@ -42,14 +40,10 @@ export class DraftCommits {
 
   /**
    * Commits the writes of `command`, if there are any. The command can run several times; an error that it
-   * throws ends
-   * all attempts. A long command yields. It can then read later commits, and its commit still requires
-   * everything that
-   * it read. `onLost` is called after an attempt fails because of a conflict, before it waits for the next
-   * one. Throws
-   * `REVISION_CONFLICT` after `COMMIT_ATTEMPTS_MAX` conflicts, and `OVERLOADED` if the caller disconnects
-   * before the
-   * commit begins.
+   * throws ends all attempts. A long command yields. It can then read later commits, and its commit still
+   * requires everything that it read. `onLost` is called after an attempt fails because of a conflict, before
+   * it waits for the next one. Throws `REVISION_CONFLICT` after `COMMIT_ATTEMPTS_MAX` conflicts, and
+   * `OVERLOADED` if the caller disconnects before the commit begins.
    */
   async run<Answer>(
     command: Command<Answer>,
@@ -68,8 +62,7 @@ export class DraftCommits {
 
   /**
    * Resolves when the commands that are now queued after a conflict are done. Background work waits for them
-   * to avoid
-   * further conflicts.
+   * to avoid further conflicts.
    */
   async whenLosersAreDone(): Promise<void> {
     await this.#queue
@@ -101,10 +94,8 @@ export class DraftCommits {
 
   /**
    * Runs the command and begins the commit of its writes, if there are any. The result references neither the
-   * draft nor
-   * the commit. Otherwise both would stay in memory until the commit is durable, and the garbage collector
-   * would copy
-   * them.
+   * draft nor the commit. Otherwise both would stay in memory until the commit is durable, and the garbage
+   * collector would copy them.
    */
   async #draft<Answer>(
     command: Command<Answer>,

@@ -18,8 +18,7 @@ export class ConcurrencyLimit {
 
   /**
    * Returns a function that ends the operation; it is idempotent. Throws `RATE_LIMITED` if the share has too
-   * many
-   * operations, and `OVERLOADED` if all shares together have too many.
+   * many operations, and `OVERLOADED` if all shares together have too many.
    */
   acquire(share: string): () => void {
     const own = this.#countOfShares.get(share) ?? 0

@@ -1,8 +1,7 @@
 /**
  * Ids of removed entities whose dependent rows have not been purged yet. Every such row contains an id that a
- * purge
- * names, and is therefore treated as absent. So a removal is one small commit, however many dependents it
- * has.
+ * purge names, and is therefore treated as absent. So a removal is one small commit, however many dependents
+ * it has.
  */
 import type { RecordKind, StoredRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
@@ -19,9 +18,8 @@ const pendingOf = new WeakMap<View, PendingDeadIds>()
 
 /**
  * The ids that pending purges name now; the next call updates the returned object. O(ids of purges that were
- * added or
- * finished since the last call for that view). Usually there are none, which costs one comparison of a
- * counter.
+ * added or finished since the last call for that view). Usually there are none, which costs one comparison of
+ * a counter.
  */
 export function pendingDeadIds(view: View): DeadIds {
   const { present } = view
@@ -41,10 +39,8 @@ interface PendingPurge {
 
 /**
  * The ids that the purges of a view name. A purge names the same ids as long as it exists. New purges are
- * added at the
- * end of the list, and usually the oldest finishes first. So the two ends of the list show the changes, and
- * its count
- * shows whether there are others.
+ * added at the end of the list, and usually the oldest finishes first. So the two ends of the list show the
+ * changes, and its count shows whether there are others.
  */
 class PendingDeadIds implements DeadIds {
   readonly #view: View
@@ -145,8 +141,7 @@ export function mayBeDead(kind: RecordKind): boolean {
 
 /**
  * Whether a record is dead or belongs to a dead entity. Rows of types, users and tenants are deleted
- * immediately and are
- * never dead.
+ * immediately and are never dead.
  */
 export function isDead(record: StoredRecord, dead: DeadIds): boolean {
   if (dead.size === 0) return false

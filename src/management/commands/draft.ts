@@ -1,21 +1,16 @@
 /**
  * A draft is a change in preparation. It reads like the view, sees its own writes, and records what it read.
- * Its commit
- * succeeds only if everything it depends on is unchanged. One draft serves one run of one command.
+ * Its commit succeeds only if everything it depends on is unchanged. One draft serves one run of one command.
  *
  * Each read becomes a requirement of the commit. A record that is only referenced must still be the same one
- * (same
- * generation, or still absent). A record that is overwritten or removed, or whose content is decisive
+ * (same generation, or still absent). A record that is overwritten or removed, or whose content is decisive
  * (`requireUnchanged`), must not have been written since. Lists are read without a requirement: code that
- * depends on a
- * list states in a comment why that is safe. Use `resting` for reads that must not change at all, including
- * lists.
+ * depends on a list states in a comment why that is safe. Use `resting` for reads that must not change at
+ * all, including lists.
  *
  * A dead record (`dead-ids.ts`) is absent for a draft; a record put under its key starts a new generation. A
- * command that
- * depends on an instance also depends on its tenant and its type, because these can be removed without a
- * change of the
- * instance's row.
+ * command that depends on an instance also depends on its tenant and its type, because these can be removed
+ * without a change of the instance's row.
  */
 import { assert } from '#model/assert.ts'
 import { type Change, isOfSchema, type TakenAlong } from '#model/change.ts'
@@ -87,8 +82,7 @@ export class Draft extends RecordReader {
 
   /**
    * Runs `read`. The commit succeeds only if `read` would return the same result again: no record that it
-   * read was
-   * written since, and if it read a list, nothing else was committed at all.
+   * read was written since, and if it read a list, nothing else was committed at all.
    */
   *resting<Answer>(read: () => Answer | Resumable<Answer>): Resumable<Answer> {
     assert(!this.#isResting, 'a draft rests on one reading at a time')
@@ -168,10 +162,8 @@ export class Draft extends RecordReader {
 
   /**
    * Visits the records of a list, with a stop after each record. `each` receives the record in its current
-   * state and may
-   * write. Records that other commands add concurrently are not visited: a command that adds a reference to
-   * an entity
-   * writes that entity (`touch`).
+   * state and may write. Records that other commands add concurrently are not visited: a command that adds a
+   * reference to an entity writes that entity (`touch`).
    */
   *visit<Kind extends RecordKind>(
     kind: Kind,
@@ -208,9 +200,8 @@ export class Draft extends RecordReader {
 
   /**
    * Writes `record` again without a change. This causes a conflict for every command that depends on its
-   * content or
-   * removes it. For commands that add a reference to the record, which a concurrent removal could not have
-   * seen.
+   * content or removes it. For commands that add a reference to the record, which a concurrent removal could
+   * not have seen.
    */
   touch(record: StoredRecord): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
@@ -228,10 +219,8 @@ export class Draft extends RecordReader {
 
   /**
    * Registers a watcher that is called before each put or delete of a record of that kind. It receives the
-   * record before
-   * and after the write; null if absent. With it, results computed from a draft can be cached until the draft
-   * changes
-   * them. A kind has at most one watcher.
+   * record before and after the write; null if absent. With it, results computed from a draft can be cached
+   * until the draft changes them. A kind has at most one watcher.
    */
   watch<Kind extends RecordKind>(
     kind: Kind,
@@ -334,8 +323,7 @@ export class Draft extends RecordReader {
 
   /**
    * The records of that kind that this draft has read, written or removed, in their current state. Removed
-   * records are in
-   * their earlier state.
+   * records are in their earlier state.
    */
   *met<Kind extends RecordKind>(kind: Kind): Iterable<RecordOf<Kind>> {
     for (const { met, record } of this.#ofKind(kind)) {
@@ -384,8 +372,7 @@ export class Draft extends RecordReader {
       put.push({ key, value: encodeRecord(record) })
     }
     // An engine compiles the schema before it applies facts (`docs/engine-schema.md`). No command adds a fact
-    // about an entity
-    // that it removes and re-creates, so facts mean the same after all changes of the schema.
+    // about an entity that it removes and re-creates, so facts mean the same after all changes of the schema.
     const told = this.#changes.map(change => withRow(change, rowOf))
     const changes = [...told.filter(isOfSchema), ...told.filter(each => !isOfSchema(each))]
     return { id, require, put, delete: remove, changes }

@@ -1,11 +1,9 @@
 /**
  * Filters that the lists of facts have in common. References are keys or ids. An undefined reference means
- * that the
- * filter was not given; an unknown one matches nothing.
+ * that the filter was not given; an unknown one matches nothing.
  *
  * Facts have no list by type. A role or a relation belongs to one type, so the facts of a type are in the
- * lists of its
- * roles or relations. This saves a field and a list for each fact.
+ * lists of its roles or relations. This saves a field and a list for each fact.
  */
 import { AuthzError } from '#model/errors.ts'
 import type {

@@ -1,7 +1,6 @@
 /**
  * Fair scheduler of the writer thread. All environments share the thread. No environment may delay the others
- * for longer
- * than one time slice:
+ * for longer than one time slice:
  *
  *     env a   ████──██──██──██──██      each event-loop iteration has one slice, for the share with the least
  *     env b   ────█───────────────      time; a share that was idle counts as having used as much time as the
@@ -16,8 +15,7 @@ import { SLICE_MS } from '#model/resumable.ts'
 export interface Turns {
   /**
    * Calls `step` when this share is scheduled, in the order of the calls. A step should take at most one
-   * slice. Resolves
-   * or rejects with its result.
+   * slice. Resolves or rejects with its result.
    */
   take<Result>(step: () => Result): Promise<Result>
   /** Adds time that the share has used outside of its slices. */
@@ -73,8 +71,7 @@ export class FairTurns {
 
   /**
    * Schedules the next slice after the pending events, so that requests that arrive at the same time are
-   * served in a fair
-   * order.
+   * served in a fair order.
    */
   #awaitTurn(): void {
     setImmediate(() => this.#serve())
@@ -111,10 +108,8 @@ const AT_ONCE_MS = 1
 
 /**
  * Runs small steps of one share that are separated by awaits. The steps share a slice, because most of them
- * are too
- * short for an event-loop iteration each. After an iteration, a short slice begins immediately, so that
- * little work
- * does not wait for all other work of the share.
+ * are too short for an event-loop iteration each. After an iteration, a short slice begins immediately, so
+ * that little work does not wait for all other work of the share.
  */
 export class Slices {
   readonly #turns: Turns

@@ -1,11 +1,9 @@
 /**
  * Preconditions of changes to grants: memberships, nested groups, roles of groups, role assignments and
- * tuples. The only
- * variable attribute of a grant is its expiration time, so that is its `ETag`. It is compared when the draft
- * is about
- * to write the grant, and the commit requires the compared row. If two clients have seen the same state, one
- * of them
- * gets a conflict, its command runs again, and the comparison fails.
+ * tuples. The only variable attribute of a grant is its expiration time, so that is its `ETag`. It is
+ * compared when the draft is about to write the grant, and the commit requires the compared row. If two
+ * clients have seen the same state, one of them gets a conflict, its command runs again, and the comparison
+ * fails.
  */
 import { type Ends, presentEnd } from './fact-ends.ts'
 import { changedMeanwhile, type GrantCondition, isAmong, thereMeanwhile } from './wanted-tags.ts'

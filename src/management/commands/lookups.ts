@@ -1,7 +1,7 @@
 /**
  * Finds the entities that a request refers to, by key first and then by id (native.md B.1). Throws
- * `NOT_FOUND` with the
- * name of a missing one. Every lookup through a draft becomes a requirement of its commit.
+ * `NOT_FOUND` with the name of a missing one. Every lookup through a draft becomes a requirement of its
+ * commit.
  */
 import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'

@@ -62,16 +62,14 @@ export interface ListsRequest<Kind extends RecordKind, Item> {
   readonly hasTotal?: boolean
   /**
    * Called in the event-loop iteration in which the record was found alive, so entities that it references
-   * exist. This
-   * does not hold if a resumable filter took several iterations.
+   * exist. This does not hold if a resumable filter took several iterations.
    */
   present(record: RecordOf<Kind>): Item
 }
 
 /**
  * One page over lists, in creation order. Without `matches`, O(page), plus 25 ns per skipped row in one list
- * and about
- * 2 µs in several. O(list) with `matches` and the total, or while a purge is running.
+ * and about 2 µs in several. O(list) with `matches` and the total, or while a purge is running.
  */
 export function* pageOfLists<Kind extends RecordKind, Item>(
   records: RecordReader,
@@ -123,10 +121,8 @@ function tooManyRows(rowsMax: number): AuthzError {
 
 /**
  * Limits the bytes of a page. The size of one entity is bounded, but not that of a hundred resource types
- * with all
- * their parts. A page is complete or rejected: a page shorter than requested would look like the last one
- * (native.md
- * B.1).
+ * with all their parts. A page is complete or rejected: a page shorter than requested would look like the
+ * last one (native.md B.1).
  */
 export class PageBytes {
   #bytes = 0
@@ -134,8 +130,7 @@ export class PageBytes {
 
   /**
    * Returns the bytes of the item. Throws `LIMIT_EXCEEDED` if the page becomes too large with it. A single
-   * item is always
-   * allowed.
+   * item is always allowed.
    */
   add(item: unknown): number {
     const bytes = jsonBytes(item, PAGE_BYTES_MAX)
@@ -165,8 +160,7 @@ function* placeOf(records: RecordReader, list: ListName, count: number): Resumab
 
 /**
  * As `placeOf` for several lists merged: the place of the last of the first `count` rows of all of them.
- * Skips in
- * strides while many rows are left, then row by row. Reads no rows.
+ * Skips in strides while many rows are left, then row by row. Reads no rows.
  */
 function* placeInMerged(
   records: RecordReader,
@@ -185,10 +179,8 @@ interface Skipped {
 
 /**
  * Skips a stride of s rows in the list whose next stride ends first. As long as at least s rows per list are
- * left to skip,
- * all rows of that stride are among them. 25 ns per row, and a few microseconds per stride. Null if there are
- * fewer
- * rows.
+ * left to skip, all rows of that stride are among them. 25 ns per row, and a few microseconds per stride.
+ * Null if there are fewer rows.
  */
 function* strideInMerged(
   records: RecordReader,
@@ -306,8 +298,7 @@ type SearchOperator = 'contains' | 'startswith' | 'endswith'
 
 /**
  * Case-insensitive substring search in any of the texts; `*` matches any run of characters (native.md B.1).
- * Matches
- * piece by piece from the left, so that the time is bounded for every text.
+ * Matches piece by piece from the left, so that the time is bounded for every text.
  */
 export function matchesSearch(
   search: string,

@@ -1,13 +1,11 @@
 /**
  * Adapts the batch size of a long job to the measured times of earlier batches. The cost of a row depends on
- * its kind, the
- * size of the store and the machine. Pure; the caller measures the batches.
+ * its kind, the size of the store and the machine. Pure; the caller measures the batches.
  */
 
 /**
  * Target time of a batch, in milliseconds. It is far below the limit of 5 ms, because rows differ and the
- * garbage
- * collector also stops the thread.
+ * garbage collector also stops the thread.
  */
 const PIECE_MS = 1.5
 const ROWS_MIN = 4

@@ -1,9 +1,7 @@
 /**
  * Queues of long reads: one read at a time per environment, and a bounded number in total. Each read keeps a
- * page in
- * memory. Two concurrent reads of one environment would not finish sooner. The number of waiting reads is
- * bounded where
- * requests arrive.
+ * page in memory. Two concurrent reads of one environment would not finish sooner. The number of waiting
+ * reads is bounded where requests arrive.
  */
 
 /** Limit for all environments together. Each read takes a few megabytes. */

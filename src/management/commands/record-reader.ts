@@ -1,7 +1,6 @@
 /**
  * Reads an environment's records from its view: by key, by id, by list. Every call returns the current state.
- * No call
- * returns a dead record (`dead-ids.ts`); only counts of whole lists include them.
+ * No call returns a dead record (`dead-ids.ts`); only counts of whole lists include them.
  */
 import { assert } from '#model/assert.ts'
 import { idFrom } from '#model/instance-reference.ts'
@@ -90,10 +89,8 @@ export class RecordReader {
 
   /**
    * As `mergedLists`, but includes dead records, so that a long read can stop between records. A yielded
-   * record is
-   * current. The next records of the other lists may have been read in an earlier event-loop iteration; they
-   * are checked
-   * again before they are yielded.
+   * record is current. The next records of the other lists may have been read in an earlier event-loop
+   * iteration; they are checked again before they are yielded.
    */
   *foundIn<Kind extends RecordKind>(
     kind: Kind,
@@ -135,8 +132,7 @@ export class RecordReader {
 
   /**
    * The record in a row, or null if it is dead. Before the lists are built, this throws only for kinds whose
-   * records can be
-   * dead.
+   * records can be dead.
    */
   recordIn<Kind extends RecordKind>(kind: Kind, row: Row): RecordOf<Kind> | null {
     const record = decodeAs(kind, row)
@@ -155,8 +151,7 @@ export class RecordReader {
 
   /**
    * Number of live records of a list. O(1) while no purge is running; otherwise linear in the list or in the
-   * rows to be
-   * purged, whichever is smaller.
+   * rows to be purged, whichever is smaller.
    */
   *liveCount<Kind extends RecordKind>(kind: Kind, list: ListName): Resumable<number> {
     const total = this.count(list)

@@ -1,15 +1,11 @@
 /**
  * Removes entities that others depend on (native.md C.7). One commit deletes the row of the entity, notifies
- * the
- * engine, and marks the entity as dead. Its dependents then affect no decision and appear in no list. Their
- * rows are
- * deleted in batches: the first in the same commit, the others after it.
+ * the engine, and marks the entity as dead. Its dependents then affect no decision and appear in no list.
+ * Their rows are deleted in batches: the first in the same commit, the others after it.
  *
  * Lists are not a requirement of a commit: the first batch can miss rows that other commands add during the
- * removal.
- * Therefore, there is always a purge. After the removal, no command can add dependents, because that requires
- * the
- * entity. The purge sees all rows that were added before.
+ * removal. Therefore, there is always a purge. After the removal, no command can add dependents, because that
+ * requires the entity. The purge sees all rows that were added before.
  */
 import type { TakenAlong } from '#model/change.ts'
 import type { PurgeRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
@@ -28,8 +24,7 @@ import type { Draft } from './draft.ts'
 const ROWS_WITH_REMOVAL_MAX = 24
 /**
  * Maximum number of entities per purge. Each batch rewrites the purge's row, so the row should stay small,
- * however many
- * entities one call removes.
+ * however many entities one call removes.
  */
 const REMOVED_PER_PURGE = 32
 
@@ -42,8 +37,7 @@ export interface Dead {
 
 /**
  * Makes the dependents of entities disappear. In the same draft, the caller deletes the entities themselves,
- * with the
- * change for the engine, and all related schema rows.
+ * with the change for the engine, and all related schema rows.
  */
 export function removeDependants(context: WriteContext, removed: readonly Dead[]): void {
   const { records } = context
@@ -82,8 +76,7 @@ export function removedBy(records: Draft): number {
 
 /**
  * Whether the draft removes facts of a kind, directly or as dependents of entities that it marks as dead.
- * O(rows of
- * facts and purges that it has read).
+ * O(rows of facts and purges that it has read).
  */
 export function takesAway(records: Draft, kind: FactKind): boolean {
   if (records.removes(kind)) return true
@@ -95,8 +88,7 @@ export function takesAway(records: Draft, kind: FactKind): boolean {
 
 /**
  * The rows that depend on an entity. References to it in other parts of the schema are not included; the
- * caller must
- * change them.
+ * caller must change them.
  */
 export function dependantsOf({ kind, id }: { readonly kind: Depended; readonly id: string }): Dead {
   return { deadIds: [id], lists: listsOfDependants(kind, id) }
@@ -104,8 +96,7 @@ export function dependantsOf({ kind, id }: { readonly kind: Depended; readonly i
 
 /**
  * The facts that depend on a type. `roles` and `relations` are all that are deleted with it: its own, and
- * relations of
- * other types whose subjects have this type. The facts on its instances are found through them.
+ * relations of other types whose subjects have this type. The facts on its instances are found through them.
  */
 export function dependantsOfType(
   type: TypeRecord,
@@ -125,10 +116,8 @@ export function together(parts: readonly Dead[]): Dead {
 
 /**
  * Deletes one batch of the rows to be purged, the oldest removal first. A purge record is deleted with the
- * last of its
- * rows. Returns the work done: the number of rows, plus one for each list read and each finished purge. At
- * most
- * `workMax` + 1.
+ * last of its rows. Returns the work done: the number of rows, plus one for each list read and each finished
+ * purge. At most `workMax` + 1.
  */
 export function purgePiece(records: Draft, workMax: number): number {
   let work = 0

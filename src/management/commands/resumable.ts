@@ -1,7 +1,6 @@
 /**
  * Runs work that stops after every few rows of a store. After a stop, the work continues immediately or after
- * the event
- * loop has run; in the latter case, it may read later commits.
+ * the event loop has run; in the latter case, it may read later commits.
  */
 import type { Waiting } from '#decisions/decision-pool.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -26,10 +25,8 @@ export function isResumable<Answer>(value: Answer | Resumable<Answer>): value is
 
 /**
  * Runs `begin`, and the resumable work that it returns, if any, to completion, in slices that alternate with
- * other
- * work. `long` decides when resumable work may continue; absent: immediately. Rejects with `OVERLOADED` if
- * the caller
- * has disconnected before the work begins or at the end of a slice.
+ * other work. `long` decides when resumable work may continue; absent: immediately. Rejects with `OVERLOADED`
+ * if the caller has disconnected before the work begins or at the end of a slice.
  */
 export async function drive<Answer>(
   begin: () => Answer | Resumable<Answer>,

@@ -1,9 +1,7 @@
 /**
  * Lists narrowed by filters. The filter with the fewest rows supplies the list. If it is the only filter, the
- * page and
- * total come from the order and count of its list; otherwise, the other filters are evaluated for each row. A
- * filter by
- * an unknown reference matches nothing.
+ * page and total come from the order and count of its list; otherwise, the other filters are evaluated for
+ * each row. A filter by an unknown reference matches nothing.
  */
 import type { Attributes } from '#model/change.ts'
 import { ATTRIBUTE_FILTER_ROWS_MAX } from '#model/limits.ts'
@@ -104,8 +102,7 @@ interface Attributed {
 
 /**
  * Matches records that have all the attributes. Strings are compared as they are, numbers and booleans in
- * their JSON form;
- * other values never match. There is no index of attributes, so every item is examined.
+ * their JSON form; other values never match. There is no index of attributes, so every item is examined.
  */
 export function attributeFilter(
   wanted: WantedAttributes | undefined,

@@ -3,8 +3,7 @@ export type CommitOutcome = 'done' | 'conflict' | 'failed'
 
 /**
  * External services of the management code: clock, ids and randomness. Tests can replace them, and the
- * services do no
- * I/O themselves.
+ * services do no I/O themselves.
  */
 export interface Surroundings {
   /** Milliseconds since 1970. */
@@ -19,8 +18,7 @@ export interface Surroundings {
   newSecret(): string
   /**
    * Encrypts a secret of an environment with the organization's key, for the entity with that id only; null
-   * without such a
-   * key.
+   * without such a key.
    */
   seal(ownerId: string, secret: string): Uint8Array | null
   /** Maximum size of the attributes of one entity, in bytes of JSON. */

@@ -1,7 +1,7 @@
 /**
  * Deletes audit log entries that exceed the retention, in small commits that are separated by event-loop
- * iterations.
- * Several nodes can do this concurrently: after a conflict, a node leaves the rest to the other one.
+ * iterations. Several nodes can do this concurrently: after a conflict, a node leaves the rest to the other
+ * one.
  */
 import { Draft } from '#management/commands/draft.ts'
 import { isForLater } from '#management/commands/later.ts'

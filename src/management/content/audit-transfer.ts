@@ -1,7 +1,7 @@
 /**
  * Copies the audit log of an environment into its replacement, so that replacing an environment does not end
- * its audit log.
- * It makes small commits while the old environment still accepts changes. The next call copies later entries.
+ * its audit log. It makes small commits while the old environment still accepts changes. The next call copies
+ * later entries.
  */
 import { lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { decodeAs, encodeRecord } from '#store/keyspace/record-codec.ts'

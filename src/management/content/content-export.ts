@@ -1,7 +1,7 @@
 /**
  * Exports the content of an environment as lines of text (`model/wire/environment-content.ts`), from one
- * state. Facts are in
- * creation order, so that an import creates the same lists. Rows that wait for their purge are omitted.
+ * state. Facts are in creation order, so that an import creates the same lists. Rows that wait for their
+ * purge are omitted.
  *
  * It reads the rows twice and keeps a table from id to key of every user and instance: O(rows).
  */
@@ -37,8 +37,7 @@ import type { View } from '#store/view.ts'
 
 /**
  * Maximum size of a resource's line. Beyond it, its parts get separate lines. One part alone never makes a
- * line too long for
- * an import.
+ * line too long for an import.
  */
 const LINE_BYTES = CONTENT_LINE_BYTES_MAX / 4
 
@@ -59,8 +58,7 @@ export function* contentLines(view: View): Iterable<string> {
 
 /**
  * There can be millions of facts. Their lines are assembled from the bytes of rows and the texts of names.
- * Creating an object
- * for each record and each line would take three times as long.
+ * Creating an object for each record and each line would take three times as long.
  */
 class ContentOf {
   readonly #view: View

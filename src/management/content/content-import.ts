@@ -1,14 +1,11 @@
 /**
  * Converts lines of text (`model/wire/environment-content.ts`) to the rows of a new environment. It checks
- * the form of each
- * line, that referenced entities were defined by earlier lines, and the rules of the schema. It writes
- * nothing.
+ * the form of each line, that referenced entities were defined by earlier lines, and the rules of the schema.
+ * It writes nothing.
  *
  * The schema is defined by the operation that copies use, on an empty draft, so that the same rules apply.
- * O(1) per line,
- * with a table from key to id of every user and instance. The memory used by this and by the consumer of the
- * rows is
- * estimated and limited.
+ * O(1) per line, with a table from key to id of every user and instance. The memory used by this and by the
+ * consumer of the rows is estimated and limited.
  */
 import { checkAttributes } from '#management/commands/attribute-ceilings.ts'
 import { endIn } from '#management/commands/fact-ends.ts'
@@ -108,8 +105,7 @@ export class ContentImport {
 
   /**
    * The rows of a line, in the order in which they must be created. Throws `INVALID_INPUT` or
-   * `LIMIT_EXCEEDED`, with the
-   * number of the line.
+   * `LIMIT_EXCEEDED`, with the number of the line.
    */
   take(line: NumberedLine): RowPut[] {
     return runAtOnce(this.takeInSlices(line))

@@ -1,7 +1,6 @@
 /**
  * The interface for importing content into a store, and an implementation that uses the ledger. An import
- * fills the store
- * of an environment that is not open with the rows that lines of text describe.
+ * fills the store of an environment that is not open with the rows that lines of text describe.
  */
 import { AuthzError } from '#model/errors.ts'
 import { runInSlices, SLICE_MS } from '#model/resumable.ts'
@@ -15,16 +14,15 @@ import type { PieceSource } from './content-stream.ts'
 export interface ContentLoader {
   /**
    * Resolves when all rows are durable. Throws `INVALID_INPUT` for incomplete or invalid content,
-   * `LIMIT_EXCEEDED`, and errors
-   * of the store and the source. After an error, the caller must drop the rows that were written.
+   * `LIMIT_EXCEEDED`, and errors of the store and the source. After an error, the caller must drop the rows
+   * that were written.
    */
   load(environmentId: string, source: PieceSource): Promise<ContentCounts>
 }
 
 /**
  * Maximum number of rows in one commit, and of bytes of their values without the last. A shared ledger writes
- * them in a
- * few milliseconds.
+ * them in a few milliseconds.
  */
 const COMMIT_ROWS = 500
 const COMMIT_BYTES = 1_048_576
@@ -57,8 +55,7 @@ export class LedgerLoader implements ContentLoader {
       bytes = 0
       keys.clear()
       // The commit lists no changes, because an environment loads all rows when it is opened and has no
-      // followers yet. If a row
-      // exists already, the file contains it twice.
+      // followers yet. If a row exists already, the file contains it twice.
       const require = rows.map(({ key }) => ({ key, absent: true as const }))
       try {
         newest = await ledger.commit({ id: this.#newCommitId(), require, delete: [], put: rows, changes: [] })

@@ -1,7 +1,6 @@
 /**
  * Converts the schema lines of an import to records. All of them are defined together by the operation that
- * copies use, on
- * an empty draft, so that the same rules apply.
+ * copies use, on an empty draft, so that the same rules apply.
  */
 import { presentInstant } from '#management/commands/context.ts'
 import { Draft } from '#management/commands/draft.ts'

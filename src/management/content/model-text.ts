@@ -1,8 +1,7 @@
 /**
  * Exports the model of an environment as a model file (`model/model-file.ts`) in YAML: resource types, roles,
- * condition sets
- * and rules, in the form that `verdict apply` accepts. Default values are omitted. The file contains no
- * facts.
+ * condition sets and rules, in the form that `verdict apply` accepts. Default values are omitted. The file
+ * contains no facts.
  */
 import { RecordReader } from '#management/commands/record-reader.ts'
 import { exportedRules, exportedSets } from '#management/schema/condition-sets/exported-sets.ts'

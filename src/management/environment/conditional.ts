@@ -1,11 +1,8 @@
 /**
  * Conditional changes: a change is made only if the entity still has an expected `ETag` (RFC 9110, section
- * 13.1.1). The
- * entity is read, serialized and compared in the draft that changes it, and the commit requires all rows that
- * were read
- * for that. If two clients have seen the same state, one of them gets a conflict, its command runs again, and
- * the
- * comparison fails.
+ * 13.1.1). The entity is read, serialized and compared in the draft that changes it, and the commit requires
+ * all rows that were read for that. If two clients have seen the same state, one of them gets a conflict, its
+ * command runs again, and the comparison fails.
  */
 import { hash } from 'node:crypto'
 import { AuthzError } from '#model/errors.ts'
@@ -38,8 +35,7 @@ interface Conditional<Answer> {
 /**
  * Returns a command that runs `write` if the result of `read` has one of the tags, and otherwise throws
  * `PRECONDITION_FAILED`. If the entity does not exist, errors of `write` take precedence; a `write` that
- * would create
- * it is also rejected.
+ * would create it is also rejected.
  */
 export function conditional<Answer>({ tags, read, write }: Conditional<Answer>) {
   return function* (context: WriteContext): Resumable<Answer> {

@@ -1,14 +1,11 @@
 /**
  * Deletes the rows of expired grants in the background (`facts/expiry.ts`): in batches, one commit each, in
- * the order of
- * expiration. While the store accepts no commits, it retries; the index already ignores these grants. After a
- * start, it
- * scans the lists for expired grants that an earlier run did not delete, because an index snapshot no longer
- * has them.
+ * the order of expiration. While the store accepts no commits, it retries; the index already ignores these
+ * grants. After a start, it scans the lists for expired grants that an earlier run did not delete, because an
+ * index snapshot no longer has them.
  *
  * Other nodes do the same. A node with a fast clock would end grants too early for nodes with a correct
- * clock, so each
- * node waits before it deletes a grant.
+ * clock, so each node waits before it deletes a grant.
  */
 import {
   type EndedFact,
@@ -34,8 +31,7 @@ export interface EndedGrantsOptions {
   readonly remove: (ended: readonly EndedFact[]) => Promise<unknown>
   /**
    * Deletes a batch of the expired grants that the lists have after that place. Resolves to the place at
-   * which to continue, or
-   * to null at the end of the lists.
+   * which to continue, or to null at the end of the lists.
    */
   readonly removeListed: (from: ListedPlace | null) => Promise<ListedPlace | null>
   readonly onFault: (error: unknown) => void
@@ -62,8 +58,7 @@ export class EndedGrants {
   #look: Look | null = null
   /**
    * Maximum number of grants in the next commit. It is 1 after a failure, so that a grant that always fails
-   * does not
-   * block the others.
+   * does not block the others.
    */
   #batchMax = EXPIRED_PER_COMMIT
   #failures = 0

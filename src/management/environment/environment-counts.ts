@@ -17,8 +17,7 @@ export interface EnvironmentCounts {
 
 /**
  * O(roles), because only the row of a role contains its permissions. The other numbers are counters. Rows
- * other than
- * those of rules are never dead, so the counters are exact.
+ * other than those of rules are never dead, so the counters are exact.
  */
 export function* countEnvironment({ records }: ReadContext): Resumable<EnvironmentCounts> {
   let policies = 0

@@ -1,13 +1,11 @@
 /**
  * Management of one environment: runs operations against its view and commits their writes. An operation
- * whose data changed
- * concurrently runs again. A response is sent after the change is visible to every decision of this process.
+ * whose data changed concurrently runs again. A response is sent after the change is visible to every
+ * decision of this process.
  *
  * A violated invariant, for example in a row of the wrong kind, affects only this environment: its operations
- * share no
- * state with other environments and make changes only by complete commits. Therefore, it ends the operation
- * and not the
- * process.
+ * share no state with other environments and make changes only by complete commits. Therefore, it ends the
+ * operation and not the process.
  */
 import { SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
 import { audited, type AuditCaller, type AuditedCall } from '#management/commands/audit.ts'
@@ -150,12 +148,9 @@ export class EnvironmentService {
 
   /**
    * Runs an operation. Throws the operation's `AuthzError`s, and `REVISION_CONFLICT` after
-   * `COMMIT_ATTEMPTS_MAX` conflicts
-   * with other writers. Changes are recorded in the audit log with the caller, unless `caller` is null. If
-   * the client
-   * disconnects before the commit begins, the operation ends with `OVERLOADED`. If the condition is not met,
-   * throws
-   * `PRECONDITION_FAILED` and changes nothing.
+   * `COMMIT_ATTEMPTS_MAX` conflicts with other writers. Changes are recorded in the audit log with the
+   * caller, unless `caller` is null. If the client disconnects before the commit begins, the operation ends
+   * with `OVERLOADED`. If the condition is not met, throws `PRECONDITION_FAILED` and changes nothing.
    */
   async execute<Name extends OperationName>(
     name: Name,
@@ -248,8 +243,7 @@ export class EnvironmentService {
 
   /**
    * The content of the environment as lines, in its current state. Fails if the client stops reading for too
-   * long.
-   * `onOver` is called once, when the lines are no longer read; it is not called if this throws.
+   * long. `onOver` is called once, when the lines are no longer read; it is not called if this throws.
    */
   exportContent(onOver = () => {}): Promise<Answered<PieceSource>> {
     return this.#export(contentLines, onOver)
@@ -302,10 +296,8 @@ export class EnvironmentService {
 
   /**
    * Rejects changes with `NOT_READY`, and resolves when all running changes are done. Used before the
-   * environment is
-   * replaced. Other nodes are not affected. Returns a function that accepts changes again, unless another
-   * caller still
-   * holds them back; call it once.
+   * environment is replaced. Other nodes are not affected. Returns a function that accepts changes again,
+   * unless another caller still holds them back; call it once.
    */
   async freeze(): Promise<() => void> {
     this.#freezes += 1

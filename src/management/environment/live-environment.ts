@@ -1,19 +1,15 @@
 /**
  * One environment in this process: its store, its management, and the index that follows it. A failure closes
- * only this
- * environment:
+ * only this environment:
  *
  *     store opens ─► index is loaded ─► open: decides, follows
  *          │               │              │ a commit that the index cannot take, a row that cannot be read, …
  *          └───────────────┴──────────────┴─► closed: requests fail with the reason ─► retried until open
  *
  * A closed environment makes no decisions. A write then does not wait for visibility, and its response is
- * sent when it
- * is durable. Management remains available as far as rows can be read, so that callers can remove data that
- * does not
- * fit into the index. The environment is opened again after a growing pause, or soon after a commit. The
- * pauses limit the
- * share of the process that these attempts use.
+ * sent when it is durable. Management remains available as far as rows can be read, so that callers can
+ * remove data that does not fit into the index. The environment is opened again after a growing pause, or
+ * soon after a commit. The pauses limit the share of the process that these attempts use.
  */
 import type { EnvironmentScope } from '#management/commands/context.ts'
 import type { CatchUps } from '#management/changes/catch-ups.ts'
@@ -34,8 +30,7 @@ const FIRST_PAUSE_MS = 250
 const PAUSE_MS_MAX = 60_000
 /**
  * Minimum ratio of a pause to the duration of the attempt before it. Loading a large index takes long, and
- * other
- * environments need the thread.
+ * other environments need the thread.
  */
 const PAUSE_PER_ATTEMPT = 10
 /** The same after a commit, which may have removed the cause. */

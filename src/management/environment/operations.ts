@@ -1,10 +1,8 @@
 /**
  * The table of management operations. Every operation is a pure function of the records that it reads, its
- * input and its
- * context. It is synchronous or, if it can take long, resumable. Each file exports its operations at its end:
- * `reads` that
- * change nothing, and `writes`. Routes refer to them by name, threads send their names, `EnvironmentService`
- * runs them.
+ * input and its context. It is synchronous or, if it can take long, resumable. Each file exports its
+ * operations at its end: `reads` that change nothing, and `writes`. Routes refer to them by name, threads
+ * send their names, `EnvironmentService` runs them.
  */
 import * as audit from '#management/commands/audit.ts'
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'

@@ -1,13 +1,10 @@
 /**
  * Purges the rows that removals left (`commands/removal.ts`), after their responses are sent: in batches that
- * block the
- * thread for at most a few milliseconds.
+ * block the thread for at most a few milliseconds.
  *
  * A batch starts as soon as the view shows the previous one, without waiting for the disk. Batches become
- * durable in
- * order. After a crash, rows of lost batches are found again, because the purge's own row is deleted with the
- * last of
- * its rows.
+ * durable in order. After a crash, rows of lost batches are found again, because the purge's own row is
+ * deleted with the last of its rows.
  */
 import { pendingDeadIds } from '#management/commands/dead-ids.ts'
 import { Draft } from '#management/commands/draft.ts'
@@ -75,10 +72,8 @@ export class Purging {
 
   /**
    * Reserves capacity for the removed entities of a commit that is about to be made. Returns a function that
-   * releases it;
-   * call it after the commit has been made or has failed. Throws `RemovalsPendingError` if there are too many
-   * pending
-   * removals, or if other removals wait; a removal with a `turn` has already waited.
+   * releases it; call it after the commit has been made or has failed. Throws `RemovalsPendingError` if there
+   * are too many pending removals, or if other removals wait; a removal with a `turn` has already waited.
    */
   hold(removed: number, turn: RoomTurn | null = null): () => void {
     if (removed === 0) return () => {}
@@ -99,10 +94,8 @@ export class Purging {
 
   /**
    * Resolves when enough has been purged for a removal of that many entities, in the order of the calls, or
-   * after a timeout.
-   * Later removals wait until it is done. Otherwise, a large removal would never find capacity during
-   * continuous small
-   * ones.
+   * after a timeout. Later removals wait until it is done. Otherwise, a large removal would never find
+   * capacity during continuous small ones.
    */
   async whenRoomFor(removed: number): Promise<RoomTurn> {
     this.resume()
@@ -201,10 +194,8 @@ export class Purging {
 
   /**
    * Yields to the event loop, because a ledger may respond without an iteration and successive batches would
-   * then block the
-   * thread. Also waits for queued commands with conflicts: a command that touches the purged rows could
-   * otherwise get a
-   * conflict with every batch.
+   * then block the thread. Also waits for queued commands with conflicts: a command that touches the purged
+   * rows could otherwise get a conflict with every batch.
    */
   async #letOthersGoFirst(): Promise<void> {
     await new Promise(resolve => setImmediate(resolve))

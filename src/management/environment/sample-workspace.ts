@@ -1,7 +1,7 @@
 /**
  * The sample data of a first start: a small company with nested teams, folders and documents. It is created
- * by regular
- * operations. Running them again adds what is missing, so a crash before the end has no lasting effect.
+ * by regular operations. Running them again adds what is missing, so a crash before the end has no lasting
+ * effect.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { EnvironmentService } from './environment-service.ts'

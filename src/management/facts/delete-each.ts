@@ -14,8 +14,8 @@ interface Removed {
 
 /**
  * Removes the entities of one kind that the idents name, and all their dependents. An entity that is named
- * twice, for
- * example by key and by id, is removed once. `remove` deletes the record, or throws if it does not exist.
+ * twice, for example by key and by id, is removed once. `remove` deletes the record, or throws if it does not
+ * exist.
  */
 export function* deleteEach(
   context: WriteContext,

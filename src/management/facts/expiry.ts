@@ -1,7 +1,6 @@
 /**
  * Deletes the rows of expired grants, which the index already ignores. This is done by the service and not by
- * a caller:
- * the audit entry states that the grants expired. If several nodes try, only one commit is made.
+ * a caller: the audit entry states that the grants expired. If several nodes try, only one commit is made.
  */
 import { addServiceEntry } from '#management/commands/audit.ts'
 import { presentInstant, type WriteContext } from '#management/commands/context.ts'
@@ -49,10 +48,8 @@ type Fact = AssignmentRecord | TupleRecord
 
 /**
  * Deletes the facts that have expired at the time of this operation. A fact whose expiration time was
- * postponed in the
- * meantime stays. If the row has a later expiration time that the index should have known, the clock was set
- * back: the
- * fact is sent to the index again. Returns the number of deleted facts.
+ * postponed in the meantime stays. If the row has a later expiration time that the index should have known,
+ * the clock was set back: the fact is sent to the index again. Returns the number of deleted facts.
  */
 export function* expireFacts(context: WriteContext, ended: readonly EndedFact[]): Resumable<number> {
   const expired: Attributes[] = []
@@ -69,8 +66,7 @@ export function* expireFacts(context: WriteContext, ended: readonly EndedFact[])
 
 /**
  * The same for a batch of facts from the lists of expiring facts: those that expired at least `holdMs` ago.
- * Returns the
- * position at which to continue; null at the end of the lists.
+ * Returns the position at which to continue; null at the end of the lists.
  */
 export function* expireListed(
   context: WriteContext,

@@ -1,9 +1,7 @@
 /**
  * Completes keys: returns keys with a given prefix, in key order. Rows are stored in that order, so no list
- * is needed. The
- * number of examined rows is small and bounded. They are read without a stop, because waiting for the long
- * reads of the
- * environment could take seconds.
+ * is needed. The number of examined rows is small and bounded. They are read without a stop, because waiting
+ * for the long reads of the environment could take seconds.
  */
 import type { ReadContext } from '#management/commands/context.ts'
 import { findType } from '#management/commands/lookups.ts'

@@ -1,10 +1,8 @@
 /**
  * Searches for entities with a text in the key, name or e-mail address. There is no index for that, so each
- * entity has to be
- * examined. The search of a list examines all rows up to the end of its page. This search examines a bounded
- * number
- * and returns where to continue. Between two requests, other work can run, and the client stops when it has
- * enough.
+ * entity has to be examined. The search of a list examines all rows up to the end of its page. This search
+ * examines a bounded number and returns where to continue. Between two requests, other work can run, and the
+ * client stops when it has enough.
  */
 import type { ReadContext } from '#management/commands/context.ts'
 import { findTenant, findType } from '#management/commands/lookups.ts'

@@ -1,7 +1,7 @@
 /**
  * Roles that a group has been granted (native.md C.3, C.4). They are its tuples over grant relations whose
- * role still exists
- * and is still derived from `member` over that relation. Inherited roles and `member` itself are not listed.
+ * role still exists and is still derived from `member` over that relation. Inherited roles and `member`
+ * itself are not listed.
  */
 import { findRole } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'

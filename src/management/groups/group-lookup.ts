@@ -1,7 +1,6 @@
 /**
  * Finds groups for the other group operations. A group is an instance that is marked as a group, with its
- * type and its
- * `member` role.
+ * type and its `member` role.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import { findRole, findType } from '#management/commands/lookups.ts'

@@ -1,7 +1,6 @@
 /**
  * Nested groups (native.md B.3, C.3). The body's group is the child: its members become members of the group
- * in the path,
- * the parent, and never the other way round. Nesting is a tuple `child nesting parent`.
+ * in the path, the parent, and never the other way round. Nesting is a tuple `child nesting parent`.
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { type Page, pageFrom, pageOfLists } from '#management/commands/paging.ts'
@@ -48,8 +47,7 @@ export function* assignGroup(context: WriteContext, input: NestingInput<GroupNes
   }
   const relation = yield* ensureNestingRelation(context, parent.type)
   // Required before the walk, which takes several event-loop iterations: a concurrent nesting writes the
-  // relation, and this
-  // command runs again.
+  // relation, and this command runs again.
   records.requireUnchanged(relation)
   const parts = { subject: child.instance, relation, object: parent.instance }
   if (yield* contains(records, relation, { outer: child.instance, inner: parent.instance })) {
@@ -65,8 +63,7 @@ export function* assignGroup(context: WriteContext, input: NestingInput<GroupNes
     memberDerivation(parent.type, relation),
   )
   // Two concurrent nestings could close a cycle that neither of them sees. Because each writes the relation,
-  // the second one
-  // runs again.
+  // the second one runs again.
   const unchanged = { ...relation, retiring: false }
   records.put(unchanged, relationChange(context, unchanged))
   const { outcome } = grantTuple(context, { ...parts, relation: unchanged }, endIn(input.body))
@@ -93,8 +90,8 @@ function resolveNesting(records: RecordReader, input: NestingInput<GroupNestingR
 
 /**
  * Whether `inner` is `outer` or somewhere inside it, according to stored tuples (native.md D-47). O(groups
- * that contain
- * `inner`), in slices. A concurrent nesting writes the relation, which the commit requires to be unchanged.
+ * that contain `inner`), in slices. A concurrent nesting writes the relation, which the commit requires to be
+ * unchanged.
  */
 function* contains(
   records: RecordReader,

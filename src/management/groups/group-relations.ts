@@ -1,10 +1,8 @@
 /**
  * Relations that the groups API creates (native.md C.4). There is one relation per (group type, role) that is
- * granted on a
- * type, so that a tuple grants exactly one role. There is one relation per group type for nesting. Each
- * relation is
- * created with the derivation entry that gives it its meaning. Both are removed with the last tuple
- * (native.md C.5).
+ * granted on a type, so that a tuple grants exactly one role. There is one relation per group type for
+ * nesting. Each relation is created with the derivation entry that gives it its meaning. Both are removed
+ * with the last tuple (native.md C.5).
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
@@ -101,8 +99,7 @@ function madeForNesting(records: RecordReader, groupType: TypeRecord): RelationR
 
 /**
  * Whether the role for which the relation was created is still derived from `member` over it. Only then do
- * its tuples have
- * their original meaning.
+ * its tuples have their original meaning.
  */
 export function isStanding(
   relation: RelationRecord,
@@ -114,16 +111,13 @@ export function isStanding(
 
 /**
  * Removes a relation whose derivation entry was removed by a caller, with the grants that thereby lost their
- * effect. A new
- * entry for a new grant would restore all of them (native.md C.4, D-40). If a caller has defined other
- * derivations over
- * the relation, it becomes an ordinary relation.
+ * effect. A new entry for a new grant would restore all of them (native.md C.4, D-40). If a caller has
+ * defined other derivations over the relation, it becomes an ordinary relation.
  */
 function* giveUp(context: WriteContext, relation: RelationRecord, objectType: TypeRecord): Resumable<void> {
   const { records } = context
   // Required before the first stop: a command that adds a derivation over it concurrently writes it, and this
-  // command runs
-  // again.
+  // command runs again.
   records.requireUnchanged(relation)
   let looks = 0
   for (const role of records.list('role', lists.rolesOfType(objectType.id))) {
@@ -137,8 +131,7 @@ function* giveUp(context: WriteContext, relation: RelationRecord, objectType: Ty
 
 /**
  * Adds a relation. If the key is in use, `_2`, `_3`, … is appended (native.md D-37); a key that would be too
- * long is cut
- * first.
+ * long is cut first.
  */
 function addGroupRelation(
   context: WriteContext,
@@ -196,10 +189,8 @@ export function ensureDerivation(
 
 /**
  * Whether a draft may have removed the last use of a relation that the groups API created: a tuple, or a
- * derivation entry of
- * a caller. Determined from the changed rows, for all commands. O(facts, purges and roles that it has read),
- * with a stop
- * after each role.
+ * derivation entry of a caller. Determined from the changed rows, for all commands. O(facts, purges and roles
+ * that it has read), with a stop after each role.
  */
 export function* mayLeaveRelationsUnused(records: Draft): Resumable<boolean> {
   if (takesAway(records, 'tuple')) return true
@@ -212,8 +203,7 @@ export function* mayLeaveRelationsUnused(records: Draft): Resumable<boolean> {
 
 /**
  * The ids of unused relations that the groups API created, with a stop after each relation. O(group relations
- * × roles of
- * their types).
+ * × roles of their types).
  */
 export function* unusedGroupRelations(records: RecordReader): Resumable<string[]> {
   const unused: string[] = []
@@ -226,8 +216,7 @@ export function* unusedGroupRelations(records: RecordReader): Resumable<string[]
 
 /**
  * Whether the relation has no tuples, and no derivation entries that callers have defined over it (native.md
- * C.5:
- * "unchanged").
+ * C.5: "unchanged").
  */
 function isUnused(records: RecordReader, relation: RelationRecord): boolean {
   if (relation.groupUse === null || hasTuples(records, relation)) return false
@@ -263,11 +252,9 @@ function isOwnEntry(
 
 /**
  * First step of removing a group relation without tuples (native.md C.5): marks it. Counts of lists are not a
- * requirement
- * of a commit, so a tuple can be added between the count and the commit. But a command that adds a tuple
- * requires the
- * relation to be unwritten. It therefore runs again after the mark and removes it, and the second step
- * requires the mark.
+ * requirement of a commit, so a tuple can be added between the count and the commit. But a command that adds
+ * a tuple requires the relation to be unwritten. It therefore runs again after the mark and removes it, and
+ * the second step requires the mark.
  */
 export function retireRelation(context: WriteContext, relationId: string): void {
   const relation = context.records.byId('relation', relationId)

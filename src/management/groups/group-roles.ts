@@ -1,7 +1,6 @@
 /**
  * Roles that are granted to a group on an instance (native.md B.3, C.3, C.4). Each grant is a tuple over the
- * relation of
- * that role.
+ * relation of that role.
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import {

@@ -1,9 +1,7 @@
 /**
  * Groups (native.md B.3, C.3): instances of a group type, in one tenant. The members of a group are the users
- * who hold the
- * role `member` on it. This file creates, reads, lists and removes groups; members, roles and nesting have
- * separate
- * files.
+ * who hold the role `member` on it. This file creates, reads, lists and removes groups; members, roles and
+ * nesting have separate files.
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { tenantFilter, typeFilter } from '#management/commands/fact-filters.ts'

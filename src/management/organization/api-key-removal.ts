@@ -5,8 +5,7 @@ import type { OrganizationWriteContext } from './organization-context.ts'
 
 /**
  * Revokes every key for which `isGone` is true. Keys that are added concurrently are not missed: a command
- * that adds a key
- * writes the row of its environment or project, which the caller of this function removes.
+ * that adds a key writes the row of its environment or project, which the caller of this function removes.
  */
 export function removeApiKeys(
   { records }: OrganizationWriteContext,

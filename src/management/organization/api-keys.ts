@@ -1,9 +1,7 @@
 /**
  * API keys: create, list, get, rotate and revoke (native.md B.13, D-35). Keys of the organization manage all
- * keys, a
- * project's key manages those of its environments. The response that creates a secret contains it. Later,
- * only the
- * secret of an environment's key can be read, by a key of the organization.
+ * keys, a project's key manages those of its environments. The response that creates a secret contains it.
+ * Later, only the secret of an environment's key can be read, by a key of the organization.
  */
 import { presentInstant } from '#management/commands/context.ts'
 import { matchesSearch, type Page, pageOfLists } from '#management/commands/paging.ts'
@@ -72,8 +70,7 @@ export function getApiKey(context: OrganizationReadContext, input: { readonly pa
 
 /**
  * The oldest key of an environment, with its secret. Without the secret if that was encrypted with another
- * key of the
- * organization, or not stored.
+ * key of the organization, or not stored.
  */
 export function getEnvironmentApiKey(
   context: OrganizationReadContext,
@@ -91,8 +88,7 @@ export function getEnvironmentApiKey(
 
 /**
  * Gives a key a new secret. The previous secret stays valid for the overlap time. The one before that is
- * revoked
- * immediately.
+ * revoked immediately.
  */
 export function rotateApiKey(
   context: OrganizationWriteContext,

@@ -1,13 +1,10 @@
 /**
  * Operations of the organization that read an environment: its statistics, and copies of it (native.md B.13).
- * A copy
- * contains the schema, not the facts, because these belong to the tenants of the environment.
+ * A copy contains the schema, not the facts, because these belong to the tenants of the environment.
  *
  * A new environment is hidden until its copy is complete: no path can name it. After a crash, the next start
- * removes it
- * (`Organization.bootstrap`). It is filled in several commits. A copy into an existing environment is one
- * commit, so the
- * row limit of a commit applies.
+ * removes it (`Organization.bootstrap`). It is filled in several commits. A copy into an existing environment
+ * is one commit, so the row limit of a commit applies.
  */
 import type { AuditCaller, AuditedCall } from '#management/commands/audit.ts'
 import type { Answered } from '#management/commands/commit-draft.ts'
@@ -77,10 +74,8 @@ export class EnvironmentCopies {
 
   /**
    * Throws `DUPLICATE_ENTITY` if the key of the new environment is in use, or if the existing environment has
-   * a part with
-   * the same key that must not be overwritten. Throws `NOT_FOUND` if the copied part references a part that
-   * neither the
-   * copy nor the target contains.
+   * a part with the same key that must not be overwritten. Throws `NOT_FOUND` if the copied part references a
+   * part that neither the copy nor the target contains.
    */
   async copyEnvironment(
     principal: Principal,
@@ -196,8 +191,7 @@ export class EnvironmentCopies {
 
 /**
  * Splits a copy into several commits, ordered so that each part references only earlier ones. One commit
- * might not hold
- * all rows of a schema. No client sees the environment before the last of them.
+ * might not hold all rows of a schema. No client sees the environment before the last of them.
  */
 function commitsOf({ schema, conflictStrategy }: SchemaImport): [SchemaImport, ...SchemaImport[]] {
   const { conditionSets, rules, proxyConfigs } = schema

@@ -1,22 +1,16 @@
 /**
  * Replaces the whole content of an environment by the content of a file. The content is loaded into a new,
- * hidden
- * environment that no path can name:
+ * hidden environment that no path can name:
  *
  *     add, hidden, not open ─► fill its store ─► open it: its index is loaded
  *         ─► copy the audit log ─► exchange ─► drop the old environment
  *
  * The exchange is one commit of the organization: the new environment takes over key, name and API keys of
- * the old one,
- * which is removed. Until then, the old environment makes decisions and accepts changes. If the import fails
- * or the
- * process crashes, the old environment stays unchanged, and the hidden one is removed
- * (`Organization.bootstrap`).
- * Directly before the exchange, changes are rejected for a moment, so that no acknowledged change is lost.
- * This applies
- * only to this node; with several nodes, clients must not write during an import (`docs/redis.md`). The new
- * environment
- * has a different id.
+ * the old one, which is removed. Until then, the old environment makes decisions and accepts changes. If the
+ * import fails or the process crashes, the old environment stays unchanged, and the hidden one is removed
+ * (`Organization.bootstrap`). Directly before the exchange, changes are rejected for a moment, so that no
+ * acknowledged change is lost. This applies only to this node; with several nodes, clients must not write
+ * during an import (`docs/redis.md`). The new environment has a different id.
  */
 import type { AuditCaller, AuditedCall } from '#management/commands/audit.ts'
 import type { Answered } from '#management/commands/commit-draft.ts'
@@ -74,17 +68,15 @@ export class EnvironmentImports {
 
   /**
    * Throws `DUPLICATE_ENTITY` if the environment has content that must not be replaced, `NOT_FOUND` if the
-   * environment
-   * is removed concurrently, `REVISION_CONFLICT` if another import replaces it first, and all errors of the
-   * loader.
+   * environment is removed concurrently, `REVISION_CONFLICT` if another import replaces it first, and all
+   * errors of the loader.
    */
   async importContent(input: ImportInput): Promise<Answered<ImportResult>> {
     const { environment, service, body, replaces, caller, params } = input
     if (!replaces) await requireEmpty(readable(service, environment))
     const { organizationId, environmentId } = environment.scope
     // The caller's permission was checked when the environment was resolved. The changes of keys and rows
-    // need the
-    // permissions of the organization.
+    // need the permissions of the organization.
     const principal = { kind: 'organization', organizationId, keyId: caller.keyId } as const
     const { id, place } = await this.#addHidden(principal, environmentId)
     try {
@@ -176,8 +168,7 @@ export class EnvironmentImports {
 
   /**
    * Removes a new environment that was not exchanged, unless it is already removed, or leaves that to the
-   * next start.
-   * Returns whether another environment has the name of the one that was to be replaced.
+   * next start. Returns whether another environment has the name of the one that was to be replaced.
    */
   async #discard(
     principal: Principal,
@@ -192,10 +183,8 @@ export class EnvironmentImports {
     }
     const discarded = await this.#organization.commit(principal, discard).catch(this.#onFault)
     // A store that was filled and never opened is unknown to the open environments; another node may have
-    // processed its
-    // removal record before this one could read it. An open environment is removed with its record, and stays
-    // if the
-    // exchange was committed after all.
+    // processed its removal record before this one could read it. An open environment is removed with its
+    // record, and stays if the exchange was committed after all.
     if (!this.#environments.serviceOf(id)) await this.#drop(id).catch(this.#onFault)
     return discarded?.answer === true
   }

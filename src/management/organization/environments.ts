@@ -131,8 +131,7 @@ export function deleteEnvironment(
 
 /**
  * Whether a copy has been running for so long that the node that makes it must have stopped. If that node is
- * still
- * running, it finds the environment removed and returns an error.
+ * still running, it finds the environment removed and returns an error.
  */
 export function isAbandonedCopy({ now }: OrganizationReadContext, environment: EnvironmentRecord): boolean {
   return environment.isBeingCopied && environment.createdAt + COPY_MS_MAX < now

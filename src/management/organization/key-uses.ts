@@ -1,11 +1,8 @@
 /**
  * Records when API keys were last used, with a precision of ten minutes. A use costs its thread one check of
- * a flag. The
- * first use in each ten minutes is reported to the main thread, which stores one time per key here. Unsaved
- * times are
- * written into the rows of the keys from time to time, in one commit, and so reach the other nodes. The
- * latest time
- * wins. Unsaved times are lost when a process ends.
+ * a flag. The first use in each ten minutes is reported to the main thread, which stores one time per key
+ * here. Unsaved times are written into the rows of the keys from time to time, in one commit, and so reach
+ * the other nodes. The latest time wins. Unsaved times are lost when a process ends.
  */
 import type { Instant } from '#model/records.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'

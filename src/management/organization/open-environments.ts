@@ -1,13 +1,11 @@
 /**
  * Keeps the open environments and the accepted API keys in sync with the organization's records. After every
- * change of the
- * organization, by any node, it compares the two. Commands that change the organization wait for that
- * (`Replica`).
- * Therefore, startup, a creation on this node and a creation on another node work in the same way.
+ * change of the organization, by any node, it compares the two. Commands that change the organization wait
+ * for that (`Replica`). Therefore, startup, a creation on this node and a creation on another node work in
+ * the same way.
  *
  * Keys are replaced first: when an environment is removed, no key for it is valid any longer. An environment
- * that cannot
- * make decisions keeps its keys, and no other environment waits for it (`live-environment.ts`).
+ * that cannot make decisions keeps its keys, and no other environment waits for it (`live-environment.ts`).
  */
 import type { EnvironmentService } from '#management/environment/environment-service.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -58,8 +56,7 @@ export interface OpenEnvironmentsOptions {
   replaceSecrets(secrets: readonly KnownSecret[]): Promise<void>
   /**
    * Receives the error if an environment could not be removed, or if a defect occurred while opening it. Both
-   * are retried at
-   * the next change or the next start.
+   * are retried at the next change or the next start.
    */
   onFault(error: unknown): void
 }
@@ -147,10 +144,8 @@ export class OpenEnvironments {
 
   /**
    * Records that environments have begun, before clients learn that they are open. If the data of a recorded
-   * environment is
-   * missing later, it was lost. If the record cannot be written, the environment makes decisions
-   * nevertheless, and the
-   * write is retried later.
+   * environment is missing later, it was lost. If the record cannot be written, the environment makes
+   * decisions nevertheless, and the write is retried later.
    */
   async #noteBegun(): Promise<void> {
     clearTimeout(this.#noting)

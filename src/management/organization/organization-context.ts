@@ -1,7 +1,7 @@
 /**
  * Context of operations on the organization in addition to its records, and lookups of projects and
- * environments. The route
- * defines who may call an operation; the lookups return only entities that the caller may see.
+ * environments. The route defines who may call an operation; the lookups return only entities that the caller
+ * may see.
  */
 import type { Draft } from '#management/commands/draft.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
@@ -84,8 +84,7 @@ export function mayTouch(principal: Principal, project: { readonly id: string })
 
 /**
  * Throws `LIMIT_EXCEEDED` if there are `maximum` already. Writes the organization's row, so that two
- * concurrent commands
- * cannot both use the last free place.
+ * concurrent commands cannot both use the last free place.
  */
 export function requireRoom(
   context: OrganizationWriteContext,

@@ -1,7 +1,6 @@
 /**
  * The table of operations on the organization itself. Like those on one environment, they are pure functions
- * of its
- * records.
+ * of its records.
  */
 import { listAuditEntries } from '#management/commands/audit.ts'
 import {

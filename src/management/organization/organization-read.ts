@@ -1,7 +1,6 @@
 /**
  * Read operations on the organization. Every key may call them, because they return only the organization
- * itself, whose id
- * `/v2/api-key/scope` also returns.
+ * itself, whose id `/v2/api-key/scope` also returns.
  */
 import { presentTimes } from '#management/commands/context.ts'
 import { pageOfArray } from '#management/commands/paging.ts'

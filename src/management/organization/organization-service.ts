@@ -88,8 +88,7 @@ export class OrganizationService {
 
   /**
    * Commits the writes of `command`, with an audit log entry for the call. Resolves when they are in force.
-   * Throws the errors
-   * of `DraftCommits.run`.
+   * Throws the errors of `DraftCommits.run`.
    */
   async commit<Answer>(
     principal: Principal,

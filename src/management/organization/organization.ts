@@ -1,7 +1,7 @@
 /**
  * Data outside the environments: the organization, its projects, environments and keys, in a separate store.
- * It is created
- * at the first start; the operator's settings are applied at every start (native.md B.13, D-35).
+ * It is created at the first start; the operator's settings are applied at every start (native.md B.13,
+ * D-35).
  */
 import { DraftCommits } from '#management/commands/commit-draft.ts'
 import type { EnvironmentScope } from '#management/commands/context.ts'
@@ -62,16 +62,12 @@ export class Organization {
 
   /**
    * Applies the settings, in one commit. At the first start, creates the organization with its default
-   * environment. Makes the
-   * key in `API_KEY` the only key of the operator; it also replaces the key that was generated at the first
-   * start. Without
-   * `API_KEY`, removes the previously configured key.
+   * environment. Makes the key in `API_KEY` the only key of the operator; it also replaces the key that was
+   * generated at the first start. Without `API_KEY`, removes the previously configured key.
    *
    * Then removes copies that were abandoned. If no other node has the store open, these are all incomplete
-   * copies. If
-   * other nodes have it open (`isShared`), only those that are older than a copy can take. If the store is
-   * unavailable
-   * (`isAlone`) or rejects changes, the copies stay; no path can name them.
+   * copies. If other nodes have it open (`isShared`), only those that are older than a copy can take. If the
+   * store is unavailable (`isAlone`) or rejects changes, the copies stay; no path can name them.
    *
    * Throws `INVALID_INPUT` if a configured key is the secret of another key.
    */

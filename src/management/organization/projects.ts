@@ -106,8 +106,7 @@ export function updateProject(
 
 /**
  * Removes a project with its environments and all their keys. A command that adds an environment or a key
- * writes the
- * project's row, so concurrent additions are not missed.
+ * writes the project's row, so concurrent additions are not missed.
  */
 export function deleteProject(
   context: OrganizationWriteContext,

@@ -1,7 +1,6 @@
 /**
  * Action groups: names for several actions of a resource type. They are stored for clients and do not affect
- * decisions
- * (native.md B.4).
+ * decisions (native.md B.4).
  */
 import {
   presentScope,

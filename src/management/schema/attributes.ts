@@ -1,7 +1,6 @@
 /**
  * Attributes that a resource type declares, and those of users and tenants, which built-in types declare
- * (native.md B.4;
- * conditions.md 1.1).
+ * (native.md B.4; conditions.md 1.1).
  */
 import {
   presentScope,

@@ -1,7 +1,6 @@
 /**
  * Bulk operation that creates or replaces tenant roles and resource roles (native.md B.11): all or none. Each
- * role is
- * defined only by its element.
+ * role is defined only by its element.
  */
 import { forEachElement } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'

@@ -54,8 +54,7 @@ export function relationChange(context: ReadContext, relation: RelationRecord): 
 
 /**
  * Protects a relation that gets a tuple or a derivation entry from removal. If the relation is retiring (its
- * last tuple was
- * removed), removes its mark, which the removal requires.
+ * last tuple was removed), removes its mark, which the removal requires.
  */
 export function keepRelation(context: WriteContext, relation: RelationRecord): void {
   context.records.requireUnchanged(relation)

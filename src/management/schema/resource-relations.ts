@@ -65,8 +65,7 @@ export function createRelation(
 
 /**
  * Removes a relation with its tuples and derivation entries. This can be a relation of the groups API; a
- * later grant
- * re-creates it.
+ * later grant re-creates it.
  */
 export function* deleteRelation(
   context: WriteContext,

@@ -55,8 +55,7 @@ export function* createResource(
 
 /**
  * Creates a resource type, or replaces it so that it has only the content of the body. Parts with the same
- * key keep their
- * ids.
+ * key keep their ids.
  */
 export function* replaceResource(
   context: WriteContext,
@@ -69,8 +68,7 @@ export function* replaceResource(
 
 /**
  * Adds the resource type that is created under the key in the path. An unknown id in the path is an error,
- * because only the
- * service assigns ids. Without hyphens, it is a key.
+ * because only the service assigns ids. Without hyphens, it is a key.
  */
 function addNamed(
   context: WriteContext,
@@ -144,8 +142,7 @@ export function* defineType(
     type.actions.flatMap(({ key }) => (actions && !Object.hasOwn(actions, key) ? [key] : [])),
   )
   // First removes actions, roles and relations with their dependents. Then adds parts that can reference the
-  // remaining and
-  // the new ones.
+  // remaining and the new ones.
   const remaining = yield* removeActions(context, type, gone)
   const defined: TypeRecord = {
     ...remaining,

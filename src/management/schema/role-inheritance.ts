@@ -1,9 +1,7 @@
 /**
  * Operations on role inheritance. The parents of a role are the roles that it `extends`. Its ancestors are
- * all roles that it
- * extends, directly and through others. This applies to tenant roles and to the roles of a resource type
- * (native.md
- * D-21).
+ * all roles that it extends, directly and through others. This applies to tenant roles and to the roles of a
+ * resource type (native.md D-21).
  */
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { requireRole, requireType } from '#management/commands/lookups.ts'

@@ -1,7 +1,6 @@
 /**
  * Checks that apply to roles in every operation: permissions name existing actions, and derivations match the
- * model
- * (native.md B.4). The checks of `extends` are in `extends/resolve-extends.ts`.
+ * model (native.md B.4). The checks of `extends` are in `extends/resolve-extends.ts`.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
@@ -22,10 +21,8 @@ import { keepRelation } from './relations.ts'
 
 /**
  * Resolves permission texts to the stored form, without duplicates: `type:action` for a tenant role, the bare
- * action for a
- * role of `type`. Throws `NOT_FOUND` for an unknown action, `INVALID_PERMISSION_FORMAT` for a tenant role's
- * text that is
- * neither `type:action` nor an id.
+ * action for a role of `type`. Throws `NOT_FOUND` for an unknown action, `INVALID_PERMISSION_FORMAT` for a
+ * tenant role's text that is neither `type:action` nor an id.
  */
 export function resolvePermissions(
   records: Draft,
@@ -39,8 +36,7 @@ export function resolvePermissions(
 
 /**
  * Checks the format of a tenant role's permissions, which schemas cannot express. Errors of shape precede
- * errors about
- * missing entities (native.md D-38).
+ * errors about missing entities (native.md D-38).
  */
 export function checkTenantPermissions(texts: readonly string[]): void {
   for (const text of texts) {
@@ -92,8 +88,7 @@ const actionsByName = new WeakMap<readonly ActionRecord[], ReadonlyMap<string, A
 
 /**
  * The action with that key; if there is none, the one with that id. O(actions) for the first call, O(1) for
- * later ones:
- * roles can have thousands of permissions.
+ * later ones: roles can have thousands of permissions.
  */
 function actionIn({ actions }: TypeRecord, reference: string): ActionRecord | undefined {
   let byName = actionsByName.get(actions)
@@ -109,8 +104,7 @@ function actionIn({ actions }: TypeRecord, reference: string): ActionRecord | un
 
 /**
  * Returns the type after writing it, because a role that is being written depends on its actions: a
- * concurrent removal of an
- * action must run again.
+ * concurrent removal of an action must run again.
  */
 function withContent(records: Draft, type: TypeRecord): TypeRecord {
   records.touch(type)
@@ -166,9 +160,8 @@ export function resolveGrantedTo(
 
 /**
  * Checks an entry: the relation is defined on the role's own type, and its subjects have the source role's
- * type (native.md
- * B.4). The relation is protected from a concurrent removal, which could otherwise leave the entry without a
- * relation.
+ * type (native.md B.4). The relation is protected from a concurrent removal, which could otherwise leave the
+ * entry without a relation.
  */
 export function resolveDerivation(
   context: WriteContext,

@@ -25,8 +25,7 @@ import { permissionsOf, requireMentions, resolveGrantedTo, resolvePermissions } 
 
 /**
  * Creates a complete resource role of `type`, or a tenant role. Throws `DUPLICATE_ENTITY` if the key is in
- * use, and
- * `LIMIT_EXCEEDED` if the maximum is reached.
+ * use, and `LIMIT_EXCEEDED` if the maximum is reached.
  */
 export function createRole(context: WriteContext, type: TypeRecord | null, body: RoleCreate): RoleRecord {
   const taken = context.records.get('role', rowKeys.role(type?.id ?? null, body.key))
@@ -41,8 +40,7 @@ export function createRole(context: WriteContext, type: TypeRecord | null, body:
 
 /**
  * Adds a bare role, without `extends` and `granted_to`. Roles that are created together can reference each
- * other, so
- * `updateRole` sets these fields after all roles exist.
+ * other, so `updateRole` sets these fields after all roles exist.
  */
 export function addRole(
   context: WriteContext,
@@ -79,9 +77,8 @@ export interface ReplacedRole {
 
 /**
  * Replaces a role so that it has only the content of its block. An existing role keeps its id and its
- * assignments. There are
- * two steps, so that roles that are replaced together can reference each other: the first one leaves the role
- * bare.
+ * assignments. There are two steps, so that roles that are replaced together can reference each other: the
+ * first one leaves the role bare.
  */
 export function replaceRole(
   context: WriteContext,

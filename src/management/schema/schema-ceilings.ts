@@ -1,14 +1,11 @@
 /**
  * Limits the number of parts of a schema, including condition sets, rules and proxy configs. The parts of one
- * resource type
- * must fit into one removal, which is one commit. All parts together must fit into an index and the compiled
- * schema. The
- * draft of every command is checked before its commit, regardless of the operation.
+ * resource type must fit into one removal, which is one commit. All parts together must fit into an index and
+ * the compiled schema. The draft of every command is checked before its commit, regardless of the operation.
  *
  * Lists are not a requirement of a commit. Therefore, a command that adds a part also writes the row of the
- * schema. If two
- * commands add parts concurrently, the later one gets a conflict, runs again, and counts the parts of the
- * earlier one.
+ * schema. If two commands add parts concurrently, the later one gets a conflict, runs again, and counts the
+ * parts of the earlier one.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
@@ -58,8 +55,7 @@ export const SCHEMA_CEILINGS: SchemaCeilings = {
 
 /**
  * The commit succeeds only if no other command has added a part to the schema or changed the parent of a
- * condition set in the
- * meantime. Call it before reading lists of parts on which the command depends.
+ * condition set in the meantime. Call it before reading lists of parts on which the command depends.
  */
 export function requireNoneAdded({ records }: Pick<WriteContext, 'records'>): void {
   const schema = records.get('schema', rowKeys.schema())
@@ -88,8 +84,7 @@ export function lookedAt<Answer>(
 
 /**
  * Throws `LIMIT_EXCEEDED` if the draft leaves more parts than allowed: the stored parts and its changes of
- * them. O(parts that
- * it writes), with a stop after each.
+ * them. O(parts that it writes), with a stop after each.
  */
 export function* checkSchemaCeilings(
   context: Pick<WriteContext, 'records' | 'newId'>,

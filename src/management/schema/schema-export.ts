@@ -1,9 +1,7 @@
 /**
  * Exports the schema of an environment, or the part that a copy requests, in a form that is independent of
- * the environment:
- * with keys instead of ids. Relations that the groups API created for grants are omitted; they belong to the
- * grants,
- * which are facts.
+ * the environment: with keys instead of ids. Relations that the groups API created for grants are omitted;
+ * they belong to the grants, which are facts.
  */
 import type { ReadContext } from '#management/commands/context.ts'
 import { matchesPattern } from '#management/commands/paging.ts'
@@ -61,8 +59,7 @@ export interface RelationText {
 
 /**
  * Filters by key for resource types, tenant roles and condition sets. A rule or proxy config is included if
- * everything that it
- * references is.
+ * everything that it references is.
  */
 export interface SchemaScope {
   readonly resources?: CopyFilter | null | undefined

@@ -1,7 +1,6 @@
 /**
  * Imports an exported schema into an environment, in one commit. If a part with the same key exists, the
- * import fails, or
- * replaces the part as a PUT would: it keeps its id and its facts.
+ * import fails, or replaces the part as a PUT would: it keeps its id and its facts.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import { findRole, requireType } from '#management/commands/lookups.ts'
@@ -26,15 +25,14 @@ export interface SchemaImport {
 
 /**
  * Throws `DUPLICATE_ENTITY` for the first conflict unless parts are overwritten, `NOT_FOUND` if the import
- * references a part
- * that neither it nor the environment contains, and `LIMIT_EXCEEDED` if it exceeds the limits of a commit.
+ * references a part that neither it nor the environment contains, and `LIMIT_EXCEEDED` if it exceeds the
+ * limits of a commit.
  */
 export function* importSchema(context: WriteContext, input: SchemaImport): Resumable<void> {
   const { schema } = input
   if (input.conflictStrategy === 'fail') requireNoConflict(context, schema)
   // Resource types can reference each other, including in cycles. So it first creates all of them, then all
-  // their roles, then
-  // the derivations of the roles.
+  // their roles, then the derivations of the roles.
   for (const { key, body } of schema.resources) {
     const type = context.records.get('type', rowKeys.type(key)) ?? addType(context, key, body.name)
     yield* defineType(context, type, { actions: { ...actionsOf(type), ...body.actions } })

@@ -1,14 +1,11 @@
 /**
  * Removes parts of the schema with their references (native.md C.7), in the same commit: afterwards, no
- * stored role, action
- * group or relation references the part. Its facts have no effect from that commit on and are purged
- * afterwards.
+ * stored role, action group or relation references the part. Its facts have no effect from that commit on and
+ * are purged afterwards.
  *
  * Lists are not a requirement of a commit, so a reference that is added concurrently could be missed. This
- * cannot happen:
- * a command that adds a reference to an entity also writes the entity's row (`Draft.touch`), and the removal
- * of the entity
- * requires that row to be unwritten.
+ * cannot happen: a command that adds a reference to an entity also writes the entity's row (`Draft.touch`),
+ * and the removal of the entity requires that row to be unwritten.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import { dependantsOf, dependantsOfType, removeDependants } from '#management/commands/removal.ts'
@@ -70,8 +67,8 @@ function removeRulesOn(context: WriteContext, type: TypeRecord, actions: Readonl
 
 /**
  * Removes roles of one type, or tenant roles, with all references to them. A relation that the groups API
- * created for such a
- * role is also removed. Otherwise, a later role with the same key would get the grants of the removed one.
+ * created for such a role is also removed. Otherwise, a later role with the same key would get the grants of
+ * the removed one.
  */
 export function* removeRoles(
   context: WriteContext,
@@ -127,8 +124,7 @@ function* takeOutRelations(
 
 /**
  * Removes a type with its roles, relations and condition sets, relations of other types that reference it,
- * its permissions,
- * and rules on any of them.
+ * its permissions, and rules on any of them.
  */
 export function* removeType(context: WriteContext, type: TypeRecord): Resumable<void> {
   const { records } = context
@@ -178,8 +174,7 @@ function listed(context: WriteContext, list: ListName): RelationRecord[] {
 
 /**
  * The types that have relations whose subjects are of `type`. Their roles have the derivation entries whose
- * source is a role
- * of `type`.
+ * source is a role of `type`.
  */
 function typesLinkedFrom(context: WriteContext, type: TypeRecord): TypeRecord[] {
   const typeIds = [...context.records.list('relation', lists.relationsFromType(type.id))].map(
@@ -206,8 +201,7 @@ function dropEntries(
 
 /**
  * Writes the roles of a type, or the tenant roles, from which `listsOf` removes entries. There is no change
- * for the engine,
- * which drops references to a removed entity itself (native.md C.7).
+ * for the engine, which drops references to a removed entity itself (native.md C.7).
  */
 function rewriteRoles(
   context: WriteContext,

@@ -1,15 +1,12 @@
 /**
  * Limits the size of a schema: actions, permissions, derivations, conditions and mapping rules, of one part
- * and of all parts
- * together. These limits and the number of parts (docs/engine-schema.md) bound the compiled schema of an
- * environment and
- * the work of a change. The draft of every command is checked before its commit, regardless of the operation.
+ * and of all parts together. These limits and the number of parts (docs/engine-schema.md) bound the compiled
+ * schema of an environment and the work of a change. The draft of every command is checked before its commit,
+ * regardless of the operation.
  *
  * The sums over all parts are stored in a separate row. A command that changes a sum writes that row, so the
- * later of two
- * concurrent commands runs again with the new sums. An environment of an earlier release has no such row
- * until a sum
- * changes; then all parts are counted.
+ * later of two concurrent commands runs again with the new sums. An environment of an earlier release has no
+ * such row until a sum changes; then all parts are counted.
  *
  * A part that already exceeds a limit, because an earlier release allowed it, may stay or become smaller.
  */

@@ -23,8 +23,7 @@ const RESERVED_PREFIX = '__'
 
 /**
  * Adds an empty type. The caller has checked that the key is not in use. Throws `DUPLICATE_ENTITY` for the
- * key of a
- * built-in type, and `INVALID_INPUT` for other reserved keys.
+ * key of a built-in type, and `INVALID_INPUT` for other reserved keys.
  */
 export function addType(context: WriteContext, key: string, name: string): TypeRecord {
   if (isBuiltInTypeKey(key)) {
@@ -137,8 +136,7 @@ export function checkPartIsNew(
 
 /**
  * Throws `DUPLICATE_ENTITY` for a new attribute with a built-in name. Attributes with such a name that an
- * earlier release
- * accepted stay.
+ * earlier release accepted stay.
  */
 export function checkAttributeNames(
   type: { readonly key: string; readonly attributes: readonly AttributeRecord[] },

@@ -1,6 +1,7 @@
 /**
- * The AuthZEN interface on the wire. Members not named here are ignored at every level; null counts as absent. What a
- * batch item may leave out, and what a search ignores, is said here too: one schema for each way to ask.
+ * API schemas of the AuthZEN interface. Members not listed here are ignored at every level; null counts as
+ * absent. There is one schema per kind of request, because batch items can omit members and searches ignore
+ * some.
  */
 import { Type, type Static, type TSchema } from 'typebox'
 import { AttributeMap, optional } from './building-blocks.ts'
@@ -8,9 +9,11 @@ import { AttributeMap, optional } from './building-blocks.ts'
 const Name = Type.String({ minLength: 1 })
 const properties = optional(AttributeMap)
 
-/** A subject or a resource that is meant itself. */
+/** The subject or resource of an evaluation. */
 export const AccessEntity = Type.Object({ type: Name, id: Name, properties })
-/** The entities that are searched for: an `id` is ignored, and so are all properties except the tenant of a resource. */
+/**
+ * The entities to search for: an `id` is ignored, and so are all properties except the tenant of a resource.
+ */
 export const AccessEntityType = Type.Object({
   type: Name,
   properties: optional(
@@ -18,7 +21,7 @@ export const AccessEntityType = Type.Object({
     'Ignored, except `tenant` of a resource: each candidate has its stored attributes alone.',
   ),
 })
-/** A resource whose absent id asks about the type as a whole (native.md 0.15). */
+/** A resource; without an id, the type as a whole (native.md 0.15). */
 export const AccessEntityOrType = Type.Object({ type: Name, id: optional(Name), properties })
 export const AccessAction = Type.Object({ name: Name, properties })
 const Context = optional(AttributeMap)
@@ -37,7 +40,7 @@ export const EvaluationRequest = Type.Object(
 )
 export type EvaluationRequest = Static<typeof EvaluationRequest>
 
-/** As the final specification has it: an evaluation is about an instance (`AUTHZEN_STRICT`). */
+/** The form of the final specification, in which an evaluation is about an instance (`AUTHZEN_STRICT`). */
 export const StrictEvaluationRequest = Type.Object({
   ...EvaluationRequest.properties,
   resource: AccessEntity,
@@ -47,8 +50,8 @@ export const EVALUATION_SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permi
 export type EvaluationSemantic = (typeof EVALUATION_SEMANTICS)[number]
 
 /**
- * A batch. Items are looked at one by one, so that a bad one is answered at its place; the defaults when an item
- * inherits them.
+ * A batch. Items are validated one by one, so that an invalid item gets an error in its place. The defaults
+ * are validated when an item inherits them.
  */
 export const EvaluationsRequest = Type.Object({
   evaluations: optional(
@@ -74,10 +77,12 @@ export type Decision = Static<typeof Decision>
 
 export const EvaluationsResponse = Type.Union([Decision, Type.Object({ evaluations: Type.Array(Decision) })])
 
-/** Page sizes: a maximum is a maximum, so large ones are cut to the ceiling and not refused. */
+/** Page sizes are maximums, so larger values are reduced to the limit and not rejected. */
 const PageSize = Type.Integer({ minimum: 0 })
 
-/** Both dialects: `token` and `limit` of the final specification, `next_token` and `size` of earlier drafts. */
+/**
+ * Both dialects: `token` and `limit` of the final specification, `next_token` and `size` of earlier drafts.
+ */
 export const PageInSearch = Type.Object({
   token: optional(
     Type.String(),
@@ -91,7 +96,7 @@ export const PageInSearch = Type.Object({
 const Page = optional(PageInSearch)
 export type PageInSearch = Static<typeof Page>
 
-/** The first page: a token from elsewhere is refused, so the description must not let a client make one up. */
+/** The first page: invented tokens are rejected, so the example must not contain one. */
 const FIRST_PAGE = { limit: 10 }
 const CAROL = { type: 'user', id: 'carol' }
 const ROADMAP = { type: 'document', id: 'roadmap' }

@@ -1,4 +1,4 @@
-/** Actions of a resource, and the names that stand for several of them, on the wire (native.md B.4). */
+/** API schemas of actions of a resource type and of action groups (native.md B.4). */
 import { Type, type Static } from 'typebox'
 import {
   AttributeFilters,
@@ -37,7 +37,7 @@ const readFields = {
 
 export const Action = Type.Object({
   ...readFields,
-  /** `type:action`, as tenant roles name it. */
+  /** `type:action`, the form in which tenant roles name it. */
   permission_name: Type.String(),
 })
 export type Action = Static<typeof Action>

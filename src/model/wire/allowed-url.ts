@@ -1,4 +1,6 @@
-/** Decisions about requests by their URLs on the wire (conditions.md 10.3). Members not named here are ignored. */
+/**
+ * API schemas of checks of requests by their URLs (conditions.md 10.3). Members not listed here are ignored.
+ */
 import { type Static, Type } from 'typebox'
 import { ASKED_URL_LENGTH_MAX } from '#model/limits.ts'
 import { AttributeMap, optional, UNDESCRIBED } from './building-blocks.ts'
@@ -52,6 +54,6 @@ export const AllowedUrlResult = Type.Object({
       ),
     ]),
   ),
-  /** With `DEBUG_DECISIONS`: the question that the request stands for. */
+  /** With `DEBUG_DECISIONS`: the check to which the request was mapped. */
   query: Type.Optional(QuestionTold),
 })

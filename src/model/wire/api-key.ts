@@ -1,5 +1,5 @@
 /**
- * API keys on the wire: what the caller's own key is for (native.md B.2), and their management (native.md
+ * API schemas of API keys: the scope of the caller's own key (native.md B.2), and their management (native.md
  * B.13, D-35).
  */
 import { type Static, Type } from 'typebox'
@@ -31,7 +31,7 @@ export const ApiKeyObjectType = Type.Union(
 )
 export type ApiKeyObjectType = Static<typeof ApiKeyObjectType>
 
-/** Kept for the callers, without effect here. */
+/** Stored for clients, without effect. */
 export const ApiKeyOwnerType = Type.Union([
   Type.Literal('pdp_config'),
   Type.Literal('member'),
@@ -39,16 +39,19 @@ export const ApiKeyOwnerType = Type.Union([
 ])
 export type ApiKeyOwnerType = Static<typeof ApiKeyOwnerType>
 
-/** There are no lesser keys: a key that was asked to be one is refused rather than given more. */
+/**
+ * Other access levels do not exist: a request for a lower one is rejected, because the key would have more
+ * permissions.
+ */
 const AccessLevel = Type.Literal('admin')
 
 export const ApiKeyCreate = Type.Object({
-  /** Only ever the caller's own. */
+  /** The caller's own organization; other values are rejected. */
   organization_id: optional(Reference),
-  /** By key or id, as the environment. */
+  /** By key or id, like the environment. */
   project_id: optional(Reference),
   environment_id: optional(Reference),
-  /** Absent: the narrowest of what is named. */
+  /** Absent: the narrowest type that fits the given ids. */
   object_type: optional(ApiKeyObjectType),
   access_level: optional(AccessLevel),
   owner_type: optional(ApiKeyOwnerType),
@@ -56,13 +59,13 @@ export const ApiKeyCreate = Type.Object({
 })
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>
 
-/** How long the secret that is replaced stays good; absent: `KEY_OVERLAP_SECONDS`. */
+/** How long the replaced secret stays valid; absent: `KEY_OVERLAP_SECONDS`. */
 export const ApiKeyRotation = Type.Object({
   overlap_seconds: optional(Type.Integer({ minimum: 0, maximum: KEY_OVERLAP_SECONDS_MAX })),
 })
 export type ApiKeyRotation = Static<typeof ApiKeyRotation>
 
-/** The key with which a key was made. */
+/** The key with which a key was created. */
 export const ApiKeyMaker = Type.Object({
   api_key_id: { ...nullable(Uuid), description: 'Null: the key in `ADMIN_API_KEY`.' },
   name: { ...nullable(Name), description: 'What that key was called then.' },
@@ -75,15 +78,18 @@ export const ApiKey = Type.Object({
   access_level: AccessLevel,
   owner_type: ApiKeyOwnerType,
   name: nullable(Name),
-  /** Given when the key is made or rotated, and when an environment's key is fetched; null otherwise. */
+  /** Present when the key is created or rotated, and when an environment's key is read; null otherwise. */
   secret: nullable(Type.String()),
   former_secret_valid_until: Type.Optional(
     moment('When the secret from before the last rotation stops being valid. Absent: it is not valid.'),
   ),
   created_at: Timestamp,
-  /** Absent: the service created the key at a start, or with a release that did not record this. */
+  /** Absent if the service created the key at startup, or a release that did not record this. */
   created_by: Type.Optional(ApiKeyMaker),
-  /** To ten minutes: when those began, or when the key was made. Null: not since it was made, or not since that is noted. */
+  /**
+   * Precise to ten minutes: the start of that interval, or the creation time of the key. Null if no use has
+   * been recorded.
+   */
   last_used_at: nullable(Timestamp),
 })
 export type ApiKey = Static<typeof ApiKey>

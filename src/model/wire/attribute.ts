@@ -1,6 +1,6 @@
 /**
- * Attributes a resource declares, and those of users and tenants, on the wire (native.md B.4). A declaration
- * changes no decision: it shows mistakes where a condition is written.
+ * API schemas of attributes that a resource type declares, and of those of users and tenants (native.md B.4).
+ * Declarations do not change decisions. They help to find errors when a condition is written.
  */
 import { Type, type Static } from 'typebox'
 import {

@@ -1,4 +1,4 @@
-/** The audit log on the wire: every management call that changed something. */
+/** API schemas of the audit log, which records every management call that changed something. */
 import { type Static, Type } from 'typebox'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {
@@ -12,7 +12,7 @@ import {
   Uuid,
 } from './building-blocks.ts'
 
-/** Kinds of the things that an entry names. A group is a `resource_instance`. */
+/** Kinds of the entities that an entry names. A group is a `resource_instance`. */
 const AuditedKind = Type.Union([
   Type.Literal('user'),
   Type.Literal('tenant'),
@@ -69,7 +69,7 @@ export type AuditEntry = Static<typeof AuditEntry>
 
 export const AuditEntryEnvelope = envelope(AuditEntry)
 
-/** What an entry may be about. */
+/** Kinds of entities by which entries can be filtered. */
 const AUDIT_SUBJECT_KINDS = [
   'user',
   'group',

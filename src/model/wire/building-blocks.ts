@@ -1,4 +1,4 @@
-/** Building blocks of the wire schemas: keys, nullable fields, scope, paging (native.md B.1, D-25). */
+/** Building blocks of the API schemas: keys, nullable fields, scope, paging (native.md B.1, D-25). */
 import { type Static, Type, type TSchema } from 'typebox'
 import {
   ASSIGNMENT_PAGE_SIZE_MAX,
@@ -14,30 +14,31 @@ const SHORT_KEY = `[A-Za-z0-9\\-_]{1,${SHORT_KEY_LENGTH_MAX}}`
 
 const SHORT_KEY_ONLY = new RegExp(`^${SHORT_KEY}$`)
 
-/** Keys of resources, roles, actions, relations, attributes, tenants and groups. */
+/** Keys of resource types, roles, actions, relations, attributes, tenants and groups. */
 export const ShortKey = Type.String({
   pattern: `^${SHORT_KEY}$`,
   description: `A key: 1 to ${SHORT_KEY_LENGTH_MAX} letters, digits, hyphens and underscores.`,
 })
 
-/** Whether a text may be such a key. */
+/** Whether a text is a valid key of this form. */
 export function isShortKey(text: string): boolean {
   return SHORT_KEY_ONLY.test(text)
 }
 
-/** The same, behind an optional `type:`. */
+/** The same, after an optional `type:`. */
 export const QualifiedShortKey = Type.String({
   pattern: `^(${SHORT_KEY}:)?${SHORT_KEY}$`,
   description: 'A key, or `type:key`.',
 })
 
 /**
- * Of a text that code checks: the pattern that comes nearest to what it checks, for the description. As a pattern of the schema
- * it would be reported beside it. In classes and escapes that all dialects of regular expressions have.
+ * For texts that code validates: the pattern that is closest to the validation, for the API description. A
+ * pattern of the schema itself would cause an additional validation error. It uses only classes and escapes
+ * that all dialects of regular expressions have.
  */
 const DESCRIBED_PATTERN = 'x-described-pattern'
 
-/** The schema as it is described: that pattern is then one of its own. */
+/** The schema for the API description, with that pattern as an ordinary pattern. */
 export function withDescribedPattern(
   schema: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
@@ -50,7 +51,9 @@ const LONG_KEY_WITHOUT_COLON = LONG_KEY.replace('[^', '[^:')
 
 const encoder = new TextEncoder()
 
-/** Whether a text may be the key of a user or an instance: 1 to 512 bytes of UTF-8 without control characters. */
+/**
+ * Whether a text is a valid key of a user or an instance: 1 to 512 bytes of UTF-8 without control characters.
+ */
 export function isLongKey(text: string): boolean {
   if (text.length > LONG_KEY_BYTES_MAX || !text.isWellFormed()) return false
   for (let index = 0; index < text.length; index += 1) {
@@ -71,7 +74,7 @@ export const LongKey = Type.Refine(
   () => `must be 1 to ${LONG_KEY_BYTES_MAX} bytes of UTF-8 without control characters`,
 )
 
-/** A reference to something by key or id; whether it exists is looked up. */
+/** A reference to an entity by key or id. Its existence is checked later. */
 export const Reference = Type.String({
   minLength: 1,
   maxLength: 2 * LONG_KEY_BYTES_MAX,
@@ -79,14 +82,14 @@ export const Reference = Type.String({
     'A key or an id, with or without its hyphens; instances and groups as `type:key` or by id. Looked up by key first.',
 })
 
-/** Whether a text can name an instance: `type:key` with a key that an instance may have, or what may be an id. */
+/** Whether a text can name an instance: `type:key` with a valid instance key, or a possible id. */
 function isInstanceReference(text: string): boolean {
   const colon = text.indexOf(':')
   if (colon < 0) return isLongKey(text)
   return isShortKey(text.slice(0, colon)) && colon < text.length - 1 && isLongKey(text.slice(colon + 1))
 }
 
-/** A reference to an instance; whether it exists is looked up. */
+/** A reference to an instance. Its existence is checked later. */
 export const InstanceReference = Type.Refine(
   Type.String({
     minLength: 1,
@@ -102,10 +105,10 @@ export const InstanceReference = Type.Refine(
 export const Name = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'A name for people.' })
 export const Text = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Free text.' })
 export const Uuid = Type.String({ format: 'uuid', description: 'An id, given by the service.' })
-/** What a moment is, in words. */
+/** Description of the format of a time. */
 export const MOMENT_FORM = 'a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z'
 
-/** A moment of RFC 3339, but for leap seconds, which JavaScript does not know. */
+/** A time of RFC 3339, except leap seconds, which JavaScript does not support. */
 export function moment(description: string) {
   return Type.Refine(
     Type.String({ format: 'date-time', description }),
@@ -116,10 +119,10 @@ export function moment(description: string) {
 
 export const Timestamp = moment('A moment, in UTC.')
 
-/** The last moment that has a year of four digits. */
+/** The last time whose year has four digits. */
 const MOMENT_MAX = Date.UTC(10_000, 0) - 1
 
-/** When something that is granted ends. One that is past is refused where it is granted, and not where it is told of. */
+/** The expiration time of a grant. Past times are rejected when a grant is created, but not in imports. */
 export function endMoment(description: string) {
   return Type.Refine(
     Type.String({ format: 'date-time', description }),
@@ -131,7 +134,7 @@ export function endMoment(description: string) {
   )
 }
 
-/** Of what is granted. */
+/** Field of requests that create a grant. */
 export const endField = {
   expires_at: optional(
     endMoment(
@@ -141,7 +144,10 @@ export const endField = {
   ),
 }
 
-/** Of what an answer shows. Absent rather than null: the published records are closed, and their clients refuse a further member. */
+/**
+ * Field of responses. Absent instead of null, because the published models are closed, and their clients
+ * reject unknown members.
+ */
 export const shownEnd = {
   expires_at: Type.Optional(moment('When it expires. Absent: it does not expire.')),
 }
@@ -153,27 +159,30 @@ export const endFilter = {
   ),
 }
 
-/** Not a record: that would look at each name, and a caller may send a million of them. */
+/** Not a record schema: that would validate each name, and a client can send a million of them. */
 export const AttributeMap = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
   description: 'Attributes of your own: any JSON object.',
 })
 
-/** Of a schema that refuses null where a caller may well send it: what to send instead. An extension of OpenAPI. */
+/**
+ * OpenAPI extension for schemas that reject null although clients may send it: describes what to send
+ * instead.
+ */
 export const NULL_HINT = 'x-null-hint'
 
-/** What stands there, or null. */
+/** The schema or null. */
 export function nullable<Schema extends TSchema>(schema: Schema, description?: string) {
   return Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
 }
 
-/** A field that may be left out or null on input. `description`: in place of the schema's own. */
+/** A field that requests can omit or set to null. `description` replaces that of the schema. */
 export function optional<Schema extends TSchema>(schema: Schema, description?: string) {
   return Type.Optional(nullable(schema, description))
 }
 
-/** The ids that say where a thing lives; in every management answer. */
+/** The ids of the scope of an entity; in every management response. */
 export const scopeFields = {
   organization_id: Uuid,
   project_id: Uuid,
@@ -182,7 +191,7 @@ export const scopeFields = {
 
 export const timeFields = { created_at: Timestamp, updated_at: Timestamp }
 
-/** The path parts of every environment-level management route. */
+/** The path parameters of every management route of an environment. */
 export const environmentPath = { proj_id: Reference, env_id: Reference }
 
 export function pageSize(maximum: number) {
@@ -200,13 +209,18 @@ export const SearchText = Type.String({
   description: 'Part of a text, in any case; `*` stands for anything.',
 })
 
-/** Of a property that is accepted for the sake of older clients, and described under another spelling. An extension of OpenAPI. */
+/**
+ * OpenAPI extension for a property that is accepted for older clients and documented under another spelling.
+ */
 export const UNDESCRIBED = 'x-undescribed'
 
-/** Of a schema that stands for all parameters of a query whose names begin so. */
+/** OpenAPI extension for a schema of all query parameters with this name prefix. */
 export const NAME_PREFIX = 'x-name-prefix'
 
-/** Filters of lists: `attr_plan=gold` lets through what has the attribute `plan` with that value. By name without the prefix. */
+/**
+ * Filters of lists: `attr_plan=gold` selects items whose attribute `plan` has that value. Names are without
+ * the prefix.
+ */
 export const AttributeFilters = Type.Unsafe<Readonly<Record<string, string>>>({
   type: 'object',
   additionalProperties: { type: 'string' },
@@ -228,18 +242,18 @@ export const pagingQuery = {
   per_page: pageSize(PAGE_SIZE_MAX),
 }
 
-/** What a bulk deletion names, by key or id. */
+/** The entities of a bulk deletion, by key or id. */
 export const BulkIdents = Type.Object({ idents: Type.Array(Reference, { maxItems: BULK_ELEMENTS_MAX }) })
 export type BulkIdents = Static<typeof BulkIdents>
 
-/** What most bulk calls answer. */
+/** Response of most bulk calls. */
 export const Empty = Type.Object({})
 export type Empty = Static<typeof Empty>
 
 export interface Paging {
   readonly page?: number
   readonly per_page?: number
-  /** Rows to skip, in place of a page number: for one page over several environments. Not on the wire. */
+  /** Rows to skip, instead of a page number: for one page over several environments. Not part of the API. */
   readonly offset?: number
 }
 

@@ -1,4 +1,4 @@
-/** The stream of changes on the wire: what each event of an environment says, and what may be asked for. */
+/** API schemas of the change stream: its events and its parameters. */
 import { type Static, type TSchema, Type } from 'typebox'
 import { environmentPath, moment, nullable, ShortKey, Uuid } from './building-blocks.ts'
 import { ConditionSet } from './condition-set.ts'
@@ -15,7 +15,7 @@ import { User } from './user.ts'
 
 export const EVENTS_TYPE = 'text/event-stream'
 
-/** What there is in an environment, in the words of the management interface. */
+/** Kinds of entities of an environment, with the names of the management API. */
 export const CHANGE_NOUNS = [
   'user',
   'tenant',
@@ -38,12 +38,12 @@ export type ChangeKind = `${ChangeNoun}.${ChangeVerb}`
 
 const CHANGE_KINDS = CHANGE_NOUNS.flatMap(noun => CHANGE_VERBS.map(verb => `${noun}.${verb}` as const))
 
-/** Values that one parameter may have. */
+/** Maximum number of values of one parameter. */
 const FILTER_VALUES_MAX = 100
 
 const RevisionText = Type.String({ description: 'A state of the environment: `<epoch>.<sequence>`.' })
 
-/** Without what others are part of it, which are told of by themselves. */
+/** Without parts that have separate events. */
 export const ToldUser = Type.Omit(User, ['associated_tenants', 'roles'])
 export const ToldInstance = Type.Omit(ResourceInstance, ['relationships'])
 export const ToldTuple = Type.Omit(RelationshipTuple, [
@@ -60,7 +60,7 @@ export const ToldRole = Type.Object({
 })
 export const ToldConditionSet = Type.Omit(ConditionSet, ['resource'])
 
-/** What identifies what is gone. */
+/** Identifying members of deleted entities. */
 export const DELETED_ITEMS = {
   user: Type.Pick(User, ['id', 'key']),
   tenant: Type.Pick(Tenant, ['id', 'key']),
@@ -76,7 +76,7 @@ export const DELETED_ITEMS = {
 } as const
 export type DeletedItem<Noun extends ChangeNoun> = Static<(typeof DELETED_ITEMS)[Noun]>
 
-/** What is there, as a read of management shows it. */
+/** Existing entities, in the form of a management read. */
 const WHOLE_ITEMS = [
   ToldUser,
   Tenant,
@@ -91,7 +91,7 @@ const WHOLE_ITEMS = [
   ProxyConfig,
 ]
 
-/** One of those that say the same. */
+/** Removes duplicate schemas. */
 function unlike<Schema extends TSchema>(schemas: readonly Schema[]): Schema[] {
   return [...new Map(schemas.map(schema => [JSON.stringify(schema), schema])).values()]
 }
@@ -104,7 +104,7 @@ export const ChangeCause = Type.Enum(['request', 'expired', 'service'], {
 export type ChangeCause = Static<typeof ChangeCause>
 
 const Count = Type.Optional(Type.Integer({ minimum: 0 }))
-/** How many things went with what was removed. */
+/** Numbers of dependents that were deleted with an entity. */
 export const RemovedWith = Type.Object({
   resource_instances: Count,
   role_assignments: Count,
@@ -113,7 +113,7 @@ export const RemovedWith = Type.Object({
 })
 export type RemovedWith = Static<typeof RemovedWith>
 
-/** Who made a change, and when. */
+/** The author and time of a change. */
 export const ChangeOrigin = Type.Object({
   revision: RevisionText,
   time: nullable(moment('When it was made; null where the service did it and nothing says when.')),
@@ -136,7 +136,7 @@ export const ChangeEvent = Type.Object(
   { description: 'One change. The last of a commit has the `id:`.' },
 )
 
-/** What is to be listed anew. */
+/** A scope that clients must list again. */
 export const AccessScope = Type.Object(
   {
     user: Type.Optional(

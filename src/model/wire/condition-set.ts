@@ -1,4 +1,4 @@
-/** Condition sets on the wire (conditions.md 1.2 and 2). */
+/** API schemas of condition sets (conditions.md 1.2 and 2). */
 import { type Static, Type } from 'typebox'
 import { CONDITION_SET_KEY_LENGTH_MAX, CONDITION_SET_NAME_LENGTH_MAX } from '#model/limits.ts'
 import {
@@ -37,7 +37,7 @@ const ConditionSetName = Type.String({
   description: 'A name for people.',
 })
 
-/** What it means is read where it is written: `conditions/read-condition.ts`. */
+/** `conditions/read-condition.ts` checks the content when a set is written. */
 export const Conditions = Type.Unsafe<Record<string, unknown>>({
   ...AttributeMap,
   description: 'A condition in the language of conditions; `{}` always holds.',
@@ -57,7 +57,7 @@ export const ConditionSetCreate = Type.Object({
   description: optional(Text),
   /** Absent: `{}`. */
   conditions: Type.Optional(Conditions),
-  /** A set whose conditions must hold, too. */
+  /** A set whose conditions must also be true. */
   parent_id: optional(Reference),
 })
 export type ConditionSetCreate = Static<typeof ConditionSetCreate>
@@ -81,7 +81,7 @@ export const ConditionSet = Type.Object({
   description: nullable(Text),
   conditions: AttributeMap,
   parent_id: nullable(Uuid),
-  /** Of a resource set that is limited to a resource. */
+  /** Present if a resource set is limited to a resource type. */
   resource_id: Type.Optional(Uuid),
   resource: Type.Optional(Resource),
 })
@@ -100,7 +100,7 @@ export const ConditionSetsQuery = Type.Object({
 })
 export type ConditionSetsQuery = Static<typeof ConditionSetsQuery>
 
-/** `type` tells apart the two computed sets that a role and a resource of one key have. */
+/** `type` distinguishes the two computed sets of a role and a resource type with the same key. */
 export const ConditionSetQuery = Type.Object({ type: Type.Optional(ConditionSetType) })
 export type ConditionSetQuery = Static<typeof ConditionSetQuery>
 

@@ -1,9 +1,9 @@
-/** The explanation of a decision on the wire: the `debug` of `/allowed` (native.md A.2, D-20). */
+/** API schema of the explanation of a decision: the `debug` of `/allowed` (native.md A.2, D-20). */
 import { Type } from 'typebox'
 import { AttributeMap, nullable } from './building-blocks.ts'
 import { DerivationStep, ExplainedEnd, InstanceName, NearMiss } from './near-miss.ts'
 
-/** How a role came about: held in the tenant, held on an instance, or derived from the step before. */
+/** Source of a role: held in the tenant, held on an instance, or derived from the previous step. */
 export const DecisionStep = Type.Union([
   Type.Object({
     kind: Type.Literal('tenant-role'),

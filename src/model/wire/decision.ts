@@ -1,11 +1,11 @@
-/** The native decision interface on the wire (native.md A.2, A.3). Members not named here are ignored. */
+/** API schemas of the native decision interface (native.md A.2, A.3). Members not listed here are ignored. */
 import { type Static, Type } from 'typebox'
 import { AttributeMap, optional, UNDESCRIBED } from './building-blocks.ts'
 import { DecisionDebug } from './decision-debug.ts'
 import { ExplainedRule } from './explained-rule.ts'
 import { NativeError } from './problem.ts'
 
-/** Empty is refused: nobody and nothing has an empty key (native.md D-42). */
+/** Empty keys are rejected, because no entity has one (native.md D-42). */
 const Key = Type.String({ minLength: 1 })
 
 /** Another spelling of a member, which older clients send. */
@@ -59,7 +59,7 @@ export const QuestionTold = Type.Object(
 export const AllowedResult = Type.Object(
   {
     ...resultFields,
-    /** With `DEBUG_DECISIONS`, as `query`. */
+    /** With `DEBUG_DECISIONS`, like `query`. */
     debug: Type.Optional(DecisionDebug),
     query: Type.Optional(QuestionTold),
   },
@@ -67,7 +67,7 @@ export const AllowedResult = Type.Object(
 )
 export type AllowedResult = Static<typeof AllowedResult>
 
-/** What comes with 403 where that is the status of a deny, too. */
+/** Body of a 403 response if that is also the status of a deny. */
 export const DeniedOrRefused = Type.Union([AllowedResult, NativeError])
 
 export const ExplainQuery = Type.Object({
@@ -91,7 +91,7 @@ export const ExplainedResult = Type.Object({
 })
 export type ExplainedResult = Static<typeof ExplainedResult>
 
-/** The same question and its answer in the envelopes of an Open Policy Agent (native.md A.7). */
+/** The same request and response in the envelopes of Open Policy Agent (native.md A.7). */
 export const OpaQuery = Type.Object({ input: AllowedQuery })
 export const OpaResult = Type.Object({ result: Type.Object({ allow: Type.Boolean() }) })
 

@@ -1,11 +1,12 @@
 /**
- * What is in an environment, as lines of JSON: what an export answers and an import takes. One thing a line, in an order in
- * which everything is named after it was told; keys in place of ids, so that a line means the same in any environment.
+ * The content of an environment as lines of JSON, as exports return it and imports accept it. Each line is
+ * one entity or fact. Lines refer only to earlier lines. They use keys instead of ids, so that they are
+ * independent of the environment.
  *
- *     environment, user_attributes?, tenant_attributes?, (resource, resource_part…)…, role…, condition_set…, rule…, proxy_config…,
- *     tenant…, (user | instance)…, (assignment | tuple)…, end
+ *     environment, user_attributes?, tenant_attributes?, (resource, resource_part…)…, role…, condition_set…,
+ *     rule…, proxy_config…, tenant…, (user | instance)…, (assignment | tuple)…, end
  *
- * The last line says how many came before it, so that what was cut off is known as such.
+ * The last line contains the number of preceding lines, so that a truncated file is detected.
  */
 import { type Static, Type } from 'typebox'
 import { DERIVATIONS_MAX, MAPPING_RULES_PER_CONFIG_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
@@ -27,16 +28,18 @@ import { AuthMechanism, MappingRuleStored } from './proxy-config.ts'
 import { AttributeBlock, ResourceReplace } from './resource.ts'
 import { DerivationBlock, DerivationCreate, RoleBlock } from './role.ts'
 
-/** Raised when lines of an older form can no longer be read as they are. */
+/** Incremented when lines of an older format can no longer be read unchanged. */
 export const CONTENT_FORMAT = 1
 export const CONTENT_TYPE = 'application/x-ndjson'
 
 const times = { created_at: Type.Optional(Timestamp), updated_at: Type.Optional(Timestamp) }
-/** One that is past by now may stand there, too. */
+/** The expiration time may be in the past. */
 const toldEnd = { expires_at: optional(endMoment('When it ends; absent or null: it lasts.')) }
 const attributeBlocks = Type.Record(ShortKey, AttributeBlock, { additionalProperties: false })
 
-/** What the groups API made a relation for; such a relation goes with its last tuple. */
+/**
+ * The purpose for which the groups API created a relation; such a relation is removed with its last tuple.
+ */
 export const GroupRelationUse = Type.Union([
   Type.Object({ use: Type.Literal('grant'), role: ShortKey }),
   Type.Object({ use: Type.Literal('nesting') }),
@@ -57,7 +60,7 @@ export const ContentAttributesOfTenants = Type.Object({
   attributes: attributeBlocks,
 })
 
-/** The built-in type whose attributes a line of this kind tells. */
+/** The built-in type whose attributes a line of this kind contains. */
 export const CARRIER_OF = {
   user_attributes: USER_TYPE_KEY,
   tenant_attributes: TENANT_TYPE_KEY,
@@ -65,7 +68,10 @@ export const CARRIER_OF = {
 export type CarrierKind = keyof typeof CARRIER_OF
 export const CARRIER_KINDS = Object.keys(CARRIER_OF) as CarrierKind[]
 
-/** A role with as many derivations as an environment may have: one body can bring fewer, but a role can get them one by one. */
+/**
+ * A role with as many derivations as an environment can have. One request body is limited to fewer, but they
+ * can be added one by one.
+ */
 const ContentRoleBlock = Type.Object({
   ...RoleBlock.properties,
   granted_to: optional(
@@ -78,7 +84,7 @@ const ContentRoleBlock = Type.Object({
   ),
 })
 
-/** Maps of a resource that may be continued in further lines. */
+/** Maps of a resource type that can continue in further lines. */
 const resourceParts = {
   actions: ResourceReplace.properties.actions,
   attributes: ResourceReplace.properties.attributes,
@@ -89,7 +95,7 @@ const resourceParts = {
     }),
   ),
   relations: ResourceReplace.properties.relations,
-  /** What `relations` does not say of a relation. */
+  /** Properties of a relation that `relations` does not contain. */
   relation_details: Type.Optional(
     Type.Record(
       ShortKey,
@@ -120,7 +126,7 @@ export const ContentResource = Type.Object({
 })
 export type ContentResource = Static<typeof ContentResource>
 
-/** More parts of the resource of the line before: those of a large one do not fit into a line. */
+/** Further parts of the resource type of the previous line, if they do not fit into one line. */
 export const ContentResourcePart = Type.Object({
   kind: Type.Literal('resource_part'),
   resource: ShortKey,
@@ -142,16 +148,16 @@ export const ContentConditionSet = Type.Object({
   type: ConditionSetType,
   description: optional(Text),
   conditions: Conditions,
-  /** Of a resource set that is limited to one. */
+  /** The resource type to which a resource set is limited. */
   resource: optional(ShortKey),
-  /** The set above, of which a line before this one told. */
+  /** The parent set, which an earlier line defines. */
   parent: optional(ConditionSetKey),
 })
 export type ContentConditionSet = Static<typeof ContentConditionSet>
 
 export const ContentRule = Type.Object({
   kind: Type.Literal('rule'),
-  /** The key of a set, or `__autogen_` and that of a role or a resource. */
+  /** The key of a set, or `__autogen_` followed by the key of a role or a resource type. */
   user_set: Type.String(),
   /** `resource:action`. */
   permission: Type.String(),
@@ -159,13 +165,13 @@ export const ContentRule = Type.Object({
 })
 export type ContentRule = Static<typeof ContentRule>
 
-/** Without its secret, which is told to nobody. */
+/** Without its secret, which is never returned. */
 export const ContentProxyConfig = Type.Object({
   kind: Type.Literal('proxy_config'),
   key: ShortKey,
   name: Name,
   auth_mechanism: Type.Optional(AuthMechanism),
-  /** Their resources and actions by key; they may be gone. */
+  /** With resource types and actions by key; these may not exist. */
   mapping_rules: Type.Optional(Type.Array(MappingRuleStored, { maxItems: MAPPING_RULES_PER_CONFIG_MAX })),
   ...times,
 })
@@ -198,7 +204,7 @@ export const ContentInstance = Type.Object({
   key: LongKey,
   tenant: ShortKey,
   attributes: Type.Optional(AttributeMap),
-  /** Whether it was made through the groups API. */
+  /** Whether it was created through the groups API. */
   is_group: Type.Optional(Type.Boolean()),
   ...times,
 })
@@ -209,7 +215,7 @@ export const ContentAssignment = Type.Object({
   user: LongKey,
   role: ShortKey,
   tenant: Type.Optional(ShortKey),
-  /** `type:key`; absent for a role in the whole tenant, which then has to be there. */
+  /** `type:key`; absent for a role in the whole tenant, which is then required. */
   resource_instance: Type.Optional(Type.String()),
   created_at: Type.Optional(Timestamp),
   ...toldEnd,
@@ -263,7 +269,7 @@ export const ImportQuery = Type.Object({
 })
 export type ImportQuery = Static<typeof ImportQuery>
 
-/** How many things of each kind came. */
+/** Number of imported entities of each kind. */
 export const ImportResult = Type.Object({
   environment_id: Reference,
   counts: Type.Record(Type.String(), Type.Integer({ minimum: 0 })),

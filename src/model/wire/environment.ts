@@ -1,4 +1,4 @@
-/** Environments on the wire: what they are, how much is in them, and how one is copied (native.md B.13). */
+/** API schemas of environments, their statistics and their copies (native.md B.13). */
 import { type Static, Type } from 'typebox'
 import { COPY_PATTERNS_MAX } from '#model/limits.ts'
 import {
@@ -17,7 +17,7 @@ import {
   Uuid,
 } from './building-blocks.ts'
 
-/** What an environment says of itself besides its key and name; kept for the callers, without effect here. */
+/** Further fields of an environment; stored for clients, without effect. */
 const describingFields = {
   description: optional(Text),
   custom_branch_name: optional(Text),
@@ -31,7 +31,7 @@ export type EnvironmentCreate = Static<typeof EnvironmentCreate>
 export const EnvironmentUpdate = Type.Object({ name: Type.Optional(Name), ...describingFields })
 export type EnvironmentUpdate = Static<typeof EnvironmentUpdate>
 
-/** Why an environment cannot be decided on by the node that answers, and since when. */
+/** Reason why the responding node makes no decisions for an environment, and since when. */
 export const EnvironmentClosure = Type.Object({ reason: Type.String(), since: Timestamp })
 
 const environmentFields = {
@@ -45,14 +45,17 @@ const environmentFields = {
   custom_branch_name: nullable(Text),
   jwks: nullable(AttributeMap),
   settings: nullable(AttributeMap),
-  /** There only while that is so. */
+  /** Present only while the environment is closed. */
   closed: Type.Optional(EnvironmentClosure),
 }
 
 export const Environment = Type.Object(environmentFields)
 export type Environment = Static<typeof Environment>
 
-/** As the two reads show it; the published records of the changes have no member for e-mail. */
+/**
+ * Response of the two read operations; the published models of the other operations have no member for
+ * e-mail.
+ */
 export const EnvironmentWithEmail = Type.Object({
   ...environmentFields,
   email_configuration: nullable(AttributeMap, 'Always null: the service sends no e-mail.'),
@@ -64,14 +67,17 @@ export const EnvironmentList = Type.Array(EnvironmentWithEmail)
 
 const Count = Type.Integer({ minimum: 0 })
 
-/** What is in an environment. The rest of the published model stands for things there are none of here. */
+/**
+ * Statistics of an environment. The remaining members of the published model have no counterpart in this
+ * service.
+ */
 export const EnvironmentStats = Type.Object({
   ...environmentFields,
   pdp_configs: Type.Array(Type.Unknown(), { maxItems: 0 }),
   stats: Type.Object({
     roles: Count,
     users: Count,
-    /** Permissions that roles hold. */
+    /** Permissions that roles have. */
     policies: Count,
     resources: Count,
     tenants: Count,
@@ -79,7 +85,7 @@ export const EnvironmentStats = Type.Object({
     /** Rules on condition sets. */
     set_rules: Count,
     proxy_configs: Count,
-    /** Always 0: nothing is written down of who was decided on. */
+    /** Always 0: the users in decisions are not recorded. */
     mau: Count,
     has_decision_logs: Type.Literal(false),
     members: Type.Array(Type.Unknown(), { maxItems: 0 }),
@@ -89,7 +95,7 @@ export type EnvironmentStats = Static<typeof EnvironmentStats>
 
 const KeyPatterns = Type.Array(Text, { maxItems: COPY_PATTERNS_MAX })
 
-/** Which objects by key, `*` standing for any run of characters; without `include` all of them. */
+/** Selects objects by key, with `*` for any run of characters; without `include`, all of them. */
 export const CopyFilter = Type.Object({ include: optional(KeyPatterns), exclude: optional(KeyPatterns) })
 export type CopyFilter = Static<typeof CopyFilter>
 
@@ -98,7 +104,7 @@ export const EnvironmentCopy = Type.Object({
     { existing: optional(Reference), new: optional(EnvironmentCreate) },
     { description: 'Either an existing environment, by key or id, or a new one.' },
   ),
-  /** What becomes of objects that an existing target has by the same key. */
+  /** How to handle objects that an existing target has under the same key. */
   conflict_strategy: Type.Optional(
     Type.Union([Type.Literal('fail'), Type.Literal('overwrite')], { default: 'fail' }),
   ),
@@ -113,7 +119,7 @@ export const EnvironmentCopy = Type.Object({
 })
 export type EnvironmentCopy = Static<typeof EnvironmentCopy>
 
-/** A copy that was submitted as a task. It is done when it is answered. */
+/** A copy that was requested as a task. It is complete when the response is sent. */
 export const CopyTask = Type.Object({
   task_id: Type.String({ description: 'The id of the environment that was copied into.' }),
   status: Type.Literal('success'),
@@ -121,7 +127,10 @@ export const CopyTask = Type.Object({
   error: Type.Null(),
 })
 
-/** `wait`: seconds for which a client would wait for the result. No result is ever missing. */
+/**
+ * `wait`: seconds for which a client would wait for the result. It has no effect, because the result is
+ * always available.
+ */
 export const CopyTaskQuery = Type.Object({
   wait: Type.Optional(
     Type.Number({ minimum: 0, description: 'Accepted, without effect: the copy is done.' }),

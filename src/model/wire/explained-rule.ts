@@ -1,11 +1,11 @@
-/** What conditions say of a question, on the wire: of rules in the answer of `/allowed/explain` (conditions.md 9). */
+/** API schemas of evaluated conditions and rules, in the response of `/allowed/explain` (conditions.md 9). */
 import { type Static, Type } from 'typebox'
 
 export const TruthValue = Type.Enum(['true', 'false', 'unknown'], {
   description: 'A set matches only where it is `true`.',
 })
 
-/** Of a test of an attribute. */
+/** Fields of a test of an attribute. */
 export const explainedTestFields = {
   path: Type.String({ description: 'The attribute, as the condition names it.' }),
   operator: Type.String(),
@@ -27,7 +27,7 @@ export const ExplainedTest = Type.Object(explainedTestFields, {
 })
 type ToldTest = Static<typeof ExplainedTest>
 
-/** A test as answers have it. */
+/** Converts a test to its form in responses. */
 export function toldTest({
   path,
   operator,

@@ -1,4 +1,6 @@
-/** Groups on the wire (native.md B.3). Keys in answers are bare; requests may also say `type:key`. */
+/**
+ * API schemas of groups (native.md B.3). Responses contain bare keys; requests can also contain `type:key`.
+ */
 import { Type, type Static } from 'typebox'
 import {
   endField,
@@ -31,7 +33,7 @@ const groupKeys = {
 }
 export type GroupKeys = Pick<GroupRecord, keyof typeof groupKeys>
 
-/** What a tree of groups shows of each without asking for more. */
+/** Fields with which a client can show a tree of groups without further requests. */
 const treeFields = {
   users_count: Type.Integer({ minimum: 0, description: 'Users who are members of the group itself.' }),
   has_children: Type.Boolean({ description: 'Whether other groups are directly in it.' }),
@@ -85,7 +87,7 @@ export type GroupRole = Static<typeof GroupRole>
 export const GroupUser = Type.Object({ id: Uuid, key: LongKey, ...shownEnd })
 export type GroupUser = Static<typeof GroupUser>
 
-/** A group in another one, or around it. */
+/** A child or a parent of a group. */
 export const GroupLink = Type.Object({ ...groupKeys, ...treeFields, ...shownEnd })
 export type GroupLink = Static<typeof GroupLink>
 
@@ -107,7 +109,7 @@ export const GroupsQuery = Type.Object({
       description: 'Only groups that are in no other group. Looks at each group up to the page.',
     }),
   ),
-  /** Only groups of which this user is a member itself, in the order in which it became one. */
+  /** Only groups of which this user is a direct member, in the order of joining. */
   user: Type.Optional(Reference),
 })
 export type GroupsQuery = Static<typeof GroupsQuery>

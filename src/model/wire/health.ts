@@ -1,4 +1,4 @@
-/** Whether the process lives, is ready or fresh, on the wire (native.md A.7). */
+/** API schema of the health routes: whether the process runs, is ready or is fresh (native.md A.7). */
 import { Type } from 'typebox'
 
 export const Health = Type.Object({

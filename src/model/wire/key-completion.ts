@@ -1,4 +1,4 @@
-/** Keys that begin with a text, on the wire. */
+/** API schemas of key completion: keys that begin with a text. */
 import { Type, type Static } from 'typebox'
 import {
   COMPLETION_RESOURCES_MAX,

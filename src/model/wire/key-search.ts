@@ -1,4 +1,7 @@
-/** Things that have a text as a part, searched in steps, on the wire. */
+/**
+ * API schemas of key search: entities with a text in their key, name or e-mail address, searched in several
+ * requests.
+ */
 import { Type, type Static } from 'typebox'
 import {
   COMPLETIONS_DEFAULT,

@@ -1,4 +1,7 @@
-/** What the Open Policy Agent plugin of Kong asks and reads (conditions.md 10.6). Members not named here are ignored. */
+/**
+ * Requests and responses of Kong's Open Policy Agent plugin (conditions.md 10.6). Members not listed here are
+ * ignored.
+ */
 import { Type, type Static } from 'typebox'
 import { optional } from './building-blocks.ts'
 

@@ -1,9 +1,9 @@
-/** Role assignments as a decision point lists them (conditions.md 10.7). */
+/** API schemas of role assignments as a decision point lists them (conditions.md 10.7). */
 import { Type } from 'typebox'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import { moment, pagingQuery } from './building-blocks.ts'
 
-/** An empty text names nothing. */
+/** An empty text matches nothing. */
 const Filter = Type.Optional(
   Type.String({
     maxLength: 2 * LONG_KEY_BYTES_MAX,
@@ -11,7 +11,7 @@ const Filter = Type.Optional(
   }),
 )
 
-/** Filters hold together. */
+/** An assignment must match all filters. */
 export const LocalRoleAssignmentsQuery = Type.Object({
   ...pagingQuery,
   page: Type.Optional(Type.Integer({ minimum: 1, default: 1, description: 'Number of the page, from 1.' })),

@@ -1,4 +1,7 @@
-/** What would have allowed, but for one thing, on the wire: in the answer of `/allowed/explain`. */
+/**
+ * API schemas of near misses in the response of `/allowed/explain`: checks that fail because of exactly one
+ * condition.
+ */
 import { type Static, Type } from 'typebox'
 import { moment } from './building-blocks.ts'
 
@@ -13,7 +16,7 @@ export const NamedDerivation = Type.Object({
 
 export const ExplainedEnd = Type.Optional(moment('When the grant of this step ends; absent: it lasts.'))
 
-/** The role of the derivation on `subject`, over the relation, gives `role` on `object`. */
+/** The role of the derivation on `subject` gives `role` on `object`, through the relation. */
 export const DerivationStep = Type.Object({
   kind: Type.Literal('derivation'),
   subject: InstanceName,

@@ -1,4 +1,4 @@
-/** The nodes of a deployment, and what one did in the last minutes, on the wire. */
+/** API schemas of the nodes of a deployment, and of a node's activity in the last minutes. */
 import { type Static, Type } from 'typebox'
 import { nullable, Timestamp, Uuid } from './building-blocks.ts'
 
@@ -41,7 +41,7 @@ export const NodeList = Type.Object({
 })
 export type NodeList = Static<typeof NodeList>
 
-/** The node that answers, as the list has it. */
+/** The node that responds, with the name from the list. */
 export const NodeName = Type.Object({ id: Uuid, name })
 
 const NOT_COUNTED = 'null: nothing is counted (`METRICS=off`)'

@@ -1,4 +1,6 @@
-/** The organization and its members on the wire. There is one organization, and nobody signs in to it. */
+/**
+ * API schemas of the organization and its members. There is one organization, and it has no member accounts.
+ */
 import { type Static, Type } from 'typebox'
 import {
   AttributeMap,
@@ -26,7 +28,7 @@ export type Organization = Static<typeof Organization>
 /** Always a bare array. */
 export const OrganizationList = Type.Array(Organization)
 
-/** Always a bare array, and empty: keys manage, people do not sign in. */
+/** Always an empty array: access is managed with API keys, without member accounts. */
 export const MemberList = Type.Array(Type.Unknown(), { maxItems: 0 })
 
 export const OrganizationPath = Type.Object({ org_id: Reference })

@@ -1,4 +1,4 @@
-/** Permission listings on the wire (native.md A.4, A.5). */
+/** API schemas of lists of permissions (native.md A.4, A.5). */
 import { Type, type Static } from 'typebox'
 import { AttributeMap, optional } from './building-blocks.ts'
 import { ResourceInQuery, UserInQuery } from './decision.ts'
@@ -17,7 +17,7 @@ export const UserPermissionsQuery = Type.Object({
 })
 export type UserPermissionsQuery = Static<typeof UserPermissionsQuery>
 
-/** Entries ascending by name, cut to a page. Both or neither. */
+/** Selects a page of the entries in ascending order by name. Both parameters must be given, or neither. */
 export const UserPermissionsPage = Type.Object({
   page: Type.Optional(
     Type.Integer({ minimum: 1, description: 'Number of the page, from 1; with `per_page` only.' }),
@@ -28,7 +28,7 @@ export type UserPermissionsPage = Static<typeof UserPermissionsPage>
 
 const Place = Type.Object({ key: Type.String(), attributes: AttributeMap })
 
-/** By `__tenant:<tenant>` or `<type>:<key>`. */
+/** Keys are `__tenant:<tenant>` or `<type>:<key>`. */
 export const UserPermissions = Type.Record(
   Type.String(),
   Type.Object({
@@ -46,7 +46,7 @@ export const UserPermissions = Type.Record(
   }),
 )
 
-/** The same in the envelopes of an Open Policy Agent. */
+/** The same in the envelopes of Open Policy Agent. */
 export const OpaPermissionsQuery = Type.Object({ input: UserPermissionsQuery })
 export const OpaPermissions = Type.Object({ result: UserPermissions })
 export const OpaPackage = Type.Object({ result: Type.Object({ permissions: UserPermissions }) })
@@ -62,9 +62,9 @@ export type AuthorizedUsersQuery = Static<typeof AuthorizedUsersQuery>
 export const AuthorizedUserGrant = Type.Object({
   user: Type.String(),
   tenant: Type.String(),
-  /** Where the role is held: `type:key`, or `__tenant:<tenant>`; of a rule the key of its resource set. */
+  /** Scope of the role: `type:key`, or `__tenant:<tenant>`; for a rule, the key of its resource set. */
   resource: Type.String(),
-  /** Of a rule the key of its user set. */
+  /** For a rule, the key of its user set. */
   role: Type.String(),
 })
 export type AuthorizedUserGrant = Static<typeof AuthorizedUserGrant>

@@ -1,8 +1,8 @@
-/** Errors on the wire, but for AuthZEN, whose errors are text (native.md A.1, B.1 and 0.19). */
+/** API schemas of errors, except for AuthZEN, whose errors are text (native.md A.1, B.1 and 0.19). */
 import { Type, type Static } from 'typebox'
 import { nullable } from './building-blocks.ts'
 
-/** What the management interface calls an error. */
+/** Error codes of the management API. */
 export const ManagementErrorCode = Type.Enum([
   'UNAUTHORIZED',
   'FORBIDDEN_ACCESS',
@@ -18,7 +18,7 @@ export const ManagementErrorCode = Type.Enum([
 ] as const)
 export type ManagementErrorCode = Static<typeof ManagementErrorCode>
 
-/** The error of decisions and of everything that belongs to no other family. */
+/** The error of decisions and of all routes that belong to no other family. */
 export const NativeError = Type.Object({
   code: Type.Integer({ description: 'The status again.' }),
   message: Type.String(),

@@ -1,4 +1,4 @@
-/** Projects on the wire (native.md B.13). */
+/** API schemas of projects (native.md B.13). */
 import { type Static, Type } from 'typebox'
 import { INITIAL_ENVIRONMENTS_MAX } from '#model/limits.ts'
 import {
@@ -16,7 +16,7 @@ import {
 } from './building-blocks.ts'
 import { EnvironmentCreate } from './environment.ts'
 
-/** What a project says of itself besides its key and name; kept for the callers, without effect here. */
+/** Further fields of a project; stored for clients, without effect. */
 const describingFields = {
   description: optional(Text),
   settings: optional(AttributeMap),

@@ -1,4 +1,4 @@
-/** Proxy configs and the mapping rules in them on the wire (conditions.md 10.3 and 10.4). */
+/** API schemas of proxy configs and their mapping rules (conditions.md 10.3 and 10.4). */
 import { type Static, type TSchema, Type } from 'typebox'
 import { jsonBytes } from '#model/json-text.ts'
 import {
@@ -29,7 +29,7 @@ const StoredMappingRuleUrl = mappingRuleUrl(url => {
   return read === FITS_NO_REQUEST ? null : read
 })
 
-/** `read` returns a text for a URL that is refused. */
+/** `read` returns an error message for a URL that is rejected. */
 function mappingRuleUrl(read: (url: string) => unknown) {
   return Type.Refine(
     Type.String({
@@ -54,7 +54,7 @@ export const MappingMethodName = Type.Enum([...MAPPING_METHODS], {
   description: 'The method of the requests that are meant.',
 })
 
-/** A header that a proxy would add; kept, without effect. */
+/** Headers that a proxy would add; stored without effect. */
 const Headers = Type.Unsafe<Record<string, string>>({
   type: 'object',
   additionalProperties: { type: 'string' },
@@ -68,7 +68,7 @@ const ruleFields = {
   resource: Reference,
   http_method: MappingMethodName,
   headers: optional(Headers),
-  /** Of the resource. Absent: the method in lower case. */
+  /** An action of the resource type. Absent: the method in lower case. */
   action: optional(Reference),
   priority: optional(
     Type.Integer({
@@ -94,8 +94,9 @@ const ruleFields = {
 }
 
 /**
- * What is kept as it was sent counts. The rest is short, and is shown and exported in another form: keys in place of ids, null in place
- * of nothing. So a rule that was taken once is taken again as it is shown.
+ * Only the members that are stored unchanged are measured. The others are short and have another form in
+ * responses and exports: keys instead of ids, null instead of absent. So a rule that was accepted once is
+ * accepted again in the form of responses.
  */
 const MappingRuleWrite = ofRuleSize(
   Type.Object({
@@ -126,7 +127,7 @@ function ofRuleSize<Rule extends TSchema>(schema: Rule) {
   )
 }
 
-/** As it is kept: the resource and the action by their keys. */
+/** A rule in stored form, with the resource type and the action by key. */
 export const MappingRuleRead = Type.Object({
   url: Type.String(),
   http_method: MappingMethodName,
@@ -144,7 +145,10 @@ export const AuthMechanism = Type.Enum(['Bearer', 'Basic', 'Headers'], {
 })
 export type AuthMechanism = Static<typeof AuthMechanism>
 
-/** Described without a type: generators of clients fail at a text or an object of any content. */
+/**
+ * Documented without a type, because client generators fail for a union of a text and an object of any
+ * content.
+ */
 export const ProxySecret = Type.Refine(
   Type.Unsafe<string | Readonly<Record<string, unknown>>>({
     description: `A text or an object, at most ${PROXY_SECRET_BYTES_MAX} bytes as JSON. It is sealed, and told to nobody.`,

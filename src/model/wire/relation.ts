@@ -1,4 +1,7 @@
-/** Relations on the wire; defined on the object type, naming the subject type (native.md B.4, C.1). */
+/**
+ * API schemas of relations, which are defined on the object type and name the subject type (native.md B.4,
+ * C.1).
+ */
 import { Type, type Static } from 'typebox'
 import {
   envelope,

@@ -1,4 +1,4 @@
-/** Relationship tuples on the wire (native.md B.10). */
+/** API schemas of relationship tuples (native.md B.10). */
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
@@ -37,7 +37,10 @@ export const RelationshipTupleDelete = Type.Object({
 })
 export type RelationshipTupleDelete = Static<typeof RelationshipTupleDelete>
 
-/** One side of a tuple. Assignments show their instances without the tenant, which they have themselves. */
+/**
+ * One side of a tuple. Role assignments show instances without the tenant, because they have a tenant member
+ * themselves.
+ */
 export const RelationshipTupleInstance = Type.Object({
   ...ResourceInstanceDetails.properties,
   tenant: Type.String({ description: 'The key of its tenant.' }),
@@ -64,7 +67,7 @@ export const RelationshipTuple = Type.Object({
 export type RelationshipTuple = Static<typeof RelationshipTuple>
 
 export const RelationshipTupleEnvelope = envelope(RelationshipTuple)
-/** An envelope only when the total is asked for (native.md B.1). */
+/** An envelope only if the client requests the total (native.md B.1). */
 export const RelationshipTupleList = Type.Union([Type.Array(RelationshipTuple), RelationshipTupleEnvelope])
 
 export const RelationshipTuplesPath = Type.Object(environmentPath)

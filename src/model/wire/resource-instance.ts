@@ -1,4 +1,4 @@
-/** Resource instances on the wire (native.md B.9). */
+/** API schemas of resource instances (native.md B.9). */
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
@@ -39,14 +39,17 @@ export const ResourceInstance = Type.Object({
   tenant: ShortKey,
   tenant_id: Uuid,
   attributes: AttributeMap,
-  /** Null unless details are asked for; then at most `INSTANCE_RELATIONSHIPS_MAX`, those it is the subject of first. */
+  /**
+   * Null unless details are requested. At most `INSTANCE_RELATIONSHIPS_MAX`, beginning with those of which it
+   * is the subject.
+   */
   relationships: nullable(
     Type.Array(Type.Object({ subject: Type.String(), relation: Type.String(), object: Type.String() })),
   ),
 })
 export type ResourceInstance = Static<typeof ResourceInstance>
 
-/** An instance inside the answer about something else. */
+/** An instance inside the response about another entity. */
 export const ResourceInstanceDetails = Type.Object({
   id: Uuid,
   key: Type.String(),
@@ -58,7 +61,7 @@ export const ResourceInstanceUpdate = Type.Object({ attributes: optional(Attribu
 export type ResourceInstanceUpdate = Static<typeof ResourceInstanceUpdate>
 
 export const ResourceInstanceEnvelope = envelope(ResourceInstance)
-/** An envelope only when the total is asked for (native.md B.1). */
+/** An envelope only if the client requests the total (native.md B.1). */
 export const ResourceInstanceList = Type.Union([Type.Array(ResourceInstance), ResourceInstanceEnvelope])
 
 export const ResourceInstancesPath = Type.Object(environmentPath)

@@ -1,6 +1,6 @@
 /**
- * Resources, i.e. resource types with their actions, attributes, roles and relations, on the wire (native.md
- * B.4).
+ * API schemas of resource types, with their actions, attributes, roles and relations (native.md B.4). The API
+ * calls them resources.
  */
 import { Type, type Static } from 'typebox'
 import { PARTS_PER_BODY_MAX } from '#model/limits.ts'
@@ -39,7 +39,7 @@ export const AttributeBlock = Type.Object({
 })
 export type AttributeBlock = Static<typeof AttributeBlock>
 
-/** A map keyed by the caller; a key that breaks the pattern is refused, not dropped. */
+/** A map keyed by the client; a key that does not match the pattern is rejected, not dropped. */
 const keyedOptions = { additionalProperties: false, maxProperties: PARTS_PER_BODY_MAX } as const
 const keyed = <Schema extends Parameters<typeof Type.Record>[1]>(schema: Schema) =>
   Type.Record(ShortKey, schema, keyedOptions)
@@ -53,7 +53,7 @@ const describingFields = {
   relations: optional(keyed(Reference)),
 }
 
-/** What a resource is replaced by; what is left out becomes empty. */
+/** Body of a replacement; omitted members become empty. */
 export const ResourceReplace = Type.Object({ name: Name, actions: keyed(ActionBlock), ...describingFields })
 export type ResourceReplace = Static<typeof ResourceReplace>
 
@@ -66,8 +66,8 @@ export const ResourceCreate = Type.Object({
 export type ResourceCreate = Static<typeof ResourceCreate>
 
 /**
- * Parts whose removal takes more with it than themselves. Many clients send null for what they do not mean to change, so only
- * an empty map removes all of them.
+ * Parts whose removal also deletes dependents. Many clients send null for members that they do not intend to
+ * change, so only an empty map removes all of them.
  */
 const emptiedByMap = <Schema extends Parameters<typeof Type.Record>[1]>(schema: Schema, what: string) =>
   Type.Optional(
@@ -77,7 +77,7 @@ const emptiedByMap = <Schema extends Parameters<typeof Type.Record>[1]>(schema: 
     }),
   )
 
-/** Actions go with their permissions, roles with their assignments, relations with their tuples. */
+/** Removing actions, roles or relations also deletes their permissions, assignments or tuples. */
 export const ResourceUpdate = Type.Object({
   name: Type.Optional(Name),
   ...describingFields,
@@ -130,7 +130,7 @@ export const ResourcePath = Type.Object({ ...environmentPath, resource_id: Refer
 export const ResourcesQuery = Type.Object({
   ...pagingQuery,
   search: Type.Optional(SearchText),
-  /** Of `type_attributes`: `attributes` of a resource are declarations. */
+  /** Filters by `type_attributes`, because `attributes` of a resource type are declarations. */
   attributes: Type.Optional(AttributeFilters),
   include_built_in: Type.Optional(
     Type.Boolean({ description: 'With the resources that come with every environment.' }),

@@ -1,4 +1,4 @@
-/** Role assignments on the wire (native.md B.8). */
+/** API schemas of role assignments (native.md B.8). */
 import { Type, type Static } from 'typebox'
 import { ASSIGNMENT_PAGE_SIZE_MAX, BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
@@ -43,7 +43,7 @@ export type UserRoleAssignment = Static<typeof UserRoleAssignment>
 export const RoleAssignmentCreate = Type.Object({ user: Reference, ...assignedFields, ...endField })
 export type RoleAssignmentCreate = Static<typeof RoleAssignmentCreate>
 
-/** What names an assignment, whenever it ends. */
+/** Identifying members of an assignment, without its expiration time. */
 export const UserRoleRemoval = Type.Object(assignedFields)
 export type UserRoleRemoval = Static<typeof UserRoleRemoval>
 
@@ -66,7 +66,7 @@ export const RoleAssignment = Type.Object({
 })
 export type RoleAssignment = Static<typeof RoleAssignment>
 
-/** With the things it ties together in place of their names. */
+/** With the referenced entities instead of their names. */
 export const DetailedRoleAssignment = Type.Object({
   id: Uuid,
   user: Type.Object({

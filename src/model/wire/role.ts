@@ -1,4 +1,4 @@
-/** Roles on the wire: resource roles and tenant roles (native.md B.4, B.5). */
+/** API schemas of resource roles and tenant roles (native.md B.4, B.5). */
 import { Type, type Static, type TSchema } from 'typebox'
 import { BULK_ELEMENTS_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
 import {
@@ -38,7 +38,7 @@ export type DerivationBlock = Static<typeof DerivationBlock>
 
 const DerivationWhen = Type.Object({ no_direct_roles_on_object: Type.Boolean() })
 
-/** The guard of a role's whole block. */
+/** The guard of a role's whole derivation block. */
 export const GrantConditions = DerivationWhen
 export type GrantConditions = Static<typeof GrantConditions>
 
@@ -51,7 +51,7 @@ export const DerivationRead = Type.Object({
 })
 export type DerivationRead = Static<typeof DerivationRead>
 
-/** Checked against the model, not the shape: an unknown action is 404. */
+/** Checked against the model and not by the schema: an unknown action results in 404. */
 const Permissions = Type.Array(Type.String(), {
   description: 'Of a tenant role as `resource:action`. Of a resource role the action alone will do, too.',
 })
@@ -64,7 +64,7 @@ const roleFields = {
   granted_to: optional(DerivationBlock),
 }
 
-/** A role inside the body that creates its resource. */
+/** A role inside the body that creates its resource type. */
 export const RoleBlock = Type.Object({ name: Name, ...roleFields })
 export type RoleBlock = Static<typeof RoleBlock>
 
@@ -74,7 +74,10 @@ export type RoleCreate = Static<typeof RoleCreate>
 export const RoleUpdate = Type.Object({ name: Type.Optional(Name), ...roleFields })
 export type RoleUpdate = Static<typeof RoleUpdate>
 
-/** With its derivations a role loses those that grants to groups have made: null, as many clients send it, removes none. */
+/**
+ * Removing the derivations of a role also removes those that grants to groups created. Many clients send null
+ * for unchanged members, so null is rejected.
+ */
 export const ResourceRoleUpdate = Type.Object({
   ...RoleUpdate.properties,
   granted_to: Type.Optional(
@@ -85,11 +88,14 @@ export const ResourceRoleUpdate = Type.Object({
 })
 export type ResourceRoleUpdate = Static<typeof ResourceRoleUpdate>
 
-/** What is added to a role, or taken away. */
+/** Permissions to add to or remove from a role. */
 export const PermissionList = Type.Object({ permissions: Permissions })
 export type PermissionList = Static<typeof PermissionList>
 
-/** Roles put at once; those with a `resource` are of that resource, the others are tenant roles. */
+/**
+ * Roles to create or replace together; those with a `resource` are roles of that type, the others are tenant
+ * roles.
+ */
 export const BulkRoles = Type.Object({
   operations: Type.Array(
     Type.Object({ key: ShortKey, name: Name, ...roleFields, resource: optional(Reference) }),
@@ -120,7 +126,7 @@ const roleReadFields = {
 const grantedTo = <Entry extends TSchema>(entry: Entry) =>
   Type.Object({ id: Uuid, when: DerivationWhen, users_with_role: Type.Array(entry) })
 
-/** A tenant role keeps the block it was given; it has no effect (native.md D-22, D-23). */
+/** The block of a tenant role is stored but has no effect (native.md D-22, D-23). */
 export const TenantRole = Type.Object({
   ...roleReadFields,
   granted_to: grantedTo(Type.Object({ ...derivationFields, when: DerivationWhen })),
@@ -135,14 +141,14 @@ export const ResourceRole = Type.Object({
 })
 export type ResourceRole = Static<typeof ResourceRole>
 
-/** Roles above one, or below one. */
+/** The ancestors or descendants of a role. */
 export const TenantRoleFamily = Type.Object({ roles: Type.Array(TenantRole) })
 export type TenantRoleFamily = Static<typeof TenantRoleFamily>
 
 export const ResourceRoleFamily = Type.Object({ roles: Type.Array(ResourceRole) })
 export type ResourceRoleFamily = Static<typeof ResourceRoleFamily>
 
-/** All of them unless a page is asked for. */
+/** All of them unless the client requests a page. */
 export const RoleFamilyQuery = Type.Object(pagingQuery)
 
 export const TenantRolesPath = Type.Object(environmentPath)

@@ -1,4 +1,4 @@
-/** Rules on condition sets on the wire (conditions.md 1.4 and 2). */
+/** API schemas of rules on condition sets (conditions.md 1.4 and 2). */
 import { type Static, Type } from 'typebox'
 import { BULK_ELEMENTS_MAX, LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {
@@ -20,7 +20,7 @@ export const SetRuleCreate = Type.Object({
     ...Reference,
     description: 'An action of a resource, as `resource:action` or by the id of the action.',
   }),
-  /** A resource set or a resource. */
+  /** A resource set or a resource type. */
   resource_set: Reference,
   is_role: optional(Type.Boolean({ description: '`user_set` names a role and nothing else.' })),
   is_resource: optional(Type.Boolean({ description: '`resource_set` names a resource and nothing else.' })),
@@ -62,7 +62,7 @@ export const SetRuleList = Type.Union([Type.Array(SetRule), envelope(SetRule)])
 
 export const SetRulesPath = Type.Object(environmentPath)
 
-/** Clients send filters that they do not mean as empty texts. */
+/** Clients send unused filters as empty strings. */
 function filter(description: string) {
   return Type.Optional(
     Type.String({ maxLength: 2 * LONG_KEY_BYTES_MAX, description: `${description} Empty: any.` }),

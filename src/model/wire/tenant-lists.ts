@@ -1,9 +1,9 @@
-/** Lists of tenants for one user on the wire (conditions.md 10.1 and 10.2). */
+/** API schemas of lists of tenants for one user (conditions.md 10.1 and 10.2). */
 import { Type, type Static } from 'typebox'
 import { AttributeMap, optional } from './building-blocks.ts'
 import { UserInQuery } from './decision.ts'
 
-/** A tenant as decisions know it. */
+/** A tenant in the response of a decision route. */
 export const TenantInList = Type.Object({
   key: Type.String(),
   attributes: Type.Unsafe<Record<string, unknown>>({
@@ -23,7 +23,7 @@ export const AllowedTenants = Type.Object({
   ),
 })
 
-/** The same in the envelope of an Open Policy Agent. */
+/** The same in the envelope of Open Policy Agent. */
 export const OpaAllowedTenants = Type.Object({ result: AllowedTenants })
 
 export const UserTenantsQuery = Type.Object({

@@ -1,4 +1,4 @@
-/** Tenants on the wire (native.md B.6, B.11). */
+/** API schemas of tenants (native.md B.6, B.11). */
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
@@ -36,13 +36,13 @@ export const Tenant = Type.Object({
   ...timeFields,
   name: Name,
   description: nullable(Text),
-  /** `null` when never given (native.md 0.12). */
+  /** `null` if never set (native.md 0.12). */
   attributes: nullable(AttributeMap),
   last_action_at: Timestamp,
 })
 export type Tenant = Static<typeof Tenant>
 
-/** A tenant inside the answer about something else. */
+/** A tenant inside the response about another entity. */
 export const TenantDetails = Type.Object({
   id: Uuid,
   key: Type.String(),
@@ -57,7 +57,7 @@ export const TenantUpdate = Type.Object({
 })
 export type TenantUpdate = Static<typeof TenantUpdate>
 
-/** An envelope only when the total is asked for (native.md B.1). */
+/** An envelope only if the client requests the total (native.md B.1). */
 export const TenantList = Type.Union([Type.Array(Tenant), envelope(Tenant)])
 
 export const TenantsPath = Type.Object(environmentPath)

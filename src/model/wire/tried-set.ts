@@ -1,4 +1,4 @@
-/** Condition sets that are tried before they are saved, on the wire. */
+/** API schemas of trials of condition sets, which evaluate a set on samples before it is saved. */
 import { type Static, Type } from 'typebox'
 import type { SentAttributes } from '#model/decision.ts'
 import { CONDITION_SAMPLES_MAX } from '#model/limits.ts'
@@ -96,7 +96,7 @@ const TriedSample = Type.Object({
 })
 export type TriedSample = Static<typeof TriedSample>
 
-/** A condition set and its samples, checked and with their names found: work for a thread that evaluates them. */
+/** A checked condition set and its samples with resolved names: input for the thread that evaluates them. */
 export interface ConditionTrial {
   readonly environmentId: string
   /** For `server.time`, in milliseconds since 1970. */
@@ -104,11 +104,11 @@ export interface ConditionTrial {
   readonly valid: boolean
   readonly findings: TriedSet['findings']
   readonly warnings: TriedSet['findings']
-  /** The set, then those above it. */
+  /** The set, followed by its ancestors. */
   readonly sets: readonly { readonly key: string; readonly conditions: unknown }[]
   readonly samples: readonly {
     readonly head: Omit<TriedSample, 'conditions' | 'more'>
-    /** `null`: no conditions are evaluated, and `head` has the value. */
+    /** `null` if no conditions are evaluated; `head` then has the value. */
     readonly question: {
       readonly user: string | null
       readonly type: string | null

@@ -1,4 +1,4 @@
-/** Users on the wire (native.md B.7, B.11). */
+/** API schemas of users (native.md B.7, B.11). */
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX, TEXT_LENGTH_MAX } from '#model/limits.ts'
 import {
@@ -20,7 +20,10 @@ import {
 } from './building-blocks.ts'
 import { UserRoleAssignment } from './role-assignment.ts'
 
-/** An optional e-mail address. No more is checked than that it has two parts: mail servers decide what else an address can be. */
+/**
+ * An optional e-mail address. Only its two parts are checked, because mail servers decide which addresses are
+ * valid.
+ */
 export function emailField() {
   return optional(
     Type.String({

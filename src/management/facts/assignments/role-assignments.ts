@@ -61,8 +61,7 @@ export function deleteRoleAssignment(
 
 /**
  * Creates the assignment in the body, or updates the expiration time of the existing one. Throws
- * `DUPLICATE_ENTITY` if the
- * user already has it with that expiration time.
+ * `DUPLICATE_ENTITY` if the user already has it with that expiration time.
  */
 export function assignRole(
   context: WriteContext,

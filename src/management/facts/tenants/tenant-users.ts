@@ -22,8 +22,7 @@ export function createTenantUser(
 
 /**
  * Removes all roles that the user holds in the tenant, including those on instances. Assignments that are
- * added during
- * this operation count as added afterwards, because lists are not a requirement of a commit.
+ * added during this operation count as added afterwards, because lists are not a requirement of a commit.
  */
 export function* removeTenantUser(
   context: WriteContext,

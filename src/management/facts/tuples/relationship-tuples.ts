@@ -1,8 +1,7 @@
 /**
  * Relationship tuples (native.md B.10). Through derivations, roles on the subject of a tuple give roles on
- * its object.
- * Tuples are checked against the model here, and in `content/content-import.ts` for imports of whole
- * environments.
+ * its object. Tuples are checked against the model here, and in `content/content-import.ts` for imports of
+ * whole environments.
  */
 import type { ElementPlace } from '#management/commands/bulk.ts'
 import type { WriteContext } from '#management/commands/context.ts'
@@ -107,8 +106,7 @@ function settleParts(context: WriteContext, body: RelationshipTupleCreate): Tupl
 
 /**
  * The tenant of the tuple. Existing sides determine it and must agree. A missing side is created in the named
- * tenant, or
- * in the tenant of the other side (native.md B.10).
+ * tenant, or in the tenant of the other side (native.md B.10).
  */
 function tenantOfSides(
   context: WriteContext,
@@ -136,8 +134,7 @@ function tenantOfSides(
 
 /**
  * The instance, which is created if it does not exist. If both sides of a tuple are the same missing
- * instance, the second
- * call finds the one that the first created.
+ * instance, the second call finds the one that the first created.
  */
 function settle(context: WriteContext, place: NamedInstance, tenant: TenantRecord): InstanceRecord {
   if (place.record) return place.record

@@ -1,7 +1,7 @@
 /**
  * Lists of users (native.md B.6, B.7). Users who hold a role are read from lists of assignments. Such a list
- * has each user
- * once, by the user's oldest assignment in it, so users are in the order in which they got their first role.
+ * has each user once, by the user's oldest assignment in it, so users are in the order in which they got
+ * their first role.
  */
 import type { ReadContext } from '#management/commands/context.ts'
 import { rolesNamed } from '#management/commands/fact-filters.ts'

@@ -12,9 +12,8 @@ type AssociatedTenant = User['associated_tenants'][number]
 
 /**
  * O(the user's tenant roles), or with `hasInstanceRoles` O(all roles of the user). Tenants are in the order
- * in which the user
- * got the first role there. Tenants in which the user has only roles on instances are included if these are
- * shown.
+ * in which the user got the first role there. Tenants in which the user has only roles on instances are
+ * included if these are shown.
  */
 export function* presentUser(
   context: ReadContext,

@@ -1,9 +1,7 @@
 /**
  * Condition sets that are computed and never stored (conditions.md 1.3): the users with a tenant role, and
- * the instances of a
- * resource type. Such a set has a key, and an id that is derived from that of its role or type. The
- * derivation is
- * reversible.
+ * the instances of a resource type. Such a set has a key, and an id that is derived from that of its role or
+ * type. The derivation is reversible.
  */
 import { findRole, findType } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'

@@ -17,8 +17,8 @@ const CARRIERS: Partial<Record<Root, string>> = { user: USER_TYPE_KEY, tenant: T
 
 /**
  * Throws `INVALID_SHAPE` with the location of each finding, unless the conditions can be stored data. Older
- * releases stored
- * integers that no double represents, and read them as doubles. Such conditions evaluate to unknown. O(size).
+ * releases stored integers that no double represents, and read them as doubles. Such conditions evaluate to
+ * unknown. O(size).
  */
 export function checkStored(conditions: unknown, at: ErrorDetail['loc']): void {
   checkReadable(JSON.parse(JSON.stringify(conditions)), at)
@@ -32,8 +32,7 @@ function checkReadable(conditions: unknown, at: ErrorDetail['loc']): Condition {
 
 /**
  * Throws `INVALID_SHAPE` with the location of each finding. `at` is the location of the conditions, and
- * `type` the resource
- * type to which the set is limited. O(size).
+ * `type` the resource type to which the set is limited. O(size).
  */
 export function checkConditions(
   records: RecordReader,

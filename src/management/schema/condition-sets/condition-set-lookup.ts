@@ -1,7 +1,6 @@
 /**
  * Finds stored condition sets, by key first and then by id. Every lookup through a draft becomes a
- * requirement of its
- * commit.
+ * requirement of its commit.
  */
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { AuthzError } from '#model/errors.ts'

@@ -56,8 +56,7 @@ export function addConditionSet(context: WriteContext, body: ConditionSetCreate)
 
 /**
  * Throws `DUPLICATE_ENTITY` if the key is in use. Call it after the checks for missing entities and
- * mismatches (native.md
- * D-38).
+ * mismatches (native.md D-38).
  */
 function addSet(context: WriteContext, set: ConditionSetRecord): ConditionSetRecord {
   const { records } = context
@@ -72,8 +71,7 @@ function addSet(context: WriteContext, set: ConditionSetRecord): ConditionSetRec
 
 /**
  * As `describedSet`, for conditions that have not been checked: also throws `INVALID_SHAPE` with the location
- * of each
- * finding.
+ * of each finding.
  */
 export function checkedSet(
   context: ReadContext,
@@ -93,8 +91,7 @@ export function checkedSet(
 
 /**
  * The set that a body describes. Throws `NOT_FOUND`, `INVALID_INPUT` for an invalid parent, and
- * `LIMIT_EXCEEDED` if it would
- * have too many ancestors.
+ * `LIMIT_EXCEEDED` if it would have too many ancestors.
  */
 function describedSet(context: ReadContext, body: DescribedSet, id: string): ConditionSetRecord {
   const { records } = context

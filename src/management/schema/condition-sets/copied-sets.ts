@@ -1,7 +1,6 @@
 /**
  * Writes exported condition sets and rules into an environment. A set with the same key is overwritten by the
- * exported one
- * and keeps its id and its rules.
+ * exported one and keeps its id and its rules.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import { findType } from '#management/commands/lookups.ts'

@@ -1,8 +1,7 @@
 /**
  * Ancestors and descendants of condition sets (conditions.md 1.2). A set has few ancestors but can have
- * thousands of
- * descendants. A command that gives a set a parent writes the row of the schema. So a command that has called
- * `requireNoneAdded` runs again if these relations change.
+ * thousands of descendants. A command that gives a set a parent writes the row of the schema. So a command
+ * that has called `requireNoneAdded` runs again if these relations change.
  */
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'

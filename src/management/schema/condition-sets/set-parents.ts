@@ -1,7 +1,6 @@
 /**
  * Sets the parent of a condition set, and limits the set and its descendants to the resource type of the
- * parent
- * (conditions.md 1.2; conditions.md 16, ruling 7).
+ * parent (conditions.md 1.2; conditions.md 16, ruling 7).
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
@@ -58,10 +57,8 @@ export function requireParent(records: RecordReader, child: Child, reference: st
 
 /**
  * Gives a stored set another parent; null for none. Its descendants are limited to the resource type of the
- * parent, and the
- * set keeps its own limit if it has one. Throws the errors of `requireParent`, and `INVALID_INPUT` if a
- * descendant or a
- * rule belongs to another resource type. O(descendants).
+ * parent, and the set keeps its own limit if it has one. Throws the errors of `requireParent`, and
+ * `INVALID_INPUT` if a descendant or a rule belongs to another resource type. O(descendants).
  */
 export function* moveBelow(
   context: WriteContext,

@@ -1,7 +1,6 @@
 /**
  * Prepares the trial of a condition set on samples before it is saved. The trial rejects the same sets as
- * their creation, with
- * the same checks. The pool evaluates a sample like a check, with the same budget
+ * their creation, with the same checks. The pool evaluates a sample like a check, with the same budget
  * (`decisions/tried-conditions.ts`).
  */
 import type { Condition } from '#conditions/condition.ts'
@@ -33,8 +32,7 @@ const UNNAMED = 'this-set'
 
 /**
  * Checks the set, and resolves the names of its samples. The conditions are evaluated by the pool of the
- * thread that sends
- * the response.
+ * thread that sends the response.
  */
 export function* tryConditionSet(
   context: ReadContext,

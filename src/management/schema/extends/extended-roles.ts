@@ -1,9 +1,7 @@
 /**
  * Computes the roles that a role extends, directly and through others, in the state of one draft. The result
- * is cached for
- * each role that others extend, and dropped when the draft changes a role that it depends on. So a bulk of
- * roles that
- * extend the same chain traverses it once.
+ * is cached for each role that others extend, and dropped when the draft changes a role that it depends on.
+ * So a bulk of roles that extend the same chain traverses it once.
  */
 import type { Draft } from '#management/commands/draft.ts'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
@@ -49,8 +47,7 @@ export class ExtendedRoles {
 
   /**
    * All roles that `role` extends, without itself. Above the limit, returns at least `EXTENDS_REACH_MAX` + 1
-   * of them. `look`
-   * reads a role and is called once for each role in the traversal.
+   * of them. `look` reads a role and is called once for each role in the traversal.
    */
   of(role: RoleRecord, look: (key: string) => RoleRecord | null): Extended {
     const known = this.#known.get(role.id)

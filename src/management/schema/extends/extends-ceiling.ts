@@ -1,9 +1,8 @@
 /**
  * Limits `extends`: a role extends at most `EXTENDS_REACH_MAX` other roles, directly and through others.
- * Roles that are
- * written are checked in `resolve-extends.ts`. This file checks the roles that extend them. Their number of
- * extended
- * roles grows if a role extends more than before, or if a bulk writes that role after them.
+ * Roles that are written are checked in `resolve-extends.ts`. This file checks the roles that extend them.
+ * Their number of extended roles grows if a role extends more than before, or if a bulk writes that role
+ * after them.
  */
 import type { Draft } from '#management/commands/draft.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
@@ -15,11 +14,9 @@ import { extendedOf } from './extended-roles.ts'
 
 /**
  * Throws `LIMIT_EXCEEDED` if the draft makes a role extend too many roles. O(roles of the types in which a
- * role extends more
- * than before + roles that these extend). The commit does not require the list to be unchanged. A concurrent
- * command that
- * makes another role extend one of these writes the row of the extended role, so one of the two commands runs
- * again.
+ * role extends more than before + roles that these extend). The commit does not require the list to be
+ * unchanged. A concurrent command that makes another role extend one of these writes the row of the extended
+ * role, so one of the two commands runs again.
  */
 export function* checkExtendsReach(records: Draft): Resumable<void> {
   const grown = new Map<string | null, { readonly keys: Set<string>; isStanding: boolean }>()
@@ -61,8 +58,7 @@ export function reachesTooFar(roleKey: string): AuthzError {
 
 /**
  * Number of roles that the role extends. Counting stops above the limit. O(1) for a role that extends one
- * role whose result is
- * cached.
+ * role whose result is cached.
  */
 function reachOf(records: Draft, role: RoleRecord): number {
   const direct = role.extends.flatMap(key => {

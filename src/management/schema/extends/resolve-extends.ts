@@ -1,7 +1,6 @@
 /**
  * Checks which roles a role may extend: those of the same scope, without a cycle (native.md D-21), and at
- * most as many as
- * the limit allows (`extends-ceiling.ts`).
+ * most as many as the limit allows (`extends-ceiling.ts`).
  */
 import type { Draft } from '#management/commands/draft.ts'
 import { requireRole } from '#management/commands/lookups.ts'
@@ -13,10 +12,9 @@ import { extendedOf } from './extended-roles.ts'
 
 /**
  * Returns the keys of the roles that `references` name. `type` is the scope of the role, null for tenant
- * roles. Throws
- * `NOT_FOUND` for an unknown role, `INVALID_INPUT` for a cycle, `LIMIT_EXCEEDED` above the limit. If two
- * concurrent
- * commands would close a cycle together, both write or require a role of it, so one of them runs again.
+ * roles. Throws `NOT_FOUND` for an unknown role, `INVALID_INPUT` for a cycle, `LIMIT_EXCEEDED` above the
+ * limit. If two concurrent commands would close a cycle together, both write or require a role of it, so one
+ * of them runs again.
  */
 export function resolveExtends(
   records: Draft,

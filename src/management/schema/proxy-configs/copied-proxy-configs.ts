@@ -1,7 +1,6 @@
 /**
  * Exports and imports proxy configs in a form that is independent of the environment. Their secrets are not
- * included: a
- * copied config has none until a caller sets one.
+ * included: a copied config has none until a caller sets one.
  */
 import type { WriteContext } from '#management/commands/context.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'

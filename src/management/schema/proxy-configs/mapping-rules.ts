@@ -8,9 +8,8 @@ import type { MappingRuleRead, MappingRuleStored, MappingRuleWrite } from '#mode
 
 /**
  * Converts rules to records with resource types and actions by key. Throws `NOT_FOUND` for an unknown one. A
- * rule does not
- * depend on them: if its resource type or action is removed, the rule stays, and requests that match it are
- * denied.
+ * rule does not depend on them: if its resource type or action is removed, the rule stays, and requests that
+ * match it are denied.
  */
 function* namedRules(
   records: RecordReader,
@@ -67,9 +66,8 @@ export function presentMappingRule(rule: MappingRuleRecord): MappingRuleRead {
 
 /**
  * The rules of a config after an update (`MappingRuleWrite`); a new config has no previous rules. A rule that
- * is marked for
- * deletion is found by its URL, method and resource type, and by its action if given. These may no longer
- * exist.
+ * is marked for deletion is found by its URL, method and resource type, and by its action if given. These may
+ * no longer exist.
  */
 export function* changedRules(
   records: RecordReader,

@@ -1,7 +1,7 @@
 /**
  * Operations on proxy configs (conditions.md 10.4): mapping rules, and a secret with which a proxy would call
- * its upstream.
- * The service does not contain that proxy, so the secret is stored encrypted and never returned.
+ * its upstream. The service does not contain that proxy, so the secret is stored encrypted and never
+ * returned.
  */
 import { Warned } from '#management/commands/answer-marks.ts'
 import {

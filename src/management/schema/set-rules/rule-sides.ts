@@ -1,7 +1,6 @@
 /**
  * Resolves the two sides and the permission of a rule, as requests name them (conditions.md 1.4). Every
- * lookup through a draft
- * becomes a requirement of its commit.
+ * lookup through a draft becomes a requirement of its commit.
  */
 import { findRole, findType, requireType } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
@@ -104,8 +103,7 @@ function unknownSide(side: RuleSide, reference: string, isPlain: boolean): Authz
 
 /**
  * Checks the format of a permission, which schemas cannot express. Errors of shape precede errors about
- * missing entities
- * (native.md D-38).
+ * missing entities (native.md D-38).
  */
 export function checkPermission(text: string): void {
   if (text.includes(':') || idFrom(text) !== null) return
@@ -122,8 +120,7 @@ export interface NamedAction {
 
 /**
  * The action with that `resource:action` or id. `byId` contains the actions that ids name (`actionsOfIds`).
- * Throws
- * `NOT_FOUND`.
+ * Throws `NOT_FOUND`.
  */
 export function requireAction(
   records: RecordReader,
@@ -163,8 +160,7 @@ function unknownPermission(text: string): AuthzError {
 
 /**
  * The actions with that key, of all resource types; if there are none, the one with that id. O(actions of all
- * resource
- * types).
+ * resource types).
  */
 export function* actionsNamed(records: RecordReader, reference: string): Resumable<NamedAction[]> {
   const named: NamedAction[] = []

@@ -1,7 +1,6 @@
 /**
  * Operations on rules (conditions.md 1.4 and 2). A rule allows users in the user set to do an action on
- * resources in the
- * resource set.
+ * resources in the resource set.
  */
 import { createHash } from 'node:crypto'
 import { Warned } from '#management/commands/answer-marks.ts'

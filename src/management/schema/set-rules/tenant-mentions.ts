@@ -32,8 +32,7 @@ export class TenantMentions {
 
   /**
    * Whether a rule matches users in tenants in which they have no role: neither side is a role, and neither
-   * its sets nor their
-   * ancestors refer to tenants. O(size of the conditions), once for each set.
+   * its sets nor their ancestors refer to tenants. O(size of the conditions), once for each set.
    */
   holdsInEveryTenant({ userSide, resourceSide }: RuleParts): boolean {
     if (userSide.kind === 'role' || this.#asks(userSide)) return false
