@@ -1,6 +1,6 @@
 /**
- * The records of an environment, as the store keeps them. They refer to each other by id (a lower-case UUID
- * that identifies the generation of an entity), so that a re-created entity has no connection to the
+ * The records of an environment, as the store keeps them. They refer to each other by id, a lower-case UUID
+ * that identifies the generation of an entity. Therefore, a re-created entity has no connection to the
  * dependents of the deleted one. The API schemas are in `model/wire/`; the changes for the engine in
  * `change.ts`.
  */

@@ -1,8 +1,8 @@
 /**
- * Normalizes the spellings of a URL (conditions.md 10.3). A server that receives a request can decode escapes
- * several times, split the path at encoded slashes and at backslashes, ignore the case of letters, normalize
- * Unicode, and drop trailing dots, empty segments and parameters. This file computes, for each part of a URL,
- * the text that all these spellings share.
+ * Normalizes the spellings of a URL (conditions.md 10.3). Servers process URLs differently. They can decode
+ * escapes several times, split the path at encoded slashes and at backslashes, and ignore the case of
+ * letters. They can also normalize Unicode, and drop trailing dots, empty segments and parameters. This file
+ * computes, for each part of a URL, the text that all these spellings share.
  */
 
 /** Rounds of decoding after which a text must not change any more. */

@@ -2,11 +2,11 @@
  * A draft is a change in preparation. It reads like the view, sees its own writes, and records what it read.
  * Its commit succeeds only if everything it depends on is unchanged. One draft serves one run of one command.
  *
- * Each read becomes a requirement of the commit. A record that is only referenced must still be the same one
- * (same generation, or still absent). A record that is overwritten or removed, or whose content is decisive
- * (`requireUnchanged`), must not have been written since. Lists are read without a requirement: code that
- * depends on a list states in a comment why that is safe. Use `resting` for reads that must not change at
- * all, including lists.
+ * Each record that is read becomes a requirement of the commit. A record that is only referenced must still
+ * be the same one (same generation, or still absent). A record that is overwritten or removed, or whose
+ * content is decisive (`requireUnchanged`), must not have been written since. Lists are read without a
+ * requirement: code that depends on a list states in a comment why that is safe. Use `resting` for reads that
+ * must not change at all, including lists.
  *
  * A dead record (`dead-ids.ts`) is absent for a draft; a record put under its key starts a new generation. A
  * command that depends on an instance also depends on its tenant and its type, because these can be removed
@@ -40,7 +40,7 @@ interface Pending {
   written: boolean
   /** Whether the commit requires an unwritten row, and not only the same generation. */
   contentMatters: boolean
-  /** Whether the draft deleted the row, so that a new generation starts. */
+  /** Whether the commit deletes the stored row first, so that a new generation starts. */
   restarted: boolean
   /** The record when the draft first read it; null if absent. */
   readonly met: StoredRecord | null

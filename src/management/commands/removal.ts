@@ -116,8 +116,8 @@ export function together(parts: readonly Dead[]): Dead {
 
 /**
  * Deletes one batch of the rows to be purged, the oldest removal first. A purge record is deleted with the
- * last of its rows. Returns the work done: the number of rows, plus one for each list read and each finished
- * purge. At most `workMax` + 1.
+ * last of its rows. Returns the work done: the number of rows, plus one for each list and each purge that it
+ * has examined. At most `workMax` + 1.
  */
 export function purgePiece(records: Draft, workMax: number): number {
   let work = 0

@@ -67,9 +67,9 @@ export class EnvironmentImports {
   }
 
   /**
-   * Throws `DUPLICATE_ENTITY` if the environment has content that must not be replaced, `NOT_FOUND` if the
-   * environment is removed concurrently, `REVISION_CONFLICT` if another import replaces it first, and all
-   * errors of the loader.
+   * Throws `DUPLICATE_ENTITY` if the environment has content that must not be replaced, and `NOT_FOUND` if
+   * the environment is removed concurrently. Throws `REVISION_CONFLICT` if another import replaces it first,
+   * and all errors of the loader.
    */
   async importContent(input: ImportInput): Promise<Answered<ImportResult>> {
     const { environment, service, body, replaces, caller, params } = input

@@ -24,9 +24,9 @@ export interface SchemaImport {
 }
 
 /**
- * Throws `DUPLICATE_ENTITY` for the first conflict unless parts are overwritten, `NOT_FOUND` if the import
- * references a part that neither it nor the environment contains, and `LIMIT_EXCEEDED` if it exceeds the
- * limits of a commit.
+ * Throws `DUPLICATE_ENTITY` for the first conflict unless parts are overwritten, and `LIMIT_EXCEEDED` if the
+ * import exceeds the limits of a commit. Throws `NOT_FOUND` if it references a part that neither it nor the
+ * environment contains.
  */
 export function* importSchema(context: WriteContext, input: SchemaImport): Resumable<void> {
   const { schema } = input
