@@ -1,6 +1,7 @@
 /**
- * The process begins: what has to be settled before threads are there, then the first of them. It loads its code while this thread
- * loads its own and opens the store. Nothing imports this file.
+ * Starts the process: applies settings that must precede the creation of threads, then starts the first
+ * thread. That thread loads its code while this thread loads its own code and opens the store. No module
+ * imports this file.
  */
 import { keepCompiled } from '#composition/compiled-code.ts'
 import { tuneV8 } from '#composition/v8-tuning.ts'
@@ -9,6 +10,7 @@ import { startAhead } from '#threads/channel/waiting-thread.ts'
 
 tuneV8()
 keepCompiled()
-// The first word may be what the command line was told to do (`src/verdict.js`); any other asks for help, or is refused.
+// The first argument can be the command `serve` (`src/verdict.js`). Any other argument requests help or is
+// rejected.
 if (process.argv.length === (process.argv[2] === 'serve' ? 3 : 2)) startAhead(WORKER_URLS.http)
 await import('./process.ts')

@@ -1,7 +1,8 @@
 /**
- * The process: reads the settings, starts the service, says hello to the operator, and ends as it should: exit code 0
- * after SIGTERM, SIGINT, SIGHUP or SIGQUIT with everything answered, 1 after a fault that is in the log, or as by SIGKILL where an exit would wait
- * for ever (`composition/process-end.ts`). Nothing imports this file.
+ * Runs the service process: reads the settings, starts the service, greets the operator, and ends with a
+ * defined result. The exit code is 0 after SIGTERM, SIGINT, SIGHUP or SIGQUIT when all requests are
+ * completed, and 1 after a fault, which is logged. If an exit would block forever, the process ends by
+ * SIGKILL (`composition/process-end.ts`). No module imports this file.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { format } from 'node:util'
@@ -17,18 +18,21 @@ import { VERSION } from '#model/version.ts'
 import { requireStoreUrl } from '#store/open-store.ts'
 import { createLog } from '#telemetry/log.ts'
 
-/** A stop that takes longer is ended the hard way, before the supervisor's own patience of 10 s is over. */
+/** A shutdown that takes longer is forced, before the 10 s of the supervisor have passed. */
 const STOP_MS_MAX = 9_000
-/** What is left of that patience for threads and writes, each. */
+/** Remaining time of the supervisor's 10 s for threads, and then for writes. */
 const OVERDUE_PATIENCE_MS = 400
-/** How long a stop waits for a start: nobody was promised anything yet, and one that waits for its store may never end. */
+/**
+ * How long a shutdown waits for a start. No client depends on the service yet, and a start that waits for its
+ * store might never complete.
+ */
 const START_MS_MAX = 2_000
 
-/** Columns of help, on a terminal that has more. */
+/** Maximum number of columns of the help text, on a terminal that has more. */
 const HELP_WIDTH_MAX = 100
 
 function helpOrRefuseArguments(): void {
-  // The first word is what the command line was told to do (`src/verdict.js`).
+  // The first argument can be the command `serve` (`src/verdict.js`).
   const words = process.argv.slice(process.argv[2] === 'serve' ? 3 : 2)
   if (words.length === 0) return
   if (words.some(word => word === '--help' || word === '-h')) {
@@ -38,7 +42,7 @@ function helpOrRefuseArguments(): void {
   refuseStart(`${words[0]} means nothing here: settings are environment variables, which --help lists`)
 }
 
-/** Nothing is at work yet. People get sentences, programs a line of the log. */
+/** Rejects a start before any work has begun. Prints a sentence on a terminal, and a log line otherwise. */
 function refuseStart(message: string): never {
   if (process.stderr.isTTY) process.stderr.write(message.replaceAll(/^/gm, 'verdict: ') + '\n')
   else createLog('info').fatal(message)
@@ -60,12 +64,13 @@ const config = readConfigOrRefuse(message => warnings.push(message))
 limitHeaderBytes(config.headerBytesMax)
 const log = createLog(config.logLevel)
 for (const message of warnings) log.warn(message)
-// Libraries write there, as lmdb does on a full disk; this thread's lines on standard error are JSON.
+// Libraries write to the console, for example lmdb on a full disk. The lines of this thread on standard error
+// are JSON.
 Object.assign(console, {
   error: (...parts: unknown[]) => log.error(format(...parts)),
   warn: (...parts: unknown[]) => log.warn(format(...parts)),
 })
-// The terminal was closed, or the disk is full: that must not end the process.
+// If the terminal was closed or the disk is full, that must not end the process.
 process.stdout.on('error', () => {})
 let abandonThreads: (withinMs: number) => Promise<boolean> = () => Promise.resolve(true)
 let ending: Promise<never> | null = null
@@ -78,13 +83,16 @@ const starting = startService(config, log, {
   onDeath: error => failRunning('the service cannot go on', error),
   onThreads: abandon => (abandonThreads = abandon),
 })
-// Before the first line is printed: whoever reads it may stop the service at once.
+// Installed before the first line is printed, because its reader can stop the service immediately.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, stop)
 const running = await starting.catch(failStarting)
 isReady = true
 greet(running)
 
-/** An error that says what to do is a sentence on a terminal; a defect is a line of the log with its stack everywhere. */
+/**
+ * An error that states what to do is printed as a sentence on a terminal. A defect is always logged with its
+ * stack.
+ */
 function failStarting(error: unknown): Promise<never> {
   const message = `cannot start: ${error instanceof Error ? error.message : String(error)}`
   if (!(error instanceof AuthzError)) return failRunning(message, error)
@@ -93,7 +101,7 @@ function failStarting(error: unknown): Promise<never> {
   return end(1)
 }
 
-/** The reason first, whatever happens on the way out. */
+/** Logs the reason first, so that it is not lost if the shutdown fails. */
 function failRunning(message: string, error?: unknown): Promise<never> {
   log.fatal({ err: error }, message)
   return end(1)
@@ -104,21 +112,22 @@ function failStopping(): Promise<never> {
   return end(1, { patienceMs: OVERDUE_PATIENCE_MS })
 }
 
-/** What ends it first says with which code. */
+/** The first call determines the exit code. */
 function end(code: 0 | 1, options: { readonly patienceMs?: number } = {}): Promise<never> {
   ending ??= endProcess(code, { log, letGo: withinMs => abandonThreads(withinMs), ...options })
   return ending
 }
 
 /**
- * A stop that comes while the service is starting waits until it has: closing half a service is another kind of crash. Where
- * that takes longer than `START_MS_MAX`, the process ends as if it had been killed, which loses nothing. One more signal
- * changes nothing: a terminal, or a supervisor that signals the group, sends one to npm as well, which hands it on.
+ * A shutdown during the start waits until the start completes, because closing a partial service would be
+ * another kind of crash. If that takes longer than `START_MS_MAX`, the process ends as if it had been killed,
+ * which loses nothing. Further signals have no effect: a terminal, or a supervisor that signals the process
+ * group, also signals npm, which forwards the signal.
  */
 async function stop(signal: NodeJS.Signals): Promise<void> {
   if (isStopping) return
   isStopping = true
-  // Nobody was sent here before.
+  // Before the service is ready, no client was routed here.
   const delayMs = isReady ? config.stopDelayMs : 0
   log.info({ signal }, 'stopping')
   setTimeout(failStopping, STOP_MS_MAX).unref()

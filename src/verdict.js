@@ -1,6 +1,6 @@
 /**
- * The command line, or the service itself with `verdict serve`. Plain JavaScript, because a runtime that is too old cannot read the
- * rest; one clear line instead of its stack trace.
+ * Entry point of the command line, and of the service with `verdict serve`. It is plain JavaScript, because a
+ * runtime that is too old cannot read the rest. It prints one clear line instead of a stack trace.
  */
 import module from 'node:module'
 

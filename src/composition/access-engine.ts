@@ -1,4 +1,7 @@
-/** Engines that say whose access each commit changes: nobody else has them, so writer and readers are of one thread. */
+/**
+ * Creates engines that compute effective access changes for each commit. The engine belongs to one thread,
+ * which both writes and reads its index.
+ */
 import { randomInt } from 'node:crypto'
 import { AccessChanges } from '#engine/access-changes.ts'
 import { Reach } from '#engine/shared-index/reach.ts'
@@ -6,9 +9,9 @@ import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { AccessEngine } from '#replica/access-index.ts'
 
-/** Of writer and readers in the lock word of the index. */
+/** Ids of the writer and the two readers in the lock word of the index. */
 const [WRITER_ID, READER_ID, REACH_ID] = [1, 2, 3]
-/** Steps of collection behind a commit: a fraction of a millisecond each. */
+/** Steps of garbage collection after each commit. Each step takes a fraction of a millisecond. */
 const COLLECTED = 4
 
 export function createAccessEngine(): AccessEngine {

@@ -1,4 +1,4 @@
-/** Has audit logs trimmed once an hour: the organization's, then each environment's. */
+/** Trims audit logs once per hour: first the log of the organization, then that of each environment. */
 import type { AuditRetention } from '#management/content/audit-retention.ts'
 import type { OpenEnvironments } from '#management/organization/open-environments.ts'
 
@@ -10,7 +10,7 @@ export class AuditTrimming {
   readonly #onFault: (error: unknown) => void
   readonly #timer: NodeJS.Timeout
 
-  /** Trims until it is closed. */
+  /** Starts trimming, which continues until `close` is called. */
   constructor(retention: AuditRetention, environments: OpenEnvironments, onFault: (error: unknown) => void) {
     this.#retention = retention
     this.#environments = environments
@@ -18,7 +18,7 @@ export class AuditTrimming {
     this.#timer = setInterval(() => this.trim(), EVERY_MS)
   }
 
-  /** Runs in the background. */
+  /** Runs one pass in the background. */
   trim(): void {
     void this.#trimAll().catch(this.#onFault)
   }

@@ -1,4 +1,7 @@
-/** Reads large bodies for one HTTP thread, and answers them by the same routes, on the indexes that jobs bring along. */
+/**
+ * Parses large request bodies for one HTTP thread and handles them with the same routes. Decisions use the
+ * indexes that are passed with the jobs.
+ */
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { ThreadSettings } from '#config/config.ts'
 import { nobodyWaits } from '#decisions/sliced-reads.ts'
@@ -20,7 +23,10 @@ import { decisionParts } from './thread-routes.ts'
 
 const NOTHING = Object.freeze({})
 
-/** Marks an answer whose memory counts against a bound (`large-answers.ts`). The HTTP thread keeps that bound, not this one. */
+/**
+ * Marks a response whose memory counts against a limit (`large-answers.ts`). The HTTP thread enforces that
+ * limit, not this thread.
+ */
 class OfParts extends RawBytes {
   get fillsMemory(): boolean {
     return this.bytes.byteLength === this.bytes.buffer.byteLength
@@ -33,7 +39,10 @@ const answers: AnswersOfParts = {
 
 export class BodyWork {
   readonly #readers = new HeldReaders()
-  /** What the running job of each environment is decided on. An environment has one job at a time here. */
+  /**
+   * Index, or refusal, for the running job of each environment. An environment has one job at a time on this
+   * thread.
+   */
   readonly #decidedOn = new Map<string, Exclude<BodyRequest['on'], null>>()
   readonly #recorded: RecordedDecisions | null
   readonly #routes: ReadonlyMap<string, Route>
@@ -120,7 +129,8 @@ export class BodyWork {
 function answered(reply: Reply): BodyAnswer['outcome'] {
   const { status, body, lent } = encodeReply(reply)
   const isOfParts = reply.body instanceof OfParts
-  // Bytes that are constant, lent, or part of memory that others use cannot be moved to the receiver: they are copied.
+  // The receiver cannot take ownership of constant bytes, of lent bytes, or of bytes that share their buffer:
+  // these are copied.
   const own = isOfParts && reply.body.fillsMemory ? reply.body.bytes : copied(body ?? '')
   lent?.giveBack()
   return { kind: 'answered', status, bytes: own, isOfParts }
@@ -130,7 +140,7 @@ function copied(body: string | Uint8Array): Uint8Array {
   return new Uint8Array(typeof body === 'string' ? Buffer.from(body) : body)
 }
 
-/** The answer is moved, not copied: it belongs to the receiver afterwards. */
+/** Transfers the response instead of copying it. The receiver owns it afterwards. */
 function given(value: BodyAnswer): PoolAnswer<unknown> {
   const { outcome } = value
   const memories = outcome.kind === 'answered' ? [outcome.bytes.buffer] : []

@@ -1,13 +1,13 @@
 /**
- * Builds keys and lists of a local copy whose rows have just been loaded. The main thread goes on logging commits in the
- * same tables meanwhile; it takes the tables over when the build has ended.
+ * Builds the keys and secondary indexes of a local replica whose rows were just loaded. In the meantime, the
+ * main thread logs commits to the same tables. It takes over the tables when the build is complete.
  */
 import { buildKeysAndLists } from '#store/bulk-load/list-build.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 
-/** `signal` ends the build early, without an error. */
+/** If `signal` is aborted, the build stops early without an error. */
 export async function buildLists(directory: string, signal: AbortSignal): Promise<void> {
   const tables = new LmdbTables(directory)
   try {

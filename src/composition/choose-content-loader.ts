@@ -1,6 +1,6 @@
 /**
- * Chooses how an import gets into this store: a thread writes straight into its files, or, where there are no files, the
- * ledger commits it.
+ * Chooses how an import writes to this store. If the store has files, a thread writes directly to them.
+ * Otherwise the ledger commits the rows.
  */
 import { ContentShapes } from '#http/routing/content-shapes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'

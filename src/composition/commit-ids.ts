@@ -1,10 +1,13 @@
-/** Ids for commits: random bytes, drawn for many at once, since asking for them costs as much for one. */
+/**
+ * Creates commit ids from random bytes. The bytes are drawn in batches, because a single draw costs as much
+ * as a batch.
+ */
 import { randomFillSync } from 'node:crypto'
 
 const ID_BYTES = 16
 const DRAWN = 256
 
-/** Returns a new id of 16 bytes at each call. */
+/** Returns a function that returns a new 16-byte id for each call. */
 export function commitIds(): () => Uint8Array {
   const stock = new Uint8Array(DRAWN * ID_BYTES)
   let at = stock.length

@@ -1,19 +1,24 @@
 /**
- * The code of a process as V8 has compiled it, kept in files for the next start. They are in the checkout or the package, which
- * whoever may write there owns anyhow; where nobody may write, each start compiles anew. V8 takes them for the very text, Node and
- * flags of which they were made, and for no other. `NODE_COMPILE_CACHE` names another folder, `NODE_DISABLE_COMPILE_CACHE` keeps none.
+ * Stores the compiled code of V8 in files, so that the next start does not compile it again. The files are in
+ * the checkout or the package: a user who can write there can change the code as well. If the directory is
+ * not writable, each start compiles the code. V8 uses a file only if the source text, the Node version and
+ * the flags are the same. `NODE_COMPILE_CACHE` selects another directory; `NODE_DISABLE_COMPILE_CACHE`
+ * disables the cache.
  */
 import module from 'node:module'
 import { compiledFolder } from './quick-entry.js'
 
-/** Of this thread, and of threads that it starts from now on. */
+/** Enables the cache for this thread and for threads that it starts later. */
 export function keepCompiled(): void {
   if (module.enableCompileCache(compiledFolder).directory === undefined) return
-  // What a thread takes it from.
+  // Threads read the directory from this variable.
   process.env['NODE_COMPILE_CACHE'] ??= compiledFolder
 }
 
-/** Writes what this thread has compiled and the files do not have, functions included that were called by now. */
+/**
+ * Writes compiled code that the files do not contain yet, including functions that were called since the
+ * start.
+ */
 export function writeCompiled(): void {
   module.flushCompileCache()
 }

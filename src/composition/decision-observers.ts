@@ -1,4 +1,4 @@
-/** Passes decisions on to two observers where decisions are both counted and logged. */
+/** Forwards decisions to two observers if they are both counted and logged. */
 import type { DecisionObserver } from '#decisions/decision-service.ts'
 import type { DecisionLog } from '#telemetry/decision-log.ts'
 import type { ThreadCounters } from '#telemetry/thread-counters.ts'

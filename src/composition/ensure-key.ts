@@ -1,12 +1,12 @@
-/** Makes the first API key of a node that has none. */
+/** Creates the first API key of a node that has none. */
 import type { Config } from '#config/config.ts'
 import { loadSampleWorkspace } from '#management/environment/sample-workspace.ts'
 import type { OpenEnvironments } from '#management/organization/open-environments.ts'
 import type { Organization } from '#management/organization/organization.ts'
 
 /**
- * Makes a key when there is none, or none that anybody could still use. The first start, if no key is configured, also
- * fills the default environment with the sample workspace.
+ * Creates a key if no usable key exists. If no key is configured, the first start also loads the sample
+ * workspace into the default environment.
  */
 export async function ensureKey(parts: {
   readonly organization: Organization
@@ -17,7 +17,8 @@ export async function ensureKey(parts: {
   const isFirstStart = organization.isNew()
   if (!isFirstStart && (organization.hasKeys() || config.adminApiKey !== null)) return null
   const hasSampleWorkspace = isFirstStart && config.storeUrl === null
-  // The sample comes first. If the process dies before the key is kept, the next start counts as the first again.
+  // The sample is loaded first. If the process dies before the key is stored, the next start counts as the
+  // first again.
   if (hasSampleWorkspace) {
     for (const { service } of environments.all()) if (service) await loadSampleWorkspace(service)
   }

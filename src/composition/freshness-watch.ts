@@ -1,6 +1,6 @@
 /**
- * Watches how long this node has not heard from the store, and does what follows: a log line, a state for the health
- * routes, the deadlines up to which threads may decide.
+ * Measures how long this node has not received anything from the store. Depending on that time, it writes log
+ * lines, sets the state for the health routes, and sets the deadlines until which threads can make decisions.
  */
 import type { Config } from '#config/config.ts'
 import { Freshness, type Standing } from '#decisions/freshness.ts'
@@ -26,15 +26,18 @@ const SAID_OF_ONE: Record<Standing, string> = {
 }
 
 export class FreshnessWatch {
-  /** Null: nothing can be missed, or the watch has not begun. */
+  /** Null if this node cannot miss changes, or if the watch has not started. */
   #freshness: Freshness | null = null
 
-  /** Watches until it is closed. `onFresh` is told whether this node hears of changes. */
+  /**
+   * Starts the watch, which continues until `close` is called. `onFresh` receives whether this node receives
+   * changes.
+   */
   begin(store: Store, organizationStore: EnvironmentStore, parts: WatchParts): void {
     this.#freshness = watchFreshness(store, organizationStore, parts)
   }
 
-  /** Adds an environment, which is decided on from now on. */
+  /** Adds an environment whose decisions start now. */
   lookAt(environmentId: string): void {
     this.#freshness?.lookAt(environmentId)
   }

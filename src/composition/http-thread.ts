@@ -1,6 +1,7 @@
 /**
- * An HTTP thread: its servers, one engine an environment, and everything a decision needs. The main thread gives it orders
- * over a port. A broken invariant is reported to the maker of this object, who ends the thread.
+ * Runs an HTTP thread: its servers, one engine per environment, and everything else that decisions need. The
+ * main thread sends orders over a port. Reports a broken invariant to the creator of this object, which ends
+ * the thread.
  */
 import { type MessagePort, threadId } from 'node:worker_threads'
 import type { ThreadSettings } from '#config/config.ts'
@@ -41,7 +42,7 @@ type Options = HttpThreadOptions<ThreadSettings>
 export interface HttpThreadParts {
   readonly openTracing: OpenTracing
   readonly onFault: (error: InvariantError) => void
-  /** Called once, when it has begun to decide. */
+  /** Called once, when the thread starts to make decisions. */
   readonly onServing?: () => void
 }
 
@@ -51,26 +52,29 @@ export class HttpThread {
   readonly #options: Options
   readonly #telemetry: ThreadTelemetry
   readonly #credentials: ApiKeyAuthentication
-  /** Null: uses of keys are not counted. */
+  /** Null if uses of keys are not counted. */
   readonly #keyRates: KeyRates | null
   readonly #deadline: StalenessDeadline
   readonly #engines: EngineReaders
-  /** Null: there are no pools, and this thread does everything. */
+  /** Null if there are no pools. This thread then does all work itself. */
   readonly #pools: ThreadPools | null
   readonly #management: ManagementClient
   readonly #streams: LiveStreams
   readonly #server: HttpServer
-  /** Beside the main port, where they are wanted. */
+  /** Servers on additional ports, if they are configured. */
   readonly #others: readonly { readonly server: HttpServer; readonly port: number }[]
-  /** Null: no environment is decided for without credentials, or it is not known. */
+  /**
+   * Null if no environment accepts Kong requests without credentials, or if that environment is not known
+   * yet.
+   */
   #kongCaller: Principal | null = null
   #state: NodeState = STARTING
   #onServing: () => void
   #forgettingUses: NodeJS.Timeout | undefined
 
   /**
-   * Takes orders from now on. `listen` begins to listen. `onFault` is called when a request met a broken invariant: the
-   * maker of this object must then end it by `abandon`.
+   * Accepts orders from now on. The order `listen` starts listening. `onFault` is called if a request hits a
+   * broken invariant: the creator of this object must then call `abandon`.
    */
   constructor(
     main: MessagePort,
@@ -88,7 +92,8 @@ export class HttpThread {
     this.#engines = new EngineReaders(
       handle =>
         new SharedIndexReader(handle, {
-          // Thread ids begin with 1 here: in the lock word of an index 0 means that nobody holds it.
+          // Thread ids start at 1, because 0 in the lock word of an index means that no thread holds the
+          // lock.
           threadId: threadId + 1,
           lockEveryRead: process.arch !== 'x64',
         }),
@@ -96,7 +101,8 @@ export class HttpThread {
     )
     this.#streams = new LiveStreams(message => this.#outbox.send(message), {
       bytesMax: settings.changeStreamBytesMax,
-      // The threads together keep a quarter of it. Another is on its way to them, and readers that catch up have half.
+      // All threads together hold at most a quarter of the limit. Another quarter is in transit to them, and
+      // readers that catch up use half.
       heldMax: settings.changeStreamsBytesMax / 4 / settings.httpThreads,
       counters: telemetry.counters,
     })
@@ -161,7 +167,7 @@ export class HttpThread {
     return [this.#server, ...this.#others.map(({ server }) => server)]
   }
 
-  /** The options that all servers have in common. */
+  /** Options that all servers share. */
   #edge(onFault: (error: InvariantError) => void) {
     const { counts, settings } = this.#options
     const { counters, decisionLog, log, slow, tracing } = this.#telemetry
@@ -208,7 +214,7 @@ export class HttpThread {
     })
   }
 
-  /** What the routes of all servers are made of. */
+  /** Dependencies of the routes of all servers. */
   #routeParts(answers: LargeAnswers) {
     const { settings, tokenSecret } = this.#options
     const { observer } = this.#telemetry
@@ -222,7 +228,9 @@ export class HttpThread {
     }
   }
 
-  /** Tells the main thread the port, or the reason why there is none; in that case everything is closed. */
+  /**
+   * Reports the port to the main thread, or the error if listening fails. In that case everything is closed.
+   */
   async listen(): Promise<void> {
     const { host, port } = this.#options
     const { counters } = this.#telemetry
@@ -236,7 +244,7 @@ export class HttpThread {
     }
   }
 
-  /** Closes everything at once, after a fault that ends the thread. */
+  /** Closes everything immediately, after a fault that ends the thread. */
   async abandon(error: unknown): Promise<void> {
     this.#telemetry.log.fatal({ err: error }, 'this HTTP thread ends')
     await this.#close({ withinMs: 0 })
@@ -312,7 +320,7 @@ export class HttpThread {
   #become(state: NodeState): void {
     this.#state = state
     if (!state.isServing) return
-    // After the requests that have come by now.
+    // Requests that have already arrived are handled first.
     setImmediate(this.#onServing)
     this.#onServing = () => {}
   }
@@ -325,10 +333,10 @@ export class HttpThread {
     this.#kongCaller = asked && this.#credentials.callerOf(asked.project, asked.environment)
   }
 
-  /** When the next ten minutes begin. */
+  /** Forgets uses of keys at the start of each interval of ten minutes. */
   #forgetUsesInTime(): void {
     const leftMs = KEY_USE_GRAIN_MS - (Date.now() % KEY_USE_GRAIN_MS)
-    // A timer may come a moment early.
+    // A timer can fire slightly early.
     this.#forgettingUses = setTimeout(() => {
       this.#credentials.forgetUses()
       this.#forgetUsesInTime()

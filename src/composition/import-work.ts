@@ -1,7 +1,7 @@
 /**
- * What the thread of an import does: it fills the tables of an environment that nobody has open yet with the rows that the
- * lines of the text stand for. The main thread sends the text piece by piece, each when the piece before was taken. A
- * `stop` message ends the import early.
+ * Runs the thread of an import. It fills the tables of an environment that is not open yet with rows made
+ * from the lines of the text. The main thread sends the text in chunks, each after the previous one was
+ * accepted. A `stop` message ends the import early.
  */
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,16 +25,16 @@ export class ImportWork {
   readonly #lines = new ContentLines()
   readonly #content: ContentImport
   readonly #stop = new AbortController()
-  /** The number of the line that each row came from. */
+  /** Number of the line from which each row was made. */
   #rowLines = new Uint32Array(65_536)
   #rowCount = 0
 
-  /** Takes messages from now on. Closes the port at the end. */
+  /** Accepts messages from now on. Closes the port at the end. */
   constructor(main: MessagePort, { directory, now, attributesBytesMax, heldBytesMax }: ImportThreadData) {
     const ids = new TimeOrderedIds(Date.now)
     this.#main = main
     this.#directory = directory
-    // No flush after every write: the waits for the disk would take longer than everything else.
+    // Does not flush after each write: waiting for the disk would take longer than everything else.
     this.#tables = new LmdbTables(directory, { isFlushed: false })
     this.#rows = new FreshRows(this.#tables, listRule)
     this.#content = new ContentImport({
@@ -68,7 +68,7 @@ export class ImportWork {
     }
   }
 
-  /** The files are closed before the main thread hears of the end. */
+  /** Closes the files before it reports the end to the main thread. */
   async #end(last: FromImportThread | null): Promise<void> {
     await this.#tables.close()
     if (last?.kind === 'done') await flushAll(this.#directory)
@@ -95,7 +95,7 @@ export class ImportWork {
   }
 }
 
-/** Flushes all files of the directory, and the directory itself, which holds their names. */
+/** Flushes all files of the directory, and the directory itself, which contains their names. */
 async function flushAll(path: string): Promise<void> {
   for (const name of [...(await readdir(path)).map(file => join(path, file)), path]) {
     const file = await open(name, 'r')

@@ -1,6 +1,6 @@
 /**
- * One environment of the service without threads and sockets: routes, management and engine over a store in memory, in one
- * thread. It answers a request as a server would, since everything but the wire is the same.
+ * Runs one environment of the service in one thread, without sockets: routes, management and engine over a
+ * store in memory. It handles requests as a server does; only the wire is missing.
  */
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { withoutSecrets } from '#config/config.ts'
@@ -30,10 +30,10 @@ import { threadRoutes } from './thread-routes.ts'
 import { commitIds } from './commit-ids.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
 
-/** Thread ids of writer and reader in the lock word of an index. */
+/** Ids of the writer and the reader in the lock word of an index. */
 const [WRITER_ID, READER_ID] = [1, 2]
 const KEY = 'default'
-/** Stands for the caller: in process a caller never leaves and no bytes are counted. */
+/** Placeholder for a client: an in-process caller never disconnects, and its bytes are not counted. */
 const NOBODY = { isGone: false, bodyBytes: 0, whenOver: () => {}, requestId: '', traceparent: null }
 const HEADERS = new HeaderList()
 HEADERS.add('authorization', `Bearer ${KEY}`)
@@ -42,13 +42,16 @@ HEADERS.add('content-type', 'application/json')
 export class InProcessService {
   readonly #dispatcher: Dispatcher
   readonly #onFault: (error: unknown) => void
-  /** Grants end on this very thread, which may have been busy. */
+  /**
+   * Removes expired grants from the index. The timer for that runs on this thread, which might have been too
+   * busy.
+   */
   readonly #endDue: () => void
   readonly #close: () => Promise<void>
 
   /**
-   * Opens an environment with the default tenant and nothing else. `onFault` is told of defects of the service. `variables`: its
-   * settings.
+   * Opens an environment that contains only the default tenant. `onFault` receives defects of the service.
+   * `variables` are its settings.
    */
   static async open(
     onFault: (error: unknown) => void,
@@ -138,7 +141,7 @@ export class InProcessService {
     this.#close = close
   }
 
-  /** Answers a request as a server would; every caller has the environment's key. */
+  /** Handles a request as a server does. Every caller has the permissions of the environment's key. */
   async answer(method: string, target: string, body: string): Promise<Answer> {
     const [path = '', query = ''] = target.split('?', 2)
     const head = { method, path, query, headers: HEADERS }
@@ -162,7 +165,7 @@ export class InProcessService {
 
 const NO_BODY = { json: null, isCreated: false, warning: null }
 
-/** Management of that one environment. There is no organization around it. */
+/** Management of this one environment. There is no organization. */
 function gatewayTo(service: EnvironmentService): ManagementGateway {
   return {
     execute: async request => {

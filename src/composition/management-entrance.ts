@@ -1,6 +1,6 @@
 /**
- * Where management requests of the HTTP threads come in. Until the environments are loaded, each request is answered
- * `NOT_READY`.
+ * Receives management requests from the HTTP threads. Until the environments are loaded, each request fails
+ * with `NOT_READY`.
  */
 import type { Waiting } from '#decisions/decision-pool.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
@@ -14,7 +14,7 @@ import type { Tracing } from '#telemetry/tracing.ts'
 
 export class ManagementEntrance {
   readonly #tracing: Tracing | null
-  /** Null: management is not open yet. */
+  /** Null if management is not open yet. */
   #service: ManagementService | null = null
 
   constructor(tracing: Tracing | null) {
@@ -25,7 +25,7 @@ export class ManagementEntrance {
     this.#service = service
   }
 
-  /** Throws `NOT_READY` before it is open. */
+  /** Throws `NOT_READY` if management is not open yet. */
   execute(request: ManagementRequest, body: PieceSource | null, waiting: Waiting): Promise<ManagementAnswer> {
     const work = async () => {
       if (!this.#service) throw new AuthzError('NOT_READY', 'the service is starting; try again shortly')

@@ -1,4 +1,7 @@
-/** What this node tells of itself and of the others: metrics, the list of nodes, and what it did in the last minutes. */
+/**
+ * Reports the state of this node and of the other nodes: metrics, the list of nodes, and the activity of the
+ * last minutes.
+ */
 import type { NodeQuestion } from '#decisions/node-question.ts'
 import type { RecentFigures as RecentFiguresAnswer } from '#model/wire/node.ts'
 import type { Metrics } from '#telemetry/metrics-scrape.ts'
@@ -24,13 +27,13 @@ export class NodeAccount {
     })
   }
 
-  /** From now on the others hear of this node, and what it does is kept for some minutes. */
+  /** Starts to publish heartbeats and to record the activity of this node. */
   begin(): void {
     this.#roster.begin()
     this.#recent.begin()
   }
 
-  /** The node stands otherwise than it did. */
+  /** Called when the state of the node changes. */
   onChange(): void {
     this.#roster.beat()
   }

@@ -1,4 +1,4 @@
-/** The environments of this node. Before the organization is open there are none. */
+/** Holds the environments of this node. It is empty until the organization is open. */
 import type { OpenEnvironments } from '#management/organization/open-environments.ts'
 import { formatRevision } from '#model/revision.ts'
 import type { Store } from '#store/store.ts'
@@ -12,7 +12,7 @@ export class NodeEnvironments {
     this.#open = environments
   }
 
-  /** Before the organization is open this does nothing: no environment is ready then. */
+  /** Does nothing before the organization is open, because no environment is ready then. */
   fail(...fault: Parameters<OpenEnvironments['fail']>): void {
     this.#open?.fail(...fault)
   }
@@ -21,7 +21,7 @@ export class NodeEnvironments {
     await this.#open?.close()
   }
 
-  /** Figures of the environments that have an index, as they are now. */
+  /** Current figures of the environments that have an index. */
   *figures(indexes: SharedIndexes, store: Store): Iterable<EnvironmentFigures> {
     for (const { scope, projectKey, environmentKey } of this.#open?.all() ?? []) {
       const look = indexes.look(scope.environmentId)
@@ -38,7 +38,10 @@ export class NodeEnvironments {
     }
   }
 
-  /** How far each environment is that has an index, by its id; none if there are more than `most` environments. O(environments). */
+  /**
+   * Visible revision of each environment that has an index, by environment id. Empty if there are more than
+   * `most` environments. O(environments).
+   */
   revisions(indexes: SharedIndexes, most: number): Readonly<Record<string, string>> {
     const open = this.#open?.all() ?? []
     if (open.length > most) return {}

@@ -1,4 +1,7 @@
-/** The shared indexes of this node: which thread writes them, where they are saved, and who is told of them. */
+/**
+ * Creates the shared indexes of this node: selects the thread that writes them, where they are saved, and
+ * which threads are notified of them.
+ */
 import { randomInt } from 'node:crypto'
 import { warmUpWriter } from '#engine/shared-index/warm-up.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -10,7 +13,7 @@ import type { FreshnessWatch } from './freshness-watch.ts'
 import { SavedIndexFiles } from './saved-index-files.ts'
 import type { NodeEnvironments } from './node-environments.ts'
 
-/** This thread's id in the lock word of an index. HTTP threads use their thread id plus one. */
+/** Id of this thread in the lock word of an index. HTTP threads use their thread id plus one. */
 const MAIN_THREAD_ID = 1
 
 export function createIndexes(

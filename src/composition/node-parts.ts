@@ -1,4 +1,4 @@
-/** The parts of a node that exist from before its start until after its stop, wired to each other. */
+/** Creates the parts of a node that exist before its start until after its shutdown, and connects them. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Config } from '#config/config.ts'
@@ -25,22 +25,23 @@ import { loadOpenTracing, tracingOf } from './open-tracing.ts'
 import { WORKER_URLS } from './worker-urls.ts'
 
 export interface StartEvents {
-  /** Called once, with the fault after which the process must end when it can. */
+  /** Called once, with the fault after which the process must end as soon as possible. */
   onDeath(error: Error): void
   /**
-   * Called before there are HTTP threads. From here on the process must not exit before `abandon` has ended them: the HTTP
-   * library aborts a process that exits while a thread listens. A caller that awaits `close` needs no `abandon`.
+   * Called before HTTP threads are created. From then on, the process must not exit before `abandon` has
+   * ended them: the HTTP library aborts a process that exits while a thread listens. A caller that awaits
+   * `close` does not need `abandon`.
    */
   onThreads(abandon: (withinMs: number) => Promise<boolean>): void
 }
 
 export type NodeParts = Awaited<ReturnType<typeof openParts>>
 
-/** Opens the store. Begins nothing else. */
+/** Opens the store. Starts nothing else. */
 export async function openParts(config: Config, log: Logger, { onDeath, onThreads }: StartEvents) {
   const environments = new NodeEnvironments()
   const die = (error: Error): void => {
-    // The reason is logged first, whatever happens on the way out.
+    // The reason is logged first, so that it is not lost if the shutdown fails.
     onDeath(error)
     void threads.abandon(0)
   }
@@ -119,7 +120,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     now: surroundings.now,
     elapsedMs: surroundings.elapsedMs,
   })
-  /** Background work, which a stop ends first. */
+  /** Background work, which a shutdown ends first. */
   const background = new Set<{ close(): void }>()
   return {
     config,

@@ -1,6 +1,7 @@
 /**
- * The nodes of this deployment. On a shared store each says every two seconds that it lives, and how it stands; what all say is read when
- * somebody asks, and no more than once a second. Where nobody else may have the store there is this node alone.
+ * Tracks the nodes of this deployment. On a shared store, each node publishes its health every two seconds.
+ * The heartbeats of the other nodes are read on request, at most once per second. On a store that is not
+ * shared, this node is the only one.
  */
 import { type Static, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
@@ -9,34 +10,34 @@ import type { NodeBoard } from '#store/node-board.ts'
 
 const BEAT_MS = 2_000
 const NODES_MAX = 1_000
-/** Of a node with more environments the others do not hear how far it is: what it says stays short. */
+/** A node with more environments does not publish its revisions, so that heartbeats stay short. */
 const REVISIONS_MAX = 16
-/** What was read is told again for so long. */
+/** How long the result of a read is reused. */
 const READ_AGAIN_MS = 1_000
-/** Whoever asks waits no longer for a store that does not answer. */
+/** How long a caller waits for a store that does not respond. */
 const READ_MS_MAX = 1_000
-/** How often the ids of nodes that are gone are looked for where nobody asks. */
+/** Heartbeats between two reads without a caller. These reads remove the ids of nodes that are gone. */
 const BEATS_PER_READING = 150
 
 const UNREAD = 'the store does not say just now which other nodes there are'
 const TOO_MANY = `there are more than ${NODES_MAX} nodes`
 
-/** What nodes say to each other. Another release may say more, or less. */
+/** Content of a heartbeat. Other releases may send more fields or fewer. */
 const Said = Type.Object({
   ...Type.Omit(Node, ['is_this', 'revision']).properties,
-  /** By the ids of environments. */
+  /** Revisions by environment id. */
   revisions: Type.Record(Type.String(), Type.String()),
 })
 type Said = Static<typeof Said>
 
 export interface RosterParts {
-  /** Null: there are no others. */
+  /** Null if there are no other nodes. */
   readonly board: NodeBoard | null
-  /** This node, as it stands. */
+  /** Current state of this node. */
   self(): Omit<Said, 'seen_at' | 'revisions'>
-  /** How far it is in an environment; null: in none of that id. */
+  /** Revision of this node in an environment; null if it has no environment with that id. */
   revisionIn(environmentId: string): string | null
-  /** How far it is in each, by their ids; none if there are more than `most`. */
+  /** Revision of this node in each environment, by id; empty if there are more than `most` environments. */
   revisions(most: number): Readonly<Record<string, string>>
   readonly now: () => number
   readonly elapsedMs: () => number
@@ -44,7 +45,7 @@ export interface RosterParts {
 
 interface Others {
   readonly said: readonly Said[]
-  /** Why there may be more; null: there are no more. */
+  /** Reason why the list might be incomplete; null if it is complete. */
   readonly missing: string | null
 }
 
@@ -54,7 +55,7 @@ export class NodeRoster {
   readonly #parts: RosterParts
   #timer: NodeJS.Timeout | null = null
   #beats = 0
-  /** The last reading, which may be under way. */
+  /** The latest read, which might still be in progress. */
   #reading: { readonly beganAt: number; readonly others: Promise<Others> } | null = null
   #said: Validator | null = null
 
@@ -62,13 +63,13 @@ export class NodeRoster {
     this.#parts = parts
   }
 
-  /** Says that this node lives until it is closed. Does not keep the process alive. */
+  /** Publishes heartbeats until `close` is called. Does not keep the process alive. */
   begin(): void {
     this.beat()
     this.#timer = setInterval(() => this.beat(), BEAT_MS).unref()
   }
 
-  /** Says it now. What the store does not take is said again with the next beat. */
+  /** Publishes a heartbeat now. If the store rejects it, the next heartbeat replaces it. */
   beat(): void {
     const { board, revisions } = this.#parts
     if (!board) return
@@ -81,11 +82,14 @@ export class NodeRoster {
 
   close(): void {
     if (this.#timer) clearInterval(this.#timer)
-    // Else the others would take it for one that lives for some seconds more.
+    // Without this, the other nodes would list this node for some more seconds.
     this.#parts.board?.leave(this.#parts.self().id).catch(() => {})
   }
 
-  /** The nodes, each with how far it is in that environment; null: in none. */
+  /**
+   * Lists the nodes with their revision in the given environment. If `environmentId` is null, the revisions
+   * are null.
+   */
   async list(environmentId: string | null): Promise<NodeList> {
     const { said, missing } = await this.#othersInTime()
     const self = this.#self()
@@ -131,7 +135,7 @@ export class NodeRoster {
     }
   }
 
-  /** What cannot be understood was written by nobody of ours. */
+  /** Parses a heartbeat. Ignores text that does not have the expected form. */
   #understood(text: string): Said[] {
     try {
       const said: unknown = JSON.parse(text)
@@ -143,7 +147,7 @@ export class NodeRoster {
   }
 }
 
-/** Another release may say more: what is told is what there is to tell. */
+/** Copies only known fields, because another release may send more. */
 function toldNode(said: Omit<Said, 'revisions'>, revision: string | null): Node {
   const { id, name, version, started_at, seen_at, ready, fresh, stale_ms, http_threads } = said
   const stands = { ready, fresh, stale_ms, http_threads }

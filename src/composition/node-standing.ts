@@ -1,4 +1,4 @@
-/** What this node says of itself: the state that the health routes of its threads tell. */
+/** Health state of this node, as reported by the health routes of its HTTP threads. */
 import { type NodeState, STARTING } from '#decisions/node-state.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { CommitOutcome } from '#management/commands/surroundings.ts'
@@ -20,7 +20,10 @@ export class NodeStanding {
     this.#onChange(this.#state)
   }
 
-  /** Notes the outcome of the last commit. A refusal by the store stands until a commit succeeds. */
+  /**
+   * Records the outcome of the last commit. If the store rejected it, the node reports that until a commit
+   * succeeds.
+   */
   noteCommit(outcome: CommitOutcome, error: unknown): void {
     const isRefused = error instanceof AuthzError && error.code === 'STORE_REFUSED' && error.told !== null
     const writeRefusal = isRefused ? error.told : outcome === 'done' ? null : this.#state.writeRefusal

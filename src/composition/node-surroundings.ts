@@ -1,4 +1,4 @@
-/** The clock, ids and randomness of this process, as services take them from the outside world. */
+/** Provides the clock, ids and randomness of this process to services. */
 import { randomBytes } from 'node:crypto'
 import type { Config } from '#config/config.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'

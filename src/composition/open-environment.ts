@@ -1,4 +1,4 @@
-/** How this node opens an environment, and what it does about a fault in one. */
+/** Opens an environment on this node, and handles faults in it. */
 import type { CatchUps } from '#management/changes/catch-ups.ts'
 import type { ReadLanes } from '#management/commands/read-lanes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
@@ -10,9 +10,15 @@ import type { Logger } from '#telemetry/log.ts'
 import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { createAccessEngine } from './access-engine.ts'
 
-/** So far apart the clocks of nodes may be before one of them ends grants for the others. Not all try at the same moment. */
+/**
+ * How long a node waits before it removes expired grants from the shared store, because the clocks of nodes
+ * differ. A random part spreads the attempts of the nodes.
+ */
 const SHARED_HOLD_MS = 2_000
-/** Where thousands end within a second, they are out of the index first: commits would keep the thread from that. */
+/**
+ * How long a node waits before it removes expired grants from its own store. If thousands of grants expire
+ * within a second, they leave the index first; commits would delay that.
+ */
 const OWN_HOLD_MS = 500
 
 export interface EnvironmentParts {
@@ -27,7 +33,9 @@ export interface EnvironmentParts {
   readonly log: Logger
 }
 
-/** Opens an environment, or closes it with a reason. A failure of its background work never ends the process. */
+/**
+ * Opens an environment, or closes it with a reason. A failure of its background work never ends the process.
+ */
 export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Promise<LiveEnvironment> {
   const { store, organization, indexes, auditRetentionMs, log } = parts
   const { scope, projectKey, environmentKey } = known

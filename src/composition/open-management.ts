@@ -1,4 +1,7 @@
-/** Management of this node: the environments it has open, the organization's operations, copies and imports. */
+/**
+ * Opens management on this node: the open environments, the operations of the organization, copies and
+ * imports.
+ */
 import type { Config } from '#config/config.ts'
 import { ReadLanes } from '#management/commands/read-lanes.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
@@ -38,7 +41,7 @@ export interface ManagementParts {
 /** Management of a node that follows the organization, and the background work that belongs to it. */
 export interface OpenManagement {
   readonly environments: OpenEnvironments
-  /** `follower` tells when a commit of the organization is in force. */
+  /** `follower` reports when a commit of the organization has taken effect. */
   serve(follower: Replica): { readonly management: ManagementService; readonly trimming: AuditTrimming }
 }
 

@@ -1,4 +1,4 @@
-/** Opens the store of this node, with the threads that write its files beside this one. */
+/** Opens the store of this node, and the threads that write its files concurrently with this thread. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { type Config, STORE_URL_DEFAULT } from '#config/config.ts'
@@ -13,13 +13,15 @@ import type { Logger } from '#telemetry/log.ts'
 import { noteWritingThread } from '#threads/writing-threads.ts'
 import { WORKER_URLS } from './worker-urls.ts'
 
-/** `largeWrites` is to be closed together with the store. */
+/** `largeWrites` must be closed together with the store. */
 export interface NodeStore {
   readonly store: Store
   readonly largeWrites: WriteThread
 }
 
-/** `onFault` is called when the organization cannot follow its store: then no environment can go on. */
+/**
+ * `onFault` is called if the organization cannot follow its store. No environment can continue in that case.
+ */
 export async function openNodeStore(
   config: Config,
   log: Logger,
@@ -33,7 +35,7 @@ export async function openNodeStore(
     buildLists: buildListsInThread,
     largeWrites,
     log,
-    // Every environment needs the organization. A fault of one environment ends nothing else.
+    // Every environment depends on the organization. A fault in one environment affects no other environment.
     onFault: (environmentId, error) => {
       if (environmentId === ORGANIZATION_STORE_ID) events.onFault(error)
       else log.error({ environment: environmentId, err: error }, 'an environment does not follow its store')
@@ -43,7 +45,10 @@ export async function openNodeStore(
   return { store, largeWrites }
 }
 
-/** Builds the lists of a fresh local copy in a thread of its own. That takes minutes, beside decisions and commits. */
+/**
+ * Builds the secondary indexes of a fresh local replica in a separate thread. The build takes minutes;
+ * decisions and commits continue in the meantime.
+ */
 async function buildListsInThread(directory: string, signal: AbortSignal): Promise<void> {
   const thread = new Worker(WORKER_URLS.listBuild, { workerData: { directory } })
   noteWritingThread(thread)
@@ -56,9 +61,9 @@ async function buildListsInThread(directory: string, signal: AbortSignal): Promi
 }
 
 /**
- * A shared store needs `API_KEY` in the settings. Without it each of several nodes that start together would make another
- * key, and a start without the operator's key would take it from the nodes that have it. Checked before anything is
- * written.
+ * Throws if the store is shared and the setting `API_KEY` is missing. Otherwise several nodes that start
+ * together would each create a key, and a node started without the operator's key would revoke it for the
+ * nodes that have it. Must be checked before anything is written.
  */
 export function requireKeyForAll({ isShared }: Store, { apiKey }: Config): void {
   if (!isShared || apiKey !== null) return

@@ -1,4 +1,4 @@
-/** The organization of this node, from its own store. */
+/** Opens the organization of this node from its own store. */
 import type { Config } from '#config/config.ts'
 import type { Surroundings } from '#management/commands/surroundings.ts'
 import { Organization, ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
@@ -13,7 +13,7 @@ export interface OpenOrganization {
   readonly credentialsFor: ReturnType<typeof credentialsOf>
 }
 
-/** Begins an organization where there is none. */
+/** Creates the organization if it does not exist. */
 export async function openOrganization(
   store: Store,
   surroundings: Surroundings,

@@ -1,4 +1,7 @@
-/** Where spans go: to the collector of the settings. What makes and sends them is loaded only where there is one. */
+/**
+ * Sends spans to the configured collector. The code that creates and sends spans is loaded only if a
+ * collector is configured.
+ */
 import type { ThreadSettings } from '#config/config.ts'
 import { VERSION } from '#model/version.ts'
 import type { Logger } from '#telemetry/log.ts'
@@ -6,15 +9,15 @@ import type { openTracing } from '#telemetry/span-export.ts'
 import type { ThreadCounters } from '#telemetry/thread-counters.ts'
 import type { Tracing } from '#telemetry/tracing.ts'
 
-/** What was loaded; null: nothing, since there is no collector. */
+/** The loaded code; null if no collector is configured. */
 export type OpenTracing = typeof openTracing | null
 
-/** To be awaited before anything is at work in the thread: it takes some 100 ms. */
+/** Must be awaited before the thread handles any work, because it takes about 100 ms. */
 export async function loadOpenTracing({ otlpEndpoint }: ThreadSettings): Promise<OpenTracing> {
   return otlpEndpoint === null ? null : (await import('#telemetry/span-export.ts')).openTracing
 }
 
-/** Null: there is no collector. */
+/** Null if no collector is configured. */
 export function tracingOf(
   { otlpEndpoint, otlpHeaders, tracesSampler, tracesShare }: ThreadSettings,
   open: OpenTracing,

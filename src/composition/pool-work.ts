@@ -1,4 +1,4 @@
-/** What a thread of the pool does: the jobs of one HTTP thread, on the indexes that they bring along. */
+/** Runs the jobs of one HTTP thread on a thread of the pool, on the indexes that are passed with the jobs. */
 import { setImmediate } from 'node:timers/promises'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { searchWith } from '#decisions/search-job.ts'
@@ -8,7 +8,7 @@ import { nobodyWaits } from '#decisions/sliced-reads.ts'
 import { decidePart, isOver, type PoolAnswer, type PoolJob } from '#threads/pool/pool-jobs.ts'
 import { failed, HeldReaders } from './held-readers.ts'
 
-/** How long parts of bulks and reads of others may wait for a slice. */
+/** Duration of a slice. Parts of bulk requests and other reads wait for at most one slice. */
 const SLICE_MS = 2
 
 export class PoolWork {
@@ -24,7 +24,7 @@ export class PoolWork {
     }
   }
 
-  /** Between two slices the event loop turns, so other jobs that have come can begin. */
+  /** The event loop runs between two slices, so that other jobs that have arrived can start. */
   async #readInSlices({ index, read, over }: PoolJob & { kind: 'read' }): Promise<PoolAnswer<unknown>> {
     try {
       const reading = readWith(this.#readers.of(index), read)
@@ -53,7 +53,7 @@ export class PoolWork {
   }
 }
 
-/** Bytes are moved, not copied: they belong to the receiver afterwards. */
+/** Transfers bytes instead of copying them. The receiver owns them afterwards. */
 function moved(value: unknown): PoolAnswer<unknown> {
   const answer = { value }
   if (!(value instanceof Uint8Array)) return answer

@@ -1,21 +1,26 @@
 /**
- * How the process ends: always, and soon.
+ * Ends the process in bounded time, in every case.
  *
- * `process.exit` can wait for ever, in code that no timer of ours interrupts. It waits for lmdb's threads while a write is
- * open, here or in a thread that writes files. It waits for a thread that is inside a call that nothing interrupts, such as
- * the parsing of a large body. And it first takes away the thread that guards the end.
+ * `process.exit` can block forever in code that no timer can interrupt. It waits for the threads of lmdb
+ * while a write is open, in this thread or in a thread that writes files. It waits for a thread that is
+ * inside an uninterruptible call, such as the parsing of a large body. Furthermore, it first terminates the
+ * thread that guards the shutdown.
  *
- * So `process.exit` is called only when no such threads are left. Otherwise the process sends itself SIGKILL, which loses
- * nothing that was acknowledged. A guard thread does that as well, in case this thread never comes to it.
+ * Therefore `process.exit` is called only if no such threads remain. Otherwise the process sends itself
+ * SIGKILL, which loses nothing that was acknowledged. A guard thread does the same if this thread does not
+ * reach that point.
  */
 import { Worker } from 'node:worker_threads'
 import { openWrites } from '#store/lmdb/open-writes.ts'
 import type { Logger } from '#telemetry/log.ts'
 import { hasWritingThreads } from '#threads/writing-threads.ts'
 
-/** How long an end waits for threads, and then for open writes: some flushes of a slow disk. */
+/**
+ * How long the shutdown waits for threads, and then again for open writes: enough for several flushes of a
+ * slow disk.
+ */
 const PATIENCE_MS = 2_000
-/** When the guard thread ends the process: later than the waits for threads and for writes can take. */
+/** When the guard thread ends the process. Longer than the waits for threads and for writes together. */
 const GUARD_MS = 6_000
 const GUARD = `
   const { workerData } = require('node:worker_threads')
@@ -25,13 +30,13 @@ const GUARD = `
 
 export interface EndOptions {
   readonly log: Logger
-  /** Ends what must not be running at the exit. Resolves to whether that was done in time. */
+  /** Ends everything that must not be running at the exit. Resolves to true if that completed in time. */
   readonly letGo: (withinMs: number) => Promise<boolean>
-  /** How long threads, and then writes, may take. */
+  /** Time limit for threads, and then again for writes. */
   readonly patienceMs?: number
 }
 
-/** Ends the process with that code, or by SIGKILL. */
+/** Ends the process with that exit code, or by SIGKILL. */
 export async function endProcess(
   code: 0 | 1,
   { log, letGo, patienceMs = PATIENCE_MS }: EndOptions,
@@ -48,13 +53,16 @@ export async function endProcess(
   return new Promise<never>(() => {})
 }
 
-/** Starts the guard thread. Returns false where no thread can be started: then the end waits for nothing. */
+/**
+ * Starts the guard thread. Returns false if no thread can be started; the process must then end without
+ * waiting.
+ */
 function guard(log: Logger): boolean {
   let worker
   try {
     worker = new Worker(GUARD, { eval: true, workerData: { ms: GUARD_MS } })
   } catch (error) {
-    // The system can refuse a thread: `new Worker` then throws at once.
+    // If the system refuses to create a thread, `new Worker` throws immediately.
     log.error({ err: error }, 'nobody guards the end of the process')
     return false
   }

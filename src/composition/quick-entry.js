@@ -1,20 +1,20 @@
 /**
- * Which form of the code a process begins with, asked as quickly as it can be: where the files say by their times that they are what was
- * built, nothing is read (`source-stamp.js`), and nothing is loaded that strips types. Else `built-form.ts` says it. Plain JavaScript
- * for that reason.
+ * Selects the form of the code at the start of a process, as fast as possible. If the times of the files show
+ * that the build is current, this module reads no file contents (`source-stamp.js`) and does not load the
+ * type stripper. Otherwise `built-form.ts` decides. It is plain JavaScript for that reason.
  */
 import { fileURLToPath } from 'node:url'
 import { isUnchanged } from './source-stamp.js'
 
 const isSource = import.meta.url.endsWith('/src/composition/quick-entry.js')
-/** The checkout, or the package. */
+/** Root of the checkout or of the package. */
 const ROOT = new URL(isSource ? '../../' : '../', import.meta.url)
 
-/** The folder for what V8 has compiled, which whoever may write there owns as he owns the code. */
+/** Directory for the compiled code of V8. A user who can write there can change the code as well. */
 export const compiledFolder = fileURLToPath(new URL('node_modules/.cache/compiled', ROOT))
 
 /**
- * The URL of an entry point. `source` is its path in the checkout.
+ * URL of an entry point. `source` is its path in the checkout.
  * @param {string} name
  * @param {string} source
  * @returns {Promise<string>}

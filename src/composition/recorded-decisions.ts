@@ -1,19 +1,19 @@
-/** Records decisions for the observer of another thread, with what was asked. */
+/** Records decisions, and optionally their requests, for the observer in another thread. */
 import type { DecisionObserver } from '#decisions/decision-service.ts'
 import type { Query } from '#model/decision.ts'
 import { packQueries, PackedQueries, type QueryTerms, RANGE_WORDS } from '#model/packed-queries.ts'
 import type { Decided, PackedData } from '#threads/pool/body-jobs.ts'
 
-/** The observer logs names up to 512 characters. One character more shows it that a name was cut. */
+/** The observer logs names of up to 512 characters. One more character shows it that a name was truncated. */
 const NAME_LENGTH_MAX = 513
 const NO_RANGES = new Int32Array(0)
 
 type Verdicts = ArrayLike<boolean | number>
 
 export class RecordedDecisions implements DecisionObserver {
-  /** Whether questions are recorded too; otherwise only the number of decisions. */
+  /** Whether requests are recorded also. Otherwise only the number of decisions is recorded. */
   readonly #tellsQuestions: boolean
-  /** Decisions of the request that is being answered. */
+  /** Decisions of the request that is being handled. */
   #decided: Decided[] = []
 
   constructor(tellsQuestions: boolean) {

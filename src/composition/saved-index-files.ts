@@ -1,13 +1,14 @@
 /**
- * The files of saved indexes: written at a stop, read at the next start. A file is used only if four things hold: this very
- * code wrote it, the tables beside it carry its mark, it is of their history, and every byte is as it was written. Otherwise it
- * is deleted and the index is loaded.
+ * Saves indexes to files at shutdown and restores them at the next start. A file is used only if four
+ * conditions hold: the same code wrote it, the tables next to it carry its mark, it belongs to their epoch,
+ * and every byte is intact. Otherwise the file is deleted and the index is loaded from the tables.
  *
- *     magic 8 │ bytes of about u32 │ CRC-32 of about u32 │ about: JSON │ header │ graph │ closures │ schema │ CRC-32 of the four u32
+ *     magic 8 │ bytes of about u32 │ CRC-32 of about u32 │ about: JSON │
+ *     header │ graph │ closures │ schema │ CRC-32 of the four u32
  *
- * The file is written beside its final name and renamed when it is on disk. Then the tables get its mark. A crash in between
- * leaves a file without a mark. The checksums guard against accidents only: whoever may write to the data directory may do
- * anything anyway.
+ * The file is written under a temporary name and renamed when it is on disk. Then the tables receive its
+ * mark. A crash in between leaves a file without a mark. The checksums protect only against accidents: a user
+ * who can write to the data directory can change everything anyway.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -29,13 +30,13 @@ const MAGIC = Buffer.from('VERDICT1')
 const PREAMBLE_BYTES = 16
 const CRC_BYTES = 4
 const PARTS = ['header', 'graph', 'closures', 'schema'] as const
-/** Bytes read or written at a time. Their checksum takes some milliseconds. */
+/** Bytes read or written at a time. Their checksum takes a few milliseconds. */
 const PIECE_BYTES = 4 * 1024 * 1024
-/** Indexes smaller than this are not saved: loading them is as quick. */
+/** Smaller indexes are not saved, because loading them is equally fast. */
 const KEPT_BYTES_MIN = 1024 * 1024
 
 interface About {
-  /** The fingerprint of the code that wrote the file. */
+  /** Fingerprint of the code that wrote the file. */
   readonly code: string
   readonly mark: string
   readonly revision: Revision
@@ -111,7 +112,10 @@ export class SavedIndexFiles implements KeptIndexes {
     }
   }
 
-  /** Saves the index unless it is small. The index must not change until then. Throws when it takes longer than `until`. */
+  /**
+   * Saves the index unless it is small. The index must not change in the meantime. Throws if saving takes
+   * longer than `until`.
+   */
   async #write(
     place: SnapshotPlace,
     { revision, saved }: { readonly revision: Revision; readonly saved: SavedIndex },
@@ -146,7 +150,7 @@ export class SavedIndexFiles implements KeptIndexes {
   }
 }
 
-/** A hash over every file of the code, since many of them decide what the numbers in an index mean. */
+/** Hash of every file of the code, because many of them determine the meaning of the numbers in an index. */
 function fingerprintOf(directory: string): string {
   const hash = createHash('sha256').update(process.arch)
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(

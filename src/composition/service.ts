@@ -1,6 +1,6 @@
 /**
- * The composition root: settings in, a running service out. This file is the order of a start and of a stop. The files
- * beside it say what the parts are made of.
+ * Composition root: creates a running service from the settings. This file defines the order of a start and
+ * of a shutdown. The other files in this directory create the parts.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '#config/config.ts'
@@ -19,24 +19,31 @@ import { addressOf, beginHttp, requireWritable } from './start-http.ts'
 
 export interface RunningService {
   readonly address: string
-  /** The key made at this start, to be shown once; null when there was a key already. */
+  /** The key created at this start, to be shown once; null if a key existed already. */
   readonly generatedApiKey: string | null
   readonly hasSampleWorkspace: boolean
-  /** How long this node may have missed changes of others, in milliseconds; 0 where nobody else writes. */
+  /**
+   * How long this node might have missed changes of other nodes, in milliseconds. 0 if no other node writes
+   * to the store.
+   */
   stalenessMs(): number
-  /** How many histories of the store were replaced by others since the start: restored, rewound or begun anew. */
+  /**
+   * Number of epochs of the store that were replaced since the start by a restore, a rewind or a
+   * reinitialization.
+   */
   replacedHistories(): number
   /**
-   * Stops being ready at once, answers everything in flight, and closes everything. Before that it goes on serving for
-   * `delayMs` milliseconds and asks callers to go elsewhere, so that a load balancer can learn of the stop.
+   * Makes the service not ready, completes all in-flight requests, and closes everything. Before that, it
+   * continues to serve for `delayMs` milliseconds and asks clients to use another node, so that a load
+   * balancer can detect the shutdown.
    */
   close(delayMs?: number): Promise<void>
 }
 
 /**
- * Opens the store, replays its contents into the index, starts the threads, and resolves when requests are served. Throws
- * the reason when that fails (`STORE_UNAVAILABLE`, a port in use, a setting that contradicts the store), after closing
- * everything that it had opened.
+ * Opens the store, loads its contents into the index, starts the threads, and resolves when requests are
+ * served. If that fails, closes everything that was opened and throws the reason: `STORE_UNAVAILABLE`, a port
+ * in use, or a setting that contradicts the store.
  */
 export async function startService(
   config: Config,
@@ -64,7 +71,7 @@ async function start(parts: NodeParts): Promise<RunningService> {
   const { listening } = await beginHttp(threads, config, { open, counts: parts.counts, deadlines })
   background.add(account)
   account.begin()
-  // This comes before the first environment decides, since the others may take long.
+  // This precedes the decisions of the first environment, because the other environments can take long.
   if (store.isShared) {
     const onFresh = (isFresh: boolean): void => standing.become({ isFresh })
     parts.freshness.begin(store, open.store, { config, onFresh, deadlines, log })
@@ -76,8 +83,8 @@ async function start(parts: NodeParts): Promise<RunningService> {
   const following = follower.start(error =>
     die(new Error('the organization is no longer followed', { cause: error })),
   )
-  // The first environments are opened while the threads come to listen. A failure waits for the other side: what is half open cannot
-  // be closed.
+  // The first environments are opened while the threads start to listen. If one side fails, the other one is
+  // awaited: a part that is half open cannot be closed.
   await Promise.allSettled([listening, following])
   const [port] = await Promise.all([listening, following])
   const { management, trimming } = opened.serve(follower)
@@ -118,7 +125,7 @@ async function stop(parts: NodeParts, delayMs = 0): Promise<void> {
   const stopLooking = giveUpWhenSilent(store)
   try {
     await threads.close()
-    // Decisions are made up to here, and their deadlines must be moved on.
+    // Decisions are made until here, and their deadlines must be extended until then.
     parts.freshness.close()
     await Promise.all([parts.tracing?.close(), closeStore(parts)])
   } finally {

@@ -1,15 +1,18 @@
-/** Bounds how long a stop waits for a store that does not answer. */
+/** Limits how long a shutdown waits for a store that does not respond. */
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'
 
-/** A stop gives up a store that has been silent for this long. It is less than the threads have for what is in flight. */
+/**
+ * Shutdown stops waiting for a store that has not responded for this long. Shorter than the time that threads
+ * have for in-flight requests.
+ */
 const STORE_PATIENCE_MS = 3_000
 const STORE_LOOK_MS = 250
 
 /**
- * Watches the store until the returned function is called. So a silent store delays neither an answer nor the end of the
- * process. With several servers one may be silent alone: work under way on the others is over before the whole store is
- * given up.
+ * Watches the store until the returned function is called. An unresponsive store then delays neither a
+ * response nor the end of the process. With several servers, one of them can be unresponsive alone: work on
+ * the other servers has completed before the whole store is given up.
  */
 export function giveUpWhenSilent(store: Store): () => void {
   const from = performance.now()

@@ -1,15 +1,16 @@
 /**
- * Whether the built form is of the sources as they are, asked quickly: by the names, sizes and times of the files, without reading them.
- * A command of the command line would else take twice as long to start. Whoever gets a no asks by contents (`built-form.ts`). Plain
- * JavaScript, since to load what strips types takes as long again.
+ * Checks quickly whether the build matches the sources: compares names, sizes and times of files without
+ * reading them. Without this check, a CLI command would take twice as long to start. If the result is no, the
+ * caller compares contents (`built-form.ts`). It is plain JavaScript, because loading the type stripper would
+ * take equally long.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The file in the built form that has the stamp. */
+/** Name of the file in the build that contains the stamp. */
 export const STAMP_NOTE = 'stamp'
 
-/** What else than `src` and `workers` the build depends on. */
+/** Inputs of the build other than `src` and `workers`. */
 export const BUILD_INPUTS = [
   'packaging/build.ts',
   'packaging/help-width.ts',
@@ -18,7 +19,7 @@ export const BUILD_INPUTS = [
 ]
 
 /**
- * The code in a checkout, by its paths from there, in order.
+ * Paths of the code in a checkout, relative to `root`, in order.
  * @param {string} root
  * @returns {string[]}
  */
@@ -32,7 +33,8 @@ export function codePaths(root) {
 }
 
 /**
- * What `isUnchanged` compares: a line for each file, and for each folder, whose time changes with what is in it.
+ * Stamp that `isUnchanged` compares: one line per file and per directory. The time of a directory changes
+ * with its entries.
  * @param {string} root
  * @returns {string}
  */
@@ -43,7 +45,7 @@ export function stampOf(root) {
 }
 
 /**
- * Whether the build in the checkout is certainly of the sources as they are. O(files): some 3 ms.
+ * Whether the build in the checkout certainly matches the current sources. O(files): takes about 3 ms.
  * @param {string} root
  * @returns {boolean}
  */
@@ -60,8 +62,8 @@ export function isUnchanged(root) {
 }
 
 /**
- * When it was changed last, and its size. Also when that was noted, which no program can say otherwise: a copy that keeps times has
- * times of its own there.
+ * Size and modification time, and the time of the last status change. A program cannot set the latter: a copy
+ * that preserves modification times has different status change times.
  * @param {string} root
  * @param {string} path
  * @returns {string}

@@ -1,4 +1,4 @@
-/** Starts the HTTP threads: their options, and the port they share. */
+/** Starts the HTTP threads with their options and the port that they share. */
 import { closeSync, openSync } from 'node:fs'
 import { type Config, withoutSecrets } from '#config/config.ts'
 import { reservePort } from '#http/edge/reserve-port.ts'
@@ -9,7 +9,10 @@ import type { SharedCountsHandle } from '#threads/channel/shared-count.ts'
 import type { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 import type { OpenOrganization } from './open-organization.ts'
 
-/** Resolves when the threads are told to listen; `listening` with the port. Throws when a port is taken. */
+/**
+ * Resolves when the threads have received the order to listen; `listening` resolves with the port. Throws if
+ * a port is in use.
+ */
 export async function beginHttp(
   threads: HttpThreads,
   config: Config,
@@ -40,12 +43,18 @@ export function addressOf({ host }: Config, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** The port that the threads share. A single thread may find a free port for itself; several need to be told. */
+/**
+ * The port that the threads share. A single thread can find a free port itself; several threads need a given
+ * port.
+ */
 function portFor({ host, port, httpThreads }: Config): Promise<number> | number {
   return port === 0 && httpThreads === 1 ? 0 : reservePort({ host, port })
 }
 
-/** Each thread opens the decision log for itself. A log that cannot be opened is reported here, before anything starts. */
+/**
+ * Checks that the decision log can be opened. Each thread opens it separately; an error is reported here,
+ * before anything starts.
+ */
 export function requireWritable({ decisionLog }: Config): void {
   if (decisionLog === null || decisionLog === 'stdout') return
   try {

@@ -1,7 +1,8 @@
 /**
- * Backups of the whole store while it is in use: keys, projects and environments, each as of one moment, and none missing that the
- * organization names. The copies are made by the store beside its tables, then read to whoever asked; so a backup needs as much room
- * on the disk as what it holds. One at a time.
+ * Creates backups of the whole store while it is in use. A backup contains keys, projects and environments,
+ * each as of one moment, and every environment that the organization lists. The store writes the copies next
+ * to its tables; then the caller reads them. Therefore a backup needs as much free disk space as its content.
+ * One backup can run at a time.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -16,16 +17,18 @@ import { VERSION } from '#model/version.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 
-/** How often it begins again because environments came or went meanwhile. */
+/**
+ * Maximum number of attempts. A backup starts again if environments were created or deleted in the meantime.
+ */
 const ATTEMPTS_MAX = 5
 const PIECE_BYTES = 262_144
-/** How long a reader may take before it asks for the next piece. */
+/** How long a reader can take before it requests the next chunk. */
 const IDLE_MS_MAX = 60_000
 
 export interface StoreBackupsOptions {
   readonly store: Store
   readonly organization: EnvironmentStore
-  /** Ids of the environments that there are. */
+  /** Ids of all existing environments. */
   readonly environmentIds: () => readonly string[]
 }
 
@@ -67,13 +70,16 @@ export class StoreBackups implements Backups {
     }
   }
 
-  /** The ids of the environments that were copied; null: others were there at the end than at the beginning. */
+  /**
+   * Ids of the environments that were copied; null if environments were created or deleted in the meantime.
+   */
   async #copy(directory: string): Promise<readonly string[] | null> {
     const { store, environmentIds } = this.#options
     const ids = environmentIds()
     const isStill = (): boolean => environmentIds().toSorted().join() === ids.toSorted().join()
     try {
-      // First, so that each environment is at least as new as what names it.
+      // The organization is copied first, so that each environment is at least as new as the records that
+      // name it.
       await store.backUp(ORGANIZATION_STORE_ID, directory)
       for (const id of ids) {
         if (!isStill()) return null
@@ -128,7 +134,8 @@ class BackupStream implements PieceSource {
       await this.#end()
       throw error
     }
-    // Before the reader knows that this was all: it may ask for the next backup at once.
+    // Ends before the reader learns that this was the last chunk, because it can request the next backup
+    // immediately.
     await this.#end()
     return null
   }
@@ -160,7 +167,7 @@ async function* piecesOf(directory: string, manifest: BackupManifest): AsyncGene
 
 async function* contentOf(file: FileHandle): AsyncGenerator<Uint8Array> {
   for (;;) {
-    // A buffer each: a piece goes to another thread.
+    // Each chunk needs its own buffer, because the chunk is transferred to another thread.
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(PIECE_BYTES), 0, PIECE_BYTES)
     if (bytesRead === 0) return
     yield buffer.subarray(0, bytesRead)

@@ -1,8 +1,14 @@
-/** The credentials by which threads check callers: the stored keys, and the organization's key of the settings. */
+/**
+ * Provides the credentials that threads check callers against: the stored keys and the configured key of the
+ * organization.
+ */
 import type { KnownSecret, Organization } from '#management/organization/organization.ts'
 import type { Credential } from '#threads/channel/messages.ts'
 
-/** `adminHash` is the hash of the organization's key; null where there is none. All secrets of one key share one counter. */
+/**
+ * `adminHash` is the hash of the organization's key; null if there is none. All secrets of one key share one
+ * counter.
+ */
 export function credentialsOf(organization: Pick<Organization, 'organizationId'>, adminHash: string | null) {
   return (known: readonly KnownSecret[]): Credential[] => {
     const slots = new Map<string | null, number>([[null, 0]])

@@ -1,4 +1,7 @@
-/** The pools beside one HTTP thread: one that shares its bulks and does its searches, one that reads its large bodies. */
+/**
+ * Creates the pools of one HTTP thread: one pool that runs parts of bulk requests and searches, and one that
+ * parses large bodies.
+ */
 import type { ThreadSettings } from '#config/config.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import { longBodiesBytesMax } from '#http/edge/body-segments.ts'
@@ -46,7 +49,7 @@ export class ThreadPools {
     return sumOf(this.jobs.figures(), this.bodies.figures())
   }
 
-  /** Has the threads release indexes that are gone. */
+  /** Makes the threads release indexes that were removed. */
   letGo(): void {
     this.jobs.letGo()
     this.bodies.letGo()
@@ -62,8 +65,8 @@ function eventsOf(engines: EngineReaders, { log }: ThreadTelemetry): PoolThreadE
     onIndexFault: fault => log.error({ fault }, 'a job of the pool failed'),
     onThreadEnd: (id, error) => {
       log.error({ err: error }, 'a thread of the pool ended; its jobs were answered with an error')
-      // If the thread died while it built a closure, it held the lock of the index. Without this everybody would wait for
-      // it for ever.
+      // A thread that died while it built a closure held the lock of the index. Without this, all threads
+      // would wait for the lock forever.
       for (const handle of engines.handles()) takeOverLock(handle, id + 1)
     },
     onStartFailure: error => {

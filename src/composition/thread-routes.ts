@@ -1,4 +1,4 @@
-/** The route tables of an HTTP thread, put together from its engines and its settings. */
+/** Builds the route tables of an HTTP thread from its engines and its settings. */
 import type { ThreadSettings } from '#config/config.ts'
 import { AccessService } from '#decisions/access-service.ts'
 import type { DecisionPool } from '#decisions/decision-pool.ts'
@@ -30,17 +30,17 @@ export function threadRoutes(parts: {
   readonly management: ManagementGateway
   readonly health: HealthSource
   readonly node: NodeSource
-  /** For streams, whose keys are looked at again and again. */
+  /** For streams, whose keys are checked repeatedly. */
   readonly authenticate: Authenticate
-  /** Null: decisions are not observed. */
+  /** Null if decisions are not observed. */
   readonly observer: DecisionObserver | null
   readonly tokenSecret: string
   readonly settings: ThreadSettings
-  /** Null: this thread does everything. */
+  /** Null if this thread does all work itself. */
   readonly pool: DecisionPool | null
-  /** Absent: the routes make their own. */
+  /** If absent, the routes create their own. */
   readonly answers?: LargeAnswers
-  /** Whether another thread reads large bodies. */
+  /** Whether another thread parses large bodies. */
   readonly hasBodyThread?: boolean
 }): Route[] {
   const { engines, management, health, node, authenticate, settings, hasBodyThread = false } = parts
@@ -58,7 +58,7 @@ export function threadRoutes(parts: {
   })
 }
 
-/** The parts that routes of decisions are made of. */
+/** Dependencies of the decision routes. */
 export function decisionParts(parts: {
   readonly engines: EngineSource
   readonly observer: DecisionObserver | null

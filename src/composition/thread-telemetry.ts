@@ -1,4 +1,4 @@
-/** What an HTTP thread counts, logs and traces. */
+/** Creates the counters, logs and traces of an HTTP thread. */
 import type { ThreadSettings } from '#config/config.ts'
 import type { DecisionObserver } from '#decisions/decision-service.ts'
 import type { SlowRequest } from '#http/edge/request-watch.ts'
@@ -12,19 +12,19 @@ import type { Tracing } from '#telemetry/tracing.ts'
 import { observeBoth } from './decision-observers.ts'
 import { type OpenTracing, tracingOf } from './open-tracing.ts'
 
-/** Ceiling of endpoints that are counted. There are some 150. */
+/** Limit of endpoints that are counted. There are about 150. */
 const ENDPOINTS_MAX = 255
 
 export class ThreadTelemetry {
   readonly log: Logger
-  /** Null: this thread does not count. */
+  /** Null if this thread does not count. */
   readonly counters: ThreadCounters | null
   readonly decisionLog: DecisionLog | null
-  /** Observes decisions; null: nobody observes them. */
+  /** Observes decisions; null if there is no observer. */
   readonly observer: DecisionObserver | null
   /**
-   * Requests that take at least `ms` milliseconds are slow, and `onSlow` is told of them; null: slow requests are not
-   * logged.
+   * Requests that take at least `ms` milliseconds are slow and are passed to `onSlow`; null if slow requests
+   * are not logged.
    */
   readonly slow: { readonly ms: number; readonly onSlow: (request: SlowRequest) => void } | null
   readonly tracing: Tracing | null
@@ -56,7 +56,7 @@ export class ThreadTelemetry {
     this.tracing = tracingOf(settings, open, { log, counters })
   }
 
-  /** Counts how busy the thread is from now on. `onTick` may count more at the same moments. */
+  /** Measures the load of the thread from now on. `onTick` can count more values at the same times. */
   measure(onTick: (counters: ThreadCounters) => void): void {
     const { counters } = this
     if (counters) this.#loopMeter = new LoopMeter(counters, () => onTick(counters))

@@ -1,27 +1,28 @@
 /**
- * Ids that ascend with time. Rows and lists are stored by ids, so what is created together lies together: a bulk and a
- * purge touch a fraction of the pages that random ids would scatter them over. To callers they are UUIDs of version 4, as
- * native.md B.1 requires; what would be random in front is the time (known as a COMB), and 62 random bits are
- * left.
+ * Creates ids that ascend with time. Rows and secondary indexes are sorted by id, so rows that are created
+ * together are stored together: a bulk write or a purge touches a fraction of the pages that it would touch
+ * with random ids. To clients, they are UUIDs of version 4, as native.md B.1 requires. The leading bits,
+ * which would otherwise be random, contain the time (this scheme is known as a COMB). 62 random bits remain.
  *
  *     48 bits milliseconds since 1970 │ 4 │ 12 bits counter │ variant, 62 random bits
  *
- * Invariant: each id is greater than the one before, also when the clock goes back or a millisecond has more than 4,096.
+ * Invariant: each id is greater than the previous one, even if the clock goes back or a millisecond has more
+ * than 4,096 ids.
  */
 import { randomUUID } from 'node:crypto'
 
 const COUNTER_END = 4_096
-/** Where a random UUID's variant and its random bits begin. */
+/** Offset of the variant and the random bits in a random UUID. */
 const RANDOM_FROM = 18
 
 export class TimeOrderedIds {
   readonly #now: () => number
   #instant = 0
   #counter = 0
-  /** How ids of this instant begin. */
+  /** Prefix of the ids of this millisecond. */
   #beginning = ''
 
-  /** `now` gives milliseconds since 1970. */
+  /** `now` returns milliseconds since 1970. */
   constructor(now: () => number) {
     this.#now = now
     this.#moveTo(0)

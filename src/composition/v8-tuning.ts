@@ -1,24 +1,28 @@
 /**
- * How V8's collector treats what was just made, and how much its compiler inlines, in all threads of this process.
+ * Tunes V8 in all threads of this process: how it collects new objects, and how much its compiler inlines.
  *
- * - It learns which places of the code make what lives long, and from then on has those made among the old objects, at once.
- *   Where a store is filled or a queue runs full it learns that of places whose objects are garbage a millisecond later; they
- *   then lie among the old until all of the heap is collected, and keep alive what they point to. While rows were cleared
- *   away, 4 of every 13 MB survived for that reason alone, and each collection stopped the thread for 5 ms; without it 0.1 MB
- *   survives, and it stops for 2.
- * - Helper threads take a part of each collection of what is new, and free the library's buffers of bodies. Of ours hardly
- *   anything survives one, so that to wake them and wait for them is most of what it takes, and where all cores are at work they
- *   take theirs from a thread that answers. A collection of 0.9 MB stops an HTTP thread for 0.19 ms with both kinds of
- *   helpers, for 0.12 without the first, for 0.09 without both, on a core that all threads share. Collections of the whole heap
- *   have theirs still.
- * - Between two turns of its loop a thread collects once a sixth of the room for new objects is full, where V8 would
- *   wait for four fifths. In an HTTP thread that is 250 times a second 0.07 ms near the peak, and not 57 times 0.22: 5
- *   ms a second more, of which throughput shows nothing, but none is by itself five times as long as a decision takes.
- *   At a quarter p99 is higher, at an eighth throughput is 3 % lower.
- * - The compiler may inline 2.6 times the bytecode into a function that it would by default. Without that a decision is some 25
- *   functions, each of which waits for its own first instructions, because the library and the kernel have used the caches in
- *   between. Some 2 % of the throughput of single decisions; bulks are as they were (`docs/performance/experiments.md`).
- * - Threads may ask for a collection (`src/composition/collect-garbage.ts`).
+ * - Pretenuring is disabled. With it, V8 learns which allocation sites create long-lived objects, and then
+ *   allocates these objects directly in the old generation. While a store is filled or a queue is full, V8
+ *   learns this for sites whose objects are garbage a millisecond later. They then stay in the old generation
+ *   until a full collection, and keep the objects alive that they reference. During a purge of rows, 4 of
+ *   every 13 MB survived only for that reason, and each collection paused the thread for 5 ms. Without
+ *   pretenuring, 0.1 MB survives and the pause is 2 ms.
+ * - Helper threads for collections of the new generation are disabled, as are those that free the library's
+ *   body buffers. Hardly any new object of the service survives a collection, so most of its time is spent on
+ *   waking the helpers and waiting for them. If all cores are busy, the helpers also take time from a thread
+ *   that handles requests. On a core that all threads share, a collection of 0.9 MB pauses an HTTP thread for
+ *   0.19 ms with both kinds of helpers, for 0.12 ms without the first kind, and for 0.09 ms without both.
+ *   Full collections still use helpers.
+ * - Between two event-loop iterations, a thread collects when a sixth of the new generation is full; the
+ *   default of V8 is four fifths. Near the peak, an HTTP thread then pauses 250 times per second for 0.07 ms
+ *   instead of 57 times for 0.22 ms. This takes 5 ms more per second, which throughput does not show, but no
+ *   pause is five times as long as a decision. At a quarter, the p99 latency is higher; at an eighth,
+ *   throughput is 3 % lower.
+ * - The compiler can inline 2.6 times as much bytecode into a function as by default. Otherwise a decision
+ *   consists of about 25 functions. Each of them waits for its first instructions, because the library and
+ *   the kernel have used the caches in between. This gains about 2 % of the throughput of single decisions;
+ *   bulk requests are unchanged (`docs/performance/experiments.md`).
+ * - Threads can request a collection (`src/composition/collect-garbage.ts`).
  */
 import { setFlagsFromString } from 'node:v8'
 

@@ -1,4 +1,4 @@
-/** The entry points of threads: the one file that knows where they are. */
+/** Entry points of threads. No other file contains their locations. */
 import { entry } from './built-form.ts'
 
 const worker = (name: string) => entry(name, `workers/${name}.ts`)

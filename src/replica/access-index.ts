@@ -1,7 +1,7 @@
 /**
- * An index of one environment that nobody decides on: it follows the log and nothing else, commit by commit, for who wants to know whose
- * access each commit changes. It is there only while somebody does, and ends nothing by a clock: a grant that ended is lost with the
- * commit that removes it.
+ * Index of one environment that computes effective access changes. It makes no decisions: it follows the log,
+ * commit by commit. It exists only while a client reads these changes, and it does not expire grants by the
+ * clock: the access of an expired grant ends with the commit that removes the grant.
  */
 import type { AccessChange } from '#model/access-change.ts'
 import type { Change, Permission } from '#model/change.ts'
@@ -12,16 +12,16 @@ import type { Entry } from '#store/ledger.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { loadChanges } from './load-changes.ts'
 
-/** What computes it (`engine/access-changes.ts`), on an empty engine of its own. */
+/** Computes the access changes (`engine/access-changes.ts`) with an engine that is initially empty. */
 export interface AccessEngine {
   load(changes: readonly Change[]): void
   apply(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]>
   scopesOf(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]>
-  /** Collects what removals left, some of it. */
+  /** Collects a part of the garbage that removals left. */
   tidyUp(): void
 }
 
-/** Changes loaded in one turn of the event loop: some milliseconds. */
+/** Changes loaded per event-loop iteration: a few milliseconds. */
 const LOADED_AT_ONCE = 200
 
 export class AccessIndex {
@@ -35,8 +35,8 @@ export class AccessIndex {
   }
 
   /**
-   * Loads everything there is. Resolves with the newest commit that the index has; `nextTurn` is awaited between its parts. Throws what
-   * reading the store throws, as when its history is replaced meanwhile.
+   * Loads the whole environment. Resolves with the newest commit in the index. Awaits `nextTurn` between
+   * batches. Throws the errors of the store, for example if its epoch is replaced in the meantime.
    */
   async load(nextTurn: () => Promise<unknown>): Promise<Revision> {
     const { ledger, view } = this.#store
@@ -52,7 +52,8 @@ export class AccessIndex {
       await nextTurn()
     }
     engine.load(part)
-    // The view has changed meanwhile: what was read is of several moments until all is heard that it had at the end.
+    // The view might have changed during the load, so the loaded rows can be of several moments. The index is
+    // consistent when it has applied all commits that the view had at the end.
     const head = await ledger.head()
     const to = { ...head, sequence: Math.max(head.sequence, view.sequence()) }
     const at = await this.#catchUp(engine, { from, to }, nextTurn)
@@ -60,12 +61,12 @@ export class AccessIndex {
     return at
   }
 
-  /** Nobody wants to know any more. */
+  /** Drops the index when no client reads access changes any more. */
   drop(): void {
     this.#engine = null
   }
 
-  /** Applies the commit behind the last one, and says whose access it changed. */
+  /** Applies the commit after the last one, and returns the access changes. */
   *apply({ changes }: Entry, permissions: readonly Permission[]): Resumable<AccessChange[]> {
     const engine = this.#loaded()
     const told = yield* engine.apply(changes, permissions)
@@ -73,7 +74,7 @@ export class AccessIndex {
     return told
   }
 
-  /** What a commit may have changed that was applied before. */
+  /** Returns what a commit might have changed that was applied earlier. */
   scopesOf({ changes }: Entry, permissions: readonly Permission[]): Resumable<AccessChange[]> {
     return this.#loaded().scopesOf(changes, permissions)
   }
@@ -97,7 +98,7 @@ export class AccessIndex {
         loaded += part.length
         if (loaded < LOADED_AT_ONCE) continue
         loaded = 0
-        // Entries that have arrived are read without a turn of the loop.
+        // Reading entries that have already arrived does not yield to the event loop.
         await nextTurn()
       }
       if (revision.sequence >= to.sequence) return revision

@@ -1,14 +1,14 @@
 /**
- * A closure says that this process cannot decide on an environment, and why. Everything else goes on without that
- * environment. Its rows can still be managed where they can be read. It opens again by itself once its fault has been
- * mended.
+ * Closure of an environment: the reason why this node rejects its requests. All other environments remain
+ * available. The rows of a closed environment can still be managed if they can be read. It opens again by
+ * itself once its fault is fixed.
  */
 import { AuthzError } from '#model/errors.ts'
 
 export interface Closure {
-  /** For callers of the environment: no hosts, directories or other environments. */
+  /** Sent to callers of the environment. Must not reveal hosts, directories or other environments. */
   readonly reason: string
-  /** Whether the environment holds more than an index has room for. */
+  /** Whether the environment exceeds the capacity of an index. */
   readonly isTooMuch: boolean
   /** Milliseconds since 1970. */
   readonly since: number
@@ -19,10 +19,10 @@ export function closureOf(error: unknown, since: number): Closure {
   return { reason: reasonOf(error), isTooMuch, since }
 }
 
-/** What callers are told of an error that closes an environment. The log has the whole error. */
+/** Message for callers for an error that closes an environment. The log has the complete error. */
 function reasonOf(error: unknown): string {
   if (error instanceof AuthzError) {
-    // The environment may know what it has too much of.
+    // The message of the environment states which limit it exceeds.
     if (error.code === 'LIMIT_EXCEEDED') return error.message
     if (error.code === 'STORE_DAMAGED')
       return 'the store has lost a part of it, which has to be restored; the log has the reason'
@@ -32,12 +32,12 @@ function reasonOf(error: unknown): string {
   return 'what is stored of it cannot be made into an index; the log has the reason'
 }
 
-/** The answer to an operation that would replace an open environment by this closed one. */
+/** Error for an operation that would replace an open environment by this closed one. */
 export function replacementClosed({ reason, isTooMuch }: Closure): AuthzError {
   return isTooMuch ? new AuthzError('LIMIT_EXCEEDED', reason) : environmentClosed(reason)
 }
 
-/** The answer to a request that needs the index of a closed environment. */
+/** Error for a request that needs the index of a closed environment. */
 export function environmentClosed(reason: string): AuthzError {
   return new AuthzError('ENVIRONMENT_CLOSED', `this environment is closed on this node: ${reason}`)
 }

@@ -1,20 +1,20 @@
 /**
- * A map from ids to values, for millions of ids: an open hash table over the bytes of the ids. Ids are random, so their
- * bytes are their hash. A lookup makes no garbage and nearly always reads one slot and one id. A `Map` of texts would have
- * to make the text first.
+ * Maps ids to values, for millions of ids: an open-addressing hash table over the bytes of the ids. Ids are
+ * random, so their bytes serve as the hash. A lookup allocates nothing, and nearly always reads one slot and
+ * one id. A `Map` would require a string to be created for each lookup.
  */
 
 const ID_BYTES = 16
-/** The table has at least this many slots for each id. */
+/** Minimum number of slots per id. */
 const SLOTS_PER_ID = 2
 
 export class IdTable<Value> {
-  /** Each slot holds the number of an entry, counted from 1; 0: free. */
+  /** Each slot contains the number of an entry plus 1; 0 means that the slot is free. */
   #slots = new Uint32Array(1_024)
   #ids = new Uint8Array(ID_BYTES * 512)
   readonly #values: Value[] = []
 
-  /** Sets the value of an id, replacing an earlier one. `at` is where the id begins in `bytes`. */
+  /** Sets the value of an id and replaces an earlier value. `at` is the offset of the id in `bytes`. */
   set(bytes: Uint8Array, at: number, value: Value): void {
     if ((this.#values.length + 1) * SLOTS_PER_ID > this.#slots.length) this.#grow()
     const slot = this.#slotOf(bytes, at)
@@ -28,7 +28,7 @@ export class IdTable<Value> {
     this.#slots[slot] = this.#values.length
   }
 
-  /** The value of the id that begins at `at`. */
+  /** Returns the value of the id at offset `at`. */
   get(bytes: Uint8Array, at: number): Value | undefined {
     const found = this.#slots[this.#slotOf(bytes, at)]!
     return found === 0 ? undefined : this.#values[found - 1]
@@ -38,10 +38,10 @@ export class IdTable<Value> {
     return this.#values
   }
 
-  /** The slot of the id, or the one that it would take. */
+  /** Slot of the id, or the free slot where it would be inserted. */
   #slotOf(bytes: Uint8Array, at: number): number {
     const mask = this.#slots.length - 1
-    // The last bytes of a UUID are random, whatever its version.
+    // The last bytes of a UUID are random in every version.
     let slot =
       (bytes[at + 12]! | (bytes[at + 13]! << 8) | (bytes[at + 14]! << 16) | (bytes[at + 15]! << 24)) & mask
     for (;;) {

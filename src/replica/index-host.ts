@@ -1,12 +1,15 @@
-/** The interface of what holds the engines that decide, as the services see it. It is told of every change, in order. */
+/**
+ * Interface of the component that holds the decision engines, as services see it. It receives every change,
+ * in order.
+ */
 import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
 
 export interface IndexHost {
   /**
-   * Fills a fresh engine for the environment. Nobody decides on it until `publish`; `apply` takes it further. With a
-   * place, it may be kept there for a later start.
+   * Fills a fresh engine for the environment. The engine makes no decisions until `publish`; `apply` updates
+   * it until then. If a place is given, the engine can be saved there for a later start.
    */
   load(
     environmentId: string,
@@ -14,58 +17,64 @@ export interface IndexHost {
     revision: Revision,
     place: SnapshotPlace | null,
   ): Promise<void>
-  /** Puts the engine that was loaded last in place of the old one, if any. Resolves when every decision is made on it. */
+  /**
+   * Replaces the current engine, if any, by the engine that was loaded last. Resolves when all decisions use
+   * it.
+   */
   publish(environmentId: string): Promise<void>
   /**
-   * Applies one commit to the engine that was loaded last. Resolves when every decision made on that engine sees the
-   * commit. Calls for one environment come one at a time.
+   * Applies one commit to the engine that was loaded last. Resolves when every decision of that engine
+   * reflects the commit. Calls for one environment must not overlap.
    */
   apply(environmentId: string, changes: readonly Change[], revision: Revision): Promise<void>
 }
 
-/** A host that can close an environment and go on with the others. */
+/** A host that can close an environment and keep the other environments available. */
 export interface ClosableIndexHost extends IndexHost {
   /**
-   * Ends decisions on the environment until something is published again. Callers are told the reason. Begins at once, and
-   * resolves when every thread knows the reason. Never throws. Safe to repeat, also for an environment that was never
-   * loaded.
+   * Ends decisions on the environment until an engine is published again. Callers receive the reason. Takes
+   * effect immediately, and resolves when every thread knows the reason. Never throws. Idempotent, and
+   * allowed for an environment that was never loaded.
    */
   close(environmentId: string, reason: string): Promise<void>
-  /** Drops the index of an environment for which no more changes come. Safe to repeat. */
+  /** Drops the index of an environment that receives no more changes. Idempotent. */
   remove(environmentId: string): Promise<void>
 }
 
 /**
- * Hears of facts that have ended: their removals, and the newest commit that the index had then. Nobody is allowed anything by them any
- * more; they are still in the store. A fact may come twice, and another may have got a later end since.
+ * Receives expired facts: their removals, and the newest commit that the index had then. The facts no longer
+ * grant access, but they are still in the store. A fact can be delivered more than once, and its expiration
+ * time might have been extended since.
  */
 export type OnEnded = (removals: readonly Change[], sequence: number) => void
 
-/** A host that ends facts by itself when their time has come. */
+/** A host that removes facts by itself when they expire. */
 export interface EndedFacts {
-  /** `onEnded` is told from now on what has ended in the index of that environment. */
+  /** From now on, `onEnded` receives the facts that expire in the index of that environment. */
   whenEnded(environmentId: string, onEnded: OnEnded): void
 }
 
-/** Asked before a commit is made, so that every commit that becomes durable can be applied. */
+/** Checked before a commit is written, so that every durable commit can be applied. */
 export interface IndexRoom {
   /**
-   * Reserves room for the changes of a commit. Returns a function that gives the room back, to be called when the commit
-   * has been applied or has failed. Throws `LIMIT_EXCEEDED` when the engine of the environment has no room.
+   * Reserves capacity for the changes of a commit. Returns a function that releases the reservation; call it
+   * when the commit has been applied or has failed. Throws `LIMIT_EXCEEDED` if the engine of the environment
+   * lacks the capacity.
    */
   holdRoom(environmentId: string, changes: readonly Change[]): () => void
 }
 
-/** Saves engines beyond the end of the process, so that a start need not load them. */
+/** Saves engines across restarts of the process, so that a start does not need to load them. */
 export interface IndexKeeper {
   /**
-   * Restores the engine saved at `place`, if it is of this history, by this very release, and whole. Nobody decides on it
-   * until `publish`, as after a load. Returns the revision that it has; null when there is no such engine.
+   * Restores the engine saved at `place` if it is of this epoch, was written by this release, and is intact.
+   * As after a load, it makes no decisions until `publish`. Returns its revision, or null if there is no such
+   * engine.
    */
   restore(environmentId: string, place: SnapshotPlace, epoch: string): Promise<Revision | null>
   /**
-   * Saves the present engine at `place`, when it is large enough to be worth it. Nothing must be applied meanwhile. Never
-   * throws.
+   * Saves the current engine at `place` if it is large enough to be worthwhile. No change must be applied in
+   * the meantime. Never throws.
    */
   keep(environmentId: string, place: SnapshotPlace): Promise<void>
 }

@@ -1,13 +1,15 @@
 /**
- * Keeps the engines of one environment level with its ledger: loads them from the view, then feeds them every commit.
+ * Keeps the engines of one environment caught up with its ledger: loads them from the view, then applies
+ * every commit.
  *
- * The view changes while it is loaded, and the feed starts from where the view stood before the load. Changes state facts,
- * so an engine may hear some of them twice. Until it has heard all that the view had at the end of the load, what it holds
- * is of several moments: nobody decides on it before.
+ * The view changes while it is loaded, and the feed starts at the revision that the view had before the load.
+ * Changes are idempotent, so an engine can receive some of them twice. Until it has received every commit
+ * that the view had at the end of the load, its state can mix several moments. Therefore it is not published
+ * earlier.
  *
- * When the history of the ledger is replaced, or has gone on too far to be followed, other engines are loaded beside the
- * present ones, which go on deciding until the new ones take their place as a whole. Any other failure ends the following
- * and is reported to the caller of `start`, who may start anew.
+ * If the epoch of the ledger is replaced, or the log no longer contains the next commit, new engines are
+ * loaded. The current engines keep making decisions until the new ones replace them as a whole. Any other
+ * failure ends the following and is reported to the caller of `start`, who can call `startAnew`.
  */
 import { AuthzError, type ErrorCode, historyReplaced } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
@@ -27,20 +29,20 @@ export class Replica {
   readonly #store: EnvironmentStore
   readonly #host: IndexHost
   readonly #keeper: IndexKeeper | null
-  /** Where engines of the present view may be saved; null: they are not saved. */
+  /** Location where engines of the current view can be saved; null if they are not saved. */
   #place: SnapshotPlace | null = null
   #isClosed = false
   #applying: Promise<void> = Promise.resolve()
-  /** The revision that every decision sees; null before the first load. */
+  /** Revision that every decision reflects; null before the first load. */
   #visible: Revision | null = null
   readonly #formerEpochs = new Set<string>()
   #waiters: Waiter[] = []
-  /** Why following has ended; null while it goes on. */
+  /** Reason why following has ended; null while it continues. */
   #endReason: unknown = null
-  /** Ends the present following with an error; null while nothing is followed. */
+  /** Ends the current following with an error; null if nothing is followed. */
   #failFollowing: ((error: unknown) => void) | null = null
 
-  /** `keeper` saves engines from one start to the next; null: nothing does. */
+  /** `keeper` saves engines from one start to the next; null if they are not saved. */
   constructor(
     environmentId: string,
     store: EnvironmentStore,
@@ -54,19 +56,23 @@ export class Replica {
   }
 
   /**
-   * Loads the engines and resolves when they decide. Following goes on until the ledger closes. `onFault` is told of an
-   * error that ends it earlier, in the same turn in which whoever waits for a revision is told.
+   * Loads the engines, and resolves when they make decisions. Following continues until the ledger closes.
+   * `onFault` receives an error that ends it earlier, in the same event-loop iteration in which the waiters
+   * for a revision are rejected.
    */
   async start(onFault: (error: unknown) => void): Promise<void> {
     await this.#beginFrom(async () => (await this.#restore()) ?? (await this.#load()), onFault)
   }
 
-  /** As `start`, after a start has failed or a fault has ended the following. The engines are loaded from all rows. */
+  /**
+   * Like `start`, for use after a start has failed or a fault has ended the following. Loads the engines from
+   * all rows.
+   */
   async startAnew(onFault: (error: unknown) => void): Promise<void> {
     await this.#beginFrom(() => this.#load(), onFault)
   }
 
-  /** Rejects the waiters when the following ends: their revision will not come. */
+  /** Starts following. If that fails, rejects the waiters, because their revision will not become visible. */
   async #beginFrom(start: () => Promise<Revision>, onFault: (error: unknown) => void): Promise<void> {
     try {
       this.#begin(await start(), onFault)
@@ -76,12 +82,15 @@ export class Replica {
     }
   }
 
-  /** Whether decisions see, or will see, what is committed from now on. Whoever commits waits only then. */
+  /**
+   * Whether decisions reflect, or will reflect, future commits. Otherwise a writer must not wait for
+   * visibility.
+   */
   get isComing(): boolean {
     return this.#endReason === null
   }
 
-  /** Ends the following with that fault and reports it. False when nothing is followed. */
+  /** Ends the following with that fault and reports it. Returns false if nothing is followed. */
   fail(error: unknown): boolean {
     if (this.#failFollowing === null) return false
     this.#failFollowing(error)
@@ -89,8 +98,8 @@ export class Replica {
   }
 
   /**
-   * Resolves when every decision sees the revision. Rejects when following has ended before, and with `STORE_RESET` when
-   * the revision is of a history that was replaced.
+   * Resolves when every decision reflects the revision. Rejects if following has ended before, and with
+   * `STORE_RESET` if the revision belongs to an epoch that was replaced.
    */
   whenVisible(revision: Revision): Promise<void> {
     if (this.#isVisible(revision)) return Promise.resolve()
@@ -103,7 +112,7 @@ export class Replica {
 
   #begin(from: Revision, onFault: (error: unknown) => void): void {
     const fail = (error: unknown): void => {
-      // A following that a fault has ended comes to its own end at the next entry.
+      // After a fault has ended a following, its loop ends by itself at the next entry.
       if (this.#failFollowing !== fail) return
       this.#failFollowing = null
       this.#end(error)
@@ -118,17 +127,17 @@ export class Replica {
     )
   }
 
-  /** Applies nothing more, and saves the engines for the next start. */
+  /** Stops applying commits, and saves the engines for the next start. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#applying
-    // When the view was replaced, the present engines are of the former view's past and must not be saved beside the new
-    // one.
+    // If the view was replaced, the current engines belong to the former view and must not be saved next to
+    // the new one.
     if (this.#place === null || this.#place !== this.#store.snapshotPlace()) return
     await this.#keeper?.keep(this.#environmentId, this.#place)
   }
 
-  /** Restores the engines that an earlier process saved, and brings them level before anybody decides on them. */
+  /** Restores the engines that an earlier process saved, and catches them up before they make decisions. */
   async #restore(): Promise<Revision | null> {
     const place = this.#store.snapshotPlace()
     if (!this.#keeper || !place) return null
@@ -159,7 +168,9 @@ export class Replica {
     throw new AuthzError('STORE_CLOSED', 'the store is closed')
   }
 
-  /** Loads fresh engines from the tables that are there when it begins, again if those are replaced meanwhile. */
+  /**
+   * Loads fresh engines from the current tables. Repeats the load if the tables are replaced in the meantime.
+   */
   async #load(): Promise<Revision> {
     this.#place = null
     for (;;) {
@@ -168,22 +179,24 @@ export class Replica {
         const at = await this.#loadLevel(place)
         if (at !== null) return at
       } catch (error) {
-        // Tables that are replaced are closed while they are read. Then the load begins again from the new ones.
+        // Tables that are replaced are closed during the read. The load then starts again with the new
+        // tables.
         if (place === this.#store.snapshotPlace() && !isLeftBehind(error)) throw error
       }
     }
   }
 
-  /** Null when the tables were replaced while they were read. */
+  /** Returns null if the tables were replaced while they were read. */
   async #loadLevel(place: SnapshotPlace | null): Promise<Revision | null> {
     const { ledger, view } = this.#store
     const { epoch } = await ledger.head()
     const from: Revision = { epoch, sequence: view.sequence() }
     await this.#host.load(this.#environmentId, loadChanges(view), from, place)
-    // Commits made before this point did not wait for the index. They are in the head that is read below.
+    // Commits made before this point did not wait for the index. They are in the head that is read next.
     this.#endReason = null
     const head = await ledger.head()
-    // The view may have shown a commit that was not on disk yet. Without lists it may be behind the ledger.
+    // The view might have shown a commit that was not on disk yet. Without secondary indexes, it might lag
+    // behind the ledger.
     const shown = { ...head, sequence: Math.max(head.sequence, view.sequence()) }
     const at = await this.#catchUp(from, shown)
     if (place !== this.#store.snapshotPlace()) return null
@@ -197,7 +210,7 @@ export class Replica {
     return at
   }
 
-  /** Decisions are made on what was loaded of the tables there, which are the present ones. */
+  /** Publishes the engines that were loaded from the tables at `place`, which are the current tables. */
   async #publish(place: SnapshotPlace | null): Promise<void> {
     await this.#host.publish(this.#environmentId)
     this.#place = place
@@ -246,7 +259,7 @@ export class Replica {
   }
 }
 
-/** Whether a feed ended because its log no longer reaches back to the position asked for. */
+/** Whether a feed ended because its log no longer contains the requested position. */
 function isLeftBehind(error: unknown): boolean {
   return hasCode(error, 'STORE_RESET') || hasCode(error, 'REVISION_TOO_OLD')
 }

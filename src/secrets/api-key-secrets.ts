@@ -1,4 +1,7 @@
-/** The cryptography of API keys: fresh secrets, the hashes they are looked up by, and the seal under the organization's key. */
+/**
+ * Cryptography of API keys: new secrets, the hashes under which they are stored, and encryption with the
+ * organization's key.
+ */
 import { hash, randomBytes } from 'node:crypto'
 import type { KeySecrets } from '#management/organization/key-secrets.ts'
 import { PURPOSE, Seal } from './seal.ts'
@@ -6,7 +9,7 @@ import { PURPOSE, Seal } from './seal.ts'
 export class ApiKeySecrets implements KeySecrets {
   readonly #seal: Seal
 
-  /** Null: there is no organization's key, and nothing is sealed or unsealed. */
+  /** If `adminApiKey` is null, there is no organization's key, and nothing is sealed or unsealed. */
   constructor(adminApiKey: string | null) {
     this.#seal = new Seal(adminApiKey, PURPOSE.apiKeys)
   }

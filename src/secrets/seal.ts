@@ -1,9 +1,9 @@
 /**
- * The seal under the organization's key (native.md D-35):
+ * Encrypts secrets at rest with the organization's key (native.md D-35):
  *
  *     sealed = format u8 │ nonce 12 │ tag 16 │ ciphertext      AES-256-GCM, key = HKDF-SHA256(ADMIN_API_KEY)
  *
- * The id of the owner is authenticated along, so that a sealed secret opens under its own id only.
+ * The id of the owner is authenticated as well, so that a sealed secret can be opened only under its own id.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
@@ -13,7 +13,10 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES
 
-/** What secrets are sealed for; each has a derived key of its own. Never changed: what is sealed could not be opened any more. */
+/**
+ * Purposes of sealed secrets; each has its own derived key. Never change them: existing sealed secrets could
+ * not be opened.
+ */
 export const PURPOSE = {
   apiKeys: 'verdict sealed API keys 1',
   proxyConfigs: 'verdict sealed proxy configs 1',
@@ -22,7 +25,7 @@ export const PURPOSE = {
 export class Seal {
   readonly #key: Buffer | null
 
-  /** Null: there is no organization's key, and nothing is sealed or unsealed. */
+  /** If `adminApiKey` is null, there is no organization's key, and nothing is sealed or unsealed. */
   constructor(adminApiKey: string | null, purpose: (typeof PURPOSE)[keyof typeof PURPOSE]) {
     this.#key = adminApiKey === null ? null : Buffer.from(hkdfSync('sha256', adminApiKey, '', purpose, 32))
   }
@@ -43,7 +46,7 @@ export class Seal {
     try {
       return decipher.update(sealed.subarray(HEAD_BYTES), undefined, 'utf8') + decipher.final('utf8')
     } catch {
-      // Sealed under another key, or tampered with: the cipher does not tell the two apart.
+      // Sealed under another key, or tampered with: the cipher does not distinguish the two.
       return null
     }
   }
