@@ -1,6 +1,6 @@
 /**
- * The main thread's side of an import: it starts a thread that writes straight into the files of an environment that nobody
- * has open yet.
+ * Main-thread side of an import: starts a thread that writes directly to the files of an environment that is
+ * not open yet.
  */
 import { Worker } from 'node:worker_threads'
 import type { ContentCounts } from '#management/content/content-import.ts'
@@ -19,7 +19,7 @@ export type FromImportThread =
   | { readonly kind: 'done'; readonly counts: ContentCounts }
   | { readonly kind: 'failed'; readonly error: ErrorData }
 
-/** The data that the thread starts with. */
+/** Data that the thread starts with. */
 export interface ImportThreadData {
   readonly directory: string
   readonly now: number
@@ -35,7 +35,7 @@ export interface ImportThreadOptions {
   /** See `ContentImportOptions`. */
   readonly attributesBytesMax: number
   readonly heldBytesMax: number
-  /** Told the reason of a failure whose caller is told `INTERNAL`. */
+  /** Receives the reason of a failure whose caller receives `INTERNAL`. */
   readonly onFault: (error: unknown) => void
 }
 
@@ -76,12 +76,12 @@ export class ImportThread implements ContentLoader {
   }
 }
 
-/** Rejects what waits for a thread when the thread ends by itself. */
+/** Rejects pending waits for a thread if the thread ends by itself. */
 class ThreadLife {
   #reason: AuthzError | null = null
   #onEnd: (reason: AuthzError) => void = () => {}
 
-  /** Made right after the thread: an `error` event that nobody listens to ends the process. */
+  /** Must be created immediately after the thread: an `error` event without a listener ends the process. */
   constructor(thread: Worker, onFault: (error: unknown) => void) {
     const end = (cause: unknown): void => {
       this.#reason ??= new AuthzError('INTERNAL', 'the thread that imports died', { cause })
@@ -91,15 +91,16 @@ class ThreadLife {
       onFault(error)
       end(error)
     })
-    // Comes after the thread's error and after its last message. A busy main thread may receive all of them in one turn.
+    // Follows the error and the last message of the thread. A busy main thread can receive all of them in one
+    // event-loop iteration.
     thread.once('exit', () => {
       queueMicrotask(() => end(new Error('the thread that imports ended by itself')))
     })
   }
 
   /**
-   * Awaits `wait` unless the thread ends before. One wait at a time. `Promise.race` would keep every piece in memory to the
-   * end.
+   * Awaits `wait`, or rejects if the thread ends before. Only one wait at a time is allowed. `Promise.race`
+   * would keep every chunk in memory until the end.
    */
   during<Value>(wait: Promise<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
@@ -110,7 +111,7 @@ class ThreadLife {
   }
 }
 
-/** Sends a message and resolves to the thread's answer. Throws the error that the thread failed with. */
+/** Sends a message and resolves to the reply of the thread. Throws the error that the thread failed with. */
 function answerOf(thread: Worker, message: ToImportThread): Promise<FromImportThread> {
   return new Promise((resolve, reject) => {
     thread.once('message', (answer: FromImportThread) => {

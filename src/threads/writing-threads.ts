@@ -1,9 +1,9 @@
-/** The threads of this process that write files of a store. The end of the process waits for them. */
+/** Tracks the threads of this process that write files of a store. The end of the process waits for them. */
 import type { Worker } from 'node:worker_threads'
 
 const running = new Set<Worker>()
 
-/** Called with each such thread when it is started. */
+/** Must be called with each such thread when it is started. */
 export function noteWritingThread(thread: Worker): void {
   running.add(thread)
   thread.once('exit', () => running.delete(thread))

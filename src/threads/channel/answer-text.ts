@@ -1,15 +1,16 @@
 /**
- * The text of an answer. A long list is made into text item by item, so that other work gets its turns, and comes as bytes.
- * Bytes can be moved to another thread; a text of megabytes would have to be copied and encoded.
+ * Serializes responses to JSON. A long list is serialized item by item, so that it does not block the event
+ * loop, and is returned as bytes. Bytes can be transferred to another thread, whereas a text of megabytes
+ * would have to be copied and encoded.
  */
 import { jsonText } from '#model/json-text.ts'
 
-/** Characters made in one step: some tenths of a millisecond. */
+/** Characters serialized in one step: a few tenths of a millisecond. */
 const SLICE_LENGTH = 131_072
 
 const encoder = new TextEncoder()
 
-/** What `JSON.stringify` would write of `told`, a list or an envelope around one. */
+/** Returns the same text as `JSON.stringify` for `told`, which is a list or an envelope around one. */
 export async function answerText(told: unknown): Promise<string | Uint8Array<ArrayBuffer>> {
   const items: unknown = Array.isArray(told) ? told : (told as { readonly data?: unknown } | null)?.data
   if (!Array.isArray(items) || items.length < 2) return jsonText(told)
@@ -32,7 +33,7 @@ export async function answerText(told: unknown): Promise<string | Uint8Array<Arr
   return joined([encoder.encode(head), ...slices, encoder.encode(tail)])
 }
 
-/** The text before and after the items of an envelope. */
+/** Returns the text before and after the items of an envelope. */
 function around(envelope: Readonly<Record<string, unknown>>): readonly [head: string, tail: string] {
   const names = Object.keys(envelope).filter(name => envelope[name] !== undefined)
   const fields = names.map(

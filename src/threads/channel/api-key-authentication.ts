@@ -1,9 +1,10 @@
 /**
- * From an API key to a caller: checks bearer tokens against the known keys, which are known by hash alone
- * (native.md D-35).
+ * Authenticates callers by API key: checks bearer tokens against the known keys, of which only hashes are
+ * stored (native.md D-35).
  *
- * The end of a secret is a time of the wall clock. How far off it is, is computed once, when the secret is first heard of. From then
- * on the monotonic clock counts, so that setting the wall clock neither ends a secret early nor keeps it alive.
+ * The expiration time of a secret is wall-clock time. The remaining time is computed once, when this thread
+ * first receives the secret. From then on the monotonic clock counts, so that setting the wall clock neither
+ * ends a secret early nor keeps it valid.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { bearerToken } from '#model/bearer-token.ts'
@@ -13,9 +14,9 @@ import type { Credential } from './messages.ts'
 
 interface Known extends Credential {
   readonly hash: Buffer
-  /** By the monotonic clock. */
+  /** Time of the monotonic clock. */
   readonly endsAtMs: number
-  /** Whether its use was told since uses were forgotten. */
+  /** Whether its use has been reported since `forgetUses` was called. */
   isNoted: boolean
 }
 
@@ -31,10 +32,16 @@ export class ApiKeyAuthentication {
   readonly #clocks: Clocks
   readonly #onUse: (keyId: string) => void
   #known = new Map<string, Known>()
-  /** Headers that carried a valid token, so that each is read and hashed once. Never more than there are credentials. */
+  /**
+   * Headers with a valid token, so that each header is parsed and hashed once. Never larger than the number
+   * of credentials.
+   */
   #sent = new Map<string, Known>()
 
-  /** `onUse`: told of the first use of each secret, and of the first one behind each `forgetUses`. */
+  /**
+   * `onUse` is called for the first use of each secret, and for its first use after each call of
+   * `forgetUses`.
+   */
   constructor(clocks: Clocks, onUse: (keyId: string) => void = () => {}) {
     this.#clocks = clocks
     this.#onUse = onUse
@@ -56,7 +63,10 @@ export class ApiKeyAuthentication {
     )
   }
 
-  /** A caller of an environment that has keys, by the keys of its project and its own; null where none is known. O(credentials). */
+  /**
+   * Returns a caller for an environment, from the keys of its project or its own keys; null if there is no
+   * such key. O(credentials).
+   */
   callerOf(project: string, environment: string): Principal | null {
     for (const { principal } of this.#known.values()) {
       if (principal.kind !== 'environment') continue
@@ -68,22 +78,23 @@ export class ApiKeyAuthentication {
   }
 
   /**
-   * Whom the token of an `Authorization` header stands for, or null. What a caller can time is a look-up by SHA-256 of what it
-   * sent, which tells nothing about the secret; the full comparison takes the same time wherever two hashes differ. Headers
-   * with good tokens are looked up by the engine's own hash, seeded at random, before any of their characters is compared.
+   * Returns the principal of the token of an `Authorization` header, or null. An attacker can time only a
+   * lookup by the SHA-256 of the sent token, which reveals nothing about the secret. The full comparison
+   * takes the same time wherever two hashes differ. Headers with valid tokens are looked up by the randomly
+   * seeded hash of the JavaScript engine before any of their characters is compared.
    */
   readonly authenticate = (authorization: string): Principal | null => {
     const known = this.#sent.get(authorization) ?? this.#find(authorization)
     if (known === null) return null
-    // A rotated secret ends by itself, also when nobody is there to revoke it. The clock is read only for rotated secrets:
-    // few are, and reading it takes time.
+    // A rotated secret expires by itself, even if no revocation follows. The clock is read only for rotated
+    // secrets, because few secrets are rotated and reading it takes time.
     const isInForce = known.validUntil === null || this.#clocks.elapsedMs() < known.endsAtMs
     if (!isInForce) return null
     if (!known.isNoted) this.#note(known)
     return known.principal
   }
 
-  /** Has uses told anew. O(credentials). */
+  /** Makes the next use of each secret be reported again. O(credentials). */
   forgetUses(): void {
     for (const known of this.#known.values()) known.isNoted = false
   }
@@ -94,7 +105,7 @@ export class ApiKeyAuthentication {
     if (keyId !== null) this.#onUse(keyId)
   }
 
-  /** The end of the secret by the monotonic clock; unchanged if it was computed before. */
+  /** Expiration time of the secret by the monotonic clock; unchanged if it was computed before. */
   #endOf({ secretHash, validUntil }: Credential): number {
     if (validUntil === null) return Infinity
     const before = this.#known.get(secretHash)
@@ -108,15 +119,15 @@ export class ApiKeyAuthentication {
     const secretHash = hash('sha256', token, 'hex')
     const known = this.#known.get(secretHash)
     if (!known || !timingSafeEqual(known.hash, Buffer.from(secretHash, 'hex'))) return null
-    // Only the usual spelling is remembered. A header can be spelled in many ways, and each would take a place.
+    // Only the usual spelling is cached. A header has many valid spellings, and each would take an entry.
     if (authorization === USUAL_SCHEME + token) this.#sent.set(authorization, known)
     return known
   }
 }
 
 /**
- * The principal with interned texts where each decision compares them: the kind of its key and the environment's id. Keys
- * of other kinds do not decide.
+ * Returns the principal with interned strings where each decision compares them: the kind of its key and the
+ * id of the environment. Keys of other kinds cannot make decisions.
  */
 function withInternedTexts(principal: Principal): Principal {
   if (principal.kind !== 'environment') return principal

@@ -1,6 +1,7 @@
 /**
- * The HTTP threads as the main thread holds them: it starts them, hands them indexes, runs their management requests, and
- * closes them. When one dies the process must end: the owner of this object is told of it once.
+ * Manages the HTTP threads from the main thread: starts them, gives them indexes, executes their management
+ * requests, and closes them. If a thread dies, the process must end: the owner of this object is notified
+ * once.
  */
 import type { Worker } from 'node:worker_threads'
 import type { Waiting } from '#decisions/decision-pool.ts'
@@ -30,10 +31,10 @@ import { isAboutStreams, isSubscription, ThreadStreams } from './thread-streams.
 import { isAboutPieces, isPieceSource, ThreadPieces } from './thread-pieces.ts'
 import { type WaitingThread, waitingThread } from './waiting-thread.ts'
 
-/** The port is closed once no connection has come for this long. */
+/** Listening stops when no connection has arrived for this long. */
 const QUIET_MS = 20
 const HOLD_MS_MAX = 1_000
-/** How long `close` lets the threads work off what is in flight. */
+/** How long `close` lets the threads complete in-flight requests. */
 const DRAIN_MS = 5_000
 interface Pending {
   readonly resolve: () => void
@@ -43,19 +44,22 @@ interface Pending {
 export interface HttpThreadsOptions {
   readonly entry: URL
   readonly count: number
-  /** Bytes of changes that may be on their way to one thread. */
+  /** Limit of the bytes of changes that are in transit to one thread. */
   readonly streamBytesMax: number
-  /** `waiting` tells whether the caller still waits. */
+  /** `waiting` states whether the caller is still connected. */
   execute(request: ManagementRequest, body: PieceSource | null, waiting: Waiting): Promise<ManagementAnswer>
-  /** What there is to say about the node, as text. */
+  /** Returns the requested information about the node as text. */
   tell(question: NodeQuestion): Promise<string>
-  /** A thread has let somebody in with that key. */
+  /** A thread has authenticated a caller with that key. */
   onKeyUsed(keyId: string): void
-  /** A thread has said where its counters are. */
+  /** A thread has sent the handle of its counters. */
   onCounters(thread: string, handle: ThreadCountersHandle): void
-  /** An operation met a defect of the service. Its caller is told `INTERNAL`; only this hook has the reason. */
+  /**
+   * An operation hit a defect of the service. Its caller receives `INTERNAL`; only this hook receives the
+   * reason.
+   */
   onFault(error: unknown, request: NamedRequest): void
-  /** A thread ended without being asked to, a thread answered with an error of its own, or an invariant is broken. */
+  /** A thread ended unexpectedly or reported an error, or an invariant is broken. */
   onDeath(error: Error): void
 }
 
@@ -63,15 +67,15 @@ export class HttpThreads {
   readonly #options: HttpThreadsOptions
   readonly #threads = new Map<Worker, string>()
   readonly #outboxes = new Map<Worker, Outbox<ToHttpThread>>()
-  /** They load their code, and serve nothing yet. */
+  /** Threads that load their code and serve nothing yet. */
   readonly #waiting = new Set<Worker>()
   readonly #pending = new Map<number, Pending>()
   readonly #piecesOfThreads = new Map<Worker, ThreadPieces>()
   readonly #streamsOfThreads = new Map<Worker, ThreadStreams>()
-  /** Unanswered calls of each thread. */
+  /** Calls of each thread without a response. */
   readonly #callsOfThreads = new Map<Worker, Map<number, { isGone: boolean }>>()
   #lastAcknowledge = 0
-  /** What the threads were started with; null when that has been replaced, or looked at once. */
+  /** Credentials that the threads were started with; null after the first call of `replaceCredentials`. */
   #begunWith: readonly Credential[] | null = null
   #isClosing = false
   /** Number of connections that the threads have accepted; null before there are threads. */
@@ -82,19 +86,20 @@ export class HttpThreads {
   }
 
   /**
-   * Starts the threads, all on one port, and returns the port. They load their code at the same time, and listen one after the other.
-   * Port 0 is for a single thread only. Throws when a thread cannot listen.
+   * Starts the threads, all on one port, and returns the port. They load their code at the same time and
+   * start to listen one after the other. Port 0 is allowed for a single thread only. Throws if a thread
+   * cannot listen.
    */
   async start(options: HttpThreadOptions<unknown>): Promise<number> {
     this.#accepted = new SharedCount(options.counts, 'accepted')
     this.#begunWith = options.credentials
     const started = Array.from({ length: this.#options.count }, (_, n) => {
       const waiting = waitingThread(this.#options.entry, n + 1)
-      // From now on it gets all orders, and follows them when it listens.
+      // From now on, the thread receives all orders. It executes them when it listens.
       this.#threads.set(waiting.worker, waiting.name)
       this.#waiting.add(waiting.worker)
       const listening = this.#watch(waiting)
-      // Looked at when its turn comes.
+      // The loop below handles the error.
       listening.catch(() => {})
       return { waiting, listening }
     })
@@ -106,7 +111,8 @@ export class HttpThreads {
         port = await listening
       }
     } catch (error) {
-      // Nobody will tell the others to begin, and who waits for what they acknowledge would wait for ever.
+      // The other threads will not be started. Without this, callers would wait forever for their
+      // acknowledgements.
       this.#isClosing = true
       this.#endWaiting()
       throw error
@@ -142,11 +148,15 @@ export class HttpThreads {
     })
   }
 
-  /** Resolves when all living threads go by these credentials and no others, or will when they listen. */
+  /**
+   * Resolves when all running threads use these credentials and no others. Threads that do not listen yet
+   * will use them then.
+   */
   replaceCredentials(credentials: readonly Credential[]): Promise<void> {
     const begunWith = this.#begunWith
     this.#begunWith = null
-    // The organization has no others yet when its environments are opened for the first time.
+    // When the environments are opened for the first time, the credentials of the organization are still the
+    // same.
     if (begunWith !== null && JSON.stringify(begunWith) === JSON.stringify(credentials))
       return Promise.resolve()
     return this.#sendAcknowledged(acknowledge => ({ kind: 'credentials', credentials, acknowledge }))
@@ -156,22 +166,28 @@ export class HttpThreads {
     this.#send({ kind: 'state', state })
   }
 
-  /** Hands an index to every thread; resolves when all living threads decide on it. */
+  /** Gives an index to every thread; resolves when all running threads use it for decisions. */
   attach(environmentId: string, index: AttachedIndex): Promise<void> {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'attach', environmentId, index, acknowledge }))
   }
 
-  /** Gives every thread the cell that says how far the organization is followed. They see later moves by themselves. */
+  /**
+   * Gives every thread the shared cell with the visible revision of the organization. They see later updates
+   * in the cell.
+   */
   followOrganization(progress: ProgressHandle): void {
     this.#send({ kind: 'organization', progress })
   }
 
-  /** Takes an environment's index back, for that reason; resolves when no thread decides on it any more. */
+  /**
+   * Removes the index of an environment, with the given reason; resolves when no thread uses it for decisions
+   * any more.
+   */
   detach(environmentId: string, reason: string | null): Promise<void> {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'detach', environmentId, reason, acknowledge }))
   }
 
-  /** Goes on serving, and asks callers to send their next requests elsewhere. */
+  /** Continues to serve, and asks clients to send their next requests to another node. */
   drain(): void {
     this.#send({ kind: 'drain' })
   }
@@ -184,10 +200,10 @@ export class HttpThreads {
   }
 
   /**
-   * Stops listening, lets requests in flight finish, and ends the threads. Every connection that was made is served, since
-   * the kernel resets connections that wait at a port that is closed. So no new request is answered until all threads have
-   * stopped listening, and they stop once no more connections come: a caller that waits for an answer makes no new
-   * connection.
+   * Stops listening, completes in-flight requests, and ends the threads. Every established connection is
+   * served, because the kernel resets connections that are still queued when a port is closed. Therefore new
+   * requests are held until all threads have stopped listening. The threads stop when no more connections
+   * arrive: a client that waits for a response does not open a new connection.
    */
   async close(): Promise<void> {
     this.#isClosing = true
@@ -197,9 +213,9 @@ export class HttpThreads {
   }
 
   /**
-   * Ends the threads without finishing their requests, before a process in trouble exits: the HTTP library aborts the
-   * process if one still listens. Returns whether all ended in time. A thread that is stuck, or has a pool thread that is,
-   * does not.
+   * Ends the threads without completing their requests, before a faulty process exits: the HTTP library
+   * aborts the process if a thread still listens. Returns whether all threads ended in time. A thread that
+   * hangs, or whose pool thread hangs, does not end.
    */
   async abandon(withinMs: number): Promise<boolean> {
     const patience = new Promise<boolean>(resolve => setTimeout(resolve, withinMs, false))
@@ -211,7 +227,7 @@ export class HttpThreads {
     let accepted
     do {
       accepted = this.#accepted?.value
-      // Comes after the connections that the kernel has already reported to the threads.
+      // The acknowledgement follows the connections that the kernel has already reported to the threads.
       await this.#sendAcknowledged(acknowledge => ({ kind: 'hold', acknowledge }))
       await new Promise(resolve => setTimeout(resolve, QUIET_MS))
       await this.#sendAcknowledged(acknowledge => ({ kind: 'hold', acknowledge }))
@@ -224,7 +240,7 @@ export class HttpThreads {
       thread => new Promise(resolve => thread.once('exit', resolve)),
     )
     this.#send({ kind: 'close', withinMs })
-    // They take no orders.
+    // These threads do not accept orders.
     this.#endWaiting()
     await Promise.all(ended)
   }
@@ -262,7 +278,7 @@ export class HttpThreads {
       const { body: told, ...marks } = unmarked(given)
       return { json: told === undefined ? null : await answerText(told), ...marks, revision }
     }
-    // An answer that cannot be made into text is an error, too.
+    // A response that cannot be serialized also becomes an error.
     const answer = await work().catch((error: unknown): ManagementAnswerMessage => ({
       error: this.#dataOf(error, request),
     }))
@@ -286,7 +302,7 @@ export class HttpThreads {
     streams.keep(call, stream)
   }
 
-  /** The caller has left. The answer may already be on its way. */
+  /** The caller disconnected. The response might already be in transit. */
   #abandon(thread: Worker, call: number): void {
     const waiting = this.#callsOfThreads.get(thread)?.get(call)
     if (waiting) waiting.isGone = true
@@ -300,11 +316,15 @@ export class HttpThreads {
     return calls
   }
 
-  /** The error as data for the thread, which answers it. A fault is reported here, where its reason is known. */
+  /**
+   * Returns the error as data for the thread, which sends the response. Reports a fault here, where its cause
+   * is known.
+   */
   #dataOf(error: unknown, request: NamedRequest): ErrorData {
     if (!isUnreportedFault(error)) return errorToData(error)
     this.#options.onFault(error, request)
-    // Nobody knows what else a broken invariant has spoiled. As in a thread, it ends the process, after the answer.
+    // A broken invariant can have damaged any other state. As in a thread, it ends the process after the
+    // response.
     if (error instanceof InvariantError) setImmediate(() => this.#options.onDeath(error))
     return { ...errorToData(error), isReported: true }
   }
@@ -351,7 +371,7 @@ export class HttpThreads {
     pending.resolve()
   }
 
-  /** A thread that ended decides nothing any more: acknowledgements are awaited from the others only. */
+  /** A thread that ended makes no more decisions: only the other threads must acknowledge. */
   #forget(thread: Worker): void {
     this.#threads.delete(thread)
     this.#outboxes.delete(thread)

@@ -1,23 +1,23 @@
 /**
- * Limits each key to a number of requests a second, in all threads of the process together. Each key has one shared cell
- * with the present second and the number of its requests in it. Counting starts anew with each second, so across the border
- * of two seconds twice as many may pass. Refused requests are not counted.
+ * Limits the requests per second of each key, across all threads of the process. Each key has one shared cell
+ * that contains the current second and the number of requests in it. Counting restarts with each second, so
+ * up to twice the limit can pass around the boundary of two seconds. Rejected requests are not counted.
  */
 import { API_KEYS_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 
-/** Can be posted to a thread as it is. */
+/** Can be posted to a thread without conversion. */
 export type KeyRatesHandle = Int32Array
 
-/** Where the requests of a key are counted. */
+/** Location of the counter of a key. */
 interface KeySlot {
   readonly principal: Principal
   readonly slot: number
 }
 
-/** One slot for each possible key, and one for the organization's key of the settings. */
+/** One slot for each possible key, and one for the configured key of the organization. */
 const SLOT_COUNT = API_KEYS_MAX + 1
-/** A cell: 12 bits of the second, 20 bits of the count. */
+/** Layout of a cell: 12 bits for the second, 20 bits for the count. */
 const COUNT_BITS = 20
 const COUNT_MASK = (1 << COUNT_BITS) - 1
 const SECOND_MASK = 0xfff
@@ -32,7 +32,7 @@ export class KeyRates {
   readonly #now: () => number
   #slots = new Map<string | null, number>()
 
-  /** `perSecondMax` is at most 1,000,000; `now` gives milliseconds since 1970. */
+  /** `perSecondMax` is at most 1,000,000; `now` returns milliseconds since 1970. */
   constructor(handle: KeyRatesHandle, perSecondMax: number, now: () => number) {
     this.#cells = handle
     this.#perSecondMax = perSecondMax
@@ -43,10 +43,11 @@ export class KeyRates {
     this.#slots = new Map(keys.map(({ principal, slot }) => [principal.keyId, slot]))
   }
 
-  /** Whether the key may be used once more in this second. */
+  /** Whether the key can be used once more in this second. Counts the use if it can. */
   readonly take = (keyId: string | null): boolean => {
     const slot = this.#slots.get(keyId)
-    // The credential was replaced since it was checked. The next request with it will be refused earlier.
+    // The credential was replaced after authentication. The next request with it will already fail
+    // authentication.
     if (slot === undefined) return true
     const second = Math.floor(this.#now() / 1_000) & SECOND_MASK
     for (;;) {

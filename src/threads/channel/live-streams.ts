@@ -1,9 +1,11 @@
 /**
- * The streams of changes of one HTTP thread. Each catches up piece by piece, as fast as its reader takes them. Then it
- * joins a channel: its batches are sent to all of its readers, and share their bytes with those of the environment's other channels.
+ * Serves the change streams of one HTTP thread. Each stream first catches up, chunk by chunk, as fast as its
+ * reader consumes them. Then it joins a channel. The batches of a channel are sent to all of its readers, and
+ * share their bytes with the other channels of the environment.
  *
- * The stream of a reader that does not keep up ends with `slow`: it connects again, and catches up at its own pace. Such a reader has too
- * much before it, or needs the oldest block when the blocks that are kept reach their limit (`HeldBytes`).
+ * The stream of a slow consumer ends with the event `slow`: the client reconnects and catches up at its own
+ * pace. A consumer is slow if too many bytes are buffered for it, or if it needs the oldest block when the
+ * buffered blocks reach their limit (`HeldBytes`).
  */
 import { endText } from '#management/changes/event-text.ts'
 import { type Held, HeldBytes } from '#management/changes/held-bytes.ts'
@@ -19,14 +21,17 @@ interface Stream {
   readonly call: number
   readonly outlet: Outlet
   readonly isAdmitted: () => boolean
-  /** Null while it catches up. */
+  /** Null during the catch-up. */
   channel: number | null
   endReason: EndReason
 }
 
-/** How many times as much may be kept for a reader whose socket takes what comes, while this thread has other things to do. */
+/**
+ * Factor by which the buffer limit is larger while the socket accepts data but this thread has not sent it
+ * yet.
+ */
 const WAITING_FOR_TURN = 4
-/** How often keys are looked at that end by themselves. */
+/** Interval of the checks for keys that have expired. */
 const KEYS_LOOK_MS = 2_000
 
 const ENDS: { readonly [Reason in Exclude<EndReason, 'left'>]: readonly [event: StreamEnd, reason: string] } =
@@ -52,15 +57,18 @@ export class LiveStreams {
   readonly #streams = new Map<number, Stream>()
   readonly #channels = new Map<number, Set<Stream>>()
   readonly #held: HeldBytes<Stream>
-  /** The blocks that are kept for readers. */
+  /** Blocks that are buffered for readers. */
   readonly #blocks = new Map<number, Held<Stream>>()
   #lastTaken = 0
-  /** The block that streams are being sent. */
+  /** The block that is being sent to streams. */
   #handing: Held<Stream> | null = null
   readonly #looking: NodeJS.Timeout
   #isClosed = false
 
-  /** `bytesMax`: limit of what one reader has before it. `heldMax`: limit of all blocks of this thread; half of it for an environment. */
+  /**
+   * `bytesMax` limits the bytes buffered for one reader. `heldMax` limits all blocks of this thread; an
+   * environment can use half of it.
+   */
   constructor(send: (message: FromHttpThread) => void, { bytesMax, heldMax, counters }: LiveStreamsOptions) {
     this.#send = send
     this.#bytesMax = bytesMax
@@ -70,7 +78,10 @@ export class LiveStreams {
     this.#looking.unref()
   }
 
-  /** The answer to a call that was granted a stream. `isAdmitted`: whether its key is still good. */
+  /**
+   * Body of the response to a call that was granted a stream. `isAdmitted` returns whether its key is still
+   * valid.
+   */
   answerTo(call: number, isAdmitted: () => boolean): LiveBytes {
     return new LiveBytes(
       outlet => this.#begin({ call, outlet, isAdmitted, channel: null, endReason: 'left' }),
@@ -91,7 +102,7 @@ export class LiveStreams {
   }
 
   receiveBatch(batch: Batch): void {
-    // Batches of a block come one after the other.
+    // Batches of a block arrive consecutively.
     if (batch.block !== this.#lastTaken) this.#send({ kind: 'took-block', block: batch.block })
     this.#lastTaken = batch.block
     const streams = this.#channels.get(batch.channel)
@@ -113,7 +124,7 @@ export class LiveStreams {
     if (block.holders.size === 0) this.#held.drop(block)
   }
 
-  /** Bytes that are kept for readers of channels, each once. */
+  /** Bytes that are buffered for readers of channels. Shared bytes are counted once. */
   get heldBytes(): number {
     return this.#held.bytes
   }
@@ -131,18 +142,23 @@ export class LiveStreams {
       this.#held.drop(block)
   }
 
-  /** What waits for its turn is shared by all readers, and nobody's fault: there may be more of it. */
+  /**
+   * Whether the buffered bytes exceed the limit. Data that waits for this thread is shared by all readers and
+   * not caused by a slow reader, so the limit is then higher.
+   */
   #isTooMuch({ keptBytes, isFull }: Outlet, bytes: number): boolean {
     const bytesMax = isFull ? this.#bytesMax : WAITING_FOR_TURN * this.#bytesMax
     return keptBytes > 0 && keptBytes + bytes > bytesMax
   }
 
-  /** Ends the streams whose keys are not valid any more. */
+  /** Ends the streams whose keys are no longer valid. */
   lookAtKeys(): void {
     for (const stream of this.#streams.values()) if (!stream.isAdmitted()) this.#end(stream, 'key')
   }
 
-  /** Sends all readers elsewhere. Those that come afterwards are sent away at once if `isForGood`. */
+  /**
+   * Asks all readers to reconnect to another node. If `isForGood`, later readers are sent away immediately.
+   */
   sendAway({ isForGood }: { readonly isForGood: boolean }): void {
     this.#isClosed ||= isForGood
     for (const stream of this.#streams.values()) this.#end(stream, 'closing')
@@ -173,7 +189,8 @@ export class LiveStreams {
   #end(stream: Stream, reason: Exclude<EndReason, 'left'>, bytes = bytesOfEnd(reason)): void {
     stream.endReason = reason
     stream.outlet.end(bytes, { dropsKept: reason === 'slow' })
-    // One that is full goes on until its reader has taken what is kept: it hears nothing more.
+    // A stream with a full socket remains open until its reader has consumed the buffered bytes. It receives
+    // no more batches.
     this.#leaveChannel(stream)
   }
 

@@ -1,41 +1,42 @@
 /**
- * Which management requests of an HTTP thread may be sent to the thread that writes, and which wait here. Each share (the
- * requests with the key of one environment, or about one) has a place for so many at once, by what they cost:
+ * Controls which management requests of an HTTP thread are sent to the writer thread and which wait in this
+ * thread. Each share (the requests with the key of one environment, or about one environment) has a limit of
+ * concurrency slots for each kind of request:
  *
- *     reads     a few, whose answers are as large as pages may be; their places are theirs until the last byte is out
- *     changes   many, but bodies of so many bytes in all: the thread that writes has to take each one apart in one go
+ *     reads     few slots, because responses can have the maximum page size; a slot is held until the last byte is sent
+ *     changes   many slots, but a limit for the total bytes of bodies, because the writer thread parses each body at once
  *
- * What waits here costs nobody anything: it is dropped without a word when its caller leaves. A share that is full has its next
- * requests refused, and is the only one that notices.
+ * Queued requests use no time of the writer thread. If the client disconnects, its request is dropped. If a
+ * share is full, its next requests are rejected; other shares are not affected.
  */
 import { abandoned } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 
-/** More reads at once would only wait in the main thread. */
+/** More concurrent reads would only wait in the main thread. */
 export const READS_UNDER_WAY_MAX = 8
 const CHANGES_UNDER_WAY_MAX = 256
-/** Bytes of bodies that one share may have under way. A single larger body may go alone. */
+/** Bytes of the bodies that one share can have in flight. A single larger body can be sent alone. */
 const CHANGE_BYTES_UNDER_WAY_MAX = 4_194_304
-/** Bytes of answers of all shares that have not gone out. Above this no read is begun. */
+/** Bytes of unsent responses of all shares. No read starts above this limit. */
 const ANSWER_BYTES_MAX = 268_435_456
 
-/** One request: whose it is, and what it costs. */
+/** A request: its share and its cost. */
 export interface Asked {
-  /** Requests with the same share compete for the same places. */
+  /** Requests of the same share compete for the same slots. */
   readonly share: string
   readonly isRead: boolean
-  /** Bytes of the request's body. */
+  /** Bytes of the request body. */
   readonly bytes: number
 }
 
 export interface Place {
-  /** Resolves when the request may be sent; rejects with `OVERLOADED` when it was given up before. */
+  /** Resolves when the request can be sent; rejects with `OVERLOADED` if `leave` was called before. */
   readonly begun: Promise<void>
-  /** The answer has come, and takes memory until it has gone out. */
+  /** The response has arrived. It uses memory until it is sent. */
   answered(bytes: number): void
   /**
-   * Frees the place: the caller has left, or the answer has gone out. For a request that was sent, comes after `answered`.
-   * Called once.
+   * Releases the slot because the client disconnected or the response was sent. For a request that was sent
+   * to the writer thread, it must follow `answered`. Must be called once.
    */
   leave(): void
 }
@@ -53,7 +54,7 @@ interface Waiter {
 }
 
 interface Share {
-  /** Requests that wait, are under way, or whose answer is on its way out. */
+  /** Requests that are queued or in flight, or whose response is being sent. */
   count: number
   readonly reads: Lane
   readonly changes: Lane
@@ -64,12 +65,12 @@ export class ManagementAdmission {
   readonly #shares = new Map<string, Share>()
   #answerBytes = 0
 
-  /** `shareMax` is the ceiling for requests of one share that wait or are under way. */
+  /** `shareMax` limits the requests of one share that are queued or in flight. */
   constructor(shareMax: number) {
     this.#shareMax = shareMax
   }
 
-  /** Throws `RATE_LIMITED` when its share has too many requests. */
+  /** Throws `RATE_LIMITED` if the share has too many requests. */
   enter({ share: name, isRead, bytes }: Asked): Place {
     const share = this.#shares.get(name) ?? newShare()
     if (share.count >= this.#shareMax) {
@@ -102,7 +103,7 @@ export class ManagementAdmission {
         if (share.count === 0) this.#shares.delete(name)
         if (!isBegun) {
           lane.waiting.splice(lane.waiting.indexOf(waiter), 1)
-          // Nobody may be listening to `begun` when the caller was refused for another reason.
+          // If the caller was rejected for another reason, no handler might be attached to `begun`.
           begun.catch(() => undefined)
           reject(abandoned())
           return

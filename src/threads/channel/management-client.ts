@@ -1,8 +1,8 @@
 /**
- * Sends management requests from an HTTP thread to the main thread, which writes, and hands each its answer. There is a
- * ceiling for the requests of all threads together, and half of it for those of one environment: a request above it is
- * refused at once and not queued. A call whose caller has left is not sent; if it was sent already, the main thread is
- * told.
+ * Sends management requests from an HTTP thread to the main thread, which is the writer, and returns the
+ * responses. There is a limit for the requests of all threads together; an environment can use half of it. A
+ * request above the limit is rejected immediately and not queued. If a client disconnects, its request is not
+ * sent. If it was already sent, the main thread is notified.
  */
 import type { Caller } from '#decisions/decision-pool.ts'
 import type { NodeQuestion } from '#decisions/node-question.ts'
@@ -20,16 +20,18 @@ import { answerPull, isLastPiece, type PieceAnswer, RemotePieces } from './remot
 import type { SharedCount } from './shared-count.ts'
 
 export interface ManagementReply {
-  /** The answer's body as JSON; null: no body. */
+  /** Body of the response as JSON; null if there is no body. */
   readonly json: string | Uint8Array | null
   readonly isCreated: boolean
-  /** What the caller should know of what was done. */
+  /** Warning for the caller about the effects of the operation. */
   readonly warning: string | null
-  /** `<epoch>.<sequence>`: the state that the answer is from, or several, separated by commas. */
+  /**
+   * `<epoch>.<sequence>` of the state that the response reflects; several revisions are separated by commas.
+   */
   readonly revision: string
-  /** The body of an answer that comes in pieces. */
+  /** Body of a response that is sent in chunks. */
   readonly pieces?: PieceSource
-  /** The body of an answer that goes on; `isAdmitted` says whether the key of its reader is still good. */
+  /** Body of a streaming response; `isAdmitted` returns whether the key of its reader is still valid. */
   readonly stream?: (isAdmitted: () => boolean) => LiveBytes
 }
 
@@ -41,10 +43,10 @@ interface Waiting {
 const NO_BODY = { json: null, isCreated: false, warning: null }
 
 interface Queue {
-  /** Unanswered requests of all threads. */
+  /** Number of requests of all threads without a response. */
   readonly inFlight: SharedCount
   readonly max: number
-  /** How many threads there are. */
+  /** Number of threads. */
   readonly threads: number
 }
 
@@ -53,11 +55,11 @@ export class ManagementClient {
   readonly #queue: Queue
   readonly #streams: LiveStreams
   readonly #waiting = new Map<number, Waiting>()
-  /** Questions about the node that are being answered. */
+  /** Requests for node information that are in progress. */
   readonly #asked = new Map<string, Promise<string>>()
-  /** Bodies of callers that are sent in pieces, by call. */
+  /** Request bodies that are sent in chunks, by call. */
   readonly #bodies = new Map<number, PieceSource>()
-  /** Answers that come in pieces, by call. */
+  /** Responses that arrive in chunks, by call. */
   readonly #answers = new Map<number, RemotePieces>()
   readonly #admission: ManagementAdmission
   #lastCall = 0
@@ -66,17 +68,17 @@ export class ManagementClient {
     this.#outbox = outbox
     this.#streams = streams
     this.#queue = queue
-    // This thread's part of the ceiling: the connections of one caller are spread over the threads.
+    // Quota of this thread: the connections of one client are distributed over the threads.
     this.#admission = new ManagementAdmission(Math.max(1, Math.floor(queue.max / 2 / queue.threads)))
   }
 
   /**
-   * Resolves when the change is visible to every decision of the process. Rejects with the operation's `AuthzError`, with
-   * `OVERLOADED` when too many requests wait already or the caller leaves, and with `RATE_LIMITED` when too many of them
-   * are of the same environment.
+   * Resolves when the change is visible to every decision of the process. Rejects with the `AuthzError` of
+   * the operation, with `OVERLOADED` if too many requests are queued or the client disconnects, and with
+   * `RATE_LIMITED` if too many of them belong to the same environment.
    */
   async execute(request: ManagementRequest, { caller, isRead, body }: AskedBy): Promise<ManagementReply> {
-    // Imports, exports, backups and streams have ceilings of their own, and may take their time.
+    // Imports, exports, backups and streams have their own limits and can take long.
     const isInPieces =
       request.about === 'content' || request.about === 'backup' || request.about === 'changes'
     const place = isInPieces
@@ -100,8 +102,8 @@ export class ManagementClient {
     let call = 0
     let isAnswered = false
     let isOver = false
-    // The request keeps its place until both the answer has come and the caller is done. Otherwise a caller that leaves and
-    // comes again could have the main thread begin any number of requests.
+    // The request keeps its slot until the response has arrived and the client is done. Otherwise a client
+    // that disconnects and reconnects could start any number of requests in the main thread.
     const leave = (): void => {
       if (isOver && (isAnswered || call === 0)) place.leave()
       else if (isOver) this.#send({ kind: 'abandon', call })
@@ -126,8 +128,9 @@ export class ManagementClient {
   }
 
   /**
-   * Who asks what is being asked already gets the same answer. However many callers there are, the main thread has one call of each
-   * question, so they need no place. Metrics are read anew for each: a scrape has all that came before it.
+   * Requests node information. Concurrent callers with the same question share one call and its response. So
+   * the main thread has at most one call per question, and these calls need no slots. Metrics are always read
+   * again: a scrape must include everything that happened before it.
    */
   ask(question: NodeQuestion, by: NamedRequest): Promise<string> {
     if (question.about === 'metrics') return this.#askNow(question, by)
@@ -169,7 +172,7 @@ export class ManagementClient {
     } else waiting.resolve(answer)
   }
 
-  /** The main thread asks for the next piece of a body. */
+  /** The main thread requests the next chunk of a body. */
   async pullBody(call: number): Promise<void> {
     this.#send({ kind: 'body-piece', call, piece: await answerPull(this.#bodies.get(call)) })
   }
@@ -204,8 +207,8 @@ function messageOf(request: ManagementRequest, body?: PieceSource) {
 }
 
 /**
- * The environment that a request is about, or whose key it carries. Other keys may reach several environments, and are
- * trusted with that.
+ * Returns the environment that a request is about, or whose key it carries. A key with a wider scope can use
+ * the quotas of several environments.
  */
 function shareOf(request: ManagementRequest): string {
   const { principal } = request

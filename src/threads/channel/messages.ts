@@ -1,6 +1,7 @@
 /**
- * What the main thread and an HTTP thread say to each other: plain data, one closed union each way. Messages of one
- * direction arrive in the order they were sent; that order is what keeps the thread's engines right.
+ * Messages between the main thread and an HTTP thread: plain data, one closed union per direction. Messages
+ * of one direction arrive in the order in which they were sent. The correctness of the engines in the thread
+ * depends on that order.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { NodeQuestion } from '#decisions/node-question.ts'
@@ -17,49 +18,58 @@ import type { KeyRatesHandle } from './key-rates.ts'
 import type { PieceAnswer } from './remote-pieces.ts'
 import type { SharedCountsHandle } from './shared-count.ts'
 
-/** A key as a thread checks it: SHA-256 of the secret in lower-case hex, whom it stands for, and how long. */
+/**
+ * A key as a thread checks it: SHA-256 of the secret in lower-case hex, its principal, and its expiration
+ * time.
+ */
 export interface Credential {
   readonly secretHash: string
   readonly principal: Principal
-  /** Where the requests with the key are counted. The new and the former secret of a key share one counter. */
+  /**
+   * Index of the counter for requests with the key. The new and the former secret of a key share one counter.
+   */
   readonly slot: number
-  /** Milliseconds since 1970, exclusive; null: valid until it is replaced. */
+  /** Milliseconds since 1970, exclusive; null if it is valid until it is replaced. */
   readonly validUntil: number | null
 }
 
-/** A request by the name that its caller knows, and the operation that it asks for. */
+/** A request with the id that its client knows, and the requested operation. */
 export interface NamedRequest {
   readonly requestId: string
   readonly operation: string
 }
 
-/** What an HTTP thread is made with: it may load its code before anybody can tell it the rest. */
+/** Data that an HTTP thread is created with. It loads its code before the remaining data is known. */
 export interface WaitingThreadData {
-  /** Brings one message, the `HttpThreadOptions`, and is closed then. */
+  /** Delivers one message, the `HttpThreadOptions`, and is then closed. */
   readonly begin: MessagePort
 }
 
-/** What an HTTP thread begins with: where it listens, and the settings it goes by. */
+/** Data that an HTTP thread starts with: its address and settings. */
 export interface HttpThreadOptions<Settings> {
   readonly host: string
-  /** 0 takes a free port, which the thread reports. */
+  /** 0 selects a free port, which the thread reports. */
   readonly port: number
-  /** Signs page tokens; lower-case hex. */
+  /** Key that signs page tokens; lower-case hex. */
   readonly tokenSecret: string
-  /** Known before the first request is taken, so that a valid key is answered "not ready" and not "unknown". */
+  /**
+   * Known before the first request arrives, so that a valid key is rejected as "not ready" and not as
+   * "unknown".
+   */
   readonly credentials: readonly Credential[]
-  /** Counts of what is open and under way in all threads. */
+  /** Counts of open and in-flight work in all threads. */
   readonly counts: SharedCountsHandle
-  /** How often each key was used in the present second; null: uses are not counted. */
+  /** Number of uses of each key in the current second; null if uses are not counted. */
   readonly keyRates: KeyRatesHandle | null
-  /** The node's deadline: until when the thread may decide. */
+  /** Deadline of the node, until which the thread can make decisions. */
   readonly deadline: DeadlineHandle
   readonly settings: Settings
 }
 
 /**
- * The next part of a stream that catches up. With a channel it is the last: the rest comes from there. `isSlow`: it ends, since others need
- * the room of what is kept for it.
+ * The next part of a stream that catches up. If it names a channel, it is the last part, and the rest arrives
+ * through the channel. `isSlow` ends the stream because other streams need the memory that is buffered for
+ * it.
  */
 export type StreamPiece =
   | {
@@ -78,7 +88,7 @@ export type ToHttpThread =
       readonly credentials: readonly Credential[]
       readonly acknowledge: number
     }
-  /** Decide on this index from now on. Acknowledged. */
+  /** Use this index for decisions from now on. Acknowledged. */
   | {
       readonly kind: 'attach'
       readonly environmentId: string
@@ -86,8 +96,8 @@ export type ToHttpThread =
       readonly acknowledge: number
     }
   /**
-   * Forget the environment's index. With a reason the environment is closed and callers are told; without one it is gone.
-   * Acknowledged.
+   * Drop the index of the environment. With a reason, the environment is closed and callers receive the
+   * reason. Without a reason, the environment was deleted. Acknowledged.
    */
   | {
       readonly kind: 'detach'
@@ -95,69 +105,75 @@ export type ToHttpThread =
       readonly reason: string | null
       readonly acknowledge: number
     }
-  /** How far this process follows the organization, from now on. */
+  /** Use this cell for the visible revision of the organization from now on. */
   | { readonly kind: 'organization'; readonly progress: ProgressHandle }
-  /** What the health routes tell, from now on. */
+  /** Report this state by the health routes from now on. */
   | { readonly kind: 'state'; readonly state: NodeState }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
-  /** Send the next piece of the body of that call. */
+  /** Send the next chunk of the body of that call. */
   | { readonly kind: 'pull-body'; readonly call: number }
-  /** The rest of the body is not wanted. */
+  /** The rest of the body is not needed. */
   | { readonly kind: 'cancel-body'; readonly call: number }
-  /** A piece of the answer to that call, which the thread asked for. */
+  /** A chunk of the response to that call, which the thread requested. */
   | { readonly kind: 'answer-piece'; readonly call: number; readonly piece: PieceAnswer }
-  /** The next piece of that stream of changes, which the thread asked for. */
+  /** The next part of that change stream, which the thread requested. */
   | { readonly kind: 'stream-piece'; readonly call: number; readonly piece: StreamPiece }
   /** Events for all streams that have joined the channel. Batches of the same block share their bytes. */
   | ({ readonly kind: 'stream-batch'; readonly channel: number } & ChangeBatch)
-  /** Go on serving, and ask callers to send the next request elsewhere. */
+  /** Continue to serve, and ask clients to send the next request to another node. */
   | { readonly kind: 'drain' }
-  /** Take connections and requests, but answer those that come from now on only when `close` says so. Acknowledged. */
+  /**
+   * Accept connections and requests, but delay the responses to new requests until `close` arrives.
+   * Acknowledged.
+   */
   | { readonly kind: 'hold'; readonly acknowledge: number }
-  /** Take no more connections. Acknowledged. */
+  /** Accept no more connections. Acknowledged. */
   | { readonly kind: 'stop-listening'; readonly acknowledge: number }
-  /** Stop listening, finish what is in flight within that time, and end. */
+  /** Stop listening, complete in-flight requests within that time, and end. */
   | { readonly kind: 'close'; readonly withinMs: number }
 
 export type ManagementAnswer =
-  /** A long answer comes as bytes, which are moved and not copied. */
+  /** A long response is sent as bytes, which are transferred and not copied. */
   | {
       readonly json: string | Uint8Array | null
       readonly isCreated: boolean
       readonly warning: string | null
       readonly revision: string
     }
-  /** The answer comes in pieces, which the thread asks for. */
+  /** The response is sent in chunks, which the thread requests. */
   | { readonly inPieces: true; readonly revision: string }
-  /** The answer is a stream of changes, which the thread asks for. */
+  /** The response is a change stream, whose parts the thread requests. */
   | { readonly isStream: true; readonly revision: string }
   | { readonly error: ErrorData }
 
 export type FromHttpThread =
-  /** Where this thread counts, for the metrics. Comes before all other messages. */
+  /** Handle of the counters of this thread, for the metrics. Precedes all other messages. */
   | { readonly kind: 'counters'; readonly handle: ThreadCountersHandle }
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'listen-failed'; readonly message: string }
   | { readonly kind: 'acknowledged'; readonly acknowledge: number }
-  /** Somebody was let in with that key, for the first time since uses were forgotten. */
+  /** A caller was authenticated with that key, for the first time since uses were forgotten. */
   | { readonly kind: 'key-used'; readonly keyId: string }
-  /** `hasBody`: the body comes in pieces, which the main thread asks for. */
+  /** `hasBody` states that the body is sent in chunks, which the main thread requests. */
   | {
       readonly kind: 'manage'
       readonly call: number
       readonly request: ManagementRequest
       readonly hasBody: boolean
     }
-  /** The caller of that call has left. */
+  /** The client of that call disconnected. */
   | { readonly kind: 'abandon'; readonly call: number }
   | { readonly kind: 'body-piece'; readonly call: number; readonly piece: PieceAnswer }
   | { readonly kind: 'pull-answer'; readonly call: number }
   | { readonly kind: 'cancel-answer'; readonly call: number }
   | { readonly kind: 'pull-stream'; readonly call: number }
   | { readonly kind: 'leave-stream'; readonly call: number }
-  /** A batch of that block has come. */
+  /** A batch of that block has arrived. */
   | { readonly kind: 'took-block'; readonly block: number }
-  /** Asks about the node; answered like a management request, with text in place of JSON. */
+  /**
+   * Requests information about the node. The response has the form of a management response, with text
+   * instead of JSON.
+   */
   | {
       readonly kind: 'ask-node'
       readonly call: number

@@ -1,6 +1,6 @@
 /**
- * Messages to another thread. Those of one turn of the event loop go as one: to wake the other thread, and to be woken, costs
- * several times what a message does.
+ * Sends messages to another thread. All messages of one event-loop iteration are sent as one, because waking
+ * another thread costs several times as much as a message.
  */
 import type { Transferable } from 'node:worker_threads'
 
@@ -17,13 +17,16 @@ export class Outbox<Message> {
     this.#port = port
   }
 
-  /** Sends it at the end of this turn, behind what was sent before. What is in `moved` changes hands and is not copied. */
+  /**
+   * Sends the message at the end of this event-loop iteration, after earlier messages. Objects in `moved` are
+   * transferred and not copied.
+   */
   send(message: Message, moved: readonly Transferable[] = []): void {
     if (this.#messages.push(message) === 1) setImmediate(() => this.#post())
     this.#moved.push(...moved)
   }
 
-  /** Sends it now. */
+  /** Sends the message immediately. */
   sendNow(message: Message): void {
     this.#messages.push(message)
     this.#post()

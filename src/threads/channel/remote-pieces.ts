@@ -1,8 +1,8 @@
-/** Pieces of bytes that another thread holds. Each is asked for by a message, one at a time. */
+/** Reads bytes that another thread holds, in chunks. Each chunk is requested by a message, one at a time. */
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError, type ErrorData, errorFromData, errorToData } from '#model/errors.ts'
 
-/** The answer to a request for a piece: bytes, the end (null), or the error that ended the source. */
+/** Response to a request for a chunk: bytes, null at the end, or the error that ended the source. */
 export type PieceAnswer = { readonly bytes: Uint8Array | null } | { readonly error: ErrorData }
 
 export class RemotePieces implements PieceSource {
@@ -10,12 +10,12 @@ export class RemotePieces implements PieceSource {
   readonly #onCancel: () => void
   #waiting: { resolve(piece: Uint8Array | null): void; reject(error: unknown): void } | null = null
   #isOver = false
-  /** The error that ended the source before its end. */
+  /** The error that ended the source prematurely. */
   #failure: AuthzError | null = null
 
   /**
-   * `pull` asks the other thread for the next piece, which comes by `receive`. `onCancel` tells the other thread to forget
-   * the rest.
+   * `pull` requests the next chunk from the other thread; the chunk arrives through `receive`. `onCancel`
+   * tells the other thread that the rest is not needed.
    */
   constructor(pull: () => void, onCancel: () => void) {
     this.#pull = pull
@@ -51,13 +51,17 @@ export class RemotePieces implements PieceSource {
   }
 }
 
-/** The answer to a request for a piece of a source that is gone, with its thread or before. */
+/**
+ * Response to a request for a chunk of a source that no longer exists, for example because its thread ended.
+ */
 export function lostPiece(): PieceAnswer {
   const message = 'the other side ended before all pieces had come'
   return { error: errorToData(new AuthzError('MALFORMED_REQUEST', message)) }
 }
 
-/** Answers one request for a piece of a source. `dataOf` makes an error into what the other thread is told. */
+/**
+ * Handles one request for a chunk of a source. `dataOf` converts an error to the data for the other thread.
+ */
 export async function answerPull(
   source: PieceSource | undefined,
   dataOf: (error: unknown) => ErrorData = errorToData,
@@ -70,7 +74,7 @@ export async function answerPull(
   }
 }
 
-/** Whether the answer is the last of its source. */
+/** Whether the response is the last one of its source. */
 export function isLastPiece(answer: PieceAnswer): boolean {
   return 'error' in answer || answer.bytes === null
 }

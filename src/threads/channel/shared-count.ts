@@ -1,12 +1,12 @@
 /**
- * Numbers that all threads of the process keep together, each in a shared cell: what is open or under way right now, and
- * how many connections have been accepted.
+ * Counters that all threads of the process share, each in a shared cell: open or in-flight work, and the
+ * number of accepted connections.
  */
 
-/** The cell of each count. */
+/** Index of the cell of each counter. */
 const CELLS = { connections: 0, management: 1, accepted: 2 } as const
 
-/** Can be posted to a thread as it is. */
+/** Can be posted to a thread without conversion. */
 export type SharedCountsHandle = Int32Array
 
 export function createSharedCounts(): SharedCountsHandle {
@@ -26,7 +26,10 @@ export class SharedCount {
     return Atomics.load(this.#cells, this.#index)
   }
 
-  /** Adds, and returns the sum. Atomic: when several threads take the last place, one gets it. */
+  /**
+   * Adds the change and returns the sum. Atomic: if several threads compete for the last slot, one of them
+   * gets it.
+   */
   add(change: 1 | -1): number {
     return Atomics.add(this.#cells, this.#index, change) + change
   }

@@ -1,4 +1,4 @@
-/** The main thread's side of bodies and answers that go in pieces between it and one HTTP thread. */
+/** Main-thread side of request bodies and responses that are sent in chunks to or from one HTTP thread. */
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { FromHttpThread, ToHttpThread } from './messages.ts'
@@ -11,7 +11,7 @@ export function isAboutPieces(message: FromHttpThread): message is PieceMessage 
   return kind === 'body-piece' || kind === 'pull-answer' || kind === 'cancel-answer'
 }
 
-/** An answer in pieces, and how an error on the way to its end is told to the thread. */
+/** A response in chunks, and the conversion of an error in its source to data for the thread. */
 interface KeptAnswer {
   readonly source: PieceSource
   readonly dataOf: (error: unknown) => ErrorData
@@ -26,7 +26,7 @@ export class ThreadPieces {
     this.#send = send
   }
 
-  /** The body of a call. The thread has the bytes. */
+  /** Returns the body of a call, whose bytes the thread holds. */
   bodyOf(call: number): PieceSource {
     const body = new RemotePieces(
       () => this.#send({ kind: 'pull-body', call }),
@@ -40,7 +40,7 @@ export class ThreadPieces {
     this.#bodies.delete(call)
   }
 
-  /** Keeps an answer for as long as the thread asks for pieces of it. */
+  /** Keeps a response while the thread requests chunks of it. */
   keepAnswer(call: number, answer: KeptAnswer): void {
     this.#answers.set(call, answer)
   }
@@ -55,7 +55,7 @@ export class ThreadPieces {
     }
   }
 
-  /** The thread has ended. */
+  /** Called when the thread has ended. */
   end(): void {
     for (const body of this.#bodies.values()) body.receive(lostPiece())
     for (const { source } of this.#answers.values()) source.cancel()

@@ -1,7 +1,8 @@
 /**
- * The main thread's side of streams of changes to one HTTP thread. A reader that catches up asks for piece after piece; those that have
- * caught up share what their channel hands on, which goes to the thread once, however many they are. Blocks on their way to the
- * thread have a limit: if the thread is too busy to take them, the streams end as slow.
+ * Main-thread side of the change streams of one HTTP thread. A reader that catches up requests one part after
+ * the other. Readers that are caught up share the batches of their channel, which are sent to the thread
+ * once, independent of the number of readers. The blocks in transit to the thread are limited: if the thread
+ * is too busy to accept them, the streams end as slow.
  */
 import type { ChangeBatch, ChangeChannel } from '#management/changes/change-channel.ts'
 import { ChangeSubscription } from '#management/changes/change-subscription.ts'
@@ -20,7 +21,7 @@ export function isAboutStreams(message: FromHttpThread): message is StreamMessag
 interface KeptStream {
   readonly subscription: ChangeSubscription
   readonly dataOf: (error: unknown) => ErrorData
-  /** Null while it catches up. */
+  /** Null during the catch-up. */
   channel: ChangeChannel | null
 }
 
@@ -34,11 +35,11 @@ export class ThreadStreams {
   readonly #streams = new Map<number, KeptStream>()
   readonly #heard = new Map<ChangeChannel, Heard>()
   readonly #bytesMax: number
-  /** The bytes of blocks that the thread has not taken. */
+  /** Bytes of blocks that the thread has not acknowledged. */
   readonly #underWay = new Map<number, number>()
   #bytesUnderWay = 0
 
-  /** `bytesMax`: of what is on its way to the thread. */
+  /** `bytesMax` limits the bytes in transit to the thread. */
   constructor(send: (message: ToHttpThread) => void, bytesMax: number) {
     this.#send = send
     this.#bytesMax = bytesMax
@@ -58,7 +59,7 @@ export class ThreadStreams {
     }
   }
 
-  /** The thread has ended. */
+  /** Called when the thread has ended. */
   end(): void {
     for (const call of this.#streams.keys()) this.#leave(call)
   }
@@ -78,7 +79,10 @@ export class ThreadStreams {
     }
   }
 
-  /** What the channel has told by now goes out first: the reader has had that from the log. */
+  /**
+   * Sends the pending batches of the channel first, because the reader has already received them from the
+   * log.
+   */
   #join(stream: KeptStream, channel: ChangeChannel): void {
     channel.flush()
     stream.channel = channel

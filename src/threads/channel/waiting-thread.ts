@@ -1,17 +1,18 @@
 /**
- * An HTTP thread from its start to the moment when it is told where to listen. Until then it loads its code, and needs nothing that the
- * main thread has to find out first. So it is started before that, and both load at the same time.
+ * An HTTP thread between its creation and the order to listen. In that time it loads its code and needs no
+ * data from the main thread. Therefore it is created early, and both threads load at the same time.
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { HttpThreadOptions, WaitingThreadData } from './messages.ts'
 
 /**
- * Megabytes for new objects. A third of it is in use at a time: a megabyte, the least that V8 allows. V8 would let it grow
- * to 48 and then collect 16 at once, most of them buffers of bodies, which stops the thread for 0.9 ms. A megabyte is
- * collected thirteen times as often, each time in an eighth of that, and in smaller steps still
- * (`composition/v8-tuning.ts`). It halves the p99 of single decisions near the peak. The cost: bulks of 10,000 that are
- * parsed, not read from their bytes, are a fifth fewer a second, since their objects survive. An operator's
- * `--max-semi-space-size` takes precedence.
+ * Megabytes of the new generation. A third of it is in use at a time: one megabyte, the minimum that V8
+ * allows. By default it would grow to 48 MB, and V8 would then collect 16 MB at a time, most of them buffers
+ * of bodies, which pauses the thread for 0.9 ms. One megabyte is collected 13 times as often, each time in an
+ * eighth of that time, and in even smaller steps (`composition/v8-tuning.ts`). That halves the p99 latency of
+ * single decisions near the peak. The disadvantage: for bulk requests of 10,000 checks that need full JSON
+ * parsing, throughput is 20 % lower, because their objects survive. An operator's `--max-semi-space-size`
+ * takes precedence.
  */
 const NEW_OBJECTS_MB = 3
 
@@ -19,10 +20,10 @@ export class WaitingThread {
   readonly worker: Worker
   readonly name: string
   readonly #begin: MessagePort
-  /** Whether it ended before it was told to begin. */
+  /** Whether it ended before it received the order to start. */
   hasEnded = false
 
-  /** `index` is its number among its kind, from 1. */
+  /** `index` is the number of the thread among the HTTP threads, starting at 1. */
   constructor(entry: URL, index: number) {
     this.name = `http-${index}`
     const { port1, port2 } = new MessageChannel()
@@ -30,7 +31,7 @@ export class WaitingThread {
     const resourceLimits = { maxYoungGenerationSizeMb: NEW_OBJECTS_MB }
     this.worker = new Worker(entry, { workerData, transferList: [port2], name: this.name, resourceLimits })
     this.#begin = port1
-    // Nobody else listens yet, and an error that nobody hears of would end the process without its reason.
+    // No other handler is attached yet, and an unhandled error would end the process without its reason.
     this.worker.once('error', () => (this.hasEnded = true)).once('exit', () => (this.hasEnded = true))
   }
 
@@ -41,17 +42,20 @@ export class WaitingThread {
 
 let ahead: { readonly entry: URL; readonly thread: WaitingThread } | null = null
 
-/** Starts the first thread of this process before anybody has use for it. */
+/** Creates the first thread of this process before it is needed. */
 export function startAhead(entry: URL): void {
   ahead = { entry, thread: new WaitingThread(entry, 1) }
 }
 
-/** A thread that waits: for the first one that which was started ahead, if there is one of that code and it lives. */
+/**
+ * Returns a waiting thread. For index 1, reuses the thread that was created early if it runs the same code
+ * and is alive.
+ */
 export function waitingThread(entry: URL, index: number): WaitingThread {
   const started = ahead
   if (index === 1 && started !== null && started.entry.href === entry.href) {
     ahead = null
-    // One that has failed is started again: it fails before those who can say so.
+    // A thread that has failed is replaced: it failed before any component could report the error.
     if (!started.thread.hasEnded) return started.thread
   }
   return new WaitingThread(entry, index)

@@ -1,39 +1,46 @@
 /**
- * Ends the facts of one index when their time has come, on the thread that writes it. What has ended is out of the index before anybody
- * is told, so decisions do not wait for the store: it removes the rows later.
+ * Removes expired facts from one index, on the thread that writes the index. An expired fact leaves the index
+ * before its removal is reported, so decisions do not wait for the store, which removes the rows later.
  *
- * This thread may be late: it may be busy, or the whole process was stopped for a while. So threads that decide have a deadline, too:
- * somewhat behind the next end. While it is over, they wait for this thread (`engine-readers.ts`).
+ * This thread can be late if it is busy or if the whole process was paused. Therefore the threads that make
+ * decisions have a deadline, shortly after the next expiration time. When the deadline has passed, they wait
+ * for this thread (`engine-readers.ts`).
  */
 import type { Change } from '#model/change.ts'
 import { StalenessDeadline, type DeadlineHandle } from './staleness-deadline.ts'
 
-/** The part of an index's writer that this is about. See `SharedIndexWriter`. */
+/** The part of the index writer that this module uses. See `SharedIndexWriter`. */
 export interface EndingIndex {
   endDue(now: number, limit: number): Change[]
   readonly wakeAt: number
   readonly endsFrom: number
 }
 
-/** Facts removed in one section: half a millisecond. */
+/** Facts removed in one critical section: half a millisecond. */
 const ENDED_AT_ONCE = 128
-/** Sections in a turn of the loop, which may take many milliseconds: where thousands end together, removing their rows begins, too. */
+/**
+ * Critical sections per event-loop iteration, which can take many milliseconds. If thousands of facts expire
+ * together, the removal of their rows starts in the same iteration.
+ */
 const SECTIONS_AT_ONCE = 8
 /**
- * How far behind an end the deadline is. Nobody is to be allowed anything 50 ms after an end, and the decision itself takes a while.
+ * Time from an expiration time to its deadline. An expired grant must allow nothing after 50 ms, and the
+ * decision itself takes some time.
  */
 const GRACE_MS = 30
-/** The clock may be set: it is looked at so often while anything ends. */
+/**
+ * Maximum interval between two reads of the clock while any fact can expire, because the clock can be set.
+ */
 const LOOK_MS_MAX = 1_000
 const DEADLINE_MS_MAX = 3_600_000
 
 export interface EndingFactsOptions {
   readonly index: EndingIndex
-  /** A clock of this thread that deadlines go by. */
+  /** A clock of this thread, in which deadlines are expressed. */
   readonly clock: StalenessDeadline
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Told what the store is still to remove. */
+  /** Receives the removals that the store has not applied yet. */
   readonly onEnded: (removals: readonly Change[]) => void
   readonly onFault: (error: unknown) => void
 }
@@ -44,7 +51,7 @@ export class EndingFacts {
   #timer: NodeJS.Timeout | undefined
   #turn: NodeJS.Immediate | undefined
   #isOver = false
-  /** What has ended this; null: nothing has. */
+  /** The fault that stopped the removal; null if there was none. */
   #fault: Error | null = null
 
   constructor(options: EndingFactsOptions) {
@@ -52,20 +59,23 @@ export class EndingFacts {
     this.#deadline = options.clock.another()
   }
 
-  /** The deadline of threads that decide on the index. */
+  /** Deadline for threads that make decisions on the index. */
   get deadline(): DeadlineHandle {
     return this.#deadline.handle
   }
 
-  /** Ends all that has ended by now, before anybody decides on the index. Throws where that fails: nobody may decide on it then. */
+  /**
+   * Removes all facts that have expired by now, before the index is used for decisions. Throws if that fails;
+   * the index must then not be used.
+   */
   async catchUp(): Promise<void> {
     while (!this.look()) await new Promise(resolve => setImmediate(resolve))
     if (this.#fault !== null) throw this.#fault
   }
 
   /**
-   * To be called behind each commit: ends some of what has ended, and plans the next look. True if nothing is there any more that
-   * has ended.
+   * Removes some of the expired facts, and schedules the next call. Must be called after each commit. Returns
+   * true if the index contains no more expired facts.
    */
   look(): boolean {
     if (this.#isOver) return true
@@ -80,10 +90,11 @@ export class EndingFacts {
     }
   }
 
-  /** One section. Returns whether nothing is left. */
+  /** Runs one critical section. Returns whether no expired facts remain. */
   #endSome(): boolean {
     const { index, now, onEnded } = this.#options
-    // Before the clock is read: a process that is stopped in between then takes ends for earlier than they are, and not for later.
+    // Read before the clock: if the process is paused in between, expiration times are taken to be earlier
+    // and not later.
     const startedAt = performance.now()
     const at = now()
     const removals = index.endDue(at, ENDED_AT_ONCE)
@@ -95,7 +106,7 @@ export class EndingFacts {
     return isDone
   }
 
-  /** The index is not used any more. */
+  /** Called when the index is no longer used. */
   stop(): void {
     this.#isOver = true
     clearTimeout(this.#timer)

@@ -1,4 +1,7 @@
-/** An HTTP thread's engines, one an environment: readers of the indexes that the main thread writes. */
+/**
+ * Holds the engines of an HTTP thread, one per environment: readers of the indexes that the main thread
+ * writes.
+ */
 import type { EngineSource } from '#decisions/decision-service.ts'
 import type { ProgressSource } from '#decisions/min-revision.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
@@ -11,9 +14,14 @@ import { StalenessDeadline } from './staleness-deadline.ts'
 import { IndexProgress, type ProgressHandle } from './index-progress.ts'
 import type { AttachedIndex } from './shared-indexes.ts'
 
-/** How long a thread that decides waits for ends that are late: all its callers wait. */
+/**
+ * How long a decision thread waits for an overdue removal of expired facts. All its callers wait in that
+ * time.
+ */
 const ENDS_WAIT_MS = 20
-/** For how long it does not wait again after that: callers of other environments have the thread for most of the time. */
+/**
+ * How long the thread does not wait again after that, so that it serves other environments most of the time.
+ */
 const ENDS_PAUSE_MS = 80
 
 interface Attached {
@@ -21,7 +29,7 @@ interface Attached {
   readonly progress: IndexProgress
   readonly deadline: StalenessDeadline
   readonly ending: StalenessDeadline
-  /** From when on the thread waits for ends again, by `performance.now()`. */
+  /** Time of `performance.now()` from which the thread waits for removals again. */
   endsWaitFrom: number
   /** The same index in the form that threads of a pool need. */
   readonly index: JobIndex
@@ -30,13 +38,16 @@ interface Attached {
 export class EngineReaders implements EngineSource, ProgressSource {
   readonly #open: (handle: IndexHandle) => DecisionEngine
   readonly #attached = new Map<string, Attached>()
-  /** The reason of each closed environment. */
+  /** Reason of each closed environment. */
   readonly #closed = new Map<string, string>()
   #organization: IndexProgress | null = null
   #attachments = 0
   readonly #deadline: StalenessDeadline
 
-  /** `open` makes a reader of the handle of an index. `deadline` is the node's; absent where nothing can be missed. */
+  /**
+   * `open` creates a reader from the handle of an index. `deadline` is the deadline of the node; absent if
+   * the node cannot miss changes.
+   */
   constructor(open: (handle: IndexHandle) => DecisionEngine, deadline = new StalenessDeadline()) {
     this.#open = open
     this.#deadline = deadline
@@ -48,7 +59,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
       if (this.#deadline.isOver) throw this.#stale()
       return this.#absent(environmentId)
     }
-    // An environment's deadline is never later than the node's, so this check is enough.
+    // The deadline of an environment is never later than that of the node, so this check is sufficient.
     if (attached.deadline.isOver) throw this.#stale()
     if (attached.ending.isOver) this.#waitForEnds(attached)
     return attached.engine
@@ -59,8 +70,8 @@ export class EngineReaders implements EngineSource, ProgressSource {
   }
 
   /**
-   * The engine by which this thread decides, and what another thread needs to have the same. Throws `NOT_READY`,
-   * `ENVIRONMENT_CLOSED` or `STALE`.
+   * Returns the engine of this thread, and the data that another thread needs to use the same index. Throws
+   * `NOT_READY`, `ENVIRONMENT_CLOSED` or `STALE`.
    */
   shareable(environmentId: string): { readonly engine: DecisionEngine; readonly index: JobIndex } {
     const engine = this.engine(environmentId)
@@ -69,7 +80,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
     return { engine, index: this.#attached.get(environmentId)!.index }
   }
 
-  /** The handles of all indexes. */
+  /** Handles of all indexes. */
   handles(): IndexHandle[] {
     return Array.from(this.#attached.values(), ({ index }) => index.handle)
   }
@@ -78,7 +89,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
     return this.#attached.get(environmentId)?.progress ?? this.#absent(environmentId)
   }
 
-  /** How far this process follows the organization; null while it does not. */
+  /** Visible revision of the organization in this process; null if the process does not follow it. */
   organizationProgress(): IndexProgress | null {
     return this.#organization
   }
@@ -87,7 +98,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
     this.#organization = new IndexProgress(progress)
   }
 
-  /** Uses the index from now on, in place of the environment's old one, if any. */
+  /** Uses the index from now on, and replaces the previous index of the environment, if any. */
   attach(environmentId: string, { index, progress, deadline, ending }: AttachedIndex): void {
     const engine = this.#open(index)
     this.detach(environmentId, null)
@@ -107,7 +118,10 @@ export class EngineReaders implements EngineSource, ProgressSource {
     })
   }
 
-  /** Ends decisions for the environment. With a reason it is closed, and callers are told the reason. */
+  /**
+   * Ends decisions for the environment. With a reason, the environment is closed and callers receive the
+   * reason.
+   */
   detach(environmentId: string, reason: string | null): void {
     if (reason === null) this.#closed.delete(environmentId)
     else this.#closed.set(environmentId, reason)
@@ -117,7 +131,10 @@ export class EngineReaders implements EngineSource, ProgressSource {
     markGone(attached.index)
   }
 
-  /** Something has ended, and the thread that removes it is late. Throws `NOT_READY` where it does not come soon. */
+  /**
+   * Waits if facts have expired and the thread that removes them is late. Throws `NOT_READY` if they are not
+   * removed soon.
+   */
   #waitForEnds(attached: Attached): void {
     if (performance.now() >= attached.endsWaitFrom) {
       if (!attached.ending.waitWhileOver(ENDS_WAIT_MS)) return
@@ -133,7 +150,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
     return new AuthzError('STALE', `${what}; try another`)
   }
 
-  /** Null for an environment that is not loaded yet. Throws `ENVIRONMENT_CLOSED` for a closed one. */
+  /** Returns null for an environment that is not loaded yet. Throws `ENVIRONMENT_CLOSED` for a closed one. */
   #absent(environmentId: string): null {
     const reason = this.#closed.get(environmentId)
     if (reason !== undefined) throw environmentClosed(reason)

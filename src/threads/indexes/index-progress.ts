@@ -1,10 +1,10 @@
 /**
- * How far an index is: the epoch of its history, and the sequence of the newest commit in it. The sequence is in a shared
- * cell: the main thread writes it, the threads that decide read it and wait on it.
+ * Progress of an index: its epoch and the sequence of the newest commit in it. The sequence is in a shared
+ * cell. The main thread writes it, and the threads that make decisions read it and wait for it.
  */
 import { formatRevision, type Revision } from '#model/revision.ts'
 
-/** The form in which the main thread hands it to the threads. */
+/** Form in which the main thread sends it to the threads. */
 export interface ProgressHandle {
   readonly epoch: string
   readonly cell: BigInt64Array
@@ -12,26 +12,26 @@ export interface ProgressHandle {
 
 const SEQUENCE = 0
 
-/** The cell of an index that is at `revision`. */
+/** Creates the cell of an index whose revision is `revision`. */
 export function createProgress({ epoch, sequence }: Revision): ProgressHandle {
   const cell = new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT))
   cell[SEQUENCE] = BigInt(sequence)
   return { epoch, cell }
 }
 
-/** Publishes that the index has the commit. Called after the commit is in the index. */
+/** Publishes that the index contains the commit. Must be called after the commit has been applied. */
 export function publishProgress({ cell }: ProgressHandle, sequence: number): void {
-  // Release: whoever reads the new sequence finds the commit in the index.
+  // Release order: a thread that reads the new sequence finds the commit in the index.
   Atomics.store(cell, SEQUENCE, BigInt(sequence))
   Atomics.notify(cell, SEQUENCE)
 }
 
-/** The sequence of the newest commit in the index. */
+/** Sequence of the newest commit in the index. */
 export function publishedSequence({ cell }: ProgressHandle): number {
   return Number(Atomics.load(cell, SEQUENCE))
 }
 
-/** The revision that an index is at. */
+/** Revision of an index. */
 export function revisionAt(handle: ProgressHandle): Revision {
   return { epoch: handle.epoch, sequence: publishedSequence(handle) }
 }
@@ -47,18 +47,21 @@ export class IndexProgress {
     return this.#handle.epoch
   }
 
-  /** The revision, in its wire form. */
+  /** The revision in its wire form. */
   get revision(): string {
     return formatRevision(revisionAt(this.#handle))
   }
 
-  /** Whether the index has that sequence. */
+  /** Whether the index contains that sequence. */
   has(sequence: number): boolean {
-    // Acquire: the thread then sees what was in the index before the sequence was published.
+    // Acquire order: the thread then sees everything that was in the index before the sequence was published.
     return publishedSequence(this.#handle) >= sequence
   }
 
-  /** Resolves to whether the index has, or reaches in time, that sequence. Every waiter is woken at every commit. */
+  /**
+   * Resolves to true if the index reaches that sequence within the time limit. Every commit wakes all
+   * waiters.
+   */
   async reaches(sequence: number, withinMs: number): Promise<boolean> {
     const until = performance.now() + withinMs
     for (;;) {

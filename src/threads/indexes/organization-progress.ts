@@ -1,6 +1,6 @@
 /**
- * How far this process follows the organization: which of its keys and environments are in force. For the threads that
- * answer callers. It moves after the effects of a commit are done, never before.
+ * Progress of this process in following the organization, for the threads that serve callers. It states which
+ * keys and environments are in effect. It advances only after the effects of a commit are complete.
  */
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
@@ -18,7 +18,7 @@ export class OrganizationProgress implements IndexHost {
   readonly #tell: (progress: ProgressHandle) => void
   #progress: ProgressHandle | null = null
 
-  /** `follower` applies the organization's changes. `tell` is called when another history begins. */
+  /** `follower` applies the changes of the organization. `tell` is called when a new epoch begins. */
   constructor(follower: Follower, tell: (progress: ProgressHandle) => void) {
     this.#follower = follower
     this.#tell = tell

@@ -1,7 +1,7 @@
 /**
- * The shared indexes as the main thread holds them: one writer an environment, read by every HTTP thread in place. A
- * change is visible to all of them when `apply` resolves, so nothing has to be sent or acknowledged for it; only a fresh
- * index is handed to the threads, which attach to its memory.
+ * Manages the shared indexes on the main thread: one writer per environment, whose memory every HTTP thread
+ * reads directly. A change is visible to all threads when `apply` resolves, without messages or
+ * acknowledgements. Only a new index is sent to the threads, which attach to its memory.
  */
 import type { ChangeSink } from '#engine/engine.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
@@ -31,60 +31,69 @@ export interface IndexBytes {
 export interface IndexFigures {
   readonly assignments: number
   readonly tuples: number
-  /** Assignments and tuples that have an end. */
+  /** Assignments and tuples that have an expiration time. */
   readonly ending: number
-  /** The number of all other records: tenants, users, instances and their containers. */
+  /** Number of all other records: tenants, users, instances and their containers. */
   readonly records: number
   readonly closuresBuilt: number
   readonly containersVoided: number
   readonly tenantsVoided: number
 }
 
-/** The writing side of an index, and what a thread needs to read it. */
+/** Writer of an index, with the handle that a thread needs to read it. */
 export interface IndexWriter extends ChangeSink, EndingIndex {
   readonly handle: IndexHandle
-  /** What the index holds, and what was built and voided in it. */
+  /** Size of the index, and the number of closures that were built and invalidated. */
   figures(): IndexFigures
   /** Bytes of each region. */
   bytes(): IndexBytes
   /**
-   * As `apply`, in short steps. When they end, everybody sees the changes. Nothing else may be applied meanwhile. Throws
-   * `LIMIT_EXCEEDED`, with nothing changed, when the index has no numbers left for the changes.
+   * Like `apply`, in short steps. When they are complete, all threads see the changes. Nothing else may be
+   * applied in the meantime. Throws `LIMIT_EXCEEDED`, with nothing changed, if the index has no free numbers
+   * for the changes.
    */
   applyInSteps(changes: readonly Change[]): Generator<void>
-  /** Reserves room for a commit. Returns a function that gives it back. Throws `LIMIT_EXCEEDED` when there is no room. */
+  /**
+   * Reserves capacity for a commit. Returns a function that releases it. Throws `LIMIT_EXCEEDED` if the
+   * capacity is missing.
+   */
   holdRoom(changes: readonly Change[]): () => void
-  /** Collects what removals left behind, in so many short steps. False when nothing is left. */
+  /**
+   * Collects garbage that removals left, in at most `steps` short steps. Returns false if nothing is left.
+   */
   collect(steps: number): boolean
-  /** Builds closures before they are asked for, about so many records' worth of work. False when nothing is left. */
+  /**
+   * Builds closures before they are needed. `work` is the approximate number of records to process. Returns
+   * false if nothing is left.
+   */
   precompute(work: number): boolean
   /** See `SharedIndexWriter.buildLists`. */
   buildLists(records: number): boolean
-  /** Ends all decisions on the index, for good. Safe to repeat. */
+  /** Ends all decisions on the index permanently. Idempotent. */
   retire(): void
-  /** Resolves to true when the index is retired, by this thread or one that reads it; to false after `letGo`. */
+  /** Resolves to true when this thread or a reader retires the index; resolves to false after `letGo`. */
   whenRetired(): Promise<boolean>
-  /** Ends the wait of `whenRetired`: the index is not used any more. */
+  /** Ends the wait of `whenRetired`: the index is no longer used. */
   letGo(): void
   /**
-   * The index in the form in which it can be saved, if nothing changes it meanwhile; null while removals wait to be
+   * The index in a form that can be saved, valid until the index changes; null while removals wait to be
    * collected.
    */
   save(): unknown
 }
 
 /**
- * Where indexes are saved, in the form that writers give them. No method throws: without a saved index everything is right,
- * but a start is slower.
+ * Storage of saved indexes, in the form that writers return. No method throws: without a saved index, only
+ * the start is slower.
  */
 export interface KeptIndexes {
-  /** Null when there is no index that may be used. */
+  /** Null if there is no usable index. */
   read(
     environmentId: string,
     place: SnapshotPlace,
     epoch: string,
   ): Promise<{ readonly revision: Revision; readonly writer: IndexWriter } | null>
-  /** Gives up when it is not done by `until`, a time of `performance.now()`. */
+  /** Gives up if it is not complete by `until`, a time of `performance.now()`. */
   write(
     kept: { readonly environmentId: string; readonly revision: Revision; readonly saved: unknown },
     place: SnapshotPlace,
@@ -94,31 +103,39 @@ export interface KeptIndexes {
 
 interface SharedIndexesOptions {
   readonly createWriter: () => IndexWriter
-  /** Null: each start loads everything from the rows. */
+  /** Null if each start loads everything from the rows. */
   readonly kept: KeptIndexes | null
-  /** What warms the code of writers up, step by step; null: it is cold when the first changes come. */
+  /**
+   * Warms up the code of writers, step by step; null if the code is not warmed up before the first changes.
+   */
   readonly warmUpWriter: (() => Iterable<unknown>) | null
-  /** Until when threads may decide on an index of that environment; absent: nothing can be missed. */
+  /**
+   * Deadline until which threads can make decisions on an index of that environment; absent if no changes can
+   * be missed.
+   */
   readonly deadlineOf?: (environmentId: string) => DeadlineHandle
-  /** Milliseconds since 1970; absent: the clock of the process. */
+  /** Milliseconds since 1970; by default, the clock of the process. */
   readonly now?: () => number
-  /** Hands an index to every thread that decides; resolves when all of them have it. */
+  /** Sends an index to every thread that makes decisions; resolves when all of them have attached to it. */
   readonly attach: (environmentId: string, index: AttachedIndex) => Promise<void>
-  /** Takes the index back from all threads. With a reason the environment is closed, and callers are told the reason. */
+  /**
+   * Removes the index from all threads. With a reason, the environment is closed and callers receive the
+   * reason.
+   */
   readonly detach: (environmentId: string, reason: string | null) => Promise<void>
   /**
-   * Told when an index ended otherwise than by a commit that was being applied: a reader found it broken, or the collection
-   * of what removals left failed.
+   * Called if an index ended for a reason other than a commit that was being applied: a reader found it
+   * broken, or the collection of garbage failed.
    */
   readonly onFault: (environmentId: string, error: unknown) => void
 }
 
-/** What a thread needs to decide on an index: the index, and how far it is. */
+/** Everything that a thread needs to make decisions on an index, including its progress. */
 export interface AttachedIndex {
   readonly index: IndexHandle
   readonly progress: ProgressHandle
   readonly deadline: DeadlineHandle
-  /** Until when nothing has ended that is still in the index. */
+  /** Until this deadline, no fact in the index has expired. */
   readonly ending: DeadlineHandle
 }
 
@@ -128,30 +145,36 @@ interface Loaded {
   readonly ending: EndingFacts
 }
 
-/** Changes applied in one section while loading, before the event loop turns. */
+/** Changes applied in one critical section during a load, before the event loop continues. */
 const LOAD_PART_CHANGES = 1_000
-/** Work of building closures in one turn, in records: about half a millisecond. */
+/** Work of building closures per event-loop iteration, in records: about half a millisecond. */
 const PRECOMPUTED_A_TURN = 2_000
-/** Records of lists of owners in one turn: about as long. */
+/** Records processed for attribute indexes per event-loop iteration: about the same time. */
 const LISTED_A_TURN = 64
-/** Records and facts from which on a warm-up is done, once. It takes less than the load of so many. */
+/**
+ * Number of records and facts from which a warm-up is run, once. It takes less time than the load of that
+ * many.
+ */
 const WARM_UP_FROM = 100_000
-/** How long an end takes to keep the indexes, collecting what is left included: whoever ends the process has little patience. */
+/**
+ * Time limit for saving all indexes at shutdown, including the collection of garbage. Supervisors allow
+ * little time.
+ */
 const KEEP_MS_MAX = 3_000
 
 export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom, EndedFacts {
   readonly #options: SharedIndexesOptions
   readonly #loaded = new Map<string, Loaded>()
-  /** Of indexes on which threads still decide, though another one that is not published yet is to take their place. */
+  /** Expirations of indexes that threads still use although a new index is loaded and not published yet. */
   readonly #outgoing = new Map<string, EndingFacts>()
   readonly #collecting = new Set<IndexWriter>()
   readonly #listing = new Set<IndexWriter>()
-  /** When the saving of all indexes must be done, by `performance.now()`; null before the first is saved. */
+  /** Time of `performance.now()` by which all indexes must be saved; null before the first is saved. */
   #keepUntil: number | null = null
   #keeping: Promise<void> = Promise.resolve()
   #warmedUp: Promise<void> | null = null
   readonly #clock = new StalenessDeadline()
-  /** Who is told what has ended, by environment. */
+  /** Receivers of expired facts, by environment. */
   readonly #onEnded = new Map<string, OnEnded>()
 
   constructor(options: SharedIndexesOptions) {
@@ -176,8 +199,8 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
     writer.apply(part)
     while (writer.precompute(PRECOMPUTED_A_TURN)) await nextTurn()
     const loaded = this.#loadedOf(environmentId, writer, revision)
-    // Saved before anybody decides on it and builds closures. A process that later crashes then need not load all this
-    // again.
+    // Saved before threads use it and build closures. If the process crashes later, the next start need not
+    // load it again.
     if (place) await this.#write(environmentId, place, loaded, Infinity)
     await this.#warmUpFor(writer)
     await this.#take(environmentId, loaded)
@@ -203,7 +226,10 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
     void this.#warmUpBehind(writer)
   }
 
-  /** Indexes are saved one after the other, in the order of the calls: of several at once none might be whole in time. */
+  /**
+   * Saves an index. Indexes are saved one after the other, in the order of the calls. If several were saved
+   * at the same time, possibly none would be complete in time.
+   */
   keep(environmentId: string, place: SnapshotPlace): Promise<void> {
     const keeping = this.#keeping.then(() => this.#keep(environmentId, place))
     this.#keeping = keeping.catch(() => undefined)
@@ -213,7 +239,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
   async #keep(environmentId: string, place: SnapshotPlace): Promise<void> {
     const loaded = this.#loaded.get(environmentId)
     if (!loaded) return
-    // Nobody decides any more, and nothing may change what is being written.
+    // No thread makes decisions any more, and nothing may change the index while it is written.
     loaded.ending.stop()
     this.#keepUntil ??= performance.now() + KEEP_MS_MAX
     while (this.#collecting.has(loaded.writer) && performance.now() < this.#keepUntil) await nextTurn()
@@ -233,7 +259,8 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
   }
 
   async close(environmentId: string, reason: string): Promise<void> {
-    // Retired at once: a commit that is half done is no valid state. Readers find out when they next read it.
+    // Retired immediately, because a partially applied commit is not a valid state. Readers notice at their
+    // next read.
     this.#forget(environmentId)?.retire()
     await this.#options.detach(environmentId, reason)
   }
@@ -242,7 +269,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
     return this.#loaded.get(environmentId)?.writer.holdRoom(changes) ?? (() => {})
   }
 
-  /** Figures of an environment's index as it is now; null while there is none. */
+  /** Current figures of the index of an environment; null if it has none. */
   look(environmentId: string): (IndexFigures & { sequence: number; bytes: IndexBytes }) | null {
     const loaded = this.#loaded.get(environmentId)
     if (!loaded) return null
@@ -250,7 +277,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
     return { ...writer.figures(), sequence: publishedSequence(progress), bytes: writer.bytes() }
   }
 
-  /** How far an environment's index is; null while there is none. */
+  /** Revision of the index of an environment; null if it has none. */
   revision(environmentId: string): Revision | null {
     const loaded = this.#loaded.get(environmentId)
     return loaded ? revisionAt(loaded.progress) : null
@@ -266,7 +293,10 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
     this.#onEnded.set(environmentId, onEnded)
   }
 
-  /** Ends what has ended by now, some of it, where its turn has not come yet: for who decides on this very thread. */
+  /**
+   * Removes some of the facts that have expired by now, ahead of their timer. For callers that make decisions
+   * on this thread.
+   */
   endDue(environmentId: string): void {
     this.#loaded.get(environmentId)?.ending.look()
   }
@@ -285,11 +315,11 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
     return { writer, progress, ending }
   }
 
-  /** What has ended is gone before anybody decides on the index. */
+  /** Starts to use an index. Expired facts are removed before it is used for decisions. */
   async #take(environmentId: string, loaded: Loaded): Promise<void> {
     await loaded.ending.catchUp()
     const former = this.#loaded.get(environmentId)
-    // One that came between was never published.
+    // The previous index was never published.
     if (this.#outgoing.has(environmentId)) former?.ending.stop()
     else if (former) this.#outgoing.set(environmentId, former.ending)
     former?.writer.letGo()
@@ -315,7 +345,10 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
     return this.#loaded.get(environmentId)?.writer === writer
   }
 
-  /** A reader that finds an index broken retires it, and reports what it found. This reports the end of the index. */
+  /**
+   * Waits until an index is retired. A reader that finds an index broken retires it and reports the defect;
+   * this method reports the end of the index.
+   */
   async #watch(environmentId: string, writer: IndexWriter): Promise<void> {
     const isRetired = await writer.whenRetired()
     if (!isRetired || !this.#isInUse(environmentId, writer)) return
@@ -323,15 +356,18 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
   }
 
   /**
-   * An index that was restored is handed out before: it is there sooner than a warm-up would end, and a decision that waits a little
-   * longer for the first commits is better than none.
+   * Warms up after publication. A restored index is published first, because the warm-up would take longer
+   * than the restore. Decisions that wait slightly longer for the first commits are better than none.
    */
   async #warmUpBehind(writer: IndexWriter): Promise<void> {
-    // Nothing is missed but speed: the index decides, and the next one that is loaded tries again and reports it.
+    // A failure only costs speed: the index is in use, and the next load tries again and reports the error.
     await this.#warmUpFor(writer).catch(() => {})
   }
 
-  /** After a load, before anybody has the index: nobody waits for its changes yet, and nobody can take it back meanwhile. */
+  /**
+   * Warms up after a load and before publication: no client waits for changes yet, and the index cannot be
+   * removed.
+   */
   async #warmUpFor(writer: IndexWriter): Promise<void> {
     const { assignments, tuples, records } = writer.figures()
     if (assignments + tuples + records >= WARM_UP_FROM) await (this.#warmedUp ??= this.#warmUp())
@@ -342,11 +378,11 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
       await nextTurn()
       for (const _ of this.#options.warmUpWriter?.() ?? []) {
         await nextTurn()
-        // Who ends the process waits for no warm-up.
+        // A shutdown must not wait for a warm-up.
         if (this.#keepUntil !== null) return
       }
     } catch (error) {
-      // It may have been memory, of which the next load finds more.
+      // The cause might have been a lack of memory. The next load can succeed.
       this.#warmedUp = null
       throw error
     }
@@ -364,7 +400,10 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
     await this.#options.kept?.write(kept, place, until)
   }
 
-  /** Runs in idle moments, a step a turn: requests and commits go first. */
+  /**
+   * Collects garbage and builds closures in idle time, one step per event-loop iteration. Requests and
+   * commits have priority.
+   */
   async #collect(environmentId: string, writer: IndexWriter): Promise<void> {
     this.#collecting.add(writer)
     try {
@@ -380,7 +419,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
     if (!this.#listing.has(writer)) void this.#list(environmentId, writer)
   }
 
-  /** The same for lists of owners, on which nothing waits: neither a start nor an end of the process. */
+  /** Builds attribute indexes in the same way. Neither a start nor a shutdown waits for them. */
   async #list(environmentId: string, writer: IndexWriter): Promise<void> {
     this.#listing.add(writer)
     try {

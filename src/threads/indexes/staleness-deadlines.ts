@@ -1,12 +1,18 @@
-/** The deadlines as the main thread sets them: the node's, and one for each environment whose index the threads have. */
+/**
+ * Deadlines that the main thread sets: one for the node, and one for each environment whose index the threads
+ * have.
+ */
 import { StalenessDeadline, type DeadlineHandle } from './staleness-deadline.ts'
 
 export class StalenessDeadlines {
-  /** For what concerns no environment: whether the node is ready. */
+  /** For everything that does not belong to an environment, for example whether the node is ready. */
   readonly node = new StalenessDeadline()
   readonly #environments = new Map<string, StalenessDeadline>()
 
-  /** The deadline of one environment, the same however often its index is replaced. It does not end until it is set. */
+  /**
+   * Returns the deadline of one environment. It stays the same if the index is replaced, and does not end
+   * until it is set.
+   */
   handleOf(environmentId: string): DeadlineHandle {
     const existing = this.#environments.get(environmentId)
     if (existing) return existing.handle
@@ -15,7 +21,7 @@ export class StalenessDeadlines {
     return made.handle
   }
 
-  /** The environments whose deadlines were asked for. */
+  /** Environments whose deadlines have been requested. */
   environmentIds(): Iterable<string> {
     return this.#environments.keys()
   }

@@ -1,15 +1,17 @@
-/** The messages between an HTTP thread and the thread that reads its large bodies: plain data, and shared memory. */
+/**
+ * Messages between an HTTP thread and the thread that parses its large bodies: plain data and shared memory.
+ */
 import type { Query } from '#model/decision.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { QueryTerms } from '#model/packed-queries.ts'
 import type { Principal } from '#model/principal.ts'
 import type { JobIndex, ThreadJob } from './pool-jobs.ts'
 
-/** The data that the thread is started with. */
+/** Data that the thread is started with. */
 export interface BodyThreadData<Settings> {
   readonly settings: Settings
   readonly tokenSecret: string
-  /** Whether decisions are observed, and whether their questions are, too. */
+  /** Whether decisions are observed, and whether their queries are observed also. */
   readonly observes: 'nothing' | 'decisions' | 'questions'
 }
 
@@ -21,9 +23,12 @@ export interface BodyRequest {
   /** See `SharedBody`. */
   readonly segments: readonly SharedArrayBuffer[]
   readonly bytes: number
-  /** The index to decide on, or the reason why nothing can be decided; null: the body is only read and checked. */
+  /**
+   * The index for decisions, or the reason why decisions are not possible; null if the body is only parsed
+   * and validated.
+   */
   readonly on: JobIndex | { readonly refusal: ErrorData } | null
-  /** Shared: not 0 once the caller has left. */
+  /** Shared cell: not 0 if the client has disconnected. */
   readonly over: Int32Array
 }
 
@@ -33,31 +38,34 @@ export interface BodyAnswer {
   readonly outcome:
     | { readonly kind: 'refused'; readonly error: ErrorData }
     | { readonly kind: 'checked' }
-    /** `isOfParts`: as long as it may be, and bounded among others (`large-answers.ts`). */
+    /**
+     * `isOfParts` marks a response of up to the maximum size, whose memory counts against a limit
+     * (`large-answers.ts`).
+     */
     | {
         readonly kind: 'answered'
         readonly status: number
         readonly bytes: Uint8Array
         readonly isOfParts: boolean
       }
-  /** The decisions made on the way, for observers. */
+  /** Decisions made for the request, for observers. */
   readonly decided: readonly Decided[]
 }
 
-/** Decisions, and their questions. */
+/** Decisions and their queries. */
 export interface Decided {
   /** Whether it was a single decision, and not a bulk or a batch. */
   readonly isSingle: boolean
   /** 1 or 0 for each decision. */
   readonly decisions: Uint8Array
-  /** Packed questions; or, if they were not packed, the questions themselves with long names cut. */
+  /** Packed queries; or, if they were not packed, the queries themselves with long names truncated. */
   readonly asked: PackedData | readonly Query[]
 }
 
-/** As `PackedQueries`. Where the questions are not recorded, their keys are missing. */
+/** Same fields as `PackedQueries`. If the queries are not recorded, their keys are missing. */
 export interface PackedData {
   readonly count: number
-  /** Null: the keys are not recorded. */
+  /** Null if the keys are not recorded. */
   readonly bytes: Uint8Array | null
   readonly keyRanges: Int32Array
   readonly termsTable: readonly QueryTerms[]

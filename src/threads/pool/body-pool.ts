@@ -1,11 +1,13 @@
 /**
- * The thread beside an HTTP thread that reads large bodies, whole: it parses, checks, decides and writes the answer, by the same
- * routes. The body is in shared memory and is copied there, in the thread that has the time.
+ * Handles large request bodies in a thread next to an HTTP thread: it parses and validates the body, makes
+ * the decisions and serializes the response, with the same routes. The body is in shared memory; that thread
+ * copies it, because its time is less critical.
  *
- *     body ─► waits, environments in turns, bounded in number and bytes ─► one of an environment ─► answer
+ *     body ─► queue, round-robin over environments, limited in number and bytes ─► one per environment ─► response
  *
- * It is a thread of its own and not one of those that take parts of bulks: nothing can stop the parsing of a body, which takes a
- * second, and several where it has a million names of members, and behind it only bodies that are as large have to wait.
+ * It is separate from the threads that run parts of bulk requests, because the parsing of a body cannot be
+ * interrupted. It takes a second, or several if the body has a million member names. Only other large bodies
+ * have to wait for it.
  */
 import type { Worker } from 'node:worker_threads'
 import type { BodyOutcome, BodyReader, BodyWork } from '#decisions/body-reading.ts'
@@ -21,34 +23,38 @@ import type { PoolThreadEvents } from './pool-options.ts'
 import { type PoolFigures, PoolThreads, shuttingDown } from './pool-threads.ts'
 
 /**
- * Bodies that the thread has at once, each of another environment: what is explained is done in slices, between which others are
- * read.
+ * Bodies that the thread has at the same time, each of another environment. Explained decisions run in
+ * slices, between which other bodies are parsed.
  */
 const BODIES_AHEAD = 4
 const NO_BYTES = new Uint8Array(0)
 /**
- * Heap that the thread may have for each byte of the longest body: what is alive of the worst that JSON can say in a body is 30 times its
- * bytes. Without a bound garbage piles up beside it to several gigabytes, which the names of members alone can do.
+ * Heap limit of the thread in bytes per byte of the longest body. The live objects of the worst valid JSON
+ * take 30 times its bytes. Without a limit, garbage would grow to several gigabytes in addition, for example
+ * from member names alone.
  */
 const HEAP_BYTES_A_BODY_BYTE = 48
 const HEAP_MEBIBYTES_MIN = 512
-/** The part of the bytes that may wait which one environment may have. */
+/** Fraction of the bytes of queued bodies that one environment can use. */
 const SHARE = 1 / 2
 
 export interface BodyPoolOptions extends PoolThreadEvents {
-  /** The module that does the jobs, see `body-jobs.ts`. */
+  /** The module that runs the jobs, see `body-jobs.ts`. */
   readonly entry: URL
   readonly data: BodyThreadData<unknown>
-  /** Ceiling of one body, in bytes. */
+  /** Limit of one body, in bytes. */
   readonly bodyBytesMax: number
-  /** Ceilings of bodies that wait or are under way at once: their number, and their bytes together. */
+  /** Limits of bodies that are queued or in progress: their number, and their total bytes. */
   readonly jobsMax: number
   readonly bytesMax: number
-  /** What another thread needs to decide for the environment. Throws what a decision would throw. */
+  /**
+   * Returns the data that another thread needs to make decisions for the environment. Throws the same errors
+   * as a decision.
+   */
   index(environmentId: string): JobIndex
-  /** Told of the decisions as if they had been made in this thread; null: they are not recorded. */
+  /** Receives the decisions as if they had been made in this thread; null if they are not recorded. */
   readonly observer: DecisionObserver | null
-  /** Told the name of a request before the observer is told of its decisions. */
+  /** Receives the id of a request before the observer receives its decisions. */
   readonly onCall: ((requestId: string) => void) | null
 }
 
@@ -64,7 +70,7 @@ export class BodyPool implements BodyReader {
   readonly #queue = new FairQueue<Waiting>()
   /** Environments of which the thread has a body. */
   readonly #underWay = new Set<string>()
-  /** Bodies that wait or are under way. */
+  /** Bodies that are queued or in progress. */
   #count = 0
   #bytes = 0
   readonly #bytesOf = new Map<string, number>()
@@ -96,7 +102,7 @@ export class BodyPool implements BodyReader {
     return this.#threads.list
   }
 
-  /** Figures of the work that waits and that was done. */
+  /** Figures of queued and completed work. */
   figures(): PoolFigures {
     const { list } = this.#threads
     return { jobs: this.#count, threads: list.length, busySeconds: this.#threads.busyMs() / 1_000 }
@@ -121,7 +127,7 @@ export class BodyPool implements BodyReader {
     this.#threads.letGo()
   }
 
-  /** Ends the thread. Bodies that wait are refused. */
+  /** Ends the thread. Rejects queued bodies. */
   async close(): Promise<void> {
     const closed = this.#threads.close()
     for (const { reject } of this.#queue.takeAll(() => true)) reject(shuttingDown())
@@ -131,7 +137,8 @@ export class BodyPool implements BodyReader {
   #admit(share: string, bytes: number): void {
     if (this.#threads.isClosed) throw shuttingDown()
     if (this.#hasRoom(share, bytes)) return
-    // The dropped jobs give their room back in a microtask: the present caller is still one too many, the next one is not.
+    // The dropped jobs release their slots in a microtask: the current caller is still rejected, the next one
+    // is not.
     for (const { reject } of this.#queue.takeAll(({ work }) => work.waiting.isGone)) reject(nobodyWaits())
     throw tooManyReads()
   }
@@ -164,7 +171,7 @@ export class BodyPool implements BodyReader {
     }
   }
 
-  /** The bodies are left to the threads that received them. */
+  /** Leaves the bodies to the threads that received them. */
   #leaveAll(): void {
     for (const { resolve } of this.#queue.takeAll(() => true)) resolve(null)
   }
@@ -184,7 +191,7 @@ export class BodyPool implements BodyReader {
 
   async #done(work: BodyWork): Promise<BodyOutcome> {
     const { operationId, principal, contentEncoding, requestId, body, waiting } = work
-    // The key may have been revoked while the body waited.
+    // The key might have been revoked while the body waited.
     work.identify()
     const over = newOver()
     waiting.whenOver(() => markOver(over))
@@ -205,13 +212,17 @@ export class BodyPool implements BodyReader {
     const { outcome } = answer
     work.identify()
     if (outcome.kind === 'refused') throw errorFromData(outcome.error)
-    // The process may have been stopped meanwhile: the state it decided by may be too old to be answered.
+    // The process might have been paused in the meantime: the state of the decision might now be too old for
+    // a response.
     if (on !== null && !('refusal' in on)) this.#options.index(environmentId)
     this.#tell(environmentId, requestId, answer)
     return outcome
   }
 
-  /** A refusal counts only once the body is found good, so it goes along with the body. */
+  /**
+   * Returns the index, or the error if decisions are not possible. The error is passed with the job, because
+   * it is returned only if the body is valid.
+   */
   #indexNow(environmentId: string): BodyRequest['on'] {
     try {
       return this.#options.index(environmentId)

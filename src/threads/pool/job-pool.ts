@@ -1,15 +1,15 @@
 /**
- * The Piscina pool beside an HTTP thread: it takes large bulks, searches and long reads, so that none keeps single decisions waiting,
- * and so that one large bulk is worked on by several cores.
+ * The Piscina pool of an HTTP thread: it runs large bulks, searches and long reads, so that they do not block
+ * single decisions, and so that several cores work on one large bulk.
  *
  *     bulk ─► copied once into shared memory ─► parts, in order ─► pool threads, some parts ahead
- *                                                             └──► this thread, a small part each turn
+ *                                                             └──► this thread, a small part per event-loop iteration
  *
- * `job-schedule.ts` says which part is next. A job whose caller has left is dropped before it is begun; one that runs is never
- * interrupted, since Piscina would end its thread for that.
+ * `job-schedule.ts` selects the next part. If the client of a job disconnects before the job starts, the job
+ * is dropped. A running job is never interrupted, because Piscina would end its thread.
  *
- * A thread of the pool that dies takes its jobs with it: they are answered with an error, its lock on an index is given
- * free, and another thread is started at the next job. Until a thread has started, everything is done here.
+ * If a thread of the pool dies, its jobs fail with an error, its lock on an index is released, and another
+ * thread is started for the next job. Until a thread has started, this thread does all work.
  */
 import type { Worker } from 'node:worker_threads'
 import type {
@@ -49,9 +49,9 @@ export class JobPool implements DecisionPool {
   readonly #threads: PoolThreads<PoolJob>
   readonly #memory = new MemoryStock()
   readonly #schedule: JobSchedule<Job, Bulk>
-  /** Jobs that have no answer yet. */
+  /** Jobs without a result. */
   #jobCount = 0
-  /** Reads that this thread does while the pool has no threads. */
+  /** Reads that this thread runs while the pool has no threads. */
   readonly #readsHere: SlicedReads
   #isTurnPlanned = false
 
@@ -67,18 +67,18 @@ export class JobPool implements DecisionPool {
     })
   }
 
-  /** Whether the threads of the pool have started. Until then this thread does everything. */
+  /** Whether the threads of the pool have started. Until then, this thread does all work. */
   get isWarm(): boolean {
     return this.#threads.isWarm
   }
 
-  /** Figures of the work that waits and that was done. */
+  /** Figures of queued and completed work. */
   figures(): PoolFigures {
     const { list } = this.#threads
     return { jobs: this.#jobCount, threads: list.length, busySeconds: this.#threads.busyMs() / 1_000 }
   }
 
-  /** Threads that have not ended; some may still be starting. */
+  /** Threads that have not ended; some might still be starting. */
   get threads(): readonly Worker[] {
     return this.#threads.list
   }
@@ -124,7 +124,7 @@ export class JobPool implements DecisionPool {
       progress: null,
       isLarge: isLarge(job),
       waiting,
-      // The pool answers a job of a kind with an answer of that kind.
+      // The result of a job always has the kind of the job.
       resolve: answer => resolve(answer as SlicedAnswer<Kind>),
       reject,
     }))
@@ -140,14 +140,14 @@ export class JobPool implements DecisionPool {
   }
 
   /**
-   * An index was replaced or taken back: has the threads release it now. By themselves they would do so only at their next
-   * job.
+   * Makes the threads release an index that was replaced or removed. Otherwise they would release it only at
+   * their next job.
    */
   letGo(): void {
     this.#threads.letGo()
   }
 
-  /** Ends the threads. Jobs that wait are refused. */
+  /** Ends the threads. Rejects queued jobs. */
   async close(): Promise<void> {
     const closed = this.#threads.close()
     for (const job of this.#schedule.clear()) job.reject(shuttingDown())
@@ -162,9 +162,9 @@ export class JobPool implements DecisionPool {
     }
   }
 
-  /** Queues a job. It counts until it has its first outcome. */
+  /** Queues a job. It is counted until it has its first outcome. */
   #queued<Value>(jobWith: (outcome: Outcome<Value>) => Job): Promise<Value> {
-    // Counted only here: making the job may have failed for lack of memory.
+    // Counted only here, because the creation of the job can fail for lack of memory.
     this.#jobCount++
     return new Promise((resolve, reject) => {
       let isOver = false
@@ -184,13 +184,16 @@ export class JobPool implements DecisionPool {
     })
   }
 
-  /** The caller of a job has left. */
+  /** Called when the client of a job has disconnected. */
   #dropped(job: Job): void {
     if (job.kind === 'bulk') this.#endIfDone(job)
     else job.reject(nobodyWaits())
   }
 
-  /** Gives the threads of the pool the next parts of the queue. This thread does the rest, turn by turn. */
+  /**
+   * Gives the next parts of the queue to the threads of the pool. This thread runs the rest, one part per
+   * event-loop iteration.
+   */
   #giveOut(): void {
     if (!this.#schedule.isEmpty && !this.isWarm) this.#threads.warmUp()
     while (this.isWarm && this.#schedule.hasRoom(this.#threads.running, this.#jobCount)) {
@@ -202,7 +205,7 @@ export class JobPool implements DecisionPool {
     }
     if (!this.#isTurnPlanned && this.#schedule.hasBulk) {
       this.#isTurnPlanned = true
-      // Between two parts the event loop turns, so single decisions that have come meanwhile go first.
+      // The event loop runs between two parts, so that single decisions that have arrived have priority.
       setImmediate(() => this.#takeTurn())
     }
   }
@@ -213,7 +216,8 @@ export class JobPool implements DecisionPool {
     if (bulk !== null) {
       const part = this.#schedule.beginOwnPart(bulk)
       try {
-        // The engine is asked for anew: an index that was taken back meanwhile decides nothing any more.
+        // The engine is requested again: an index that was removed in the meantime must make no more
+        // decisions.
         const { engine } = this.#options.engine(bulk.environmentId)
         decidePart(engine, bulk.shared, part)
         this.#endIfDone(bulk)
@@ -248,7 +252,7 @@ export class JobPool implements DecisionPool {
       .run({ kind: 'search', index, search: search.job })
       .finally(() => this.#schedule.endWhole(search))
       .then(page => {
-        // As for a bulk: the state may be too old by now.
+        // As for a bulk, the state might now be too old.
         this.#options.engine(search.environmentId)
         search.resolve(page as KeyPage)
       })
@@ -265,7 +269,7 @@ export class JobPool implements DecisionPool {
       .run({ kind: 'read', index, read: read.job, over })
       .finally(() => {
         this.#schedule.endWhole(read)
-        // After this answer the next large job may begin.
+        // After this result, the next large job can start.
         this.#giveOut()
       })
       .then(answer => {
@@ -276,8 +280,8 @@ export class JobPool implements DecisionPool {
   }
 
   /**
-   * The index for a job that may have waited long. Null if the job must not be decided any more: then it has been answered
-   * with the reason.
+   * Returns the index for a job that might have waited long. Returns null if the job must not run any more;
+   * it has then been rejected with the reason.
    */
   #indexNow(job: Job): JobIndex | null {
     try {
@@ -301,8 +305,8 @@ export class JobPool implements DecisionPool {
 
   #resolve(bulk: Bulk): void {
     try {
-      // The process may have been stopped since the parts were begun: the state they were decided by may be too old to be
-      // answered.
+      // The process might have been paused since the parts were started: the state of their decisions might
+      // be too old for a response.
       this.#options.engine(bulk.environmentId)
       bulk.resolve(verdictsOf(bulk.shared).slice())
     } catch (error) {
@@ -310,14 +314,17 @@ export class JobPool implements DecisionPool {
     }
   }
 
-  /** One failed part is the answer to the whole bulk. Its memory is used again when no thread writes into it any more. */
+  /** If one part fails, the whole bulk fails. Its memory is reused when no thread writes to it any more. */
   #fail(bulk: Bulk, error: unknown): void {
     bulk.reject(error)
     this.#schedule.cutOff(bulk)
     this.#endIfDone(bulk)
   }
 
-  /** Does one of the waiting searches and reads in this thread each turn, as long as the pool has no threads. */
+  /**
+   * Runs one of the queued searches and reads in this thread per event-loop iteration while the pool has no
+   * threads.
+   */
   #searchHere(): void {
     const job = this.#schedule.nextWhole()
     if (job === null || job.kind === 'bulk' || this.isWarm) return

@@ -1,10 +1,12 @@
 /**
- * The order in which a pool does its jobs: which part of which job is next, and how large it is. Pure: it knows no threads and no clock.
+ * Orders the jobs of a pool: selects the job of the next part, and the size of the part. It is independent of
+ * threads and clocks.
  *
- * The oldest job goes first. A search or a read is done whole. A bulk is cut into parts (`bulk-parts.ts`), each of them cut when
- * somebody is free to take it: the faster of two threads takes more parts.
+ * The oldest job runs first. A search or a read runs as a whole. A bulk is split into parts
+ * (`bulk-parts.ts`). Each part is created when a thread is free to take it, so a faster thread takes more
+ * parts.
  *
- * A job whose caller has left is dropped before it is begun.
+ * If the client of a job disconnects before the job starts, the job is dropped.
  */
 import {
   type BulkPart,
@@ -14,15 +16,18 @@ import {
   poolPartChecks,
 } from './bulk-parts.ts'
 
-/** The same for a job that is alone: this thread reads no other body then, and could do itself what it gives away. */
+/**
+ * Parts ahead if there is only one job: this thread then parses no other body, and could run the parts
+ * itself.
+ */
 const LONE_PARTS_AHEAD = 2
 
-/** What the schedule asks of a job. */
+/** Properties of a job that the schedule needs. */
 export interface ScheduledJob {
   readonly waiting: { readonly isGone: boolean }
-  /** Null: the job is done whole. */
+  /** Null if the job runs as a whole. */
   readonly progress: BulkProgress | null
-  /** Whether its answer may be as large as an answer may be: the pool has at most one such job a thread. */
+  /** Whether its response can have the maximum size. The pool has at most one such job per thread. */
   readonly isLarge: boolean
 }
 
@@ -30,17 +35,17 @@ export interface BulkJob extends ScheduledJob {
   readonly progress: BulkProgress
 }
 
-/** `Bulk` is the type of those jobs that are cut into parts. */
+/** `Bulk` is the type of the jobs that are split into parts. */
 export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
   readonly #threads: number
   readonly #onDropped: (job: Job) => void
-  /** Jobs that are not begun, or begun and with checks left; the oldest first. */
+  /** Jobs that have not started, or that have started and have checks left; the oldest first. */
   readonly #queue: Job[] = []
   #largeRunning = 0
 
   /**
-   * `threads` is the number of threads of the pool. `onDropped` is told of each job that was dropped because its caller has
-   * left.
+   * `threads` is the number of threads of the pool. `onDropped` receives each job that was dropped because
+   * its client has disconnected.
    */
   constructor(threads: number, onDropped: (job: Job) => void) {
     this.#threads = threads
@@ -65,13 +70,14 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
   }
 
   /**
-   * Whether the pool may be given more. `running` is the number of parts it has now, `jobs` that of jobs without an answer.
+   * Whether the pool can receive more parts. `running` is the number of its current parts, `jobs` that of
+   * jobs without a result.
    */
   hasRoom(running: number, jobs: number): boolean {
     return running < this.#threads * (jobs > 1 ? PARTS_AHEAD : LONE_PARTS_AHEAD)
   }
 
-  /** The oldest job that the pool may begin or go on with; null: none. */
+  /** The oldest job that the pool can start or continue; null if there is none. */
   next(): Job | null {
     return this.#first(job => !job.isLarge || this.#largeRunning < this.#threads)
   }
@@ -81,41 +87,41 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
     return this.#first(isBulk) as Bulk | null
   }
 
-  /** The oldest job that is done whole. */
+  /** The oldest job that runs as a whole. */
   nextWhole(): Job | null {
     return this.#first(job => !isBulk(job))
   }
 
-  /** Drops all jobs whose callers have left. */
+  /** Drops all jobs whose clients have disconnected. */
   dropAbandoned(): void {
     this.#first(() => false)
   }
 
-  /** Removes a job that was begun as a whole, or answered without being begun. */
+  /** Removes a job that was started as a whole, or that was completed or rejected without being started. */
   remove(job: Job): void {
     const place = this.#queue.indexOf(job)
     if (place >= 0) this.#queue.splice(place, 1)
   }
 
-  /** Cuts the next part for the pool off a bulk. `progress.running` counts it. */
+  /** Splits the next part for the pool off a bulk. `progress.running` counts it. */
   beginPoolPart(bulk: Bulk): BulkPart {
     const part = this.#begin(bulk, poolPartChecks(bulk.progress, this.#threads))
     bulk.progress.running++
     return part
   }
 
-  /** Cuts the next part for this thread off a bulk. */
+  /** Splits the next part for this thread off a bulk. */
   beginOwnPart(bulk: Bulk): BulkPart {
     return this.#begin(bulk, OWN_PART_CHECKS)
   }
 
-  /** No more parts of the bulk will be begun. */
+  /** Starts no more parts of the bulk. */
   cutOff(bulk: Bulk): void {
     bulk.progress.next = bulk.progress.count
     this.remove(bulk)
   }
 
-  /** The pool begins a job that is done whole. `endWhole` must follow. */
+  /** Marks a job that runs as a whole as started in the pool. `endWhole` must follow. */
   beginWhole(job: Job): void {
     this.remove(job)
     if (job.isLarge) this.#largeRunning++
@@ -125,7 +131,7 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
     if (job.isLarge) this.#largeRunning--
   }
 
-  /** A bulk leaves the queue with its last part. */
+  /** Takes the next part of a bulk. The bulk leaves the queue with its last part. */
   #begin(bulk: Bulk, checksMax: number): BulkPart {
     const { progress } = bulk
     const from = progress.next
@@ -135,7 +141,7 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
     return { from, count }
   }
 
-  /** The oldest job that is accepted. Jobs before it whose callers have left are dropped. O(jobs). */
+  /** Returns the oldest job that is accepted. Drops earlier jobs whose clients have disconnected. O(jobs). */
   #first(accepts: (job: Job) => boolean): Job | null {
     for (let place = 0; place < this.#queue.length;) {
       const job = this.#queue[place]!

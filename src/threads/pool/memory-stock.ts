@@ -1,8 +1,8 @@
 /**
- * A stock of shared memory that is used again. Fresh memory costs about a millisecond a MiB when it is first touched. And
- * V8 does not count shared memory, so dropped memory would wait for a collection that nothing causes. So none is ever
- * dropped: the stock is as large as what was once in use together. Sizes are powers of two, so that what one bulk gave back
- * fits the next.
+ * Recycles shared memory. The first access to fresh memory costs about a millisecond per MiB. V8 does not
+ * count shared memory, so unused memory would wait for a collection that it does not trigger. Therefore
+ * memory is never freed: the stock is as large as the maximum that was in use at one time. Sizes are powers
+ * of two, so that the memory of one bulk fits the next.
  */
 
 const BYTES_MIN = 256 * 1_024
@@ -11,8 +11,9 @@ export class MemoryStock {
   readonly #kept: SharedArrayBuffer[] = []
 
   /**
-   * Returns memory of at least so many bytes, with any content. Takes the memory of that size that was given back last,
-   * most of which is still in the caches; else the smallest that is larger.
+   * Returns memory of at least `bytes` bytes, with arbitrary content. Prefers the memory of that size that
+   * was returned last, because most of it is still in the CPU caches. Otherwise returns the smallest larger
+   * one.
    */
   take(bytes: number): SharedArrayBuffer {
     const size = Math.max(BYTES_MIN, 2 ** Math.ceil(Math.log2(bytes)))
@@ -22,7 +23,7 @@ export class MemoryStock {
       : (this.#takeLarger(size) ?? new SharedArrayBuffer(size))
   }
 
-  /** Takes back memory that is not used any more. */
+  /** Takes back memory that is no longer used. */
   giveBack(memory: SharedArrayBuffer): void {
     this.#kept.push(memory)
   }

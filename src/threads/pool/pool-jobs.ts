@@ -1,7 +1,7 @@
 /**
- * The jobs that an HTTP thread gives the threads of its pool, as plain data and shared memory, and how each of them decides
- * a part of a bulk. A job brings its index along. So a pool thread needs to know nothing before it, and a new thread is as
- * good as any.
+ * Jobs that an HTTP thread sends to the threads of its pool, as plain data and shared memory, and the
+ * execution of parts of a bulk. Each job contains its index. Therefore a pool thread needs no other data, and
+ * a new thread can replace any other.
  */
 import type { SearchJob, SlicedJob } from '#decisions/decision-pool.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
@@ -10,12 +10,12 @@ import type { ErrorData } from '#model/errors.ts'
 import { PackedQueries, type QueryTerms, RANGE_WORDS } from '#model/packed-queries.ts'
 import type { BulkPart } from './bulk-parts.ts'
 
-/** The index that a job is decided on. An index that is attached anew has another number. */
+/** Index for the decisions of a job. An index that is attached again has another number. */
 export interface JobIndex {
   readonly environmentId: string
   readonly attachment: number
   readonly handle: IndexHandle
-  /** Shared: not 0 once the index was replaced or taken back. The thread must not hold it any more then. */
+  /** Shared cell: not 0 if the index was replaced or removed. The thread must then release it. */
   readonly gone: Int32Array
 }
 
@@ -27,7 +27,7 @@ export function isGone({ gone }: JobIndex): boolean {
   return Atomics.load(gone, 0) !== 0
 }
 
-/** The `over` of a read whose caller still waits. */
+/** The `over` cell of a read whose client is still connected. */
 export function newOver(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
 }
@@ -40,22 +40,25 @@ export function isOver(over: Int32Array): boolean {
   return Atomics.load(over, 0) !== 0
 }
 
-/** A bulk in shared memory: its body, where the keys stand in it, and room for the verdicts, one byte each. */
+/**
+ * A bulk in shared memory: its body, the ranges of the keys in the body, and space for the verdicts, one byte
+ * per check.
+ */
 export interface SharedBulk {
   readonly memory: SharedArrayBuffer
   readonly count: number
   readonly bodyBytes: number
-  /** The different terms of its questions. */
+  /** The distinct terms of its queries. */
   readonly termsTable: readonly QueryTerms[]
   /** See `PackedQueries`. */
   readonly asksRules: boolean
 }
 
-/** What every thread of a pool does. */
+/** Jobs that every thread of a pool supports. */
 export type ThreadJob =
-  /** Does nothing. Its answer shows that the thread has started. */
+  /** Does nothing. Its result shows that the thread has started. */
   | { readonly kind: 'warm-up' }
-  /** Releases the indexes that are gone. */
+  /** Releases the indexes that were replaced or removed. */
   | { readonly kind: 'let-go' }
 
 export type PoolJob =
@@ -71,23 +74,26 @@ export type PoolJob =
       readonly kind: 'read'
       readonly index: JobIndex
       readonly read: SlicedJob
-      /** Shared: not 0 once the caller has left. */
+      /** Shared cell: not 0 if the client has disconnected. */
       readonly over: Int32Array
     }
 
 /**
- * The answer to a job. An error that the job threw on purpose crosses threads as data. So does a fault that it found in the
- * index, with the text for the log. Any other error is a fault of the thread, and rejects.
+ * Result of a job. An error that the job threw deliberately is sent between threads as data. The same applies
+ * to a fault that it found in the index, with the text for the log. Any other error is a fault of the thread,
+ * and rejects.
  */
 export type PoolAnswer<Value> =
   | { readonly value: Value }
   | { readonly error: ErrorData }
   | { readonly indexFault: string }
 
-/*
+/**
+ * Layout of the shared memory of a bulk. Each column has one entry per query and begins at a multiple of 8
+ * bytes.
+ *
  *     ┌ verdicts ┬ key ranges ┬ terms index ┬ body  ┐
- *     │ u8       │ 4 × i32    │ i32         │ bytes │     Each column has an entry for each question and begins at
- *                                                           a multiple of 8 bytes.
+ *     │ u8       │ 4 × i32    │ i32         │ bytes │
  */
 interface BulkLayout {
   readonly keyRanges: number
@@ -110,13 +116,14 @@ export function shareBulk(packed: PackedQueries, memory: SharedArrayBuffer): Sha
   new Int32Array(memory, layout.keyRanges, count * RANGE_WORDS).set(
     keyRanges.subarray(0, count * RANGE_WORDS),
   )
-  // A megabyte takes 80 µs; by `set`, which takes shared memory word by word, 105 to 130.
+  // One megabyte takes 80 µs. With `set`, which copies to shared memory word by word, it would take 105 to
+  // 130 µs.
   Buffer.from(memory, layout.body, bytes.byteLength).fill(
     new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength),
   )
   const numbers = new Map<QueryTerms, number>()
   const termsIndex = new Int32Array(memory, layout.termsIndex, count)
-  // Most questions in a row have the same terms, or two kinds in turns.
+  // Most consecutive queries have the same terms, or alternate between two.
   let terms: QueryTerms | null = null
   let otherTerms: QueryTerms | null = null
   let number = 0
@@ -144,7 +151,7 @@ export function verdictsOf({ memory, count }: SharedBulk): Uint8Array {
   return new Uint8Array(memory, 0, count)
 }
 
-/** Decides a part of the bulk and writes the verdicts to their places. Throws what the engine throws. */
+/** Decides a part of the bulk and writes the verdicts to their positions. Throws the errors of the engine. */
 export function decidePart(engine: DecisionEngine, bulk: SharedBulk, { from, count }: BulkPart): void {
   const { memory, bodyBytes, termsTable } = bulk
   const layout = layoutOf(bulk.count, bodyBytes)

@@ -1,6 +1,6 @@
 /**
- * The threads of a Piscina pool: started when there is something to do, watched, and started anew when one has died. Their
- * owner (`job-pool.ts`, `body-pool.ts`) decides what they do, and in which order.
+ * Manages the threads of a Piscina pool: starts them when there is work, watches them, and replaces a thread
+ * that has died. The owner (`job-pool.ts`, `body-pool.ts`) decides which jobs they run, and in which order.
  */
 import type { Transferable, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
@@ -8,25 +8,25 @@ import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
 import type { PoolAnswer, ThreadJob } from './pool-jobs.ts'
 import { type PoolThreadEvents, workerFlags } from './pool-options.ts'
 
-/** After a failed start, the next one is not tried sooner. */
+/** Minimum time between a failed start and the next attempt. */
 const WARM_UP_PAUSE_MS = 1_000
 
 export interface PoolThreadsOptions extends PoolThreadEvents {
-  /** The module that does the jobs. */
+  /** The module that runs the jobs. */
   readonly entry: URL
   readonly threads: number
-  /** Jobs that a thread takes ahead. */
+  /** Jobs that a thread holds ahead of execution. */
   readonly jobsAhead: number
   /** Data that the threads have from the start. */
   readonly workerData?: unknown
   /**
-   * Ceiling of a thread's heap: above it V8 collects garbage at any price, and then ends the thread. Absent: V8's own
-   * ceiling.
+   * Limit of a thread's heap. Above it, V8 collects garbage at any cost and then ends the thread. By default,
+   * the limit of V8.
    */
   readonly heapMebibytesMax?: number
   /** All threads have started, or a thread has finished a job. */
   onFree(): void
-  /** A thread has ended. Piscina does not report whether and when another starts. */
+  /** A thread has ended. Piscina does not report whether and when another one starts. */
   onCold(): void
 }
 
@@ -34,13 +34,13 @@ export class PoolThreads<Job> {
   readonly #options: PoolThreadsOptions
   readonly #pool: Piscina<Job | ThreadJob, PoolAnswer<unknown>>
   readonly #watched = new WeakSet<object>()
-  /** Jobs in the pool. Never more than its threads take, so jobs that wait, wait with the owner. */
+  /** Jobs in the pool. Never more than its threads hold, so other jobs wait in the queue of the owner. */
   #running = 0
-  /** Milliseconds that the ended work of all threads took together. */
+  /** Milliseconds that completed work took in all threads together. */
   #busyMs = 0
   #busyUntil = performance.now()
   #isWarm = false
-  /** Aborts the start that is under way; null: no start is. */
+  /** Aborts the start that is in progress; null if there is none. */
   #warmingUp: AbortController | null = null
   #warmUpNotBefore = 0
   #isClosed = false
@@ -49,8 +49,8 @@ export class PoolThreads<Job> {
     this.#options = options
     this.#pool = new Piscina({
       filename: options.entry.href,
-      // Piscina tries `require` before `import`. A thread that is ended while it requires a module ends the process: V8
-      // aborts ("IsGraphAsync") when Node asks it about modules that were not instantiated.
+      // Piscina tries `require` before `import`. If a thread is ended while it requires a module, the process
+      // ends: V8 aborts ("IsGraphAsync") when Node queries modules that were not instantiated.
       execArgv: [...workerFlags(), '--no-experimental-require-module'],
       workerData: options.workerData,
       ...(options.heapMebibytesMax === undefined
@@ -60,18 +60,19 @@ export class PoolThreads<Job> {
       maxThreads: options.threads,
       idleTimeout: Number.POSITIVE_INFINITY,
       concurrentTasksPerWorker: options.jobsAhead,
-      // An idle thread sleeps in `Atomics.wait` and runs no event loop. That wakes it fastest. It need not hear of anything
-      // between jobs, since each job brings its index along (and `letGo` is a job).
+      // An idle thread sleeps in `Atomics.wait` and runs no event loop, which is the fastest to wake. It
+      // needs no messages between jobs, because each job contains its index (and `letGo` is a job).
       atomics: 'sync',
     })
     this.#pool.on('error', error => {
-      // The end of a thread that had started is noticed below. A job for a thread that could not start would wait for ever.
+      // The code below notices the end of a thread that had started. A job for a thread that could not start
+      // would wait forever.
       this.#warmingUp?.abort(error)
     })
     this.#pool.on('workerCreate', () => this.#watchThreads())
   }
 
-  /** Whether all threads have started. Until then none is given a job. */
+  /** Whether all threads have started. Until then, no thread receives a job. */
   get isWarm(): boolean {
     return this.#isWarm
   }
@@ -80,12 +81,12 @@ export class PoolThreads<Job> {
     return this.#isClosed
   }
 
-  /** Jobs that the threads have been given and have not finished. */
+  /** Jobs that the threads have received and not finished. */
   get running(): number {
     return this.#running
   }
 
-  /** Threads that have not ended; some may still be starting. */
+  /** Threads that have not ended; some might still be starting. */
   get list(): readonly Worker[] {
     return this.#pool.threads
   }
@@ -97,9 +98,9 @@ export class PoolThreads<Job> {
   }
 
   /**
-   * Resolves with the result of the job. Rejects with the `AuthzError` the job threw, with `OVERLOADED` when its thread has
-   * died or the pool was closed, and with a fault, already reported, for a broken index. Transferred memory belongs to the
-   * pool thread afterwards.
+   * Resolves with the result of the job. Rejects with the `AuthzError` that the job threw, with `OVERLOADED`
+   * if its thread died or the pool was closed, and with a fault, already reported, if the index is broken.
+   * The pool thread owns transferred memory afterwards.
    */
   async run(job: Job, transferList: Transferable[] = []): Promise<unknown> {
     this.#changeRunning(1)
@@ -112,8 +113,8 @@ export class PoolThreads<Job> {
       }
       return answer.value
     } catch (error) {
-      // An `AuthzError` comes from the job itself. Any other error comes from its thread, which was ended on purpose or
-      // died.
+      // An `AuthzError` comes from the job itself. Any other error comes from its thread, which died or was
+      // ended.
       if (error instanceof AuthzError) throw error
       throw this.#isClosed ? shuttingDown() : new AuthzError('OVERLOADED', THREAD_ENDED)
     } finally {
@@ -123,26 +124,30 @@ export class PoolThreads<Job> {
   }
 
   /**
-   * An index was replaced or taken back: has the threads release it now. By themselves they would do so only at their next
-   * job.
+   * Makes the threads release an index that was replaced or removed. Otherwise they would release it only at
+   * their next job.
    */
   letGo(): void {
     if (this.#pool.threads.length === 0 || this.#isClosed) return
-    // Only this many jobs are sure to reach every thread, however busy each is.
+    // Only this number of jobs is certain to reach every thread, however busy each is.
     const jobs = Array.from({ length: this.#options.threads * this.#options.jobsAhead }, () => {
       return this.#pool.run({ kind: 'let-go' })
     })
     void Promise.allSettled(jobs)
   }
 
-  /** Starts the threads that have not started. False: a start failed a moment ago, or the pool is closed. */
+  /**
+   * Starts the threads that have not started. Returns false if a start failed a moment ago or the pool is
+   * closed.
+   */
   warmUp(): boolean {
     if (this.#warmingUp !== null) return true
     if (this.#isClosed || performance.now() < this.#warmUpNotBefore) return false
     const warmingUp = new AbortController()
     this.#warmingUp = warmingUp
     const { signal } = warmingUp
-    // The system can refuse a thread, which throws at once. That is no defect of the request that needed the thread.
+    // If the system refuses to create a thread, this throws immediately. It is not a defect of the request
+    // that needed the thread.
     const starts = Array.from({ length: this.#options.threads }, async () =>
       this.#pool.run({ kind: 'warm-up' }, { signal }),
     )
@@ -188,7 +193,7 @@ export class PoolThreads<Job> {
     for (const thread of this.#pool.threads) {
       if (this.#watched.has(thread)) continue
       this.#watched.add(thread)
-      // The id is gone from the `Worker` once the thread has ended.
+      // The `Worker` no longer has the id after the thread has ended.
       const { threadId } = thread
       let reason: Error = new Error('a thread of the pool ended by itself')
       thread.once('error', error => {
@@ -204,7 +209,7 @@ export class PoolThreads<Job> {
   }
 }
 
-/** Figures of the work of pools: what waits and what was done. */
+/** Figures of queued and completed work of pools. */
 export interface PoolFigures {
   readonly jobs: number
   readonly threads: number

@@ -1,4 +1,4 @@
-/** The jobs of a pool: the question, the caller who waits for the answer, and the progress of each. */
+/** Jobs of a pool: the query of each job, the caller that waits for the result, and its progress. */
 import type { Leaver, SearchJob, SlicedJob, Waiting } from '#decisions/decision-pool.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import type { BulkProgress } from './bulk-parts.ts'
@@ -36,7 +36,7 @@ export interface Read extends Outcome<unknown>, ScheduledJob {
 
 export type Job = Bulk | Search | Read
 
-/** Whether the answer of a read may be as large as a list may be. */
+/** Whether the result of a read can have the maximum size of a list. */
 export function isLarge({ kind }: SlicedJob): boolean {
   return kind !== 'actions' && kind !== 'decide' && kind !== 'explain' && kind !== 'search'
 }
