@@ -1,6 +1,6 @@
 /**
- * Fills empty tables with the rows of a whole environment, in order and with their lists, as if one commit had put them.
- * Its steps are long: run it in a thread that has nothing else to do, before anybody reads the tables.
+ * Fills empty tables with the rows of a whole environment, in order and with their secondary indexes, as if
+ * one commit had written them. Its steps are long: run it in a dedicated thread, before the tables are read.
  */
 import { CREATED_PER_COMMIT, TableView } from '#store/embedded/table-view.ts'
 import { visitFactLists } from '#store/keyspace/fact-list-membership.ts'
@@ -10,10 +10,10 @@ import type { ListRule } from '#store/view.ts'
 import { ListBuild } from './list-build.ts'
 import { RowLoad } from './row-load.ts'
 
-/** The version of all rows: they are as old as the history. */
+/** Version of all rows: that of the first commit of the epoch. */
 const VERSION = 1
 
-/** The build has the thread, and some 300 MB, to itself. */
+/** The build can use the whole thread, and about 300 MB of memory. */
 const LIST_BUILD = { visitLists: visitFactLists, orderedEntries: 4_000_000 }
 
 export class FreshRows {
@@ -28,27 +28,27 @@ export class FreshRows {
     this.#lists = new ListBuild(tables, this.#view, listRule, LIST_BUILD)
   }
 
-  /** Takes the next row, in creation order. */
+  /** Adds the next row, in creation order. */
   add({ key, value }: RowPut): void {
     const row = { key, value, version: VERSION, created: CREATED_PER_COMMIT + this.#load.count }
     this.#load.add(row)
     this.#lists.take(row)
   }
 
-  /** To be awaited now and then between rows. Throws the signal's reason when the signal is given. */
+  /** Must be awaited regularly between rows. Throws the reason of the signal if it is aborted. */
   makeRoom(signal: AbortSignal): Promise<void> {
     return this.#lists.makeRoom(signal)
   }
 
   /**
-   * Resolves when rows, lists and counts are durable. If two rows had the same key, resolves with the number of the second
-   * one, counted from 0.
+   * Resolves when rows, lists and counts are durable. If two rows have the same key, resolves with the number
+   * of the second one, counted from 0.
    */
   async write(signal: AbortSignal): Promise<{ readonly repeated: number | null }> {
     await this.#load.write(this.#tables)
     const { repeated, count } = this.#load
     if (repeated !== null) return { repeated: repeated - CREATED_PER_COMMIT }
-    // Rows get places (`created`) as if as many commits as are needed had put them.
+    // The `created` values of rows are as if the required number of commits had written them.
     const sequence = Math.max(VERSION, Math.ceil(count / CREATED_PER_COMMIT))
     await this.#tables.write(() => this.#view.setSequence(sequence))
     await this.#lists.finish(signal)

@@ -1,6 +1,6 @@
 /**
- * Builds the table of keys for rows that were loaded without it. It orders as many entries at a time as fit its memory. Its
- * steps are long: run it in a thread that has nothing else to do.
+ * Builds the table of keys for rows that were loaded without it. It sorts entries in batches that fit into
+ * its memory. Its steps are long: run it in a dedicated thread.
  */
 import { writeInOrder } from '#store/embedded/ordered-write.ts'
 import type { TableView } from '#store/embedded/table-view.ts'
@@ -8,10 +8,13 @@ import { PackedItems } from '#store/keyspace/packed-items.ts'
 import { encodeCreated } from '#store/keyspace/row-codec.ts'
 import type { Tables } from '#store/tables.ts'
 
-/** Entries ordered at a time: some 100 MB of them. */
+/** Entries sorted at a time: about 100 MB. */
 const ORDERED_ENTRIES = 1_000_000
 
-/** Safe to repeat. The view must not change until it is done. Throws the signal's reason when the signal is given. */
+/**
+ * Idempotent. The view must not change until the build is complete. Throws the reason of the signal if it is
+ * aborted.
+ */
 export async function buildKeys(tables: Tables, view: TableView, signal: AbortSignal): Promise<void> {
   let items = new PackedItems()
   const flush = async (): Promise<void> => {

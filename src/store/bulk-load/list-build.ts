@@ -1,11 +1,12 @@
 /**
- * Builds the lists and counts of a view that has its rows and nothing else. The entries are made for many rows at a time
- * and written in order (`ordered-write.ts`). What depends on a whole list follows when the lists are there.
+ * Builds the lists (secondary indexes) and counts of a view that contains only rows. The entries of many rows
+ * are created at a time and written in order (`ordered-write.ts`). Entries that depend on a whole list follow
+ * when the lists are complete.
  *
- * Lists whose names begin with the same byte are assumed to be alike: all counted or none, all with a first row that stands
- * for the others or none.
+ * Lists whose names begin with the same byte must be of the same kind: all or none of them are counted, and
+ * all or none of them have a first row that represents the others.
  *
- * Its steps are long: run it in a thread that has nothing else to do.
+ * Its steps are long: run it in a dedicated thread.
  */
 import { assert } from '#model/assert.ts'
 import { writeInOrder } from '#store/embedded/ordered-write.ts'
@@ -26,7 +27,7 @@ import { putLast, type Table, type Tables } from '#store/tables.ts'
 import type { ListEntry, ListName, ListRule } from '#store/view.ts'
 import { buildKeys } from './key-build.ts'
 
-/** Entries ordered at a time: some 50 MB of them. */
+/** Entries sorted at a time: about 50 MB. */
 const ORDERED_ENTRIES = 1_000_000
 const NOTHING = new Uint8Array(0)
 
@@ -36,8 +37,8 @@ interface ListKind {
 }
 
 /**
- * Visits the lists of a row without decoding it: the lists that the rule names, without their relations to other lists.
- * False for a row that it cannot read.
+ * Visits the lists of a row without decoding it: the lists that the rule returns, without their relations to
+ * other lists. Returns false for a row that it cannot read.
  */
 export type VisitLists = (
   row: Row,
@@ -46,11 +47,17 @@ export type VisitLists = (
 
 export interface ListBuildOptions {
   readonly visitLists?: VisitLists | null
-  /** Entries ordered at a time, 80 bytes each. The larger, the less of the tree is written twice. */
+  /**
+   * Entries sorted at a time, 80 bytes per entry. With more entries, fewer pages of the tree are written
+   * twice.
+   */
   readonly orderedEntries?: number
 }
 
-/** Builds what a view lacks that has only its rows. Throws the signal's reason when the signal is given. */
+/**
+ * Builds the missing parts of a view that contains only rows. Throws the reason of the signal if it is
+ * aborted.
+ */
 export async function buildKeysAndLists(
   tables: Tables,
   view: TableView,
@@ -72,16 +79,19 @@ export class ListBuild {
   #isPrepared = false
   /** Whether the lists have no entries yet. */
   #isEmpty = false
-  /** The rows that stand for one of their lists. */
+  /** `created` of the rows that represent one of their lists. */
   readonly #firstRows: number[] = []
   readonly #kinds = new Map<number, ListKind>()
   #entries = new PackedItems()
-  /** Buffers for an entry, by the length of its list's name. */
+  /** Buffers for an entry, by the length of the name of its list. */
   readonly #entryBytes: Buffer[] = []
-  /** The rows with entries that wait for whole lists. */
+  /** `created` of the rows with entries that depend on whole lists. */
   readonly #conditional: number[] = []
 
-  /** The view must not change until it is done. `visitLists` is for rows without `unless`. */
+  /**
+   * The view must not change until the build is complete. `visitLists` must not accept rows that have entries
+   * with `unless`.
+   */
   constructor(
     tables: Tables,
     view: TableView,
@@ -98,8 +108,9 @@ export class ListBuild {
   }
 
   /**
-   * Builds the lists of all rows in the view. An earlier build of the same rows may have been cut short: what it left is part of what
-   * this one makes. Throws the signal's reason when the signal is given; the lists are of no use then.
+   * Builds the lists of all rows in the view. If an earlier build of the same rows was interrupted, its
+   * entries are a part of the result. Throws the reason of the signal if it is aborted; the lists must not be
+   * used then.
    */
   async run(signal: AbortSignal): Promise<void> {
     for (const rows of this.#view.batches()) {
@@ -109,7 +120,7 @@ export class ListBuild {
     await this.finish(signal)
   }
 
-  /** Takes the next row, in creation order. */
+  /** Adds the next row, in creation order. */
   take(row: Row): void {
     const isVisited = this.#visitLists?.(row, (name, isCounted, isRepresented) => {
       this.#noteKind(name, isCounted, isRepresented)
@@ -124,22 +135,22 @@ export class ListBuild {
     }
   }
 
-  /** Writes what was taken, if it is as much as may be ordered at a time. */
+  /** Writes the collected entries if the batch is full. */
   async makeRoom(signal: AbortSignal): Promise<void> {
     if (this.#entries.count >= this.#orderedEntries) await this.#flush(signal)
   }
 
-  /** All rows were taken, and are in their table. */
+  /** Completes the build. Must be called after all rows were added and are in their table. */
   async finish(signal: AbortSignal): Promise<void> {
     await this.#flush(signal)
-    // One row may be the first of several lists.
+    // One row can be the first of several lists.
     for (const created of new Set(this.#firstRows)) this.#addRepresentative(created)
     await this.#flush(signal)
     for (const created of this.#conditional) this.#addConditional(created)
     await this.#flush(signal)
   }
 
-  /** Whether lists have entries yet; counts that an earlier build left are removed. */
+  /** Determines whether the lists have entries already, and removes counts that an earlier build left. */
   async #prepare(signal: AbortSignal): Promise<void> {
     this.#isPrepared = true
     this.#isEmpty = isEmpty(this.#lists)
@@ -198,8 +209,8 @@ export class ListBuild {
   }
 
   /**
-   * Writes the entries that came since the last time. Rows come in order, so that an entry whose list has none before it, here or in
-   * its table, is the first of its list.
+   * Writes the entries that were collected since the last call. Rows arrive in order: an entry is the first
+   * of its list if neither the batch nor the table has an earlier one.
    */
   async #flush(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
@@ -237,7 +248,7 @@ export class ListBuild {
   }
 }
 
-/** The name of the list in an entry; on the same memory. */
+/** Name of the list of an entry; shares memory with it. */
 function nameIn(entry: Uint8Array): ListName {
   return entry.subarray(0, entry.length - CREATED_BYTES)
 }
@@ -252,7 +263,7 @@ function isEmpty(table: Table): boolean {
   return true
 }
 
-/** A name after every entry of the list: `created` stays below 2^53. */
+/** Key after every entry of the list: `created` stays below 2^53. */
 function afterList(list: ListName): Uint8Array {
   return Buffer.concat([list, Buffer.alloc(CREATED_BYTES, 0xff)])
 }

@@ -1,4 +1,4 @@
-/** Rows on their way into an empty view, collected in memory and then written in order. */
+/** Collects rows for an empty view in memory, and then writes them in order. */
 import { writeInOrder } from '#store/embedded/ordered-write.ts'
 import { PackedItems } from '#store/keyspace/packed-items.ts'
 import { encodeCreated, encodeRow, ROW_KEY_START } from '#store/keyspace/row-codec.ts'
@@ -6,7 +6,7 @@ import type { Row } from '#store/ledger.ts'
 import { putLast, type Tables } from '#store/tables.ts'
 
 export class RowLoad {
-  /** Rows as they will be stored; their rank is `created`. */
+  /** Rows in their stored form; the rank of a row is `created`. */
   readonly #items = new PackedItems()
 
   add(row: Row): void {
@@ -14,17 +14,17 @@ export class RowLoad {
     this.#items.add({ bytes: encodeRow(row), keyStart: ROW_KEY_START, keyEnd, rank: row.created })
   }
 
-  /** After a write: the rank of a row whose key had come before, null when none had. */
+  /** After a write: the rank of the first row whose key had occurred before; null if there is none. */
   repeated: number | null = null
 
-  /** The number of rows that came, repeated ones included. */
+  /** Number of rows that were added, including repeated ones. */
   get count(): number {
     return this.#items.count
   }
 
   /**
-   * Writes the rows into empty tables. Of rows with the same key only the newest generation counts, and of that the row
-   * that came last: the others are out of date.
+   * Writes the rows to empty tables. If rows have the same key, only the newest generation counts, and within
+   * it the row that was added last. The others are outdated.
    */
   async write(tables: Tables): Promise<void> {
     const items = this.#items
@@ -41,7 +41,7 @@ export class RowLoad {
     )
   }
 
-  /** Of rows with the same key keeps the last one, in place. */
+  /** If rows have the same key, keeps the last one, in place. */
   #newest(byKey: Uint32Array): Uint32Array {
     let kept = 0
     for (let at = 0; at < byKey.length; at += 1) {

@@ -1,6 +1,6 @@
 /**
- * Rows that come in any order, put in the order of their creation: sorted in memory a run at a time, kept in files, merged. How
- * much of them is in memory does not grow with their number.
+ * Sorts rows by creation order with bounded memory (external merge sort): rows arrive in any order, are
+ * sorted in memory in runs, stored in files, and merged. The memory does not grow with the number of rows.
  *
  *     DIRECTORY/<number>    ([created f64][length u32][stored row])…, ascending
  */
@@ -12,12 +12,15 @@ import { decodeRow, encodeRow } from '#store/keyspace/row-codec.ts'
 import type { Row } from '#store/ledger.ts'
 
 const RUN_BYTES_MAX = 32 * 1_024 * 1_024
-/** Bytes read from a run and written to one at a time. */
+/** Bytes read from or written to a run at a time. */
 const PIECE_BYTES = 256 * 1_024
 const LENGTH_AT = 8
 const HEAD_BYTES = 12
 
-/** A row as the view stores it (`row-codec.ts`). The bytes are valid until the next row is asked for. */
+/**
+ * A row in the form in which the view stores it (`row-codec.ts`). The bytes are valid until the next row is
+ * requested.
+ */
 export interface StoredRow {
   readonly created: number
   readonly bytes: Uint8Array
@@ -32,15 +35,15 @@ export class RowRuns {
   #count = 0
 
   /**
-   * `directory` is made when it is needed and must belong to nobody else. `runBytesMax` is the bytes of rows in a run;
-   * twice as much is in memory.
+   * `directory` is created when it is needed and must not be used otherwise. `runBytesMax` limits the bytes
+   * of rows in a run; twice that amount is in memory.
    */
   constructor(directory: string, runBytesMax = RUN_BYTES_MAX) {
     this.#directory = directory
     this.#runBytesMax = runBytesMax
   }
 
-  /** The number of rows that came, repeated ones included. */
+  /** Number of rows that were added, including repeated ones. */
   get count(): number {
     return this.#count
   }
@@ -54,8 +57,8 @@ export class RowRuns {
   }
 
   /**
-   * All rows, each once: of rows of one generation the newest version. Call it once, when all rows have come; it removes
-   * the files. O(rows × runs), and there are few runs.
+   * Yields each row once: for rows of one generation, only the newest version. Call it once, after all rows
+   * were added; it removes the files. O(rows × runs), and there are few runs.
    */
   *inOrder(): Iterable<StoredRow> {
     this.#endRun()
@@ -121,13 +124,13 @@ export class RowRuns {
   }
 }
 
-/** Reads one run, row after row. */
+/** Reads one run, row by row. */
 class RunReader implements StoredRow {
   created = 0
   bytes: Uint8Array = new Uint8Array()
   readonly #file: number
   #piece = Buffer.allocUnsafe(PIECE_BYTES)
-  /** Where in the piece the bytes begin that were not handed out yet. */
+  /** Offset in the buffer of the first byte that was not returned yet. */
   #from = 0
   #to = 0
 
@@ -135,7 +138,7 @@ class RunReader implements StoredRow {
     this.#file = openSync(path, 'r')
   }
 
-  /** Goes on to the next row; false at the end. */
+  /** Advances to the next row; returns false at the end. */
   next(): boolean {
     if (!this.#has(HEAD_BYTES)) return false
     const length = this.#piece.readUInt32LE(this.#from + LENGTH_AT)
@@ -151,7 +154,7 @@ class RunReader implements StoredRow {
     closeSync(this.#file)
   }
 
-  /** Whether the file has so many bytes more. Afterwards they are in the piece. */
+  /** Whether the file has that many more bytes. If true, they are in the buffer afterwards. */
   #has(bytes: number): boolean {
     if (this.#to - this.#from >= bytes) return true
     const rest = this.#piece.subarray(this.#from, this.#to)

@@ -1,26 +1,28 @@
 /**
- * The log of an embedded ledger: the newest commits in order, and which commit ids they had.
+ * The commit log of an embedded ledger: the newest commits in order, and their ids.
  *
  *     log      sequence u48  →  the entry (entry-codec.ts)
  *     commits  commit id     →  sequence u48
  *
- * Invariant: the sequences in the log are consecutive, and `commits` holds exactly the ids of the entries in it.
- * It does not know what is durable, nor who reads: that is `LogFeed` and the ledger.
+ * Invariant: the sequences in the log are consecutive, and `commits` contains exactly the ids of the entries
+ * in it. It tracks neither durability nor readers: `LogFeed` and the ledger do that.
  */
 import { decodeUint48, encodeUint48 } from '#store/keyspace/row-codec.ts'
 import type { Entry } from '#store/ledger.ts'
 import type { Table, Tables } from '#store/tables.ts'
 import { encodeEntry, entryId } from './entry-codec.ts'
 
-/** Log entries kept by default. A node that falls further behind has to load all rows again. */
+/** Log entries kept by default. A node that lags by more entries must load all rows again. */
 export const LOG_ENTRIES_MAX_DEFAULT = 100_000
-/** Entries dropped per commit: more than one, so that a lowered retention is reached without one long write. */
+/**
+ * Entries dropped per commit. More than one, so that a lowered retention takes effect without one long write.
+ */
 const TRIM_ENTRIES_MAX = 64
-/** Ceiling of what one read holds in memory, apart from its first entry. */
+/** Limit of the entries that one read holds in memory, apart from its first entry. */
 const READ_ENTRIES_MAX = 256
 const READ_BYTES_MAX = 1024 * 1024
 
-/** An entry as stored. */
+/** An entry in its stored form. */
 export interface LoggedEntry {
   readonly sequence: number
   readonly bytes: Uint8Array
@@ -38,13 +40,16 @@ export class CommitLog {
     this.#entriesMax = entriesMax
   }
 
-  /** The sequence of the commit with that id, as long as the log holds it. */
+  /** Sequence of the commit with that id, if the log still contains it. */
   sequenceOf(id: Uint8Array): number | undefined {
     const stored = this.#commits.get(id)
     return stored && decodeUint48(stored)
   }
 
-  /** Adds the entry and drops entries that are too old, unless `keepsAll`. Only inside `Tables.write`. */
+  /**
+   * Appends the entry and drops entries that exceed the retention, unless `keepsAll`. Only inside
+   * `Tables.write`.
+   */
   append(entry: Entry, { keepsAll = false } = {}): void {
     const sequence = encodeUint48(entry.revision.sequence)
     this.#log.put(sequence, encodeEntry(entry))
@@ -52,7 +57,10 @@ export class CommitLog {
     if (!keepsAll) this.#trim(entry.revision.sequence - this.#entriesMax)
   }
 
-  /** Entries from `first` to `last`, both included. Returns as many of the first ones as fit one read of that size, at least one. */
+  /**
+   * Entries from `first` to `last`, both inclusive. Returns the first ones whose size fits into one read, at
+   * least one.
+   */
   read(first: number, last: number, bytesMax = READ_BYTES_MAX): LoggedEntry[] {
     const entries: LoggedEntry[] = []
     let sizeBytes = 0

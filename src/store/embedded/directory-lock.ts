@@ -1,32 +1,36 @@
 /**
- * Keeps a second process out of a data directory. The lock is the kernel's (fcntl, taken by SQLite on a file of its
- * own), so it ends with the process that holds it, however that ends: no stale lock, no process ids to compare.
+ * Prevents a second process from using a data directory. The kernel holds the lock (fcntl, taken by SQLite on
+ * a separate file), so it ends with the process in every case: there are no stale locks and no process ids to
+ * compare.
  *
- * Node has no file locks of its own; its builtin SQLite does, and also refuses a second lock within one process. The
- * file stays empty and is left behind: removing it would let two processes lock two different files of that name.
- * Nothing else may open it: closing any descriptor of it in this process would drop the lock.
+ * Node has no file locks, but its built-in SQLite does. It also rejects a second lock within one process. The
+ * file stays empty and is not removed: otherwise, two processes could lock two different files with that
+ * name. No other code may open it: closing any descriptor of the file in this process would release the lock.
  */
 import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AuthzError } from '#model/errors.ts'
 
-/** The name has a dot, which no environment id has: both are in the same directory. */
+/** The name contains a dot, which no environment id does: both are in the same directory. */
 const LOCK_FILE = 'verdict.lock'
 const SQLITE_BUSY = 5
 
 export class DirectoryLock {
   readonly #database: DatabaseSync
 
-  /** Locks an existing directory. Throws `STORE_LOCKED` when it is locked already, `INVALID_INPUT` when this user cannot. */
+  /**
+   * Locks an existing directory. Throws `STORE_LOCKED` if it is locked already, and `INVALID_INPUT` if this
+   * user cannot lock it.
+   */
   constructor(directory: string) {
     const file = join(directory, LOCK_FILE)
     try {
-      // SQLite would open a read-only file and then keep nobody out. This checks without opening the file.
+      // SQLite would open a read-only file and then lock nothing. This check does not open the file.
       if (existsSync(file)) accessSync(file, constants.W_OK)
-      // SQLite would let other users read a new file.
+      // SQLite would create a file that other users can read.
       else closeSync(openSync(file, 'a', 0o600))
-      // No waiting: a process that holds the lock keeps it until it ends.
+      // No waiting, because a process that holds the lock keeps it until it ends.
       this.#database = new DatabaseSync(file, { timeout: 0 })
     } catch (error) {
       throw cannotLock(directory, file, error)

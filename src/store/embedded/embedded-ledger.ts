@@ -1,15 +1,15 @@
 /**
- * The ledger of an embedded store: commits, log and view in the same tables, changed in one write, so that no reader
- * and no crash ever sees one without the others.
+ * The ledger of an embedded store. Commits, log and view are in the same tables and change in one write, so
+ * that no reader and no crash ever sees one without the others.
  *
- *     meta     'epoch'   →  the history's name
+ *     meta     'epoch'   →  name of the epoch
  *     meta     'format'  →  version of everything stored in these tables
  *
- * Invariants: the ledger's sequence is the view's, and a feed delivers durable commits only. (Readers of the view see
- * a commit when it is made, a moment before it is on disk; that is why `head` and the feed have their own mark.)
- * It deliberately does not queue, batch or retry: the tables order the writes, callers decide on conflicts. A large commit is
- * made by another thread (`large-writes.ts`) that opens a ledger like this one on the stored tables: what that has done is in them,
- * so nothing of a commit is known anywhere else.
+ * Invariants: the sequence of the ledger is that of the view, and a feed delivers only durable commits.
+ * (Readers of the view see a commit when it is applied, a moment before it is on disk. Therefore `head` and
+ * the feed use a separate mark.) The ledger does not queue, batch or retry: the tables order the writes, and
+ * callers handle conflicts. Another thread (`large-writes.ts`) makes large commits. It opens a ledger like
+ * this one on the stored tables. Its results are in the tables, so no state of a commit exists elsewhere.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { assert } from '#model/assert.ts'
@@ -26,23 +26,26 @@ import { CommitLog, LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
 import { DurableMark, HandedCommits, LogFeed, logReader } from './log-feed.ts'
 import { CREATED_PER_COMMIT, type TableView } from './table-view.ts'
 
-/** Raised when the stored form of anything in the tables changes. */
+/** Must be incremented if the stored form of anything in the tables changes. */
 const FORMAT = '3'
-/** Forms that are read as they are, and noted as the present one: a release that does not know a journal must not open them. */
+/**
+ * Older forms that this release reads. They are marked as the current form, because a release that does not
+ * support the journal must not open them.
+ */
 const FORMER_FORMATS: ReadonlySet<string> = new Set(['2'])
 
-/** Between two looks whether commits of unknown outcome are durable. */
+/** Interval between checks whether commits with an unknown outcome are durable. */
 const ADVANCE_MS = 500
 
 export interface EmbeddedLedgerOptions {
   readonly tables: Tables
   /** A view over the same tables. */
   readonly view: TableView
-  /** How many of the newest entries the log keeps, at least 1. */
+  /** Number of newest entries that the log keeps, at least 1. */
   readonly logEntriesMax?: number
-  /** Whether empty tables begin a history; absent: they do. */
+  /** Whether an epoch begins if the tables are empty; true by default. */
   readonly mayBegin?: boolean
-  /** Makes commits that would keep this thread for too long. Absent: this thread makes all commits. */
+  /** Makes commits that would block this thread for too long. If absent, this thread makes all commits. */
   readonly largeWrites?: LargeWrites | null
 }
 
@@ -54,14 +57,14 @@ export class EmbeddedLedger implements Ledger {
   readonly #durable: DurableMark
   readonly #logEntriesMax: number
   readonly #largeWrites: LargeWrites | null
-  /** Commits that another thread makes. */
+  /** Commits that are in progress in another thread. */
   readonly #elsewhere = new Set<Promise<unknown>>()
   readonly #handed: HandedCommits
   #isAdvancing = false
 
   /**
-   * Opens the ledger in these tables. Empty tables begin a history; where they may not, throws `STORE_DAMAGED`. Throws
-   * `INVALID_INPUT` when another release wrote them.
+   * Opens the ledger in these tables. If the tables are empty, an epoch begins, or `STORE_DAMAGED` is thrown
+   * if that is not allowed. Throws `INVALID_INPUT` if another release wrote the tables.
    */
   static async open(options: EmbeddedLedgerOptions): Promise<EmbeddedLedger> {
     const { tables, mayBegin = true } = options
@@ -101,7 +104,7 @@ export class EmbeddedLedger implements Ledger {
       const message = `a commit writes at most ${COMMIT_ROWS_MAX} rows, not ${rows}: cut it into several`
       throw new AuthzError('LIMIT_EXCEEDED', message)
     }
-    // A caller that gives `onApplied` learns from it how large its commits may be, so these are made in this thread.
+    // A caller that passes `onApplied` uses it to adapt the size of its commits, so this thread makes them.
     if (onApplied === undefined && this.#largeWrites?.isLarge(commit)) {
       const sequence = await this.#commitElsewhere(this.#largeWrites, commit)
       if (sequence !== null) return this.#revision(sequence)
@@ -120,13 +123,14 @@ export class EmbeddedLedger implements Ledger {
       return earlier ?? made!
     }
     return this.#tables.write(write, () => {
-      // Not before: what the disk refuses has no sequence, and another commit will have this one.
+      // Not earlier: a commit that the disk rejects has no sequence, and another commit will receive that
+      // sequence.
       if (made !== null) this.#handed.add(made, commit)
       onApplied?.(blockedMs)
     })
   }
 
-  /** Apart from `commit`, which would hold its commit in memory for as long. */
+  /** Separate from `commit`, which would keep its commit in memory during the wait. */
   async #whenDurable(writing: Promise<number>): Promise<Revision> {
     try {
       const sequence = await writing
@@ -138,13 +142,16 @@ export class EmbeddedLedger implements Ledger {
     }
   }
 
-  /** A commit whose outcome was unknown may turn out to be made, and readers see it: whoever follows must hear of it, too. */
+  /**
+   * A commit with an unknown outcome can turn out to be durable, and readers see it. Followers must receive
+   * it also.
+   */
   async #advanceLater(): Promise<void> {
     if (this.#isAdvancing) return
     this.#isAdvancing = true
     for (let sequence: number | null = null; sequence === null && !this.#durable.isClosed;) {
       await pause(ADVANCE_MS, undefined, { ref: false })
-      // It writes nothing, and resolves when all before it is durable.
+      // This writes nothing, and resolves when all earlier writes are durable.
       sequence = await this.#tables.write(() => this.#view.sequence()).catch(() => null)
       if (sequence !== null) this.#durable.advance(sequence)
     }
@@ -152,8 +159,8 @@ export class EmbeddedLedger implements Ledger {
   }
 
   /**
-   * Null where the commit cannot be made there, or where it is unknown whether it was. Then this thread makes it: an id
-   * that was applied already is not applied again.
+   * Returns null if the other thread cannot make the commit, or if its outcome is unknown. This thread then
+   * makes it: an id that was already applied is not applied again.
    */
   async #commitElsewhere(largeWrites: LargeWrites, commit: Commit): Promise<number | null> {
     const { directory } = this.#tables
@@ -178,7 +185,7 @@ export class EmbeddedLedger implements Ledger {
     this.#assertOpen()
     for (const batch of this.#view.batches()) {
       yield batch
-      // A closed ledger is an error here: a load that was cut short must not pass for a complete one.
+      // A closed ledger is an error here, because an interrupted load must not be taken for a complete one.
       this.#assertOpen()
     }
   }
@@ -198,15 +205,18 @@ export class EmbeddedLedger implements Ledger {
   }
 
   /**
-   * Ends all feeds and refuses further commits. Resolves when no other thread writes into the tables. Writes of this thread
-   * finish with the tables, which stay open: they belong to the caller.
+   * Ends all feeds and rejects further commits. Resolves when no other thread writes to the tables. Writes of
+   * this thread complete with the tables, which stay open because the caller owns them.
    */
   async close(): Promise<void> {
     this.#durable.close()
     await Promise.all(this.#elsewhere)
   }
 
-  /** Makes one commit, whose id is new, inside `Tables.write`: a throw leaves nothing behind. Returns its sequence. */
+  /**
+   * Makes one commit with a new id, inside `Tables.write`: if it throws, nothing is changed. Returns its
+   * sequence.
+   */
   #write(commit: Commit): number {
     for (const requirement of commit.require) {
       if (!this.#holds(requirement)) throw new ConflictError(requirement.key)
@@ -253,7 +263,7 @@ function isUnknown(error: unknown): boolean {
   return error instanceof AuthzError && error.code === 'STORE_UNAVAILABLE'
 }
 
-/** Writes which form the tables have, and for new ones the name of the history that they begin. */
+/** Writes the form of the tables and, for new tables, the name of their epoch. */
 function noteFormat(tables: Tables, isNew: boolean): Promise<void> {
   const meta = tables.table('meta')
   return tables.write(() => {

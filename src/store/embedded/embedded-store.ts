@@ -1,4 +1,4 @@
-/** A store in tables of its own: ledger and view of an environment share them. */
+/** A store in its own tables: the ledger and the view of an environment share them. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { assert } from '#model/assert.ts'
@@ -13,19 +13,19 @@ import { TableView } from './table-view.ts'
 
 export interface EmbeddedStoreOptions {
   readonly listRule: ListRule
-  /** Log entries each ledger keeps. */
+  /** Log entries that each ledger keeps. */
   readonly logEntriesMax?: number
   readonly largeWrites?: LargeWrites | null
   readonly openTables: (id: string) => Promise<Tables>
-  /** Throws `STORE_DAMAGED` when the environment has no tables. */
+  /** Throws `STORE_DAMAGED` if the environment has no tables. */
   readonly requireTables: (id: string) => void
-  /** The environments that have tables. */
+  /** Ids of the environments that have tables. */
   readonly keptIds: () => readonly string[]
-  /** Removes the tables of an environment that is closed, or was never whole. */
+  /** Removes the tables of an environment that is closed, or whose creation was not completed. */
   readonly removeTables: (id: string) => void
-  /** Where the tables are on disk; null when they are not. */
+  /** Directory of the tables; null if they are not on disk. */
   readonly directoryOf: (id: string) => string | null
-  /** Makes an empty directory for a backup; throws `INVALID_INPUT` where there is no disk. */
+  /** Creates an empty directory for a backup; throws `INVALID_INPUT` if the store is not on disk. */
   readonly backupDirectory: () => string
   /** Called after everything else is closed. */
   readonly release: () => void
@@ -58,14 +58,14 @@ export class EmbeddedStore implements Store {
     this.#options.removeTables(id)
   }
 
-  /** Its tables are no copies. */
+  /** Its tables are not local replicas, so there is nothing to discard. */
   discardCopies(): void {}
 
   directoryOf(id: string): string | null {
     return this.#options.directoryOf(id)
   }
 
-  /** Its tables are the authority, so they are never stale. */
+  /** Its tables are the source of truth, so they are never stale. */
   stalenessMs(): number {
     return 0
   }
@@ -78,7 +78,7 @@ export class EmbeddedStore implements Store {
     return 0
   }
 
-  /** It waits for nothing that is elsewhere. */
+  /** It never waits for another process or server. */
   giveUp(): void {}
 
   backupDirectory(): string {
@@ -115,7 +115,7 @@ export class EmbeddedStore implements Store {
         ledger,
         view,
         tables,
-        // Nobody else writes to it.
+        // No other process writes to it.
         caughtUp: () => Promise.resolve(),
         whenListed: () => Promise.resolve(),
         snapshotPlace: () => place,
@@ -136,7 +136,7 @@ export class EmbeddedStore implements Store {
   }
 }
 
-/** Feeds end at once; what is being written is finished. */
+/** Feeds end immediately; writes in progress are completed. */
 async function closeEnvironment({ ledger, tables }: OpenEnvironment): Promise<void> {
   await ledger.close()
   await tables.close()

@@ -1,11 +1,13 @@
 /**
- * The stored form of a log entry:
+ * Stored form of a log entry:
  *
- *     [format u8][commit id, 16 bytes][msgpack of (deletes, puts as (key, value, created), changes as text (change-codec.ts))]
+ *     [format u8][commit id, 16 bytes]
+ *     [msgpack of (deletes, puts as (key, value, created), changes as text (change-codec.ts))]
  *
- * The id stands outside, so that trimming the log need not decode what it drops. The revision is not in here: its
- * sequence is where the entry is stored, its epoch is the store's. Changes hold attributes, i.e. members named by callers,
- * and msgpackr would rename one of `__proto__`; JSON does not.
+ * The id precedes the msgpack part, so that trimming the log does not decode the dropped entries. The
+ * revision is not included: the sequence is the key of the entry, and the epoch is that of the store. Changes
+ * contain attributes, whose names are chosen by callers. msgpackr would rename a member `__proto__`; JSON
+ * does not.
  */
 import { decodeChanges, encodeChanges } from '#store/keyspace/change-codec.ts'
 import { Packr } from 'msgpackr'
@@ -22,7 +24,7 @@ const BODY_START = 1 + COMMIT_ID_BYTES
 type PackedPut = readonly [key: Uint8Array, value: Uint8Array, created: number]
 type Body = readonly [deletes: readonly Uint8Array[], puts: readonly PackedPut[], changes: string]
 
-// Plain maps, no record extension: an entry has to be readable on its own, by any release.
+// Plain maps without the record extension: every release must be able to read an entry without other data.
 const packr = new Packr({ useRecords: false })
 
 export function encodeEntry(entry: Entry): Uint8Array {
@@ -36,7 +38,7 @@ export function encodeEntry(entry: Entry): Uint8Array {
   return bytes
 }
 
-/** The entry stored at `revision`. Its keys and values share memory with `bytes`. */
+/** Decodes the entry stored at `revision`. Its keys and values share memory with `bytes`. */
 export function decodeEntry(revision: Revision, bytes: Uint8Array): Entry {
   assert(bytes[0] === FORMAT, () => `a log entry has format ${FORMAT}, not ${bytes[0]}`)
   const [deletes, puts, changes] = packr.unpack(bytes.subarray(BODY_START)) as Body
@@ -51,7 +53,9 @@ export function decodeEntry(revision: Revision, bytes: Uint8Array): Entry {
   }
 }
 
-/** The entry stored at `revision`. It is decoded when one of its members other than the id is read. */
+/**
+ * Returns the entry stored at `revision`. It is decoded when one of its members other than the id is read.
+ */
 export function laterDecoded(revision: Revision, bytes: Uint8Array): Entry {
   let decoded: Entry | null = null
   const whole = (): Entry => (decoded ??= decodeEntry(revision, bytes))
@@ -70,7 +74,7 @@ export function laterDecoded(revision: Revision, bytes: Uint8Array): Entry {
   }
 }
 
-/** The commit id of an encoded entry. O(1). */
+/** Commit id of an encoded entry. O(1). */
 export function entryId(bytes: Uint8Array): Uint8Array {
   return viewOf(bytes, 1, BODY_START)
 }

@@ -1,4 +1,7 @@
-/** The open environments of a store. Each is opened once, however often it is asked for, and all are closed together. */
+/**
+ * The open environments of a store. Each is opened once, independent of the number of requests, and all are
+ * closed together.
+ */
 import { AuthzError } from '#model/errors.ts'
 import type { BeginOptions } from '#store/store.ts'
 import { storeClosed } from '#store/store-closed-error.ts'
@@ -14,20 +17,24 @@ export class EnvironmentSet<Opened> {
     this.#open = open
   }
 
-  /** Throws `STORE_CLOSED` after `close`, `INVALID_INPUT` for an id that is no plain name, and what opening throws. */
+  /**
+   * Throws `STORE_CLOSED` after `close`, `INVALID_INPUT` for an id that is not a plain name, and the errors
+   * of opening.
+   */
   async get(id: string, options: BeginOptions = {}): Promise<Opened> {
     this.#check(id)
     const existing = this.#environments.get(id)
     if (existing) return existing
     const opening = this.#open(id, options)
     this.#environments.set(id, opening)
-    // An environment that could not be opened may be tried again.
+    // If an environment could not be opened, a later request can try again.
     opening.catch(() => this.#environments.delete(id))
     return opening
   }
 
   /**
-   * Removes an environment from the set, so that the next request opens it anew; null when it is not open. Throws as `get`.
+   * Removes an environment from the set, so that the next request opens it again; null if it is not open.
+   * Throws like `get`.
    */
   async take(id: string): Promise<Opened | null> {
     this.#check(id)
@@ -44,7 +51,7 @@ export class EnvironmentSet<Opened> {
     return opened.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
   }
 
-  /** Ids become parts of file names and keys. */
+  /** Checks an id, because ids become parts of file names and keys. */
   #check(id: string): void {
     if (this.#isClosed) throw storeClosed()
     if (ENVIRONMENT_ID.test(id)) return

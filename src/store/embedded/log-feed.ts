@@ -1,9 +1,9 @@
 /**
- * The feed of one consumer. It reads every entry from the log at its own position, old entries and new ones alike. So there
- * is no seam between catching up and going live at which an entry could be lost or come twice. A slow consumer costs no
- * memory: when the log is trimmed away from its position it gets `REVISION_TOO_OLD`.
+ * The feed of one consumer. It reads every entry from the log at its own position, old and new entries alike.
+ * Therefore no entry is lost or delivered twice at the transition from catch-up to live entries. A slow
+ * consumer uses no memory: if the log is trimmed beyond its position, it receives `REVISION_TOO_OLD`.
  *
- * `DurableMark` tells consumers how far they may read and wakes them when that changes. Nobody polls.
+ * `DurableMark` states how far consumers can read, and wakes them when that changes. There is no polling.
  */
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision, type Revision } from '#model/revision.ts'
@@ -12,8 +12,8 @@ import type { CommitLog } from './commit-log.ts'
 import { decodeEntry, laterDecoded } from './entry-codec.ts'
 
 /**
- * How far a history is readable, and the consumers that wait for more. A consumer may be woken for another reason than an
- * entry: it looks again, and may find nothing.
+ * The readable end of an epoch, and the consumers that wait for more. A consumer can also be woken for
+ * another reason than an entry: it then reads again, and might find nothing.
  */
 export class DurableMark {
   #sequence: number
@@ -34,38 +34,40 @@ export class DurableMark {
     return this.#end !== null
   }
 
-  /** The reason for which it was closed; null: it was closed in the ordinary way, or is open. */
+  /** The reason for which it was closed; null if it was closed without a reason or is open. */
   get endReason(): AuthzError | null {
     return this.#end?.reason ?? null
   }
 
   /**
-   * Grows whenever waiting consumers are woken. A consumer that compares two values knows whether it could have missed a
+   * Incremented when waiting consumers are woken. By comparing two values, a consumer can detect a missed
    * wake.
    */
   get turns(): number {
     return this.#turns
   }
 
-  /** Commits may report in any order: a durable one implies all before it. */
+  /** Commits can report in any order: a durable commit implies all earlier ones. */
   advance(sequence: number): void {
     if (sequence <= this.#sequence) return
     this.#sequence = sequence
     this.#wakeAll()
   }
 
-  /** Makes every consumer look again. */
+  /** Makes every consumer read again. */
   nudge(): void {
     this.#wakeAll()
   }
 
-  /** With a reason, consumers that read on get that error. Without one their feeds end normally. */
+  /**
+   * With a reason, consumers that continue to read receive that error. Without one, their feeds end normally.
+   */
   close(reason: AuthzError | null = null): void {
     this.#end ??= { reason }
     this.#wakeAll()
   }
 
-  /** Calls `wake` once, when the mark has moved or is closed. */
+  /** Calls `wake` once, when the mark has advanced or is closed. */
   notify(wake: () => void): void {
     this.#waiting.add(wake)
   }
@@ -84,37 +86,40 @@ export class DurableMark {
 }
 
 /**
- * Reads the entries after `after`, as many as one piece holds; none when there are no more at the moment. Throws what ends
- * a feed.
+ * Reads the entries after `after`, up to the size of one batch; returns none if there are no more at the
+ * moment. Throws the error that ends a feed.
  */
 export type LogReader = (after: number) => readonly Entry[] | Promise<readonly Entry[]>
 
-/** How many changes the newest commits that are held may have together. A consumer reads each soon after it was made. */
+/**
+ * Limit of the total changes of the newest commits that are kept. A consumer reads each commit soon after it
+ * was made.
+ */
 const HANDED_CHANGES_MAX = 40_000
 
 /**
- * The changes of the newest commits, as their maker had them. A consumer need not read them from the log, which would keep the
- * thread. A consumer that is further behind reads the log, which says the same.
+ * Changes of the newest commits, as the writer passed them. A consumer then need not decode them from the
+ * log, which would block the thread. A consumer that lags reads the same changes from the log.
  */
 export class HandedCommits {
   readonly #durable: DurableMark
   readonly #logEntriesMax: number
   readonly #commits = new Map<number, HandedCommit>()
-  /** The changes of all held commits together, and one more for each. */
+  /** Total changes of all kept commits, plus one per commit. */
   #changes = 0
 
-  /** `durable` is the mark of the same history, whose log keeps so many entries: no more are held. */
+  /** `durable` is the mark of the same epoch. No more commits are kept than its log has entries. */
   constructor(durable: DurableMark, logEntriesMax: number) {
     this.#durable = durable
     this.#logEntriesMax = logEntriesMax
   }
 
   /**
-   * Called before the mark moves to `sequence`. If the mark has passed it with a later commit, it has been read from the
-   * log and nobody would take it from here.
+   * Must be called before the mark advances to `sequence`. If a later commit has already advanced the mark
+   * beyond it, the commit was read from the log, and no consumer would take it from here.
    */
   add(sequence: number, { id, changes }: HandedCommit): void {
-    // A commit that was taken back by its tables may have had the same sequence.
+    // A commit that the tables rolled back can have had the same sequence.
     this.take(sequence)
     if (sequence <= this.#durable.sequence) return
     this.#commits.set(sequence, { id, changes })
@@ -141,17 +146,22 @@ export interface LogReaderOptions {
   readonly epoch: string
   /** Commits whose changes need not be read from the log. */
   readonly handed?: HandedCommits
-  /** The sequence of the newest commit that readers of the view may have seen. It may not be durable yet. */
+  /** Sequence of the newest commit that readers of the view can have seen. It might not be durable yet. */
   readonly head: () => number
-  /** Whether it is for a replay: it reads few bytes at a time, and decodes an entry when its content is read. */
+  /**
+   * Whether it is for a replay: it reads few bytes at a time, and decodes an entry when its content is read.
+   */
   readonly isReplay?: boolean
 }
 
-/** Entries that a replay reads at once, and bytes of them beyond the first: each of many readers may keep as much. */
+/**
+ * Limits of one read of a replay: entries, and bytes beyond the first entry. Each of many readers can hold
+ * that amount.
+ */
 const REPLAYED_AT_ONCE = 16
 const REPLAYED_BYTES_MAX = 65_536
 
-/** Reads a log in tables for one feed, which began in the history `epoch`. */
+/** Reads a log in tables for one feed, which began in the epoch `epoch`. */
 export function logReader(
   { log, durable, epoch, handed, head, isReplay = false }: LogReaderOptions,
   startEpoch: string,
@@ -171,7 +181,7 @@ export function logReader(
   }
 }
 
-/** The entry of a handed commit. Its rows are read from the log when somebody asks for them. */
+/** Entry of a kept commit. Its rows are read from the log only when they are accessed. */
 function entryOf({ id, changes }: HandedCommit, revision: Revision, log: CommitLog): Entry {
   let decoded: Entry | null = null
   const whole = (): Entry => {
@@ -193,7 +203,7 @@ function entryOf({ id, changes }: HandedCommit, revision: Revision, log: CommitL
   }
 }
 
-/** The two reasons for which a feed cannot go on from its position. */
+/** The two reasons for which a feed cannot continue from its position. */
 export function feedFailure(
   code: 'STORE_RESET' | 'REVISION_TOO_OLD',
   epoch: string,
@@ -213,8 +223,8 @@ export interface LogFeedOptions {
 }
 
 /**
- * The feed that `Ledger.feed` documents. It is a hand-written iterator, because a generator's `return` waits for the
- * pending `next`, which may never come. Overlapping calls of `next` are answered in order.
+ * The feed documented at `Ledger.feed`. It is a hand-written iterator, because `return` of a generator waits
+ * for the pending `next`, which might never resolve. Overlapping calls of `next` are answered in order.
  */
 export class LogFeed implements AsyncIterableIterator<Entry> {
   readonly #options: LogFeedOptions
@@ -272,7 +282,7 @@ export class LogFeed implements AsyncIterableIterator<Entry> {
     }
   }
 
-  /** Resolves when there may be more to read than at that turn, or when the feed has ended. */
+  /** Resolves when there might be more to read than at the time of `turns`, or when the feed has ended. */
   async #moved(turns: number): Promise<void> {
     const { durable } = this.#options
     if (this.#isEnded || durable.turns !== turns) return

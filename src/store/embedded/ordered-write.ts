@@ -1,18 +1,18 @@
 /**
- * Writes many entries in the order of their keys. A tree that is filled in order is written once. A tree that is filled at
- * random is written over and over, at a tenth of the speed and falling.
+ * Writes many entries in the order of their keys. If a tree is filled in order, each page is written once. If
+ * it is filled in random order, pages are written repeatedly, at a tenth of the speed or less.
  */
 import type { Tables } from '#store/tables.ts'
 
-/** Entries in one write, some 20 ms. Other writers, and this thread, wait that long. */
+/** Entries per write, about 20 ms. Other writers and this thread wait for that time. */
 const WRITE_ENTRIES = 10_000
 /**
- * Writes that may be on their way to the disk while the next one is made: waiting for each would take longer than making
- * it.
+ * Writes that can be in transit to the disk while the next one is prepared. Waiting for each write would take
+ * longer than preparing it.
  */
 const WRITES_UNDER_WAY_MAX = 4
 
-/** Resolves when all entries are durable. Throws the signal's reason when the signal is given. */
+/** Resolves when all entries are durable. Throws the reason of the signal if it is aborted. */
 export async function writeInOrder<Item>(
   tables: Pick<Tables, 'write'>,
   items: Iterable<Item>,
@@ -33,7 +33,7 @@ export async function writeInOrder<Item>(
   for (let isOver = false; !isOver;) {
     signal?.throwIfAborted()
     const next = writeSome()
-    // The write is awaited below and may fail before.
+    // The write is awaited below and might fail before that.
     next.catch(() => undefined)
     underWay.push(next)
     if (underWay.length > WRITES_UNDER_WAY_MAX) isOver = await underWay.shift()!

@@ -1,11 +1,11 @@
 /**
- * A commit as it goes to another thread: few large buffers, which change hands without a copy, in place of thousands of small
- * ones. Items follow each other:
+ * Packs a commit for another thread: a few large buffers, which are transferred without a copy, replace
+ * thousands of small ones. Items are concatenated:
  *
  *     [what u8][number f64][key length u16][key][value length u32][value]
  *
- * where the number is the version, generation or head that is required, or the generation that a put row has, and only puts have
- * values.
+ * The number is the required version, generation or head, or the generation of a row that is put. Only puts
+ * have values.
  */
 import { decodeChanges, encodeChanges } from '#store/keyspace/change-codec.ts'
 import type { Resumable } from '#model/resumable.ts'
@@ -21,13 +21,13 @@ const HEAD = 5
 const HEAD_BYTES = 1 + 8 + 2
 const VALUE_LENGTH_BYTES = 4
 
-/** Items or changes packed between two stops. */
+/** Items or changes packed between two interruptions. */
 const PACKED_AT_ONCE = 128
 
 export interface PackedCommit {
   readonly id: Uint8Array
   readonly items: readonly Uint8Array[]
-  /** Texts, each of some of the changes (`change-codec.ts`). */
+  /** Texts that each contain some of the changes (`change-codec.ts`). */
   readonly changes: readonly Uint8Array[]
 }
 
@@ -38,7 +38,7 @@ interface Item {
   readonly value: Uint8Array | null
 }
 
-/** A commit that can be packed. Its puts may already have their generation. */
+/** A commit that can be packed. Its puts can already have their generation. */
 type Packable = Pick<Commit, 'id' | 'require' | 'delete' | 'changes'> & {
   readonly put: readonly {
     readonly key: Uint8Array
@@ -47,7 +47,7 @@ type Packable = Pick<Commit, 'id' | 'require' | 'delete' | 'changes'> & {
   }[]
 }
 
-/** O(bytes), with a stop every few rows. Shares no memory with the commit. */
+/** O(bytes), interruptible every few rows. Shares no memory with the commit. */
 export function* packCommit(commit: Packable): Resumable<PackedCommit> {
   const items: Uint8Array[] = []
   const changes: Uint8Array[] = []
@@ -67,7 +67,7 @@ export function* packCommit(commit: Packable): Resumable<PackedCommit> {
   return { id: Uint8Array.from(commit.id), items, changes }
 }
 
-/** The commit that was packed. Its puts have the generation with which they were packed, or 0. */
+/** Unpacks a commit. Its puts have the generation with which they were packed, or 0. */
 export function unpackCommit({ id, items, changes }: PackedCommit) {
   const require: Requirement[] = []
   const removed: Uint8Array[] = []
@@ -85,7 +85,7 @@ export function unpackCommit({ id, items, changes }: PackedCommit) {
   return { id, require, delete: removed, put, changes: all }
 }
 
-/** The memory that is moved to the other thread. */
+/** Buffers that are transferred to the other thread. */
 export function buffersOf({ items, changes }: PackedCommit): ArrayBuffer[] {
   return [...items, ...changes].map(({ buffer }) => buffer as ArrayBuffer)
 }
@@ -107,7 +107,7 @@ function packed(items: readonly Item[]): Uint8Array {
   for (const { key, value } of items) {
     length += HEAD_BYTES + key.length + (value === null ? 0 : VALUE_LENGTH_BYTES + value.length)
   }
-  // Memory of its own and not of Node's pool, since it is moved away.
+  // A separate buffer outside Node's pool, because it is transferred.
   const bytes = Buffer.allocUnsafeSlow(length)
   let at = 0
   for (const { what, number, key, value } of items) {

@@ -1,17 +1,19 @@
 /**
- * The view over tables: an environment's rows by key and in creation order, its lists and their counts.
+ * The view over tables: the rows of an environment by key and in creation order, its lists (secondary
+ * indexes) and their counts.
  *
  *     rows     created u64             →  the row (row-codec.ts)
  *     keys     primary key             →  created u64
  *     lists    list name, created u64  →  nothing
- *     counts   list name               →  rows in the list u48; absent when there are none
+ *     counts   list name               →  rows in the list u48; absent if there are none
  *     meta     'sequence'              →  sequence of the newest commit applied u48
  *
- * Invariant: `lists` and `counts` are what the list rule says of `rows`, and nothing else. They are changed by the
- * difference between the stored row and the new one, so applying a commit again changes nothing.
+ * Invariant: `lists` and `counts` follow from `rows` by the list rule, and contain nothing else. They are
+ * changed by the difference between the stored row and the new one, so applying a commit again changes
+ * nothing.
  *
- * It deliberately opens no write of its own: `apply` runs inside the caller's `Tables.write`, together with whatever
- * has to change with it. The rule is not stored: a release that changes it has to build the lists anew.
+ * The view opens no writes: `apply` runs inside the caller's `Tables.write`, together with everything that
+ * must change in the same write. The rule is not stored: a release that changes it must rebuild the lists.
  */
 import { assert } from '#model/assert.ts'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
@@ -33,17 +35,17 @@ import type { ListEntry, ListName, ListRule, ScanOptions, View, ViewSnapshot } f
 const SEQUENCE = new TextEncoder().encode('sequence')
 
 export interface RowsOptions {
-  /** The `created` to go on behind; -1 for the first row. */
+  /** Start after this `created`; -1 for the first row. */
   readonly after: number
-  /** The `created` to stop before; absent: go to the last row. */
+  /** Stop before this `created`; absent to read to the last row. */
   readonly before?: number
-  /** The most rows to return, at least 1. */
+  /** Maximum number of rows to return, at least 1. */
   readonly countMax: number
 }
 
-/** Rows per piece of `batches`: about a millisecond of reading, so that a load does not hold up the thread. */
+/** Rows per batch of `batches`: about a millisecond of reading, so that a load does not block the thread. */
 const BATCH_ROWS = 1_000
-/** Places in creation order per commit, hence the ceiling of rows per commit. */
+/** `created` values per commit, which limits the rows per commit. */
 export const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
 
 export class TableView implements View {
@@ -80,7 +82,7 @@ export class TableView implements View {
     return stored && decodeRow(decodeCreated(created), stored)
   }
 
-  /** The generation of the row under that key. */
+  /** Generation of the row with that key. */
   createdOf(key: Uint8Array): number | undefined {
     const created = this.#keys.get(key)
     return created && decodeCreated(created)
@@ -89,15 +91,16 @@ export class TableView implements View {
   *scan(list: ListName, options: ScanOptions = {}): Iterable<Row> {
     for (const created of this.places(list, options)) {
       const stored = this.#rows.get(encodeCreated(created))
-      // A row can be gone when a commit came in between. That happens only to a consumer that held the iterator across an
-      // await.
+      // A row can be gone if a commit was applied in between. That happens only if the consumer held the
+      // iterator across an await.
       if (stored) yield decodeRow(created, stored)
     }
   }
 
   *places(list: ListName, options: ScanOptions = {}): Iterable<number> {
     const { offset = 0, after = -1 } = options
-    // A table skips without looking at the end of the range: past a short list it would walk through all lists that follow.
+    // A table skips entries without checking the end of the range: after a short list, it would walk through
+    // all following lists.
     const size = this.count(list)
     if (size > 0 && offset >= size) return
     const range = { start: listKey(list, after + 1), end: listEnd(list), offset }
@@ -109,7 +112,7 @@ export class TableView implements View {
     return stored ? decodeUint48(stored) : 0
   }
 
-  /** The next rows in creation order, in one piece of bounded size. O(rows returned). */
+  /** Returns the next rows in creation order, in one batch of bounded size. O(rows returned). */
   rows(options: RowsOptions): Row[] {
     const { after, before, countMax } = options
     const batch: Row[] = []
@@ -145,7 +148,7 @@ export class TableView implements View {
 
   snapshot(): ViewSnapshot {
     const { table, release } = this.#tables.snapshot()
-    // The view of a snapshot is itself a snapshot, released with the outer one.
+    // The view of a snapshot is itself a snapshot. It is released with the outer one.
     const snapshot = () => ({ table, release: () => {} })
     return { view: new TableView({ table, snapshot }, this.#listRule), release }
   }
@@ -156,8 +159,8 @@ export class TableView implements View {
   }
 
   /**
-   * Applies a commit and takes over its sequence. Only inside `Tables.write`. Commits may be applied again, also a run of
-   * them from further back, as long as the run goes on to the newest. O(rows × lists per row).
+   * Applies a commit and takes over its sequence. Only inside `Tables.write`. Commits can be applied again,
+   * including a run of older ones, if the run continues to the newest. O(rows × lists per row).
    */
   apply(entry: Entry): void {
     const changes = new ListChanges(list => this.count(list))
@@ -177,7 +180,7 @@ export class TableView implements View {
     if (stored && !isSameRow) this.#remove(stored, changes)
     const lists = this.#listRule(row)
     const former = stored && isSameRow ? this.#listRule(stored) : []
-    // Most overwrites leave the row in the same lists. Those entries are not touched.
+    // Most overwrites leave the row in the same lists. Those entries are not changed.
     const leaving = new Map(former.map(entry => [textOf(entry.list), entry]))
     for (const entry of lists) {
       if (!leaving.delete(textOf(entry.list))) this.#enter(entry, row.created, changes)
@@ -195,12 +198,12 @@ export class TableView implements View {
     this.#keys.remove(row.key)
   }
 
-  /** Enters the row into a list, and changes what depends on that. O(log n). */
+  /** Adds the row to a list, and updates everything that depends on it. O(log n). */
   #enter(entry: ListEntry, created: number, changes: ListChanges): void {
     const { list, counted, representedIn, within, displaces, unless } = entry
     if (unless && changes.countOf(unless) > 0) return
     if (representedIn && !changes.isUnrepresented(list)) {
-      // The list `within` counts this row already, since its own entry came first.
+      // The list `within` already counts this row, because its entry precedes this one.
       const isAlone = within !== undefined && changes.countOf(within) === 1
       const first = isAlone ? undefined : this.#first(list)
       if (first === undefined || created < first) {
@@ -216,13 +219,13 @@ export class TableView implements View {
     if (counted) changes.add(list, 1)
   }
 
-  /** Takes the row out of a list, and changes what depends on that. O(log n). */
+  /** Removes the row from a list, and updates everything that depends on it. O(log n). */
   #leave(entry: ListEntry, created: number, changes: ListChanges): void {
     const { list, counted, representedIn, within, displaces, unless } = entry
     if (unless && changes.countOf(unless) > 0) return
     this.#lists.remove(listKey(list, created))
     if (counted) changes.add(list, -1)
-    // A look-up under one key is cheap. Finding the first row of the list would need a cursor.
+    // A lookup by key is cheap. Finding the first row of the list would need a cursor.
     if (representedIn && this.#lists.get(listKey(representedIn, created))) {
       this.#unlist(representedIn, created, changes)
       changes.leaveUnrepresented({ list, representedIn, within })
@@ -233,7 +236,7 @@ export class TableView implements View {
     }
   }
 
-  /** Lets the oldest of the remaining rows stand for the list. O(log n). */
+  /** Makes the oldest remaining row represent the list. O(log n). */
   #represent({ list, representedIn, within }: Unrepresented, changes: ListChanges): void {
     if (within && changes.countOf(within) === 0) return
     const first = this.#first(list)
@@ -250,7 +253,7 @@ export class TableView implements View {
     changes.add(list, -1)
   }
 
-  /** The place of the oldest row of a list. */
+  /** `created` of the oldest row of a list. */
   #first(list: ListName): number | undefined {
     for (const { key } of this.#lists.range({ start: listKey(list, 0), end: listEnd(list) })) {
       return decodeCreated(key, list.length)
@@ -281,7 +284,7 @@ function listEnd(list: ListName): Uint8Array {
   return key
 }
 
-/** The first key behind all that begin so; null: nothing can be behind them. */
+/** First key after all keys with that prefix; null if no key can follow them. */
 function endOfPrefix(prefix: Uint8Array): Uint8Array | null {
   const last = prefix.findLastIndex(byte => byte < 0xff)
   if (last < 0) return null
@@ -290,7 +293,7 @@ function endOfPrefix(prefix: Uint8Array): Uint8Array | null {
   return end
 }
 
-/** A list for which no row stands any more, as far as is known. */
+/** A list that no row represents any more, as far as is known. */
 interface Unrepresented {
   readonly list: ListName
   readonly representedIn: ListName
@@ -304,8 +307,9 @@ interface ListCount {
 }
 
 /**
- * What a commit changes of lists as such. Counts are added up first, so that each is read and written once a commit. For a
- * list that lost its oldest row another one is looked up at the end, when all rows are gone that will go.
+ * Changes of a commit to lists as a whole. Counts are accumulated, so that each is read and written once per
+ * commit. If a list lost its oldest row, its new representative is determined at the end, when all removed
+ * rows are gone.
  */
 class ListChanges {
   readonly #byName = new Map<string, ListCount>()
@@ -320,12 +324,12 @@ class ListChanges {
     this.#of(list).count += by
   }
 
-  /** The number of rows in a counted list, as the commit has changed it so far. */
+  /** Number of rows in a counted list, including the changes of the commit so far. */
   countOf(list: ListName): number {
     return this.#of(list).count
   }
 
-  /** The row that stood for the list is gone. */
+  /** Notes that the row that represented the list is gone. */
   leaveUnrepresented(left: Unrepresented): void {
     this.#unrepresented.set(textOf(left.list), left)
   }
@@ -334,12 +338,12 @@ class ListChanges {
     return this.#unrepresented.size > 0 && this.#unrepresented.has(textOf(list))
   }
 
-  /** The lists for which no row stands any more, whether or not they have rows left. */
+  /** Lists that no row represents any more, whether or not they have remaining rows. */
   unrepresented(): Iterable<Unrepresented> {
     return this.#unrepresented.values()
   }
 
-  /** The counts that differ from what is stored. */
+  /** Counts that differ from the stored ones. */
   *all(): Iterable<ListCount> {
     for (const known of this.#byName.values()) if (known.count !== known.before) yield known
   }

@@ -1,19 +1,21 @@
 /**
- * Format of the journal: one record per write, with the entries that the write changed.
+ * Format of the journal (write-ahead log): one record per write, with the entries that the write changed.
  *
  *     segment   [magic 4 bytes][format u8][generation u48][lineage, 16 bytes][record]…
  *     record    [payload length u32][CRC-32 of the payload u32][payload]
  *     payload   [generation u48][change]…
  *     change    [table u8][key length u16][value length u32, or all ones for a removal][key][value]
- *               [255][table u8][name length u8][name]     what a table's number stands for in this segment
- *               [255][254][16][lineage]            the record begins a batch: all records before it were on disk at that time
- *               [255][254][22][lineage][end u48]   the same, in the first record of a segment: where the segment before it ends
+ *               [255][table u8][name length u8][name]     name of a table, by its number in this segment
+ *               [255][254][16][lineage]            begins a batch: all earlier records were on disk then
+ *               [255][254][22][lineage][end u48]   the same, in the first record of a segment, with the end
+ *                                                  of the previous segment
  *
- * Segments are used again. A record that was left behind by an earlier use of the file has another generation, so a reader stops
- * there, as it does where the record was cut short.
+ * Segments are recycled. A record that an earlier use of the file left has another generation, so a reader
+ * stops there, as it does at a truncated record.
  *
- * A note on a batch proves that a damaged record before it was acknowledged. Releases that do not write these notes read them as the
- * name of a table that has no changes. The notes are found by the lineage, which is random: no value contains it by chance or on purpose.
+ * A note on a batch proves that a damaged record before it was acknowledged. Releases that do not write these
+ * notes read them as the name of a table without changes. The notes are found by the lineage, which is
+ * random: no value contains it by chance or on purpose.
  */
 import { crc32 } from 'node:zlib'
 import { textOf } from '#model/byte-text.ts'
@@ -23,18 +25,18 @@ const FORMAT = 1
 export const GENERATION_BYTES = 6
 export const LINEAGE_BYTES = 16
 const LINEAGE_AT = MAGIC.length + 1 + GENERATION_BYTES
-/** Where the first record of a segment begins. */
+/** Offset of the first record of a segment. */
 export const SEGMENT_HEAD_BYTES = LINEAGE_AT + LINEAGE_BYTES
 export const RECORD_HEAD_BYTES = 4 + 4
 export const CHANGE_HEAD_BYTES = 1 + 2 + 4
 export const REMOVED = 0xffff_ffff
 export const TABLE_NAME = 255
-/** Number that no table has: a note on a batch has it. */
+/** A number that no table has, used by notes on batches. */
 export const BATCH = 254
 /** Bytes of the note at the beginning of a segment. */
 export const NOTE_BYTES_MAX = 3 + LINEAGE_BYTES + 6
 
-/** Entries of one table by their keys as text; null: removed. */
+/** Entries of one table by their keys as text; null if the entry was removed. */
 export type ChangedEntries = Map<string, Uint8Array | null>
 
 export function encodeSegmentHead(generation: number, lineage: Uint8Array): Uint8Array {
@@ -47,8 +49,8 @@ export function encodeSegmentHead(generation: number, lineage: Uint8Array): Uint
 }
 
 /**
- * The note of a record that begins a batch. `previousEndBytes` is the end of the segment before this one if the record is the first
- * one of its segment, otherwise null.
+ * Note of a record that begins a batch. `previousEndBytes` is the end of the previous segment if the record
+ * is the first one of its segment, otherwise null.
  */
 export function encodeBatchNote(lineage: Uint8Array, previousEndBytes: number | null): Uint8Array {
   const bytes = Buffer.alloc(NOTE_BYTES_MAX)
@@ -62,21 +64,26 @@ export function encodeBatchNote(lineage: Uint8Array, previousEndBytes: number | 
 export interface ReadSegment {
   readonly generation: number
   readonly lineage: Uint8Array
-  /** End of the segment before; null if no whole record contains it, or a release without these notes wrote the segment. */
+  /**
+   * End of the previous segment; null if no intact record contains it, or if a release without these notes
+   * wrote the segment.
+   */
   readonly previousEndBytes: number | null
-  /** Where the last whole record ends. */
+  /** End of the last intact record. */
   readonly endBytes: number
-  /** Number of whole records after the first damaged one. */
+  /** Number of intact records after the first damaged one. */
   readonly recordsBeyond: number
-  /** What the whole records of the segment leave of each entry, by table. */
+  /** Final state of each entry after the intact records of the segment, by table. */
   readonly changes: ReadonlyMap<string, ChangedEntries>
 }
 
-/** Reads a segment up to the first record that is not whole. Null if the bytes are not a segment. O(bytes). */
+/**
+ * Reads a segment up to the first record that is not intact. Null if the bytes are not a segment. O(bytes).
+ */
 export function readSegment(bytes: Buffer): ReadSegment | null {
   const first = payloadAt(bytes, SEGMENT_HEAD_BYTES)
   const note = first && noteIn(first)
-  // The first record repeats what the head contains, and has a checksum.
+  // The first record repeats the content of the head and has a checksum.
   const about = note ? { ...note, generation: generationOf(first) } : readHead(bytes)
   if (about === null) return null
   const { generation, lineage, previousEndBytes } = about
@@ -91,13 +98,13 @@ export function readSegment(bytes: Buffer): ReadSegment | null {
   return { generation, lineage, previousEndBytes, endBytes: at, recordsBeyond, changes }
 }
 
-/** A whole record that begins a batch: the generation of its segment, and where it is. */
+/** An intact record that begins a batch: the generation of its segment, and its offset. */
 export interface BatchStart {
   readonly generation: number
   readonly at: number
 }
 
-/** The whole records of that lineage that begin a batch, including those after damaged records. O(bytes). */
+/** Intact records of that lineage that begin a batch, including those after damaged records. O(bytes). */
 export function* batchStartsIn(bytes: Buffer, lineage: Uint8Array): Iterable<BatchStart> {
   const beforeLineage = RECORD_HEAD_BYTES + GENERATION_BYTES + 3
   for (let found = bytes.indexOf(lineage); found >= 0; found = bytes.indexOf(lineage, found + 1)) {
@@ -115,7 +122,7 @@ function readHead(bytes: Buffer) {
   return { generation, lineage, previousEndBytes: null }
 }
 
-/** The payload of the record at that position; null if there is no whole record. */
+/** Payload of the record at that offset; null if there is no intact record. */
 function payloadAt(bytes: Buffer, at: number): Buffer | null {
   const end = recordEnd(bytes, at)
   if (end === null) return null
@@ -123,7 +130,7 @@ function payloadAt(bytes: Buffer, at: number): Buffer | null {
   return crc32(payload) === bytes.readUInt32BE(at + 4) ? payload : null
 }
 
-/** Where the record at that position ends according to its length; null if it cannot have that length. */
+/** End of the record at that offset according to its length; null if the length is not possible. */
 function recordEnd(bytes: Buffer, at: number): number | null {
   const start = at + RECORD_HEAD_BYTES
   if (start > bytes.length) return null
@@ -139,7 +146,7 @@ function isOf(payload: Buffer | null, generation: number): payload is Buffer {
   return payload !== null && generationOf(payload) === generation
 }
 
-/** The note with which a payload begins; null if it begins with something else. */
+/** The note at the beginning of a payload; null if there is none. */
 function noteIn(payload: Buffer) {
   const note = payload.subarray(GENERATION_BYTES)
   if (note[0] !== TABLE_NAME || note[1] !== BATCH) return null
@@ -148,7 +155,7 @@ function noteIn(payload: Buffer) {
   return { lineage, previousEndBytes: isFirst ? note.readUIntBE(3 + LINEAGE_BYTES, 6) : null }
 }
 
-/** Number of whole records that follow the damaged one at that position, by the lengths that records have. */
+/** Number of intact records after the damaged one at that offset, found by the lengths of the records. */
 function countBeyond(bytes: Buffer, damagedAt: number, generation: number): number {
   let count = 0
   for (let at = recordEnd(bytes, damagedAt); at !== null; at = recordEnd(bytes, at)) {

@@ -1,10 +1,12 @@
 /**
- * The journal of one store's tables: what was written since the tables on disk were last brought level. Two segments, files that
- * are used in turns. Records go into the present one; what is in the other is being written into the tables (a checkpoint).
+ * The journal (write-ahead log) of one store's tables: all writes since the last checkpoint. It has two
+ * segments, files that are used alternately. Records are appended to the current segment; the content of the
+ * other one is being written to the tables (a checkpoint).
  *
- * Records that come while the disk is busy are written together (group commit). A record is answered when it and all before it
- * are on disk. When the disk refuses a write that had room, nobody can say what is there: callers are told so, nothing more is taken,
- * and the same bytes are written again until that succeeds.
+ * Records that arrive while the disk is busy are written together (group commit). A record is acknowledged
+ * when it and all earlier ones are on disk. If the disk rejects a write to allocated space, its outcome is
+ * unknown: callers receive an error, no more records are accepted, and the same bytes are written again until
+ * that succeeds.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,7 +16,10 @@ import { LINEAGE_BYTES, SEGMENT_HEAD_BYTES } from './journal-format.ts'
 import { Memtable } from './memtable.ts'
 import type { SegmentFile } from './segment-file.ts'
 
-/** A segment takes a record that would make it longer than that only if it is the first: the next segment takes it. */
+/**
+ * Maximum length of a segment. A record that would exceed it goes into the next segment, unless it is the
+ * first one.
+ */
 const SEGMENT_BYTES_MAX = 4 * 1024 * 1024
 const RETRY_MS = 500
 
@@ -23,7 +28,7 @@ interface Segment {
   readonly memtable: Memtable
 }
 
-/** Records that are written at once. */
+/** Records that are written together. */
 interface Batch {
   readonly segment: Segment
   readonly start: number
@@ -32,12 +37,15 @@ interface Batch {
 }
 
 export class Journal {
-  /** Stands in the segments and in the tables: segments of another run, or of other tables, are none of these tables'. */
+  /**
+   * Stored in the segments and in the tables: segments of another run, or of other tables, do not belong to
+   * these tables.
+   */
   readonly lineage: Uint8Array = randomBytes(LINEAGE_BYTES)
   readonly #files: readonly [SegmentFile, SegmentFile]
   readonly #tableNames: readonly string[]
   #segment: Segment
-  /** The batch that takes further records; null: none has come since the last was begun. */
+  /** The batch that accepts further records; null if no record has arrived since the last batch started. */
   #open: Batch | null = null
   readonly #batches: Batch[] = []
   #isWriting = false
@@ -45,46 +53,46 @@ export class Journal {
   #failure: AuthzError | null = null
   #isClosed = false
 
-  /** `tableNames` has the names of tables by their numbers, and may grow. */
+  /** `tableNames` contains the names of tables by their numbers, and can grow. */
   constructor(files: readonly [SegmentFile, SegmentFile], tableNames: readonly string[]) {
     this.#files = files
     this.#tableNames = tableNames
     this.#segment = this.#begin(1, 0)
   }
 
-  /** What is in the present segment. Records are written into it, and then appended. */
+  /** Content of the current segment. Records are written to it and then appended. */
   get memtable(): Memtable {
     return this.#segment.memtable
   }
 
-  /** Whether the next record begins a batch: it is written after all records before it are on disk. */
+  /** Whether the next record begins a batch: it is written after all earlier records are on disk. */
   get beginsBatch(): boolean {
     return this.#open === null
   }
 
-  /** Why nothing is taken at present; null: something is. */
+  /** Reason why no records are accepted at the moment; null if they are accepted. */
   get failure(): AuthzError | null {
     return this.#failure
   }
 
-  /** Whether the present segment may have so many bytes, the last of them those of a record from `start` on. */
+  /** Whether the current segment can grow to `end` bytes with a last record that begins at `start`. */
   mayTake(start: number, end: number): boolean {
     return end <= SEGMENT_BYTES_MAX || start === SEGMENT_HEAD_BYTES
   }
 
-  /** Whether the file of the present segment has so many bytes. */
+  /** Whether the file of the current segment has that many allocated bytes. */
   hasRoom(bytes: number): boolean {
     return bytes <= this.#segment.file.roomBytes
   }
 
-  /** Makes the file of the present segment so long. Throws what the disk says. */
+  /** Extends the file of the current segment to that length. Throws the error of the disk. */
   async makeRoom(bytes: number): Promise<void> {
     await this.#segment.file.makeRoom(bytes)
   }
 
   /**
-   * Takes the record that begins at `start` in the memtable and is its last; the file has room for it. Resolves when it is on
-   * disk. Throws `STORE_UNAVAILABLE` when that is not known.
+   * Appends the last record of the memtable, which begins at `start`; the file must have space for it.
+   * Resolves when the record is on disk. Throws `STORE_UNAVAILABLE` if that is not known.
    */
   append(start: number): Promise<void> {
     const segment = this.#segment
@@ -93,7 +101,7 @@ export class Journal {
     if (this.#open === null) {
       const written = Promise.withResolvers<void>()
       written.promise.catch(() => undefined)
-      // The first record brings the head of the segment along.
+      // The first record is written together with the head of the segment.
       this.#open = { segment, start: start === SEGMENT_HEAD_BYTES ? 0 : start, end, written }
       this.#batches.push(this.#open)
       this.#last = written.promise
@@ -103,24 +111,27 @@ export class Journal {
     return this.#open.written.promise
   }
 
-  /** Resolves when all records so far are on disk. Rejects as `append`. */
+  /** Resolves when all records so far are on disk. Rejects like `append`. */
   async flushed(): Promise<void> {
     if (this.#batches.length > 0) await this.#last
   }
 
-  /** Lets further records go into the other segment, of which nothing is needed any more. */
+  /** Directs further records to the other segment, whose content is no longer needed. */
   rotate(): void {
     this.#open = null
     const { generation, endBytes } = this.#segment.memtable
     this.#segment = this.#begin(generation + 1, endBytes)
   }
 
-  /** Mends the segment before the present one if it is not what was written to it. All of it was on disk. */
+  /** Repairs the previous segment if it differs from what was written to it. All of it was on disk. */
   async mend(memtable: Memtable): Promise<void> {
     await this.#files[memtable.generation % 2]!.mend(memtable.bytes(0, memtable.endBytes))
   }
 
-  /** Ends the writing. What is on disk stays there, and whoever waits for more is told that it is not known. */
+  /**
+   * Ends the writing. The bytes on disk stay there, and callers that wait for more receive an unknown
+   * outcome.
+   */
   async close(): Promise<void> {
     await this.flushed().catch(() => undefined)
     this.#isClosed = true
@@ -128,7 +139,7 @@ export class Journal {
     for (const file of this.#files) await file.close()
   }
 
-  /** Nothing of it is needed any more: all is in the tables. */
+  /** Removes the files. Their content is no longer needed because all of it is in the tables. */
   async remove(): Promise<void> {
     for (const file of this.#files) await file.remove()
   }
@@ -139,10 +150,10 @@ export class Journal {
     return { file: this.#files[generation % 2]!, memtable }
   }
 
-  /** Writes one batch after the other. Records that come meanwhile make the next one. */
+  /** Writes one batch after the other. Records that arrive in the meantime form the next batch. */
   async #writeAll(): Promise<void> {
     this.#isWriting = true
-    // What is appended in the same turn goes with it.
+    // Records that are appended in the same event-loop iteration are included.
     await Promise.resolve()
     for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
       if (this.#open === batch) this.#open = null
@@ -158,7 +169,7 @@ export class Journal {
           'the disk of the data directory refused a write: whether it was made is not known yet. It is tried again',
           { cause },
         )
-        // Nobody waits for records behind it either.
+        // Records after it are not acknowledged either.
         for (const each of this.#batches) each.written.reject(this.#failure)
         await pause(RETRY_MS, undefined, { ref: false })
         if (this.#isClosed) return

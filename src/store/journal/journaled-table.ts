@@ -1,10 +1,10 @@
-/** One journaled table as its readers and writers use it. */
+/** One journaled table, as its readers and writers use it. */
 import { assert } from '#model/assert.ts'
 import { TABLE_KEY_BYTES_MAX, type RangeOptions, type Table, type TableEntry } from '#store/tables.ts'
 import type { Layer, LayeredTable } from './layered-table.ts'
 
 export interface TableHooks {
-  /** Layers over the stored table. Throws when the tables are closed. */
+  /** Layers over the stored table. Throws if the tables are closed. */
   readonly layers: () => readonly Layer[]
   /** Writes a change. Throws outside of a write. */
   readonly change: (key: Uint8Array, value: Uint8Array | null) => void

@@ -1,14 +1,17 @@
 /**
- * Tables whose newest writes are in memory and in a journal, and get into the stored tables behind that, many at once.
+ * Tables whose newest writes are in memory and in a journal (write-ahead log), and reach the stored tables
+ * later in batches.
  *
- *     write ──► memtable (what reads see) ──► journal (what makes it durable) ··· checkpoint ──► stored tables
+ *     write ──► memtable (visible to reads) ──► journal (durable) ··· checkpoint ──► stored tables
  *
- * A write changes some dozens of entries all over the trees of the stored tables. Written there at once, each would cost a page, and
- * the thread a transaction. The journal is written in order, a write of some kilobytes. Hundreds of writes reach the trees as one
- * transaction, made by another thread.
+ * A write changes dozens of entries at random positions of the trees of the stored tables. If it were written
+ * there immediately, each entry would cost a page, and the thread a transaction. The journal is written
+ * sequentially, a few kilobytes per write. Another thread writes hundreds of writes to the trees in one
+ * transaction.
  *
- * Invariant: what is in neither the stored tables nor the journal was never answered. The memtables hold what the journal holds;
- * their entries say what is there, and not what changed, so it does no harm if the stored tables have some of it already.
+ * Invariant: a write that is in neither the stored tables nor the journal was never acknowledged. The
+ * memtables hold the content of the journal. Their entries contain new values and not differences, so it does
+ * no harm if the stored tables already have some of them.
  */
 import { assert } from '#model/assert.ts'
 import { bytesOf } from '#model/byte-text.ts'
@@ -27,24 +30,30 @@ import { type Change, Memtable } from './memtable.ts'
 import { applySegment, beginLineage, findJournal, removeSegments, segmentPaths } from './replay.ts'
 import { SegmentFile } from './segment-file.ts'
 
-/** A checkpoint begins when the journal has so many bytes, or when its oldest record is so old. */
+/**
+ * A checkpoint starts when the journal has this many bytes, or when its oldest record has reached the maximum
+ * age.
+ */
 const CHECKPOINT_BYTES = 1024 * 1024
 const CHECKPOINT_MS = 500
-/** How long a checkpoint waits that the disk has refused. */
+/** Time until a checkpoint that the disk rejected is tried again. */
 const RETRY_MS = 1_000
-/** What a record, and a change in it, take beside keys and values, with the names of all tables. */
+/**
+ * Maximum overhead of a record and a change in it, in addition to keys and values, including the names of all
+ * tables.
+ */
 const RECORD_BYTES_MAX = 1_024
 const CHANGE_BYTES_MAX = 16
-/** Writes made without a turn of the event loop in between. */
+/** Maximum duration of consecutive writes before the event loop continues. */
 const WRITES_AT_ONCE_MS = 4
 
-/** What waits for its turn. */
+/** Queued work. */
 type Waiting = WaitingWrite | WaitingElsewhere
 
 interface WaitingWrite {
   readonly kind: 'write'
   readonly run: () => void
-  /** Called when readers see the changes, with what makes them durable. */
+  /** Called when readers see the changes, with a promise that resolves when they are durable. */
   readonly applied: (durable: Promise<void>) => void
   readonly refuse: (error: unknown) => void
 }
@@ -55,16 +64,19 @@ interface WaitingElsewhere {
   readonly make: () => Promise<void>
 }
 
-/** A memtable that takes no more changes, and the segment that has the same. */
+/** A memtable that accepts no more changes, and the segment with the same content. */
 interface Frozen extends SegmentEnd {
   readonly memtable: Memtable
 }
 
 export interface JournalOptions {
   readonly log?: StoreLog
-  /** Whether a write is on the disk when it resolves; absent: it is. Else it outlives the process, but not the machine. */
+  /**
+   * Whether writes are on disk when they resolve; true by default. Otherwise they survive a crash of the
+   * process, but not of the machine.
+   */
   readonly isFlushed?: boolean
-  /** For tests, as what follows. */
+  /** For tests, like the following options. */
   readonly checkpointBytes?: number
   readonly segmentFile?: (path: string) => SegmentFile
 }
@@ -75,32 +87,36 @@ export class JournaledTables implements Tables {
   readonly #largeWrites: Pick<LargeWrites, 'checkpoint'> | null
   readonly #checkpointBytes: number
   readonly #tables = new Map<string, JournaledTable>()
-  /** The tables' names, by their numbers. */
+  /** Names of the tables by their numbers. */
   readonly #names: string[] = []
   readonly #journal: Journal
-  /** Whether the stored tables know of this journal. */
+  /** Whether the stored tables contain the lineage of this journal. */
   #isBegun = false
   readonly #log: StoreLog
   readonly #waiting: Waiting[] = []
   #running: Promise<void> | null = null
   /** Whether a write is running. */
   #isWriting = false
-  /** Memtables over the stored tables, the newest first: the present one, and the frozen ones. */
+  /** Memtables over the stored tables, newest first: the current one, and the frozen ones. */
   #layers: readonly Layer[] = []
-  /** Memtables that are to be written into the stored tables, the older first: one during a checkpoint, or all that an opening could not write. */
+  /**
+   * Memtables to be written to the stored tables, oldest first: one during a checkpoint, or all that could
+   * not be written during opening.
+   */
   #frozen: readonly Frozen[] = []
   #checkpointing: Promise<void> | null = null
-  /** Why the last attempt at a checkpoint failed; null: it did not. */
+  /** Reason why the last checkpoint failed; null if it did not fail. */
   #refusal: unknown = null
   #timer: NodeJS.Timeout | null = null
   #state: 'open' | 'closing' | 'closed' = 'open'
   #closed: Promise<void> | null = null
 
   /**
-   * Opens the tables over stored ones, with what the journal of an earlier process has that they lack. If the disk refuses to take that,
-   * it is read from memory, and writes are refused until the disk takes it. `largeWrites` writes the journal into the tables; null: this
-   * thread does. Throws `STORE_DAMAGED` when the journal has lost acknowledged records, unless they may be lost (`isFlushed`). Closes
-   * the stored tables if it throws.
+   * Opens the tables over stored ones, and recovers the writes of an earlier process that are only in its
+   * journal. If the disk rejects them, they are read from memory, and new writes fail until the disk accepts
+   * them. `largeWrites` writes the journal to the tables; if null, this thread does. Throws `STORE_DAMAGED`
+   * if the journal has lost acknowledged records, unless that is permitted (`isFlushed`). Closes the stored
+   * tables if it throws.
    */
   static async open(
     stored: LmdbTables,
@@ -177,7 +193,7 @@ export class JournaledTables implements Tables {
     })
   }
 
-  /** What is in the memtables is written into the stored tables before. */
+  /** The content of the memtables is written to the stored tables first. */
   async elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T> {
     if (this.#state !== 'open') throw storeClosed()
     const { promise, resolve, reject } = Promise.withResolvers<T>()
@@ -231,7 +247,8 @@ export class JournaledTables implements Tables {
   }
 
   async backUp(directory: string): Promise<void> {
-    // What is acknowledged by now is in the stored tables then. What comes meanwhile need not wait for the copy.
+    // Everything that is acknowledged so far is then in the stored tables. Later writes need not wait for the
+    // copy.
     await this.elsewhere(async () => undefined)
     await this.#stored.backUp(directory)
   }
@@ -249,9 +266,9 @@ export class JournaledTables implements Tables {
     })
   }
 
-  /** Lets each that waits have its turn, in their order. */
+  /** Runs the queued work in order. */
   async #runAll(): Promise<void> {
-    // Never in the turn of the call.
+    // Never in the event-loop iteration of the call.
     await Promise.resolve()
     let since = performance.now()
     while (this.#waiting.length > 0) {
@@ -275,15 +292,15 @@ export class JournaledTables implements Tables {
   }
 
   /**
-   * Makes a write: a record in the memtable, for which there is room in the journal, and nothing when nothing was changed. Returns null
-   * when it is made. Leaves nothing behind if it throws.
+   * Makes a write: a record in the memtable for which the journal has space, or nothing if nothing was
+   * changed. Returns null when the write is made. If it throws, nothing is changed.
    */
   #make({ run, applied }: WaitingWrite): Promise<void> | null {
     const { memtable } = this.#journal
     const { count } = memtable
     const start = this.#writeRecord(run)
     if (start !== null && !this.#journal.hasRoom(memtable.endBytes)) {
-      // Readers must not see what may be refused yet. Nothing else is written in the meantime.
+      // Readers must not see a write that can still be rejected. No other write is made in the meantime.
       return this.#makeLater(start, memtable.takeBack(start, count), applied)
     }
     applied(start === null ? this.#journal.flushed() : this.#append(start))
@@ -298,7 +315,7 @@ export class JournaledTables implements Tables {
     const bytes = changes.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0)
     const sizeMax = bytes + changes.length * CHANGE_BYTES_MAX + RECORD_BYTES_MAX
     if (!this.#journal.mayTake(start, start + sizeMax)) await this.#beginSegment()
-    // A checkpoint may begin meanwhile, and then the record goes into the other segment.
+    // A checkpoint can start in the meantime. The record then goes into the other segment.
     const roomNeeded = (): number => this.#journal.memtable.endBytes + sizeMax
     while (!this.#journal.hasRoom(roomNeeded())) await this.#makeRoom(roomNeeded())
     const begun = this.#writeRecord(() => {
@@ -329,22 +346,23 @@ export class JournaledTables implements Tables {
     return durable
   }
 
-  /** Throws when the segment before the present one cannot be written into the stored tables. */
+  /** Throws if the previous segment cannot be written to the stored tables. */
   async #beginSegment(): Promise<void> {
     await this.#settled()
     this.#startCheckpoint()
   }
 
-  /** Waits for the checkpoint under way. Throws what has kept the last one from being made. */
+  /** Waits for the checkpoint in progress. Throws the error that made the last one fail. */
   async #settled(): Promise<void> {
     while (this.#checkpointing !== null) await this.#checkpointing
     if (this.#frozen.length > 0) throw this.#refusal
   }
 
-  /** Throws when there is none on the disk. */
+  /** Throws if the disk has no space. */
   async #makeRoom(bytes: number): Promise<void> {
     if (!this.#isBegun) {
-      // Its files, and the mark in the stored tables, are those of the journal that an opening could not write.
+      // The files, and the mark in the stored tables, belong to the journal that could not be written during
+      // opening.
       await this.#settled()
       await beginLineage(this.#stored, this.#journal.lineage)
     }
@@ -356,7 +374,7 @@ export class JournaledTables implements Tables {
     }
   }
 
-  /** Brings the stored tables level. Throws what keeps them from it. */
+  /** Writes everything to the stored tables. Throws the error that prevents it. */
   async #drain(): Promise<void> {
     while (this.#checkpointing !== null) await this.#checkpointing
     while (this.#frozen.length > 0 || !this.#journal.memtable.isEmpty) {
@@ -365,14 +383,19 @@ export class JournaledTables implements Tables {
     }
   }
 
-  /** Lets a checkpoint begin when it is due, unless there is one: that plans the next when it is done. */
+  /**
+   * Starts a checkpoint when it is due. If one is in progress, it schedules the next one when it is complete.
+   */
   #planCheckpoint(): void {
     if (this.#frozen.length > 0 || this.#journal.memtable.isEmpty) return
     if (this.#journal.memtable.endBytes >= this.#checkpointBytes) this.#startCheckpoint()
     else this.#timer ??= setTimeout(() => this.#startCheckpoint(), CHECKPOINT_MS).unref()
   }
 
-  /** Writes into the stored tables what was written so far, or what an earlier attempt could not. */
+  /**
+   * Writes the current memtable to the stored tables, or the memtables that an earlier attempt could not
+   * write.
+   */
   #startCheckpoint(): void {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
@@ -390,9 +413,10 @@ export class JournaledTables implements Tables {
     })
   }
 
-  /** Never rejects: `#refusal` says why it failed. */
+  /** Never rejects: `#refusal` contains the reason of a failure. */
   async #checkpoint(writeStored: (segment: SegmentEnd) => Promise<void>): Promise<void> {
-    // Before the stored tables know of this journal, what is frozen is in the segments of an earlier process.
+    // Until the stored tables contain the lineage of this journal, the frozen content is in the segments of
+    // an earlier process.
     const isRecovery = !this.#isBegun
     try {
       await this.#journal.flushed()
@@ -414,8 +438,8 @@ export class JournaledTables implements Tables {
   }
 
   /**
-   * Brings the stored tables level with the segments of an earlier process. If the disk refuses that, their changes stay in memory, and a
-   * timer tries again. Throws every other error.
+   * Writes the segments of an earlier process to the stored tables. If the disk rejects that, their changes
+   * stay in memory, and a timer tries again. Throws every other error.
    */
   async #recover(segments: readonly ReadSegment[]): Promise<void> {
     this.#frozen = segments.map(segment => this.#frozenOf(segment))
@@ -465,7 +489,7 @@ export class JournaledTables implements Tables {
       await this.#drain()
       await this.#journal.remove()
     } catch {
-      // The journal stays, and the next opening goes on from it.
+      // The journal stays, and the next opening recovers from it.
       await this.#journal.close()
     }
     if (this.#timer) clearTimeout(this.#timer)
@@ -481,7 +505,7 @@ function damagedJournal(directory: string, gap: string): AuthzError {
   return new AuthzError('STORE_DAMAGED', message)
 }
 
-/** All that is in a memtable, and what comes. */
+/** A layer with all changes of a memtable, including future ones. */
 function present(memtable: Memtable): Layer {
   return { memtable, upTo: Number.POSITIVE_INFINITY }
 }

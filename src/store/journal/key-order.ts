@@ -1,24 +1,27 @@
 /**
- * Numbers in the order of the keys that they stand for: short arrays one after the other, so that a number gets into the middle
- * without moving all behind it.
+ * Keeps numbers in the order of the keys that they represent. The numbers are in a sequence of short arrays,
+ * so that an insertion in the middle does not move all following numbers.
  */
 
-/** Numbers in one array before it is cut in two. */
+/** Numbers in one array before it is split in two. */
 const RUN_MAX = 128
 
 export class KeyOrder {
   readonly #compare: (number: number, key: Uint8Array) => number
   /** None is empty. */
   #runs: number[][] = []
-  /** The first number that was not looked at yet. Kept by the owner. */
+  /** The first number that has not been processed yet. Maintained by the owner. */
   level = 0
 
-  /** `compare` says where the key of a number lies: below zero before the given one, zero at it. */
+  /**
+   * `compare` returns the position of the key of a number relative to the given key: below zero if before it,
+   * zero if equal.
+   */
   constructor(compare: (number: number, key: Uint8Array) => number) {
     this.#compare = compare
   }
 
-  /** Adds a number whose key none has yet. O(log n + the length of a run). */
+  /** Adds a number whose key is not present yet. O(log n + length of an array). */
   add(number: number, key: Uint8Array): void {
     const at = this.#runOf(key)
     const run = this.#runs[at]
@@ -30,7 +33,10 @@ export class KeyOrder {
     if (run.length > RUN_MAX) this.#runs.splice(at + 1, 0, run.splice(RUN_MAX / 2))
   }
 
-  /** The numbers whose keys are not below `key`; `isAfter`: not that key itself. Nothing may be added meanwhile. */
+  /**
+   * Numbers whose keys are not below `key`; if `isAfter`, without that key itself. Nothing may be added
+   * during the iteration.
+   */
   *from(key: Uint8Array, isAfter: boolean): Iterable<number> {
     let at = this.#runOf(key)
     let run = this.#runs[at]
@@ -42,14 +48,14 @@ export class KeyOrder {
     }
   }
 
-  /** Forgets the numbers from `count` on. */
+  /** Removes the numbers from `count` on. */
   cutTo(count: number): void {
     if (this.level <= count) return
     this.#runs = this.#runs.map(run => run.filter(number => number < count)).filter(run => run.length > 0)
     this.level = count
   }
 
-  /** The last run that begins at or below the key; the first one if none does. O(log n). */
+  /** Last array that begins at or below the key; the first one if there is none. O(log n). */
   #runOf(key: Uint8Array): number {
     let low = 0
     let high = this.#runs.length
@@ -61,7 +67,7 @@ export class KeyOrder {
     return Math.max(0, low - 1)
   }
 
-  /** The place of the first number whose key is not below. O(log n). */
+  /** Index of the first number whose key is not below `key`. O(log n). */
   #placeIn(run: readonly number[], key: Uint8Array): number {
     let low = 0
     let high = run.length

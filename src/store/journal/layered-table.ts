@@ -1,8 +1,11 @@
-/** One table as memtables over the stored one show it. The newest memtable that has a key says what is there. */
+/**
+ * One table as a combination of memtables and the stored table. The newest memtable that contains a key
+ * determines its value.
+ */
 import type { RangeOptions, Table, TableEntry } from '#store/tables.ts'
 import type { Memtable } from './memtable.ts'
 
-/** A memtable as of its first `upTo` changes. */
+/** The first `upTo` changes of a memtable. */
 export interface Layer {
   readonly memtable: Memtable
   readonly upTo: number
@@ -10,7 +13,7 @@ export interface Layer {
 
 type Entry = [key: Uint8Array, value: Uint8Array | null]
 
-/** Changes read at once: few at first, since most readers want one. */
+/** Changes read at a time. The first read is small, because most readers need one entry. */
 const SOME_MIN = 2
 const SOME_MAX = 256
 
@@ -18,13 +21,13 @@ export class LayeredTable {
   readonly #number: number
   readonly #stored: Pick<Table, 'get' | 'range'>
 
-  /** `number` is that of the table in the memtables. */
+  /** `number` is the number of the table in the memtables. */
   constructor(number: number, stored: Pick<Table, 'get' | 'range'>) {
     this.#number = number
     this.#stored = stored
   }
 
-  /** O(layers) beside what the stored table needs. The bytes belong to the caller. The newest layer comes first. */
+  /** O(layers) in addition to the stored table. The caller owns the bytes. The newest layer comes first. */
   get(layers: readonly Layer[], key: Uint8Array): Uint8Array | undefined {
     for (const { memtable, upTo } of layers) {
       const changed = memtable.get(this.#number, key, upTo)
@@ -33,7 +36,7 @@ export class LayeredTable {
     return this.#stored.get(key)
   }
 
-  /** As `Table.range`. What is written behind the place that is read may or may not be seen. */
+  /** Like `Table.range`. Writes after the current position of the iterator might or might not be seen. */
   *range(layers: readonly Layer[], options: RangeOptions): Iterable<TableEntry> {
     const { start, end = null, offset = 0 } = options
     if (end?.length === 0) return
@@ -43,7 +46,7 @@ export class LayeredTable {
     else yield* this.#mergedFrom(offset, touching, start, end)
   }
 
-  /** Stored and changed entries in the order of their keys; a changed one takes the place of the stored one. */
+  /** Stored and changed entries in the order of their keys; a changed entry replaces the stored one. */
   *#merged(layers: readonly Layer[], start: Uint8Array, end: Uint8Array | null): Generator<TableEntry, void> {
     const changes = this.#changes(layers, start, end)
     let change = changes.next()
@@ -65,7 +68,7 @@ export class LayeredTable {
     }
   }
 
-  /** The changes of all layers in the order of their keys, of each key the newest. */
+  /** Changes of all layers in the order of their keys; for each key, the newest one. */
   *#changes(layers: readonly Layer[], start: Uint8Array, end: Uint8Array | null): Generator<Entry, void> {
     if (layers.length === 1) return yield* this.#changesIn(layers[0]!, start, end)
     const sources = layers.map(layer => this.#changesIn(layer, start, end))
@@ -94,8 +97,9 @@ export class LayeredTable {
   }
 
   /**
-   * Skips in the stored table, where that costs little, and goes on one by one where layers and table meet. Changes behind the
-   * place are looked at only if the place is behind the last stored entry.
+   * Implements an offset: skips entries in the stored table, which is cheap, and iterates one by one only
+   * near the target position. Changes after the target are examined only if the target is beyond the last
+   * stored entry.
    */
   *#mergedFrom(
     offset: number,
@@ -103,7 +107,7 @@ export class LayeredTable {
     start: Uint8Array,
     end: Uint8Array | null,
   ): Generator<TableEntry, void> {
-    // Before the stored entry at `offset` there are so many added ones, so the place is at most so much further back.
+    // Added entries before the stored entry at `offset` move the target back by at most their number.
     const back = this.#countsBefore(this.#storedAt(offset, start, end) ?? end, layers, start).added
     const at = Math.max(0, offset - back)
     const place = at === 0 ? null : this.#storedAt(at, start, end)
@@ -118,13 +122,16 @@ export class LayeredTable {
     }
   }
 
-  /** The key of the stored entry so many behind the first one. */
+  /** Key of the stored entry at `offset` from the start. */
   #storedAt(offset: number, start: Uint8Array, end: Uint8Array | null): Uint8Array | null {
     for (const { key } of this.#stored.range({ start, ...(end && { end }), offset })) return key
     return null
   }
 
-  /** How many entries the changes from `start` to before `end` add to the stored ones, and how many they take away. */
+  /**
+   * Number of entries that the changes between `start` and `end` (exclusive) add to the stored ones, and that
+   * they remove.
+   */
   #countsBefore(end: Uint8Array | null, layers: readonly Layer[], start: Uint8Array) {
     const counts = { added: 0, removed: 0 }
     for (const [key, value] of this.#changes(layers, start, end)) {

@@ -1,11 +1,11 @@
 /**
- * The changed entries of a store's tables in memory: one arena of bytes and some arrays of numbers, so that the garbage collector
- * has nothing to look through or to move, however many there are. The arena is what the segment of the journal holds, byte by
- * byte (`journal-format.ts`).
+ * Changed entries of a store's tables in memory: one arena of bytes and several typed arrays, so that the
+ * garbage collector has nothing to scan or move, regardless of their number. The arena is identical to the
+ * segment of the journal (`journal-format.ts`).
  *
- * Changes are numbered as they come. A hash table leads from a key to its newest change, and from each change to the one before it
- * with the same hash. So the number of changes at some moment is a snapshot: newer ones are passed over. The order of the keys of a
- * table is made level when somebody reads in order.
+ * Changes are numbered in order. A hash table maps a key to its newest change, and each change to the
+ * previous one in the same bucket. Therefore the number of changes at some moment is a snapshot: newer ones
+ * are skipped. The order of the keys of a table is updated when a reader needs it.
  */
 import { crc32 } from 'node:zlib'
 import { assert } from '#model/assert.ts'
@@ -27,7 +27,7 @@ const ARENA_BYTES_MIN = 65_536
 const CHANGES_MIN = 1_024
 const NONE = -1
 
-/** A change: the entry as it is since. `value` is null where it was removed. */
+/** A change: the new state of an entry. `value` is null if the entry was removed. */
 export interface Change {
   readonly table: number
   readonly key: Uint8Array
@@ -37,9 +37,9 @@ export interface Change {
 export interface MemtableOptions {
   readonly generation: number
   readonly lineage: Uint8Array
-  /** End of the segment before the one that these changes are in. */
+  /** End of the segment before the segment of these changes. */
   readonly previousEndBytes: number
-  /** The names of tables by their numbers. It may grow. */
+  /** Names of tables by their numbers. It can grow. */
   readonly tableNames: readonly string[]
 }
 
@@ -51,17 +51,19 @@ export class Memtable {
   #bytes = Buffer.allocUnsafeSlow(ARENA_BYTES_MIN)
   #end = SEGMENT_HEAD_BYTES
   #count = 0
-  /** Where each change begins in the arena. */
+  /** Offset of each change in the arena. */
   #offsets = new Int32Array(CHANGES_MIN)
-  /** The hash of each change's key, and the change before it in the same bucket. */
+  /** Hash of the key of each change, and the previous change in the same bucket. */
   #hashes = new Int32Array(CHANGES_MIN)
   #earlier = new Int32Array(CHANGES_MIN)
-  /** The newest change of each bucket; a power of 2 of them. */
+  /** Newest change of each bucket; the number of buckets is a power of 2. */
   #buckets = new Int32Array(2 * CHANGES_MIN).fill(NONE)
-  /** Where the arena says which name a table's number stands for, by that number. */
+  /** Offset in the arena of the name of each table, by the number of the table. */
   readonly #namedAt: number[] = []
   readonly #orders: (KeyOrder | undefined)[] = []
-  /** Where the record begins that is being written, and the number of changes before it; null while none is. */
+  /**
+   * Start of the record that is being written, and the number of changes before it; null if there is none.
+   */
   #record: { readonly start: number; readonly count: number } | null = null
 
   constructor({ generation, lineage, previousEndBytes, tableNames }: MemtableOptions) {
@@ -72,7 +74,7 @@ export class Memtable {
     this.#bytes.set(encodeSegmentHead(generation, lineage))
   }
 
-  /** How many changes there are: a snapshot for `get` and `some`. */
+  /** Number of changes: a snapshot for `get` and `some`. */
   get count(): number {
     return this.#count
   }
@@ -86,7 +88,10 @@ export class Memtable {
     return this.#count === 0
   }
 
-  /** `beginsBatch`: all records before it are on disk before this one is written. The first record begins a batch. */
+  /**
+   * With `beginsBatch`, all earlier records are on disk before this one is written. The first record begins a
+   * batch.
+   */
   beginRecord(beginsBatch: boolean): void {
     assert(this.#record === null, 'one record is written at a time')
     const start = this.#end
@@ -100,7 +105,7 @@ export class Memtable {
     this.#end += note.length
   }
 
-  /** Ends the record. Returns where it begins; null when nothing was changed, and then there is none. */
+  /** Ends the record. Returns its start; null if nothing was changed, and no record exists then. */
   endRecord(): number | null {
     const { start, count } = this.#takeRecord()
     if (this.#count === count) {
@@ -113,20 +118,20 @@ export class Memtable {
     return start
   }
 
-  /** Leaves nothing of the record that is being written. */
+  /** Discards the record that is being written. */
   abortRecord(): void {
     const { start, count } = this.#takeRecord()
     this.#cutTo(start, count)
   }
 
-  /** Takes the last record out again, which began there, after so many changes. Returns what it changed. */
+  /** Removes the last record, which began at `start` after `count` changes. Returns its changes. */
   takeBack(start: number, count: number): Change[] {
     const changes = Array.from({ length: this.#count - count }, (_, index) => this.#changeAt(count + index))
     this.#cutTo(start, count)
     return changes
   }
 
-  /** The bytes of the segment between two places. They do not change any more. */
+  /** Bytes of the segment between two offsets. They do not change any more. */
   bytes(start: number, end: number): Uint8Array {
     return this.#bytes.subarray(start, end)
   }
@@ -147,15 +152,17 @@ export class Memtable {
     this.#enter(offset, hashOf(table, key))
   }
 
-  /** What the table has under the key, as of the first `upTo` changes: null: it was removed; undefined: it is not changed. */
+  /**
+   * Value of the key as of the first `upTo` changes. Null if it was removed; undefined if it has no change.
+   */
   get(table: number, key: Uint8Array, upTo: number): Uint8Array | null | undefined {
     const change = this.#find(table, key, upTo)
     return change === NONE ? undefined : this.#valueOf(change)
   }
 
   /**
-   * The changed entries of a table from `start` to before `end`, at most `countMax`, as of the first `upTo` changes. `isAfter`:
-   * without `start` itself.
+   * Changed entries of a table from `start` to `end` (exclusive), at most `countMax`, as of the first `upTo`
+   * changes. If `isAfter`, without `start` itself.
    */
   some(
     table: number,
@@ -176,7 +183,9 @@ export class Memtable {
     return found
   }
 
-  /** Whether a table has changed entries from `start` to before `end`, in any snapshot. O(log changes). */
+  /**
+   * Whether a table has changed entries from `start` to `end` (exclusive), in any snapshot. O(log changes).
+   */
   touches(table: number, start: Uint8Array, end: Uint8Array | null): boolean {
     for (const first of this.#order(table).from(start, false)) {
       return end === null || this.#compare(first, end) < 0
@@ -191,7 +200,7 @@ export class Memtable {
     return record
   }
 
-  /** The first change of a table in the segment is preceded by the table's name. */
+  /** The name of a table precedes its first change in the segment. */
   #nameTable(table: number): void {
     if (this.#namedAt[table] !== undefined) return
     const name = this.#tableNames[table]!
@@ -217,7 +226,7 @@ export class Memtable {
 
   #cutTo(end: number, count: number): void {
     for (let change = this.#count - 1; change >= count; change -= 1) {
-      // The newest of all is the newest of its bucket.
+      // The newest change of all is also the newest of its bucket.
       this.#buckets[this.#hashes[change]! & (this.#buckets.length - 1)] = this.#earlier[change]!
     }
     this.#count = count
@@ -246,7 +255,7 @@ export class Memtable {
     return true
   }
 
-  /** Below zero where the key of the change is before the given one. */
+  /** Below zero if the key of the change is before the given key. */
   #compare(change: number, key: Uint8Array): number {
     const bytes = this.#bytes
     const offset = this.#offsets[change]!
@@ -260,14 +269,14 @@ export class Memtable {
     return length - key.length
   }
 
-  /** On the memory of the arena. */
+  /** Shares memory with the arena. */
   #keyOf(change: number): Uint8Array {
     const offset = this.#offsets[change]!
     const start = offset + CHANGE_HEAD_BYTES
     return this.#bytes.subarray(start, start + this.#bytes.readUInt16BE(offset + 1))
   }
 
-  /** A copy. */
+  /** Returns a copy. */
   #valueOf(change: number): Uint8Array | null {
     const offset = this.#offsets[change]!
     const length = this.#bytes.readUInt32BE(offset + 3)
@@ -283,7 +292,7 @@ export class Memtable {
     return { table, key: Buffer.from(this.#keyOf(change)), value: this.#valueOf(change) }
   }
 
-  /** The order of a table's keys, level with all changes. */
+  /** Order of the keys of a table, including all changes. */
   #order(table: number): KeyOrder {
     const order = (this.#orders[table] ??= new KeyOrder((change, key) => this.#compare(change, key)))
     for (let change = order.level; change < this.#count; change += 1) {
@@ -324,7 +333,7 @@ export class Memtable {
   }
 }
 
-/** FNV-1a, with its high bits mixed into the low ones, which choose the bucket. */
+/** FNV-1a. Its high bits are mixed into the low ones, which select the bucket. */
 function hashOf(table: number, key: Uint8Array): number {
   let hash = 0x811c9dc5 ^ table
   for (let index = 0; index < key.length; index += 1) hash = Math.imul(hash ^ key[index]!, 0x01000193)

@@ -1,11 +1,14 @@
 /**
- * Brings tables level with their journal: what a checkpoint does while the store is open, and an opening after a crash.
+ * Writes the segments of a journal to its tables: for a checkpoint while the store is open, and for crash
+ * recovery.
  *
- * An opening finds out first what of the journal was acknowledged. If a part of that is damaged or missing, nothing is applied.
+ * Recovery first determines which records of the journal were acknowledged. If one of them is damaged or
+ * missing, nothing is applied.
  *
- *     journal  'level'  →  [lineage, 16 bytes][generation u48]: the segment up to which the tables are level
+ *     journal  'level'  →  [lineage, 16 bytes][generation u48]: the last segment that the tables contain
  *
- * A segment is applied as a whole and in one write, together with that mark, so one that is read again changes nothing.
+ * A segment is applied as a whole in one write, together with that mark, so that reading it again changes
+ * nothing.
  */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,24 +29,24 @@ const TABLE = 'journal'
 const MARK = new TextEncoder().encode('level')
 const NAMES = ['journal-0', 'journal-1'] as const
 
-/** Up to where tables are level. */
+/** The last segment that the tables contain. */
 interface Level {
   readonly lineage: Uint8Array
   readonly generation: number
 }
 
-/** Where the two segments of the tables in a directory are: that of an even generation, and that of an odd one. */
+/** Paths of the two segments of the tables in a directory: for even generations, and for odd ones. */
 export function segmentPaths(directory: string): readonly [string, string] {
   return [join(directory, NAMES[0]), join(directory, NAMES[1])]
 }
 
-/** Notes that a journal begins, whose first segment comes next. Inside no write. */
+/** Records that a journal begins, whose first segment follows. Must not be called inside a write. */
 export async function beginLineage(tables: Tables, lineage: Uint8Array): Promise<void> {
   const table = tables.table(TABLE)
   await tables.write(() => putMark(table, lineage, 0))
 }
 
-/** Null where the tables never had a journal. */
+/** Null if the tables never had a journal. */
 export function levelOf(tables: Tables): Level | null {
   const mark = tables.table(TABLE).get(MARK)
   if (mark === undefined) return null
@@ -51,17 +54,20 @@ export function levelOf(tables: Tables): Level | null {
 }
 
 export interface FoundJournal {
-  /** The segments that the tables lack, up to the first damaged record, the older one first. */
+  /** Segments that the tables lack, up to the first damaged record, oldest first. */
   readonly segments: readonly ReadSegment[]
-  /** Where acknowledged records are damaged or missing after `segments`, and what proves it; null: none are. */
+  /**
+   * Position after `segments` where acknowledged records are damaged or missing, with the proof; null if
+   * there are none.
+   */
   readonly gap: string | null
-  /** Number of whole records after a damaged one that was not acknowledged. */
+  /** Number of intact records after a damaged one that was not acknowledged. */
   readonly recordsBeyond: number
 }
 
 /**
- * Finds what the segments in the directory have and the tables lack. Segments of another lineage are of no meaning for the tables.
- * O(bytes of the segments).
+ * Finds the segments in the directory that the tables lack. Ignores segments of another lineage. O(bytes of
+ * the segments).
  */
 export async function findJournal(tables: Tables, directory: string): Promise<FoundJournal> {
   const level = levelOf(tables)
@@ -86,7 +92,7 @@ export async function findJournal(tables: Tables, directory: string): Promise<Fo
   const end: Place = last
     ? { generation: last.generation, at: last.endBytes }
     : { generation: level.generation + 1, at: SEGMENT_HEAD_BYTES }
-  // A release without notes on batches wrote segments that none of them names.
+  // A release without notes on batches wrote segments that no note references.
   const unreached = own.filter(each => !segments.includes(each) && each.endBytes > SEGMENT_HEAD_BYTES)
   starts.push(...unreached.map(({ generation }) => ({ generation, at: SEGMENT_HEAD_BYTES })))
   const later = starts.find(start => isAtOrAfter(start, end))
@@ -96,7 +102,7 @@ export async function findJournal(tables: Tables, directory: string): Promise<Fo
   return { segments, gap, recordsBeyond: last?.recordsBeyond ?? 0 }
 }
 
-/** A place in a journal. */
+/** A position in a journal. */
 interface Place {
   readonly generation: number
   readonly at: number
@@ -106,14 +112,15 @@ function isAtOrAfter(one: Place, other: Place): boolean {
   return one.generation === other.generation ? one.at >= other.at : one.generation > other.generation
 }
 
-/** Whether the whole records of a segment are all that it had when the next one began. */
+/** Whether the intact records of a segment are all that it had when the next one began. */
 function isFollowedBy({ endBytes, recordsBeyond }: ReadSegment, { previousEndBytes }: ReadSegment): boolean {
   return previousEndBytes === null ? recordsBeyond === 0 : previousEndBytes === endBytes
 }
 
 /**
- * Applies one segment, unless the tables have it already. Resolves when it is on disk. Throws `STORE_REFUSED` when the segment is
- * not what was written to it, or does not go on from where the tables stand: without that what is missing would be forgotten.
+ * Applies one segment, unless the tables already contain it. Resolves when it is on disk. Throws
+ * `STORE_REFUSED` if the segment differs from what was written to it, or does not follow the last segment in
+ * the tables. Otherwise the missing changes would be lost.
  */
 export async function applySegment(
   tables: Tables,
@@ -131,7 +138,7 @@ export async function applySegment(
   throw notWritten('the journal belongs to other tables than those in the data directory', path)
 }
 
-/** Removes segments of which nothing is needed any more. */
+/** Removes segments whose content is no longer needed. */
 export async function removeSegments(directory: string): Promise<void> {
   for (const path of segmentPaths(directory)) await rm(path, { force: true })
 }
@@ -145,7 +152,7 @@ async function bytesAt(path: string): Promise<Buffer | null> {
   }
 }
 
-/** Whether the segment goes on from where the tables stand. */
+/** Whether the segment follows the last segment in the tables. */
 function isNext(tables: Tables, { generation, lineage }: ReadSegment): boolean {
   const level = levelOf(tables)
   return level !== null && isSame(level.lineage, lineage) && level.generation + 1 === generation
@@ -156,11 +163,12 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 async function apply(tables: Tables, { generation, lineage, changes }: ReadSegment): Promise<void> {
-  // A tree takes entries most cheaply in the order of their keys. Tables are opened outside of the write.
+  // A tree accepts entries most efficiently in the order of their keys. Tables are opened outside of the
+  // write.
   const sorted = [...changes].map(([name, entries]) => {
     const table = tables.table(name)
     const inOrder = [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1))
-    // The log grows at its end. Pages that are told so are filled up.
+    // The log grows at its end. With this hint, pages are filled completely.
     const isAtEnd = isBehindAll(table, inOrder.find(([, value]) => value !== null)?.[0])
     return { table, entries: inOrder, isAtEnd }
   })
@@ -177,7 +185,7 @@ async function apply(tables: Tables, { generation, lineage, changes }: ReadSegme
   })
 }
 
-/** Whether the table has nothing from that key on; a wrong answer would cost time alone. */
+/** Whether the table has no entry from that key on; a wrong result would only cost time. */
 function isBehindAll(table: Table, key: string | undefined): boolean {
   if (key === undefined) return false
   const [next] = table.range({ start: bytesOf(key) })

@@ -1,12 +1,12 @@
 /**
- * A file of the journal. Its room is written before it is used, so that a record that has room cannot meet a full disk, and
- * writing it changes nothing but its bytes.
+ * A file of the journal. Its space is allocated before it is used, so that writing a record cannot fail on a
+ * full disk and changes only bytes inside the file.
  */
 import { constants } from 'node:fs'
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** How much room is made at once. */
+/** Bytes allocated at a time. */
 const ROOM_BYTES = 262_144
 const ZEROS = Buffer.alloc(ROOM_BYTES)
 const FLAGS = constants.O_RDWR | constants.O_CREAT
@@ -14,27 +14,34 @@ const FLAGS = constants.O_RDWR | constants.O_CREAT
 export class SegmentFile {
   readonly path: string
   readonly #isFlushed: boolean
-  /** Whether the name of the file is on the disk, too. */
+  /** Whether the directory entry of the file is also on disk. */
   #isNamed = false
   #file: FileHandle | null = null
   #roomBytes = 0
 
-  /** `isFlushed: false` leaves the disk to the operating system: what is written outlives the process, but not the machine. */
+  /**
+   * `isFlushed: false` leaves flushing to the operating system: writes survive a crash of the process, but
+   * not of the machine.
+   */
   constructor(path: string, { isFlushed = true }: { readonly isFlushed?: boolean } = {}) {
     this.path = path
     this.#isFlushed = isFlushed
   }
 
-  /** Bytes that may be written. */
+  /** Bytes that can be written. */
   get roomBytes(): number {
     return this.#roomBytes
   }
 
-  /** Makes the file at least so long. Throws what the disk says; there is as much room then as before. */
+  /**
+   * Extends the file to at least that length. If the disk fails, throws its error; the allocated space is
+   * then unchanged.
+   */
   async makeRoom(bytes: number): Promise<void> {
-    // Each write is on the disk when it is done: one call where a write and a flush would be two.
+    // Each write is on disk when it completes: one system call instead of a write and a flush.
     this.#file ??= await open(this.path, this.#isFlushed ? FLAGS | constants.O_DSYNC : FLAGS, 0o600)
-    // Before there is room: without its name what is written would be lost with the machine.
+    // Before space is allocated: without its directory entry, the content would be lost if the machine
+    // crashed.
     if (this.#isFlushed && !this.#isNamed) await flushDirectory(dirname(this.path))
     this.#isNamed = true
     while (this.#roomBytes < bytes) {
@@ -43,18 +50,18 @@ export class SegmentFile {
     }
   }
 
-  /** Writes into room that was made. Resolves when the bytes are on the disk. */
+  /** Writes into allocated space. Resolves when the bytes are on disk. */
   async write(bytes: Uint8Array, position: number): Promise<void> {
     await writeWhole(this.#file!, bytes, position)
   }
 
-  /** Writes these bytes again, from the start on, if the file has come to hold others. */
+  /** Writes these bytes again from the start if the file contains other bytes. */
   async mend(bytes: Uint8Array): Promise<void> {
     const found = await readFile(this.path)
     if (!found.subarray(0, bytes.length).equals(bytes)) await this.write(bytes, 0)
   }
 
-  /** Leaves the file where it is. Safe to repeat. */
+  /** Closes the file and keeps it. Idempotent. */
   async close(): Promise<void> {
     const file = this.#file
     this.#file = null
@@ -62,7 +69,7 @@ export class SegmentFile {
     await file?.close()
   }
 
-  /** Closes it, too. Safe to repeat. */
+  /** Closes and removes the file. Idempotent. */
   async remove(): Promise<void> {
     await this.close()
     this.#isNamed = false
@@ -70,7 +77,7 @@ export class SegmentFile {
   }
 }
 
-/** The name of a new file is on disk when its directory is. */
+/** The name of a new file is on disk when its directory is flushed. */
 async function flushDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r')
   try {

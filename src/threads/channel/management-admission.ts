@@ -3,8 +3,10 @@
  * thread. Each share (the requests with the key of one environment, or about one environment) has a limit of
  * concurrency slots for each kind of request:
  *
- *     reads     few slots, because responses can have the maximum page size; a slot is held until the last byte is sent
- *     changes   many slots, but a limit for the total bytes of bodies, because the writer thread parses each body at once
+ * - Reads have few slots, because responses can have the maximum page size. A slot is held until the last
+ *   byte is sent.
+ * - Changes have many slots, but a limit for the total bytes of bodies, because the writer thread parses each
+ *   body without interruption.
  *
  * Queued requests use no time of the writer thread. If the client disconnects, its request is dropped. If a
  * share is full, its next requests are rejected; other shares are not affected.

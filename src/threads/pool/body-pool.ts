@@ -3,7 +3,8 @@
  * the decisions and serializes the response, with the same routes. The body is in shared memory; that thread
  * copies it, because its time is less critical.
  *
- *     body ─► queue, round-robin over environments, limited in number and bytes ─► one per environment ─► response
+ *     body ─► queue, round-robin over environments, limited in number and bytes
+ *          ─► one body per environment at a time ─► response
  *
  * It is separate from the threads that run parts of bulk requests, because the parsing of a body cannot be
  * interrupted. It takes a second, or several if the body has a million member names. Only other large bodies

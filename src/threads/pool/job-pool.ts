@@ -3,7 +3,7 @@
  * single decisions, and so that several cores work on one large bulk.
  *
  *     bulk ─► copied once into shared memory ─► parts, in order ─► pool threads, some parts ahead
- *                                                             └──► this thread, a small part per event-loop iteration
+ *                                                             └──► this thread, one small part per iteration
  *
  * `job-schedule.ts` selects the next part. If the client of a job disconnects before the job starts, the job
  * is dropped. A running job is never interrupted, because Piscina would end its thread.
