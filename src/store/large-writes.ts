@@ -1,11 +1,11 @@
 /**
- * The interface of another thread that makes writes which take long. The thread that is in lmdb's transaction can
- * do nothing else meanwhile, so the main thread must not be in a long one. The other thread writes into the same tables,
- * just as atomically.
+ * Interface of another thread that makes writes which take long. A thread that is inside an lmdb transaction
+ * cannot do anything else, so the main thread must not run a long one. The other thread writes to the same
+ * tables with the same atomicity.
  */
 import type { Commit, Entry } from './ledger.ts'
 
-/** A segment of a journal that is complete: which one, and how long it is. */
+/** A complete segment of a journal: its generation and its length. */
 export interface SegmentEnd {
   readonly generation: number
   readonly endBytes: number
@@ -15,21 +15,27 @@ export interface LargeWrites {
   /** Whether a commit is large. O(rows). */
   isLarge(commit: Pick<Commit, 'put' | 'delete'>): boolean
   /**
-   * Does what `EmbeddedLedger.commit` does, on the tables in that directory, in another thread. Resolves with the sequence
-   * when the commit is durable. Rejects as `EmbeddedLedger.commit` does, and with `ThreadLostError` when its outcome is
-   * unknown.
+   * Does the same as `EmbeddedLedger.commit`, on the tables in that directory, in another thread. Resolves
+   * with the sequence when the commit is durable. Rejects like `EmbeddedLedger.commit`, and with
+   * `ThreadLostError` if the outcome is unknown.
    */
   commit(directory: string, commit: Commit, logEntriesMax: number): Promise<number>
-  /** Does what `LocalCopy.apply` does, in another thread. Resolves when the entry is durable; rejects as `commit` does. */
+  /**
+   * Does the same as `LocalCopy.apply`, in another thread. Resolves when the entry is durable; rejects like
+   * `commit`.
+   */
   apply(directory: string, entry: Entry, logEntriesMax: number): Promise<void>
   /**
-   * Does what `applySegment` does, on the tables in that directory, in another thread. Rejects as it does, and with
-   * `ThreadLostError`.
+   * Does the same as `applySegment`, on the tables in that directory, in another thread. Rejects like
+   * `applySegment`, and with `ThreadLostError`.
    */
   checkpoint(directory: string, segment: SegmentEnd): Promise<void>
 }
 
-/** No thread could write, or the thread that wrote has ended. The tables show whether it had written by then. */
+/**
+ * Thrown if no thread could write, or if the writing thread ended. The tables show whether it had completed
+ * the write.
+ */
 export class ThreadLostError extends Error {
   override readonly name = 'ThreadLostError'
 }

@@ -1,35 +1,38 @@
 /**
- * The ledger: the authority over one environment's rows. It takes conditional commits, gives them their order and
- * keeps the log of them. It knows keys and bytes and no domain word. Every adapter passes `test/store/contract.ts`.
+ * The ledger: the source of truth for the rows of one environment. It accepts conditional commits, orders
+ * them and keeps their log. It handles keys and bytes and knows no domain terms. Every adapter passes
+ * `test/store/contract.ts`.
  */
 import type { Change } from '#model/change.ts'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 
-/** One primary row as it stands. */
+/** The current state of one primary row. */
 export interface Row {
   readonly key: Uint8Array
   readonly value: Uint8Array
   /** Sequence of the commit that wrote it last. */
   readonly version: number
   /**
-   * The row's generation and its place in creation order: unique in the environment, ascending with the commits
-   * and, within one, with the position in `put`. Overwriting a row keeps it; deleting and putting again does not.
+   * Generation of the row and its position in creation order: unique in the environment, ascending with the
+   * commits and, within one, with the position in `put`. Overwriting a row keeps it; deleting and putting the
+   * row again does not.
    */
   readonly created: number
 }
 
-/** Generations of one commit: so many rows may it put, and one more. */
+/** Generations per commit: the maximum number of rows that it can put, plus one. */
 const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
 
-/** Whether the row's generation began with the commit of that sequence. */
+/** Whether the generation of the row began with the commit of that sequence. */
 export function isNewIn({ created }: Row, sequence: number): boolean {
   return Math.floor(created / CREATED_PER_COMMIT) === sequence
 }
 
 /**
- * What must hold for a commit to happen: the row is absent, unwritten since `version`, or still the row created then; or nothing
- * at all was committed since `head`, whatever rows: for what rests on lists. The key of that one is empty.
+ * Precondition of a commit: the row is absent, unchanged since `version`, or still the row of the generation
+ * `created`. Or no commit at all was made since `head`, for commits that depend on lists; the key is empty
+ * then.
  */
 export type Requirement =
   | { readonly key: Uint8Array; readonly head: number }
@@ -43,20 +46,22 @@ export interface RowPut {
 }
 
 export interface Commit {
-  /** The history that the commit was made for, where it is known. In another history the commit is refused. */
+  /** The epoch that the commit was made for, if it is known. In another epoch, the commit is rejected. */
   readonly epoch?: string
-  /** Names the commit; one id is applied once, however often it is sent. 16 bytes, random. */
+  /** Id of the commit: 16 random bytes. An id is applied once, however often it is sent. */
   readonly id: Uint8Array
   readonly require: readonly Requirement[]
-  /** Deleted first; deleting an absent row is no error. */
+  /** Applied first; deleting an absent row is not an error. */
   readonly delete: readonly Uint8Array[]
-  /** Put after the deletes; a key deleted and put starts a new row. No key twice. */
+  /**
+   * Applied after the deletes; a key that is deleted and put starts a new row. A key must not occur twice.
+   */
   readonly put: readonly RowPut[]
-  /** What the rows mean to the engine. Carried, not read. */
+  /** Meaning of the rows for the engine. Passed through without interpretation. */
   readonly changes: readonly Change[]
 }
 
-/** A commit as the log keeps it. */
+/** A commit in the form in which the log contains it. */
 export interface Entry {
   readonly revision: Revision
   readonly id: Uint8Array
@@ -67,41 +72,45 @@ export interface Entry {
 }
 
 export interface Ledger {
-  /** The revision of the newest durable commit. */
+  /** Revision of the newest durable commit. */
   head(): Promise<Revision>
 
   /**
-   * All or nothing; durable when it resolves. A repeated id changes nothing and resolves with the revision the
-   * first one got, for as long as that commit is in the log.
+   * Commits all or nothing; the commit is durable when this resolves. A repeated id changes nothing and
+   * resolves with the revision of the first call, while the log contains that commit.
    *
-   * Throws `ConflictError` naming the row of the first requirement that does not hold (nothing is written then), `STORE_RESET`
-   * when the history is not the one it was made for, `STORE_UNAVAILABLE` when it is not known whether it was done,
-   * `LIMIT_EXCEEDED` beyond `COMMIT_ROWS_MAX` rows put and deleted, `STORE_CLOSED` after `close`.
+   * Throws `ConflictError` with the row of the first precondition that does not hold (nothing is written
+   * then), `STORE_RESET` if the current epoch is not the one that it was made for, `STORE_UNAVAILABLE` if its
+   * outcome is unknown, `LIMIT_EXCEEDED` for more than `COMMIT_ROWS_MAX` rows put and deleted, and
+   * `STORE_CLOSED` after `close`.
    *
-   * `onApplied` is for work that goes on as soon as the view shows the commit, durable or not: it hears, at most once and
-   * not after a throw, for how many milliseconds writing the commit kept this thread from everything else.
+   * `onApplied` is for work that continues when the view shows the commit, before it is durable. It is called
+   * at most once, and not after a throw. It receives the milliseconds for which writing the commit blocked
+   * this thread.
    */
   commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision>
 
   /**
-   * Every row, in any order, in batches, for a first load; one may come twice. Rows written meanwhile may or may not be
-   * among them; they do not keep it from ending. Throws `STORE_CLOSED` when the ledger closes on the way: what came so
-   * far is not all.
+   * All rows in any order, in batches, for a first load; a row can occur twice. Rows written in the meantime
+   * might or might not be included; the iteration ends regardless of them. Throws `STORE_CLOSED` if the
+   * ledger closes before the end: the rows delivered so far are then incomplete.
    */
   rows(): AsyncIterable<readonly Row[]>
 
   /**
-   * The commits after `after`, exclusive and in order: first those in the log, then each as it happens.
+   * The commits after `after`, exclusive and in order: first those in the log, then each new one.
    *
-   * Ends normally when the consumer stops or the ledger closes. Throws `REVISION_TOO_OLD` when the log no longer
-   * reaches back to `after`, or to where a slow consumer stands. Throws `STORE_RESET` when `after` is of another epoch
-   * or ahead of the newest commit: the history was replaced. In both cases load again from `rows`.
+   * Ends normally when the consumer stops or the ledger closes. Throws `REVISION_TOO_OLD` if the log no
+   * longer contains the commit after `after`, or after the position of a slow consumer. Throws `STORE_RESET`
+   * if `after` belongs to another epoch or is ahead of the newest commit: the epoch was replaced. In both
+   * cases, load again from `rows`.
    */
   feed(after: Revision): AsyncIterable<Entry>
 
   /**
-   * As `feed`, for readers that need the rows of each entry. It reads a few entries at a time, and takes nothing that was handed
-   * on to those who follow. Where the log at hand does not reach back to `after`, the store's own is read.
+   * Like `feed`, for readers that need the rows of each entry. It reads a few entries at a time, and does not
+   * use the commits that are kept for followers. If the local log does not contain `after`, the log of the
+   * store is read.
    */
   replay(after: Revision): AsyncIterable<Entry>
 }

@@ -1,8 +1,8 @@
-/** The error of a store that holds nothing any more of an environment in which something was committed. */
+/** Error of a store that has no data of an environment in which commits were made. */
 import { AuthzError } from '#model/errors.ts'
 
 export class LostStoreError extends AuthzError {
-  /** `what` was found in place of the environment. */
+  /** `what` describes what was found instead of the environment. */
   constructor(what: string) {
     super('STORE_DAMAGED', `the store has lost all of this environment, which is not begun anew: ${what}`)
   }

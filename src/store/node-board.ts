@@ -1,10 +1,13 @@
-/** Where the nodes on a shared store say that they live, each a text under its own id, and read what the others say. */
+/**
+ * Heartbeats of the nodes on a shared store: each node publishes a text under its id, and reads those of the
+ * other nodes.
+ */
 
 export interface NodeBoard {
-  /** Says it anew. What is not said again within some seconds is gone, whatever becomes of who said it. */
+  /** Publishes a heartbeat. An entry expires after a few seconds unless its node refreshes it. */
   say(id: string, text: string): Promise<void>
-  /** What all say, by their ids: `most` of them at the most, and whether there are no more. */
+  /** Reads at most `most` heartbeats, by node id. `isAll` states whether these are all. */
   read(most: number): Promise<{ readonly said: ReadonlyMap<string, string>; readonly isAll: boolean }>
-  /** Says nothing any more, from now on. */
+  /** Removes the heartbeat of a node that stops. */
   leave(id: string): Promise<void>
 }

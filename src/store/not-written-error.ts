@@ -1,10 +1,10 @@
 /**
- * The error of a commit that the store has refused, for a reason that the operator can mend. `lmdb/disk-errors.ts` and
- * `redis/redis-ledger.ts` make it.
+ * Error of a commit that the store rejected for a reason that the operator can fix. `lmdb/disk-errors.ts` and
+ * `redis/redis-ledger.ts` create it.
  */
 import { AuthzError } from '#model/errors.ts'
 
-/** `reason` is shown to callers, so it names no hosts or directories. `cause` is for the log. */
+/** `reason` is shown to callers, so it must not name hosts or directories. `cause` is for the log. */
 export function notWritten(reason: string, cause: unknown): AuthzError {
   const told = `the change was not made: ${reason}; writing goes on by itself when that is mended`
   return new AuthzError('STORE_REFUSED', told, { cause, told })

@@ -1,13 +1,14 @@
 /**
- * From a URL to a store: the only file that imports adapters.
+ * Opens a store from a URL. This is the only file that imports adapters.
  *
- *     lmdb:DIR     DIR/verdict.lock, DIR/<environment id>/ with one lmdb environment each, and its journal
- *     memory:      nothing on disk, gone with the process
- *     redis://…    the ledgers in Redis, shared with other processes; a local copy of each in the data directory. With TLS
- *                  (rediss://), Sentinel (redis+sentinel://) or a cluster (redis+cluster://): redis/redis-url.ts
+ *     lmdb:DIR     DIR/verdict.lock, and per environment DIR/<environment id>/ with an lmdb environment and its journal
+ *     memory:      nothing on disk, lost with the process
+ *     redis://…    the ledgers in Redis, shared with other processes; a local replica of each in the data directory.
+ *                  With TLS (rediss://), Sentinel (redis+sentinel://) or a cluster (redis+cluster://): see
+ *                  redis/redis-url.ts
  *
- * Environments share nothing but the directory and its lock. Messages never carry more of a URL than its scheme:
- * those of other stores may hold a password.
+ * Environments share only the directory and its lock. Messages contain only the scheme of a URL: a Redis URL
+ * can contain a password.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -27,55 +28,63 @@ import type { Store } from './store.ts'
 import type { ListRule } from './view.ts'
 
 export interface OpenStoreOptions {
-  /** How many of the newest commits the log of each ledger keeps, at least 1. */
+  /** Number of newest commits that the log of each ledger keeps, at least 1. */
   readonly logEntriesMax?: number
-  /** Passwords of a Redis whose URL has none; `INVALID_INPUT` where another store is meant. */
+  /** Passwords of a Redis whose URL has none; `INVALID_INPUT` if the URL selects another store. */
   readonly redisPassword?: string | null
   readonly redisSentinelPassword?: string | null
-  /** The directory for local copies of a shared store, relative to the working directory. */
+  /** Directory for local replicas of a shared store, relative to the working directory. */
   readonly dataDirectory?: string
-  /** How soon a shared store must notice that it no longer hears of the commits of others, in milliseconds. */
+  /**
+   * Maximum time in milliseconds until a shared store notices that it no longer receives the commits of other
+   * nodes.
+   */
   readonly staleAfterMs?: number
   /**
-   * For how long decisions may rest on a local copy, counted from when it last had everything; 0: without limit.
-   * Milliseconds.
+   * How long decisions can use a local replica after it was last caught up, in milliseconds; 0 means without
+   * limit.
    */
   readonly maxStaleMs?: number
-  /** Whether to accept a Redis that evicts keys when it is full. By default a start with it is refused. */
+  /** Whether to accept a Redis that evicts keys when it is full. By default, the start is refused. */
   readonly allowsEviction?: boolean
   /**
-   * An environment with at most so many rows is loaded with its lists before anything is read. In a larger one the lists
-   * follow.
+   * An environment with at most this number of rows is loaded with its secondary indexes before anything is
+   * read. In a larger one, they are built later.
    */
   readonly listedAtOnceMax?: number
   /**
-   * Whether loads of an index never look up rows with that key, so that the table of keys may be built with the lists.
-   * Absent: they look up all.
+   * Whether loads of an index never look up rows with that key, so that the table of keys can be built with
+   * the secondary indexes. If absent, all keys are looked up.
    */
   readonly isKeyedLater?: (key: Uint8Array) => boolean
-  /** Whether a row can be decoded; absent: each can. */
+  /** Whether a row can be decoded; if absent, each row can. */
   readonly isReadable?: (row: Pick<Row, 'key' | 'value'>) => boolean
-  /** Builds keys and lists of the tables in that directory in another thread. Absent: this thread builds them. */
+  /**
+   * Builds keys and secondary indexes of the tables in that directory in another thread. If absent, this
+   * thread builds them.
+   */
   readonly buildLists?: (directory: string, signal: AbortSignal) => Promise<void>
-  /** Makes writes in another thread that would keep this one for too long. Absent: this thread makes them. */
+  /**
+   * Makes writes in another thread that would block this one for too long. If absent, this thread makes them.
+   */
   readonly largeWrites?: LargeWrites | null
   readonly log?: StoreLog
-  /** Told when a shared store has lost part of an environment, on which nobody may decide then. */
+  /** Called if a shared store has lost a part of an environment, which must then make no decisions. */
   readonly onDamage?: (environmentId: string, damage: AuthzError) => void
   /**
-   * Told of a defect or damage that keeps an environment of a shared store from being followed. The store goes on trying.
-   * Absent: the error is thrown as an unhandled rejection.
+   * Receives a defect or damage that prevents following an environment of a shared store. The store keeps
+   * trying. If absent, the error is thrown as an unhandled rejection.
    */
   readonly onFault?: (environmentId: string, error: Error) => void
 }
 
 /**
- * Opens the store at `url`; a relative directory is relative to the working directory and is created when missing.
- * `listRule` says which lists the views keep.
+ * Opens the store at `url`. A relative directory is relative to the working directory and is created if it is
+ * missing. `listRule` determines the secondary indexes of the views.
  *
- * Throws `INVALID_INPUT` when the URL is none of the above or its directory cannot be had, `STORE_LOCKED` when
- * another process has it open, `STORE_UNAVAILABLE` when it cannot be reached and no local copy may stand in for it,
- * `STORE_REFUSED` when it throws keys away.
+ * Throws `INVALID_INPUT` if the URL has none of the above forms or its directory cannot be used,
+ * `STORE_LOCKED` if another process has it open, `STORE_UNAVAILABLE` if it cannot be reached and no local
+ * replica can be used instead, and `STORE_REFUSED` if it evicts keys.
  */
 export async function openStore(
   url: string,
@@ -112,13 +121,13 @@ export async function openStore(
     const { onDamage = () => {}, allowsEviction = false } = options
     const { directory, lock } = lockedDirectory(dataDirectory)
     const release = () => lock.release()
-    // What a copy loses with the machine it has from Redis again.
+    // Data that a crash of the machine removes from a replica is loaded from Redis again.
     const openTables = (path: string) =>
       JournaledTables.open(new LmdbTables(path), largeWrites, { isFlushed: false, log })
     const rows = { isKeyedLater, isReadable, listedAtOnceMax, buildLists }
     const loading = { staleAfterMs, maxStaleMs, allowsEviction, ...rows }
     const events = { log, onDamage, onFault, release }
-    // Its client takes as long to load as all of an embedded store.
+    // Its client takes as long to load as a whole embedded store.
     const { RedisStore } = await import('#store/redis/redis-store.ts')
     return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, ...events })
   }
@@ -130,7 +139,7 @@ export async function openStore(
     openTables: id =>
       JournaledTables.open(new LmdbTables(join(directory, id)), largeWrites, { log: options.log ?? SILENT }),
     requireTables: id => requireDataFile(join(directory, id)),
-    // Directories with a dot are copies of a shared store.
+    // Directories with a dot are replicas of a shared store.
     keptIds: () =>
       readdirSync(directory).filter(name => !name.includes('.') && hasDataFile(join(directory, name))),
     removeTables: id => rmSync(join(directory, id), { recursive: true, force: true }),
@@ -140,7 +149,7 @@ export async function openStore(
   })
 }
 
-/** Throws `INVALID_INPUT` unless there is such a store, and the passwords beside the URL belong to it. Opens nothing. */
+/** Throws `INVALID_INPUT` unless the URL is valid and the separate passwords fit it. Opens nothing. */
 export function requireStoreUrl(url: string, options: StorePasswords = {}): void {
   if (isRedisUrl(url)) return void addressOf(url, options)
   if (url !== 'memory:' && !/^lmdb:./.test(url)) {
@@ -170,10 +179,13 @@ function addressOf(
   })
 }
 
-/** With a dot, so that it is taken for no environment. Nobody calls a file of his own so: what is called so goes at a start. */
+/**
+ * Contains a dot, so that it is not taken for an environment. Directories with this prefix are removed at a
+ * start.
+ */
 const BACKUP_PREFIX = '.verdict-backup-'
 
-/** Lists of so many rows are built in a second or two. */
+/** The secondary indexes of this number of rows are built in a second or two. */
 const LISTED_AT_ONCE_MAX = 50_000
 
 function uncaught(_environmentId: string, error: Error): never {
@@ -191,14 +203,17 @@ function lockedDirectory(path: string): { readonly directory: string; readonly l
   return { directory, lock: new DirectoryLock(directory) }
 }
 
-/** Step by step: Node's recursive `mkdir` never ends where a file system, such as /proc, says that nothing is there. */
+/**
+ * Creates each level separately: Node's recursive `mkdir` never returns if a file system such as /proc
+ * reports that a directory does not exist.
+ */
 function makeDirectory(path: string): void {
   const parent = dirname(path)
   if (!existsSync(parent)) makeDirectory(parent)
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // The directory may have existed, or have been made meanwhile.
+    // The directory can have existed, or can have been created in the meantime.
     if (!existsSync(path) || !statSync(path).isDirectory()) throw error
   }
 }

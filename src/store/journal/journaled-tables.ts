@@ -36,12 +36,9 @@ import { SegmentFile } from './segment-file.ts'
  */
 const CHECKPOINT_BYTES = 1024 * 1024
 const CHECKPOINT_MS = 500
-/** Time until a checkpoint that the disk rejected is tried again. */
+/** Pause before a checkpoint that the disk rejected is tried again. */
 const RETRY_MS = 1_000
-/**
- * Maximum overhead of a record and a change in it, in addition to keys and values, including the names of all
- * tables.
- */
+/** Maximum overhead of a record and of one change in it, including the names of all tables. */
 const RECORD_BYTES_MAX = 1_024
 const CHANGE_BYTES_MAX = 16
 /** Maximum duration of consecutive writes before the event loop continues. */
@@ -53,7 +50,7 @@ type Waiting = WaitingWrite | WaitingElsewhere
 interface WaitingWrite {
   readonly kind: 'write'
   readonly run: () => void
-  /** Called when readers see the changes, with a promise that resolves when they are durable. */
+  /** Called when readers see the changes, with a promise for their durability. */
   readonly applied: (durable: Promise<void>) => void
   readonly refuse: (error: unknown) => void
 }
@@ -72,8 +69,7 @@ interface Frozen extends SegmentEnd {
 export interface JournalOptions {
   readonly log?: StoreLog
   /**
-   * Whether writes are on disk when they resolve; true by default. Otherwise they survive a crash of the
-   * process, but not of the machine.
+   * Whether writes are on disk when they resolve; true by default. Otherwise a machine crash can lose them.
    */
   readonly isFlushed?: boolean
   /** For tests, like the following options. */
@@ -99,10 +95,7 @@ export class JournaledTables implements Tables {
   #isWriting = false
   /** Memtables over the stored tables, newest first: the current one, and the frozen ones. */
   #layers: readonly Layer[] = []
-  /**
-   * Memtables to be written to the stored tables, oldest first: one during a checkpoint, or all that could
-   * not be written during opening.
-   */
+  /** Memtables to be written to the stored tables, oldest first: one, or all that opening could not write. */
   #frozen: readonly Frozen[] = []
   #checkpointing: Promise<void> | null = null
   /** Reason why the last checkpoint failed; null if it did not fail. */
@@ -247,8 +240,7 @@ export class JournaledTables implements Tables {
   }
 
   async backUp(directory: string): Promise<void> {
-    // Everything that is acknowledged so far is then in the stored tables. Later writes need not wait for the
-    // copy.
+    // All acknowledged writes are then in the stored tables. Later writes need not wait for the copy.
     await this.elsewhere(async () => undefined)
     await this.#stored.backUp(directory)
   }
@@ -292,8 +284,8 @@ export class JournaledTables implements Tables {
   }
 
   /**
-   * Makes a write: a record in the memtable for which the journal has space, or nothing if nothing was
-   * changed. Returns null when the write is made. If it throws, nothing is changed.
+   * Writes a record to the memtable, unless nothing was changed. Returns null if that completes
+   * synchronously. If it throws, nothing is changed.
    */
   #make({ run, applied }: WaitingWrite): Promise<void> | null {
     const { memtable } = this.#journal
@@ -361,8 +353,7 @@ export class JournaledTables implements Tables {
   /** Throws if the disk has no space. */
   async #makeRoom(bytes: number): Promise<void> {
     if (!this.#isBegun) {
-      // The files, and the mark in the stored tables, belong to the journal that could not be written during
-      // opening.
+      // The files, and the mark in the stored tables, belong to the journal that opening could not write.
       await this.#settled()
       await beginLineage(this.#stored, this.#journal.lineage)
     }
@@ -383,19 +374,14 @@ export class JournaledTables implements Tables {
     }
   }
 
-  /**
-   * Starts a checkpoint when it is due. If one is in progress, it schedules the next one when it is complete.
-   */
+  /** Starts a checkpoint if it is due. A checkpoint in progress schedules the next one itself. */
   #planCheckpoint(): void {
     if (this.#frozen.length > 0 || this.#journal.memtable.isEmpty) return
     if (this.#journal.memtable.endBytes >= this.#checkpointBytes) this.#startCheckpoint()
     else this.#timer ??= setTimeout(() => this.#startCheckpoint(), CHECKPOINT_MS).unref()
   }
 
-  /**
-   * Writes the current memtable to the stored tables, or the memtables that an earlier attempt could not
-   * write.
-   */
+  /** Writes the current memtable, or those that an earlier attempt could not write, to the stored tables. */
   #startCheckpoint(): void {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
@@ -415,8 +401,7 @@ export class JournaledTables implements Tables {
 
   /** Never rejects: `#refusal` contains the reason of a failure. */
   async #checkpoint(writeStored: (segment: SegmentEnd) => Promise<void>): Promise<void> {
-    // Until the stored tables contain the lineage of this journal, the frozen content is in the segments of
-    // an earlier process.
+    // Until the stored tables know this journal, the frozen content is in the segments of an earlier process.
     const isRecovery = !this.#isBegun
     try {
       await this.#journal.flushed()

@@ -1,7 +1,8 @@
 /**
- * Changes as JSON text, as logs and messages between threads have them. What there are millions of is a list of its values, in the order
- * given here, without the names of its members: that is half of the bytes, and as much less to write and to read. A change of another
- * kind, or with members that its list has no place for, is an object. So is every change in what an older release wrote.
+ * Encodes changes as JSON text for logs and for messages between threads. Frequent kinds of changes are
+ * stored as a list of their values, in the order given here, without the names of the members: that halves
+ * the bytes, and the time to write and to read them. A change of another kind, or with members that the list
+ * has no position for, is stored as an object. Older releases stored every change as an object.
  */
 import type { Change, InstanceKey } from '#model/change.ts'
 import { parsedJson } from '#model/json-numbers.ts'
@@ -9,7 +10,7 @@ import { parsedJson } from '#model/json-numbers.ts'
 type KindOf<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>
 type Packed = readonly unknown[]
 
-/** The first value of a list. Stored: never used for something else. */
+/** First value of a list. Stored: never reuse a value for something else. */
 const CODES = {
   user: 'u',
   instance: 'i',
@@ -27,9 +28,9 @@ export function decodeChanges(text: string): Change[] {
   return stored.map(each => (Array.isArray(each) ? unpacked(each as Packed) : (each as Change)))
 }
 
-/** Null: it has to be an object. */
+/** Null if the change must be stored as an object. */
 function packed(change: Change): Packed | null {
-  // What a list has no place for.
+  // Members that a list has no position for.
   if (change.id !== undefined || change.took !== undefined) return null
   switch (change.kind) {
     case 'user-put':
@@ -58,7 +59,7 @@ function keyOf({ type, key }: InstanceKey): [type: string, key: string] {
   return [type, key]
 }
 
-/** Without what is absent at the end. What is absent before is null in the text. */
+/** Removes absent values at the end. Absent values before that are null in the text. */
 function ended(values: unknown[]): Packed {
   while (values.at(-1) === undefined) values.length -= 1
   return values
@@ -120,7 +121,10 @@ function unpacked([code, ...values]: Packed): Change {
   }
 }
 
-/** The same change with the members that are there. Runs for each change of a log that is followed, so no list of members is made. */
+/**
+ * Returns the change with the members that are present. It runs for each change of a followed log, so it does
+ * not create a list of members.
+ */
 function withTold<Put extends object>(
   put: Put,
   told: { readonly tenant?: Absent<string>; readonly row?: Absent<number>; readonly until?: Absent<number> },

@@ -1,7 +1,8 @@
 /**
- * The lists that facts are in, assignments and tuples: one table, and what follows from it. That is the names of the lists, the
- * entries of a record, and the entries of a row straight from its bytes. Of such rows there are millions, and a list build would
- * spend most of its time on turning ids into text and back. A row in another form than the codec's usual one is read as a record.
+ * Determines the lists (secondary indexes) of facts, that is, of assignments and tuples, from one table: the
+ * names of the lists, the entries of a record, and the entries of a row directly from its bytes. There are
+ * millions of such rows, and a build of the lists would spend most of its time on converting ids to text and
+ * back. A row that is not in the usual form of the codec is read as a record.
  */
 import { assert } from '#model/assert.ts'
 import type { RecordOf } from '#model/records.ts'
@@ -9,42 +10,42 @@ import type { ListEntry, ListName } from '#store/view.ts'
 import { type FactKind, hasEnd, hasInstance, idInKey, KIND_BYTES, tenantIn } from './record-codec.ts'
 import { joinIds, UUID_BYTES } from './uuid-bytes.ts'
 
-/** The first bytes of the names of lists that facts refer to, but are not in. Stored. */
+/** First byte of the names of lists that facts refer to without being in them. Stored. */
 export const BY_ID_LIST = 2
 export const OF_KIND_LIST = 1
 export const USERS_WITHOUT_ROLES_LIST = 24
 
 interface FactList {
-  /** Whose list it is. */
+  /** Kind of the facts in the list. */
   readonly of: FactKind
-  /** The first byte of its name. Stored: never reused for something else. */
+  /** First byte of its name. Stored: never reuse a value for another list. */
   readonly head: number
-  /** The ids in its name. A list by `instanceId` has what is on an instance, and nothing else. */
+  /** Ids in its name. A list by `instanceId` contains only facts on an instance. */
   readonly ids: readonly IdField[]
-  /** Absent: it is counted. */
+  /** If absent, the list is counted. */
   readonly counted?: false
-  /** It has no assignments on instances, or nothing that lasts. */
+  /** Excludes assignments on instances, or excludes facts that do not expire. */
   readonly only?: 'tenant roles' | 'what ends'
-  /** What these mean: `ListEntry`. The ids of the other list are among those of this one. */
+  /** See `ListEntry` for the meaning. The ids of the other list are a subset of the ids of this list. */
   readonly representedIn?: FactListName
   readonly within?: FactListName
-  /** While it has rows, the thing with this id is not in the list of users without roles. */
+  /** While the list has rows, the entity with this id is not in the list of users without roles. */
   readonly displaces?: IdField
 }
 
 type IdField = 'userId' | 'roleId' | 'tenantId' | 'instanceId' | 'subjectId' | 'relationId' | 'objectId'
 
-/** A row's entries have this order; a list stands behind the one it is `within`. */
+/** The entries of a row are in this order; a list follows the one that it is `within`. */
 const TABLE = {
   assignmentsOfRole: { of: 'assignment', head: 18, ids: ['roleId'] },
   assignmentsOfTenant: { of: 'assignment', head: 19, ids: ['tenantId'] },
-  /** The tenant roles a user holds. */
+  /** Tenant roles of a user. */
   tenantRolesOf: { of: 'assignment', head: 16, ids: ['userId'], only: 'tenant roles' },
   assignmentsOnInstance: { of: 'assignment', head: 9, ids: ['instanceId'] },
-  /** Who holds one role on one instance, e.g. the members of a group. */
+  /** Assignments of one role on one instance, for example the members of a group. */
   holders: { of: 'assignment', head: 10, ids: ['instanceId', 'roleId'] },
   assignmentsOfUser: { of: 'assignment', head: 17, ids: ['userId'], displaces: 'userId' },
-  /** What one user holds in one tenant, roles on its instances included. Not counted. */
+  /** Assignments of one user in one tenant, including roles on its instances. Not counted. */
   heldInTenant: {
     of: 'assignment',
     head: 20,
@@ -53,7 +54,7 @@ const TABLE = {
     representedIn: 'usersOfTenant',
     within: 'assignmentsOfUser',
   },
-  /** Where in one tenant one user holds one role. Not counted. */
+  /** Assignments of one role to one user in one tenant. Not counted. */
   heldRoleInTenant: {
     of: 'assignment',
     head: 30,
@@ -62,7 +63,7 @@ const TABLE = {
     representedIn: 'usersOfRoleInTenant',
     within: 'assignmentsOfUser',
   },
-  /** Where one user holds one role. Not counted. */
+  /** Assignments of one role to one user. Not counted. */
   heldRole: {
     of: 'assignment',
     head: 21,
@@ -71,11 +72,11 @@ const TABLE = {
     representedIn: 'usersOfRole',
     within: 'assignmentsOfUser',
   },
-  /** One assignment, the oldest, of each user who holds any in the tenant. */
+  /** The oldest assignment of each user that has an assignment in the tenant. */
   usersOfTenant: { of: 'assignment', head: 22, ids: ['tenantId'] },
-  /** One assignment, the oldest, of each user who holds the role in the tenant. */
+  /** The oldest assignment of each user that has the role in the tenant. */
   usersOfRoleInTenant: { of: 'assignment', head: 31, ids: ['tenantId', 'roleId'] },
-  /** One assignment, the oldest, of each user who holds the role anywhere. */
+  /** The oldest assignment of each user that has the role anywhere. */
   usersOfRole: { of: 'assignment', head: 23, ids: ['roleId'] },
   endingAssignments: { of: 'assignment', head: 39, ids: [], only: 'what ends' },
 
@@ -91,7 +92,10 @@ const TABLE = {
 type FactListName = keyof typeof TABLE
 const FACT_LISTS: Readonly<Record<FactListName, FactList>> = TABLE
 
-/** From the ids of a list, in the order of the table, to its name. More than those may be given, as to whom `map` calls. */
+/**
+ * Functions that return the name of a list from its ids, in the order of the table. Further arguments are
+ * ignored, so that the functions can be passed to `map`.
+ */
 export const factLists = Object.fromEntries(
   Object.entries(FACT_LISTS).map(([name, { head, ids }]) => [
     name,
@@ -102,23 +106,23 @@ export const factLists = Object.fromEntries(
 }
 type TextOfEach<Ids extends readonly IdField[]> = { readonly [At in keyof Ids]: string }
 
-/** Whether that is a list of facts of the kind: by one or more of their ids, or of those that end. */
+/** Whether it is a list of facts of the kind that is selected by ids or by expiration. */
 export function isFactList(kind: FactKind, list: ListName): boolean {
   return Object.values(FACT_LISTS).some(({ of, head }) => of === kind && head === list[0])
 }
 
-/** Where an id of a fact stands: at that place of its key, or, 0, as the tenant in its value. */
+/** Position of an id of a fact: its offset in the key, or 0 for the tenant in the value. */
 type IdPlace = number
 const TENANT = 0
 
-/** Which list, and where its ids stand in a row. */
+/** A list, and the positions of its ids in a row. */
 interface PlacedList {
   readonly head: number
   readonly ids: readonly IdField[]
   readonly places: readonly IdPlace[]
 }
 
-/** A row of the table with the rows that it names. */
+/** An entry of the table together with the entries that it references. */
 interface OwnList extends PlacedList {
   readonly counted: boolean
   readonly representedIn: PlacedList | null
@@ -141,7 +145,7 @@ function named(name: FactListName | undefined): PlacedList | null {
   return placed(of, head, ids)
 }
 
-/** The lists that the facts of a kind are in by themselves: not those in which one of them stands for others. */
+/** Lists that contain all facts of a kind, without those in which one fact represents others. */
 function ownLists(kind: FactKind, isOnInstance: boolean, ends: boolean): OwnList[] {
   const representing = new Set(Object.values(FACT_LISTS).map(({ representedIn }) => representedIn))
   return Object.entries(FACT_LISTS).flatMap(([name, list]): OwnList[] => {
@@ -197,7 +201,7 @@ const OF_KIND_BYTE: ReadonlyMap<number, ListsOfKind> = new Map(
   Object.entries(OF_KIND).map(([kind, lists]) => [KIND_BYTES[kind as FactKind], lists]),
 )
 
-/** What the table says, with the names of the lists made by whoever has the ids. */
+/** Entries according to the table. The caller provides the names of the lists from the ids. */
 function entriesWith(
   { ofKind }: ListsOfKind,
   lists: readonly OwnList[],
@@ -219,7 +223,7 @@ function entriesWith(
   return entries
 }
 
-/** The lists of a fact. */
+/** Lists of a fact. */
 export function entriesOfFact(record: RecordOf<FactKind>): ListEntry[] {
   const ofKind = OF_KIND[record.kind]
   const isOnInstance = record.kind === 'assignment' && record.instanceId !== null
@@ -241,7 +245,10 @@ interface FactRow {
   readonly value: Uint8Array
 }
 
-/** The same from the bytes of a row; null when it is no fact, or not to be read like this. */
+/**
+ * Like `entriesOfFact`, from the bytes of a row. Null if it is not a fact, or if the value is not in the
+ * usual form.
+ */
 export function factEntries(row: FactRow): ListEntry[] | null {
   const found = listsOf(row)
   if (!found) return null
@@ -253,13 +260,13 @@ export function factEntries(row: FactRow): ListEntry[] | null {
   })
 }
 
-/** Views of one buffer, by the number of ids in a name, so that no name makes garbage. */
+/** Views of one buffer, by the number of ids in a name, so that names do not allocate memory. */
 const SCRATCH = new Uint8Array(1 + 3 * UUID_BYTES)
 const SCRATCH_NAMES = [0, 1, 2, 3].map(ids => SCRATCH.subarray(0, 1 + ids * UUID_BYTES))
 
 /**
- * Calls `visit` for each list of a fact, with its name and kind. The name is valid until the next call. Returns false,
- * without a call, where `factEntries` returns null.
+ * Calls `visit` for each list of a fact, with its name and kind. The name is valid until the next call.
+ * Returns false without a call if `factEntries` would return null.
  */
 export function visitFactLists(
   row: FactRow,
@@ -287,7 +294,7 @@ function listsOf({ key, value }: FactRow) {
   return { ofKind, lists: listsFor(ofKind, isOnInstance, hasEnd(key, value)), tenantAt }
 }
 
-/** Writes a list's name: its first byte and its ids, copied from key and value. */
+/** Writes the name of a list: its first byte, and its ids copied from the key and the value. */
 function writeName(
   name: Uint8Array,
   { head, places }: PlacedList,

@@ -1,21 +1,16 @@
 /**
- * The key space: where each record lies and which lists it is in. Pure. What the row's value holds is the business
- * of `record-codec.ts`.
+ * The key space: the key of each record and the lists (secondary indexes) that it is in. Pure functions. The
+ * content of values belongs to `record-codec.ts`.
  *
- * Keys are injective without delimiters: one byte for the kind, then fixed-length ids, then at most one key of the
- * caller's, last. List names are one byte for the list, then fixed-length ids.
+ * Keys are injective without delimiters: one byte for the kind, then ids of fixed length, then at most one
+ * key of the caller, last. List names are one byte for the list, then ids of fixed length.
  *
  * ```
- * type 1 │ key                     assignment 7 │ user id │ scope id │ role id    (scope: instance or tenant)
- * role 2 │ type id or zeros │ key  tuple      8 │ object id │ relation id │ subject id
- * relation 3 │ type id │ key       purge      9 │ id             audit 10 │ id
- * tenant   4 │ key                 organization 16
- * user     5 │ key                 project     17 │ key
- * instance 6 │ type id │ key       environment 18 │ project id │ key      api-key 19 │ id
- * schema  11
- * schema-size 12
- * proxy-config 15 │ key
- * condition-set 13 │ key            rule 14 │ user side id │ resource side id │ action id
+ * type 1 │ key assignment 7 │ user id │ scope id │ role id (scope: instance or tenant) role 2 │ type id or
+ * zeros │ key tuple 8 │ object id │ relation id │ subject id relation 3 │ type id │ key purge 9 │ id audit 10
+ * │ id tenant 4 │ key organization 16 user 5 │ key project 17 │ key instance 6 │ type id │ key environment 18
+ * │ project id │ key api-key 19 │ id schema 11 schema-size 12 proxy-config 15 │ key condition-set 13 │ key
+ * rule 14 │ user side id │ resource side id │ action id
  *                                  removed-environment 20 │ id
  * ```
  */
@@ -45,14 +40,14 @@ const READ_IN_ORDER: ReadonlySet<number> = new Set([
 ])
 
 /**
- * Whether a load of an index meets rows of that kind in the order of their creation only, so that their keys can be built
+ * Whether a load of an index reads rows of that kind only in creation order, so that their keys can be built
  * later. There are millions of these rows.
  */
 export function isKeyedLater(key: Uint8Array): boolean {
   return READ_IN_ORDER.has(key[0]!)
 }
 
-/** Where records lie: the key of each kind, from what identifies it. */
+/** Functions that return the key of a record of each kind from its identifying fields. */
 export const rowKeys = {
   type: (key: string) => joinIds(KIND_BYTES.type, [], key),
   role: (typeId: string | null, key: string) => joinIds(KIND_BYTES.role, [typeId], key),
@@ -79,7 +74,7 @@ export const rowKeys = {
   removedEnvironment: (id: string) => joinIds(KIND_BYTES['removed-environment'], [id]),
 }
 
-/** The byte with which the keys of a kind begin. */
+/** First byte of the keys of a kind. */
 export function recordsBegin(kind: RecordKind): number {
   return KIND_BYTES[kind]
 }
@@ -89,17 +84,17 @@ export function userKeyOf(key: Uint8Array): string {
   return decoder.decode(key.subarray(1))
 }
 
-/** The id and the caller's key of a type, without reading the rest of its row. */
+/** Id and caller's key of a type, without decoding the rest of its row. */
 export function typeNamedIn(row: { readonly key: Uint8Array; readonly value: Uint8Array }) {
   return { id: readUuid(row.value, ID_START), key: decoder.decode(row.key.subarray(1)) }
 }
 
-/** An id as it is in keys. */
+/** An id in the form that keys contain. */
 export function idBytes(id: string): Uint8Array {
   return uuidToBytes(id)
 }
 
-/** The key of a record, whatever its kind. */
+/** Key of a record of any kind. */
 export function rowKeyOf(record: StoredRecord): Uint8Array {
   switch (record.kind) {
     case 'type':
@@ -145,13 +140,16 @@ export function rowKeyOf(record: StoredRecord): Uint8Array {
   }
 }
 
-/** The lists rows are in, each in creation order; those of facts by their table. */
+/** Names of the lists of rows, each in creation order; those of facts come from their table. */
 export const lists = {
   ...factLists,
   all: (kind: RecordKind): ListName => Uint8Array.of(OF_KIND_LIST, KIND_BYTES[kind]),
-  /** At most one row: the thing with that id. Not counted. Kinds that are never looked up by id are not in it. */
+  /**
+   * At most one row: the entity with that id. Not counted. Kinds that are never looked up by id are not
+   * included.
+   */
   byId: (id: string): ListName => joinIds(BY_ID_LIST, [id]),
-  /** The types there are without the callers' doing; they are in no other list of types. */
+  /** Types that exist without an action of a caller; they are in no other list of types. */
   builtInTypes: (): ListName => joinIds(29, []),
   rolesOfType: (typeId: string | null): ListName => joinIds(3, [typeId]),
   relationsOfType: (typeId: string): ListName => joinIds(4, [typeId]),
@@ -159,37 +157,37 @@ export const lists = {
   groups: (): ListName => joinIds(6, []),
   groupsOfType: (typeId: string): ListName => joinIds(7, [typeId]),
   groupsOfTenant: (tenantId: string): ListName => joinIds(8, [tenantId]),
-  /** The relations made by the groups API. */
+  /** Relations that the groups API created. */
   groupRelations: (): ListName => joinIds(28, []),
   instancesOfType: (typeId: string): ListName => joinIds(26, [typeId]),
   instancesOfTenant: (tenantId: string): ListName => joinIds(25, [tenantId]),
   setsOfType: (typeId: string): ListName => joinIds(32, [typeId]),
-  /** The sets right below one. */
+  /** Condition sets directly below a condition set. */
   setsBelow: (parentId: string): ListName => joinIds(33, [parentId]),
   setsOfSide: (side: RuleSide): ListName => Uint8Array.of(38, side === 'user' ? 1 : 2),
-  /** The rules on a user set or a tenant role. */
+  /** Rules on a user set or a tenant role. */
   rulesOfUserSide: (id: string): ListName => joinIds(34, [id]),
-  /** The rules on a resource set, or on a type as such. */
+  /** Rules on a resource set, or on a type as such. */
   rulesOfResourceSide: (id: string): ListName => joinIds(35, [id]),
-  /** The rules on the actions of a type. */
+  /** Rules on the actions of a type. */
   rulesOfType: (typeId: string): ListName => joinIds(36, [typeId]),
   rulesOfAction: (actionId: string): ListName => joinIds(37, [actionId]),
   usersWithoutRoles: (): ListName => Uint8Array.of(USERS_WITHOUT_ROLES_LIST),
 }
 
-/** The list that every record of its kind is in. Built-in types have a list of their own. */
+/** The list that contains every record of its kind. Built-in types have a separate list. */
 function kindListOf(record: StoredRecord): ListName {
   const isBuiltIn = record.kind === 'type' && isBuiltInTypeKey(record.key)
   return isBuiltIn ? lists.builtInTypes() : lists.all(record.kind)
 }
 
-/** The lists a record is in, `byId` aside. */
+/** Lists of a record, except `byId`. */
 function entriesOf(record: StoredRecord): ListEntry[] {
   if (record.kind === 'assignment' || record.kind === 'tuple') return entriesOfFact(record)
   return [counted(kindListOf(record)), ...partsOf(record)]
 }
 
-/** The lists of what belongs to the same thing. */
+/** Lists of the records that belong to the same entity. */
 function partsOf(record: StoredRecord): ListEntry[] {
   switch (record.kind) {
     case 'role':
@@ -235,7 +233,10 @@ function counted(list: ListName): ListEntry {
   return { list, counted: true }
 }
 
-/** Facts refer to things by id and are found through them; nothing refers to a fact by its id. */
+/**
+ * Kinds with a `byId` list. Facts reference entities by id and are found through them; nothing references a
+ * fact by id.
+ */
 const FOUND_BY_ID: ReadonlySet<RecordKind> = new Set<RecordKind>([
   'type',
   'role',
@@ -251,7 +252,7 @@ const FOUND_BY_ID: ReadonlySet<RecordKind> = new Set<RecordKind>([
 
 export const listRule: ListRule = row => factEntries(row) ?? recordEntries(row)
 
-/** The lists of a row, derived from the decoded record. `factEntries` must agree with it. */
+/** Lists of a row, derived from the decoded record. `factEntries` must return the same. */
 export function recordEntries(row: Parameters<ListRule>[0]): ListEntry[] {
   const record = decodeRecord(row)
   const entries = entriesOf(record)
@@ -259,7 +260,10 @@ export function recordEntries(row: Parameters<ListRule>[0]): ListEntry[] {
   return entries
 }
 
-/** Whether a record is in a list by its own content. Lists that depend on other records are not asked about. */
+/**
+ * Whether a record is in a list because of its own content. Lists that depend on other records are not
+ * supported.
+ */
 export function isListed(record: StoredRecord, list: ListName): boolean {
   if (Buffer.compare(list, kindListOf(record)) === 0) return true
   return entriesOf(record).some(entry => Buffer.compare(entry.list, list) === 0)

@@ -1,22 +1,23 @@
 /**
- * Many short byte strings in few large buffers outside the JavaScript heap. They can be ordered by a key inside them or by
- * a number that belongs to each. An item takes 26 bytes besides its own, and 12 more while the items are ordered.
+ * Stores many short byte strings in few large buffers outside the JavaScript heap. They can be sorted by a
+ * key inside each item or by a rank. An item takes 26 bytes in addition to its own bytes, and 12 more during
+ * a sort.
  */
 const CHUNK_BYTES = 16 * 1024 * 1024
-/** Bytes of keys that are ordered as one number, together with the item's index. */
+/** Bytes of keys that are compared as one number, together with the index of the item. */
 const WORD_BYTES = 4
-/** So few items are ordered by comparing them. */
+/** Up to this number, items are sorted by comparison. */
 const COMPARED_ITEMS = 12
 
 export interface PackedItem {
   readonly bytes: Uint8Array
-  /** Where the key begins in the bytes. */
+  /** Offset of the key in the bytes. */
   readonly keyStart: number
   readonly keyEnd: number
   readonly rank: number
 }
 
-/** Items in the order so far that have the same bytes before `at`. */
+/** A range of the current order whose items have the same bytes before `at`. */
 interface Group {
   readonly from: number
   readonly end: number
@@ -27,7 +28,7 @@ export class PackedItems {
   readonly #chunks: Uint8Array[] = []
   #chunkUsed = CHUNK_BYTES
   #count = 0
-  /** Where each item begins, as chunk and offset in one number. */
+  /** Start of each item, as chunk and offset in one number. */
   #places = new Float64Array(1_024)
   #lengths = new Uint32Array(1_024)
   #keyStarts = new Uint16Array(1_024)
@@ -48,7 +49,7 @@ export class PackedItems {
     this.#ranks[index] = rank
   }
 
-  /** The bytes of an item, on the memory kept here. */
+  /** Bytes of an item; shares memory with this object. */
   bytes(index: number): Uint8Array {
     return this.#part(index, 0, this.#lengths[index]!)
   }
@@ -62,8 +63,9 @@ export class PackedItems {
   }
 
   /**
-   * The items' indices ordered by key, items with the same key by rank, and then as they came. Groups of items are ordered by
-   * four bytes at a time, behind those that all of the group share: O(bytes in which keys differ), over numbers.
+   * Indices of the items sorted by key, items with equal keys by rank, and then by insertion. Groups of items
+   * are sorted by four bytes at a time, after the bytes that the whole group shares: O(bytes in which keys
+   * differ), on numbers.
    */
   byKey(): Uint32Array {
     const order = this.#indices()
@@ -78,7 +80,7 @@ export class PackedItems {
         continue
       }
       for (let index = from; index < end; index += 1) {
-        // Words have their low half first.
+        // The low half of a word comes first.
         halves[2 * index] = order[index]!
         halves[2 * index + 1] = this.#word(order[index]!, at)
       }
@@ -95,7 +97,8 @@ export class PackedItems {
   }
 
   /**
-   * Up to where the keys of the group are the same, whose bytes before `at` are known to be; null when one of them ends there.
+   * Length up to which the keys of the group are equal, given that they are equal before `at`; null if one of
+   * them ends there.
    */
   #commonEnd(order: Uint32Array, { from, end, at }: Group): number | null {
     const first = order[from]!
@@ -146,14 +149,14 @@ export class PackedItems {
     }
   }
 
-  /** The items' indices by rank. */
+  /** Indices of the items sorted by rank. */
   byRank(): Uint32Array {
     const indices = this.#indices()
     if (this.#isInRankOrder()) return indices
     return indices.toSorted((one, other) => this.#ranks[one]! - this.#ranks[other]! || one - other)
   }
 
-  /** As most of those who add items add them. */
+  /** Most callers add items in the order of their ranks. */
   #isInRankOrder(): boolean {
     for (let index = 1; index < this.#count; index += 1) {
       if (this.#ranks[index]! < this.#ranks[index - 1]!) return false
@@ -161,7 +164,7 @@ export class PackedItems {
     return true
   }
 
-  /** Whether two keys are the same; without so many of their last bytes, if told. */
+  /** Whether two keys are equal, without their last `lastBytes` bytes. */
   haveSameKey(one: number, other: number, lastBytes = 0): boolean {
     const length = this.#keyEnds[one]! - this.#keyStarts[one]!
     if (this.#keyEnds[other]! - this.#keyStarts[other]! !== length) return false
@@ -182,8 +185,8 @@ export class PackedItems {
   }
 
   /**
-   * Compares two keys from byte `from` on: the bytes before are known to be the same. Byte by byte, since a call into the
-   * library costs more than the few bytes that neighbouring keys share.
+   * Compares two keys from byte `from` on, given that the previous bytes are equal. The comparison is done
+   * byte by byte, because a library call costs more than the few bytes that neighboring keys share.
    */
   #compareKeys(one: number, other: number, from: number): number {
     const oneChunk = this.#chunkOf(one)
@@ -204,7 +207,7 @@ export class PackedItems {
     return this.#chunks[Math.floor(this.#places[index]! / CHUNK_BYTES)]!
   }
 
-  /** Where an item's key begins in its chunk. */
+  /** Offset of the key of an item in its chunk. */
   #keyAt(index: number): number {
     return (this.#places[index]! % CHUNK_BYTES) + this.#keyStarts[index]!
   }
@@ -217,8 +220,8 @@ export class PackedItems {
 
   #keep(bytes: Uint8Array): number {
     if (this.#chunkUsed + bytes.length > CHUNK_BYTES) {
-      // An item that is too long for a chunk has a longer chunk to itself.
-      // No `Buffer`: views of one take several times as long to make.
+      // An item that is too long for a chunk gets its own longer chunk. The chunk is not a `Buffer`, because
+      // creating views of a `Buffer` takes several times as long.
       const { buffer } = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytes.length))
       this.#chunks.push(new Uint8Array(buffer))
       this.#chunkUsed = 0

@@ -1,9 +1,10 @@
 /**
- * Records as bytes and back. A value is a msgpack array, the fields of the kind in the order given here, ids as 16
- * bytes. The key's first byte says the kind, and a fact's value leaves out what else its key says. New fields go to the
- * end: an older row reads as `null` there. The value of a fact that lasts has no end, which would be a byte in each of millions.
+ * Encodes records as bytes. A value is a msgpack array with the fields of the kind in the order given here,
+ * and ids as 16 bytes. The first byte of the key is the kind, and the value of a fact omits the fields that
+ * are in its key. New fields are appended: in an older row they read as `null`. The value of a fact that does
+ * not expire has no expiration time, which saves a byte per fact.
  *
- * Rows of facts are what there are millions of: see `docs/storage.md` for their sizes.
+ * Facts are the most frequent rows, up to millions: see `docs/storage.md` for their sizes.
  */
 import { Packr } from 'msgpackr'
 import { assert } from '#model/assert.ts'
@@ -11,10 +12,13 @@ import { parsedJson } from '#model/json-numbers.ts'
 import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
 import { readUuid, UUID_BYTES, uuidToBytes } from './uuid-bytes.ts'
 
-/** Where the 16 bytes of the id stand in every value: it is the first field, behind the heads of array and bytes. */
+/**
+ * Offset of the 16 bytes of the id in every value. It is the first field, after the heads of the array and
+ * the bytes.
+ */
 export const ID_START = 3
 
-/** The first byte of a row's key. Stored: never reused for something else. */
+/** First byte of the key of a row. Stored: never reuse a value for something else. */
 export const KIND_BYTES = {
   type: 1,
   role: 2,
@@ -40,7 +44,7 @@ export const KIND_BYTES = {
 
 type FieldsOf<Kind extends RecordKind> = readonly Exclude<keyof RecordOf<Kind>, 'kind'>[]
 
-/** The fields in each kind's value, in stored order. */
+/** Fields in the value of each kind, in stored order. */
 const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
   type: [
     'id',
@@ -190,8 +194,8 @@ const ID_FIELDS: ReadonlySet<string> = new Set([
 const ID_LIST_FIELDS: ReadonlySet<string> = new Set(['deadIds', 'aboutIds'])
 
 /**
- * Fields whose members are named by callers. They are stored as JSON text, since msgpackr would rename a member
- * `__proto__`.
+ * Fields whose member names are chosen by callers. They are stored as JSON text, because msgpackr would
+ * rename a member `__proto__`.
  */
 const JSON_FIELDS: ReadonlySet<string> = new Set([
   'attributes',
@@ -205,16 +209,19 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
   'mappingRules',
 ])
 
-/** The ids that a fact's key holds behind its kind byte, in order. The scope is the instance, or the tenant where there is none. */
+/**
+ * Ids in the key of a fact after its kind byte, in order. The scope is the instance, or the tenant if there
+ * is none.
+ */
 const KEY_IDS = {
   assignment: ['userId', 'scopeId', 'roleId'],
   tuple: ['objectId', 'relationId', 'subjectId'],
 } as const
 
-/** What is known by the ids in its key. */
+/** Kinds that are identified by the ids in their key. */
 export type FactKind = keyof typeof KEY_IDS
 
-/** Where the id of that name begins in the key of a fact. */
+/** Offset of the id of that name in the key of a fact. */
 export function idInKey<Kind extends FactKind>(kind: Kind, id: (typeof KEY_IDS)[Kind][number]): number {
   const index = (KEY_IDS[kind] as readonly string[]).indexOf(id)
   assert(index >= 0, `the key of a ${kind} has no ${id}`)
@@ -231,7 +238,7 @@ const KIND_OF_BYTE = new Map<number, RecordKind>(
 )
 const packr = new Packr({ useRecords: false })
 
-/** How the value of a field is stored. */
+/** Stored form of the value of a field. */
 type Form = 'as it is' | 'id' | 'ids' | 'json'
 
 interface StoredField {
@@ -245,7 +252,10 @@ function formOf(name: string): Form {
   return ID_FIELDS.has(name) ? 'id' : 'as it is'
 }
 
-/** The fields of a kind with their forms, found once: rows are read and written thousands of times a second. */
+/**
+ * Fields of a kind with their forms, computed once because rows are read and written thousands of times per
+ * second.
+ */
 const FORMS = Object.fromEntries(
   Object.entries(FIELDS).map(([kind, names]) => [
     kind,
@@ -272,7 +282,7 @@ function storedValue(form: Form, value: unknown): unknown {
   return form === 'json' ? JSON.stringify(value) : (value as readonly string[]).map(uuidToBytes)
 }
 
-/** Reads a row back. The key must be the one the record was put under. */
+/** Decodes a row. The key must be that of the record. */
 export function decodeRecord(row: { readonly key: Uint8Array; readonly value: Uint8Array }): StoredRecord {
   const values = packr.unpack(row.value) as unknown[]
   const kind = KIND_OF_BYTE.get(row.key[0] ?? 0)
@@ -294,12 +304,12 @@ function readValue(form: Form, value: unknown): unknown {
   if (form === 'id') return value === null ? null : readUuid(value as Uint8Array, 0)
   // Rows of older releases have fewer fields.
   if (form === 'ids' && value === null) return null
-  // Most things have no attributes.
+  // Most entities have no attributes.
   if (form === 'json') return value === '{}' ? {} : parsedJson(value as string)
   return (value as readonly Uint8Array[]).map(id => readUuid(id, 0))
 }
 
-/** A record in the form that its row's value has: ids as bytes, and what callers may keep in a form of their own as JSON text. */
+/** A record in the form of its stored value: ids as bytes, and members that callers name as JSON text. */
 export type StoredForm<Kind extends 'user' | 'instance'> = {
   readonly [Field in FieldsOf<Kind>[number]]: Field extends 'id' | 'typeId' | 'tenantId'
     ? Uint8Array
@@ -308,7 +318,7 @@ export type StoredForm<Kind extends 'user' | 'instance'> = {
       : RecordOf<Kind>[Field]
 }
 
-/** Reads a row's value back without making texts and objects of what is only passed on. */
+/** Decodes the value of a row without creating texts and objects for fields that are only passed on. */
 export function storedForm<Kind extends 'user' | 'instance'>(
   kind: Kind,
   value: Uint8Array,
@@ -320,9 +330,9 @@ export function storedForm<Kind extends 'user' | 'instance'>(
   return stored as StoredForm<Kind>
 }
 
-/** The first bytes of msgpack for 16 bytes, and for nil. */
+/** First bytes in msgpack of 16 bytes, and of nil. */
 const [BYTES_8, UUID_LENGTH, NIL] = [0xc4, UUID_BYTES, 0xc0]
-/** The bytes of a msgpack number after its first byte, by the first byte. */
+/** Number of bytes of a msgpack number after its first byte, by the first byte. */
 const NUMBER_BYTES: Readonly<Record<number, number>> = {
   0xcb: 8,
   0xca: 4,
@@ -332,7 +342,10 @@ const NUMBER_BYTES: Readonly<Record<number, number>> = {
   0xcf: 8,
 }
 
-/** Where the tenant's id is in the value of a fact: after the fact's own id and its time. */
+/**
+ * Offset of the tenant's id in the value of a fact, after the fact's own id and its time; null if there is
+ * none.
+ */
 export function tenantIn(value: Uint8Array): number | null {
   const numberAt = ID_START + UUID_BYTES
   const first = value[numberAt] ?? NIL
@@ -342,27 +355,27 @@ export function tenantIn(value: Uint8Array): number | null {
   return value[head] === BYTES_8 && value[head + 1] === UUID_LENGTH ? head + 2 : null
 }
 
-/** Whether an assignment is on an instance; null when the value cannot be read like this. */
+/** Whether an assignment is on an instance; null if the value is not in the usual form. */
 export function hasInstance(value: Uint8Array, tenantAt: number): boolean | null {
   const head = value[tenantAt + UUID_BYTES]
   if (head === NIL) return false
   return head === BYTES_8 ? true : null
 }
 
-/** What the value of a fact says besides its own id. Its key says the rest (`idInKey`). */
+/** Fields of a fact in its value, except its own id. The key contains the other fields (`idInKey`). */
 export interface FactFields {
   /** Milliseconds since 1970. */
   readonly createdAt: number
-  /** What has the id of the tenant, and where that begins. */
+  /** Bytes that contain the id of the tenant, and the offset of that id. */
   readonly bytes: Uint8Array
   readonly tenantAt: number
-  /** False for tuples, too. */
+  /** Also false for tuples. */
   readonly isOnInstance: boolean
-  /** Null: it lasts. */
+  /** Null if it does not expire. */
   readonly expiresAt: number | null
 }
 
-/** The fields of a fact from the bytes of its row; null when the value is not to be read like this. */
+/** Fields of a fact from the bytes of its row; null if the value is not in the usual form. */
 export function factFields({
   key,
   value,
@@ -378,12 +391,12 @@ export function factFields({
   return { createdAt, bytes: value, tenantAt, isOnInstance, expiresAt: endOf({ key, value }) }
 }
 
-/** Whether a fact ends, which the first byte of its value tells. */
+/** Whether a fact expires, according to the first byte of its value. */
 export function hasEnd(key: Uint8Array, value: Uint8Array): boolean {
   return value[0] !== (key[0] === KIND_BYTES.assignment ? LASTING_ASSIGNMENT : LASTING_TUPLE)
 }
 
-/** When a fact ends, from the bytes of its row: null for one that lasts. */
+/** Expiration time of a fact, from the bytes of its row; null if it does not expire. */
 export function endOf({
   key,
   value,
@@ -395,12 +408,12 @@ export function endOf({
   return decodeAs(key[0] === KIND_BYTES.assignment ? 'assignment' : 'tuple', { key, value }).expiresAt
 }
 
-/** The first byte of a msgpack array, to which its length is added. */
+/** First byte of a msgpack array, to which its length is added. */
 const ARRAY_HEAD = 0x90
 const LASTING_ASSIGNMENT = ARRAY_HEAD + FIELDS.assignment.length - 1
 const LASTING_TUPLE = ARRAY_HEAD + FIELDS.tuple.length - 1
 
-/** A time, in the form that msgpack gives to those after 1970; null for another one. */
+/** Reads a time in the form that msgpack uses for times after 1970; null for another form. */
 function numberIn(value: Uint8Array, at: number): number | null {
   if (value[at] !== FLOAT_64) return null
   for (let index = 0; index < 8; index += 1) FLOAT_BYTES[7 - index] = value[at + 1 + index]!
@@ -408,20 +421,20 @@ function numberIn(value: Uint8Array, at: number): number | null {
 }
 
 const FLOAT_64 = 0xcb
-/** A number and its bytes, the low ones first. */
+/** A number and its bytes, low bytes first. */
 const FLOAT = new Float64Array(1)
 const FLOAT_BYTES = new Uint8Array(FLOAT.buffer)
 
-/** How the value of a user ends of whom nothing is known but the key: three nulls, and the text of no attributes. */
+/** End of the value of a user without a profile: three nulls, and the text of empty attributes. */
 const NO_PROFILE = Buffer.from([0xc0, 0xc0, 0xc0, 0xa2, 0x7b, 0x7d])
 
-/** Whether a user's row has neither attributes nor e-mail address nor names, which decoding it would tell, too. */
+/** Whether the row of a user has no attributes, e-mail address or names. Avoids decoding the row. */
 export function hasNoProfile(value: Uint8Array): boolean {
-  // Nothing else ends with that: within a text the first byte is none of UTF-8.
+  // No other value has this end: inside a text, the first byte is not valid UTF-8.
   return NO_PROFILE.equals(value.subarray(value.length - NO_PROFILE.length))
 }
 
-/** Whether a row can be read back. */
+/** Whether a row can be decoded. */
 export function isReadable(row: { readonly key: Uint8Array; readonly value: Uint8Array }): boolean {
   try {
     decodeRecord(row)
@@ -431,7 +444,7 @@ export function isReadable(row: { readonly key: Uint8Array; readonly value: Uint
   }
 }
 
-/** Decodes a row that must be of `kind`, since its key or list says so. */
+/** Decodes a row that must be of `kind`, because its key or list implies that. */
 export function decodeAs<Kind extends RecordKind>(
   kind: Kind,
   row: { readonly key: Uint8Array; readonly value: Uint8Array },

@@ -1,23 +1,24 @@
 /**
- * The stored form of rows and numbers. Numbers are big-endian, so that their bytes order as they do; a stored row is
+ * Stored form of rows and numbers. Numbers are big-endian, so that their bytes have the same order. A stored
+ * row is
  *
  *     [key length u16][key][version u48][value]        under its `created` as u64
  *
- * Decoded bytes are plain `Uint8Array` views of what the table handed out, never a `Buffer` (whose `slice` shares).
- * No domain word here: what key and value mean is `keyspace`'s business.
+ * Decoded bytes are plain `Uint8Array` views of the bytes of the table, never a `Buffer` (whose `slice`
+ * shares memory). This module contains no domain terms: `keyspace` defines the meaning of keys and values.
  */
 import { assert } from '#model/assert.ts'
 import type { Row } from '#store/ledger.ts'
 
 const UINT32 = 2 ** 32
 const KEY_LENGTH_BYTES = 2
-/** Where the key begins in a stored row. */
+/** Offset of the key in a stored row. */
 export const ROW_KEY_START = KEY_LENGTH_BYTES
 const VERSION_BYTES = 6
 /** Bytes of an encoded `created`. */
 export const CREATED_BYTES = 8
 
-/** A sequence or a count, at most 2^48 - 1, in 6 bytes. */
+/** Encodes a sequence or a count, at most 2^48 - 1, in 6 bytes. */
 export function encodeUint48(value: number): Uint8Array {
   const bytes = Buffer.allocUnsafe(VERSION_BYTES)
   bytes.writeUIntBE(value, 0, VERSION_BYTES)
@@ -28,7 +29,7 @@ export function decodeUint48(bytes: Uint8Array, at = 0): number {
   return (bytes[at]! * 256 + bytes[at + 1]!) * UINT32 + decodeUint32(bytes, at + 2)
 }
 
-/** A `created`, at most 2^53 - 1, in 8 bytes. */
+/** Encodes a `created`, at most 2^53 - 1, in 8 bytes. */
 export function encodeCreated(created: number): Uint8Array {
   const bytes = Buffer.allocUnsafe(CREATED_BYTES)
   writeCreated(bytes, created, 0)
@@ -54,7 +55,7 @@ export function encodeRow(row: Row): Uint8Array {
   return bytes
 }
 
-/** The row stored under `created`. Its key and value share memory with `bytes`. */
+/** Decodes the row stored under `created`. Its key and value share memory with `bytes`. */
 export function decodeRow(created: number, bytes: Uint8Array): Row {
   const keyEnd = KEY_LENGTH_BYTES + bytes[0]! * 256 + bytes[1]!
   const valueStart = keyEnd + VERSION_BYTES
@@ -67,12 +68,12 @@ export function decodeRow(created: number, bytes: Uint8Array): Row {
   }
 }
 
-/** The key in a stored row; on the same memory. */
+/** Key in a stored row; shares memory with it. */
 export function keyOf(bytes: Uint8Array): Uint8Array {
   return viewOf(bytes, ROW_KEY_START, ROW_KEY_START + bytes[0]! * 256 + bytes[1]!)
 }
 
-/** Bytes as a plain `Uint8Array` on the same memory, whatever subclass they come as. */
+/** Bytes as a plain `Uint8Array` on the same memory, for any subclass. */
 export function viewOf(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start)
 }

@@ -1,4 +1,7 @@
-/** UUIDs as 16 bytes and back. Lower-case text on both sides; a text that is no UUID is a broken invariant. */
+/**
+ * Converts UUIDs to 16 bytes and back. Text is in lower case; a text that is not a UUID is a broken
+ * invariant.
+ */
 import { assert } from '#model/assert.ts'
 import { textOf } from '#model/byte-text.ts'
 
@@ -32,7 +35,7 @@ export function uuidToBytes(uuid: string): Uint8Array {
   return bytes
 }
 
-/** A byte that says what follows, ids, zeros for one that is null, and at most one text, last. */
+/** Concatenates a byte that determines the layout, ids (zeros for null), and an optional text at the end. */
 export function joinIds(head: number, ids: readonly (string | null)[], text = ''): Uint8Array {
   const textAt = 1 + ids.length * UUID_BYTES
   const bytes = new Uint8Array(textAt + text.length)
@@ -42,7 +45,8 @@ export function joinIds(head: number, ids: readonly (string | null)[], text = ''
     if (id !== null) writeUuid(bytes, offset, id)
     offset += UUID_BYTES
   }
-  // Most keys are ASCII, where a character is a byte. The encoder costs more than all of the rest.
+  // Most keys are ASCII, where a character is a byte. The encoder would cost more than the rest of this
+  // function.
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index)
     if (code > ASCII_MAX) return withText(bytes.subarray(0, textAt), text)
@@ -62,12 +66,12 @@ function withText(head: Uint8Array, text: string): Uint8Array {
 const encoder = new TextEncoder()
 const ASCII_MAX = 127
 const HYPHEN = 45
-/** The value of a hexadecimal digit, by its character code. */
+/** Value of a hexadecimal digit, by its character code. */
 const NIBBLES = new Uint8Array(128)
 for (let value = 0; value < 16; value += 1) NIBBLES[value.toString(16).charCodeAt(0)] = value
-/** The character codes of the hexadecimal digits. */
+/** Character codes of the hexadecimal digits. */
 const DIGITS = Uint8Array.from('0123456789abcdef', digit => digit.charCodeAt(0))
-/** Where a text is put together; its hyphens stay. */
+/** Buffer in which a text is assembled; its hyphens stay. */
 const CHARACTERS = Uint8Array.from('00000000-0000-0000-0000-000000000000', character =>
   character.charCodeAt(0),
 )

@@ -1,4 +1,7 @@
-/** What the thread of `write-thread.ts` does: it makes each write as the main thread would, on tables that it opens for it. */
+/**
+ * Runs in the thread of `write-thread.ts`: makes each write like the main thread, on tables that it opens for
+ * the write.
+ */
 import type { MessagePort } from 'node:worker_threads'
 import { assert } from '#model/assert.ts'
 import { ConflictError, errorToData } from '#model/errors.ts'
@@ -13,7 +16,7 @@ import type { ListRule } from '#store/view.ts'
 import { type FromWriteThread, isRefusal, type ToWriteThread } from './write-thread.ts'
 
 export function serveWrites(port: MessagePort, listRule: ListRule): void {
-  // The main thread sends the next write when this one is answered.
+  // The main thread sends the next write after the response to this one.
   port.on('message', (message: ToWriteThread) => {
     void answerTo(message, listRule).then(answer => port.postMessage(answer))
   })
@@ -33,7 +36,7 @@ type Write = (message: ToWriteThread, listRule: ListRule) => Promise<number>
 const WRITES: Readonly<Record<ToWriteThread['kind'], Write>> = { commit, apply, checkpoint }
 
 async function commit({ directory, logEntriesMax, packed }: ToWriteThread, listRule: ListRule) {
-  // The main thread has the tables open. A file that is missing here was taken away from under it.
+  // The main thread has the tables open. If a file is missing here, it was removed while in use.
   requireDataFile(directory)
   const tables = new LmdbTables(directory)
   try {
@@ -49,7 +52,8 @@ async function apply({ directory, logEntriesMax, packed, sequence }: ToWriteThre
   const tables = new LmdbTables(directory)
   try {
     const copy = new LocalCopy({ tables, listRule, logEntriesMax, isKeyedLater: () => false })
-    // An entry that is only logged would be missing for good. Lists that were finished a moment ago may not be on disk yet.
+    // An entry that is only logged would be lost. Lists that were completed a moment ago might not be on disk
+    // yet.
     assert(copy.isComplete, 'a large entry goes into a copy that is complete')
     const { put, ...entry } = unpackCommit(packed!)
     const rows = put.map(row => ({ ...row, version: sequence }))

@@ -1,7 +1,7 @@
 /**
- * The thread that makes large writes, one after the other, with environments in turns. It is started with the first write.
- * It has tables open only while it writes into them. It keeps no process from ending. If it dies, the caller of the lost
- * write makes it anew.
+ * Manages the thread that makes large writes, one after the other, round-robin over environments. The thread
+ * starts with the first write. It has tables open only during a write. It does not keep the process alive. If
+ * it dies, the caller of the lost write makes the write itself.
  */
 import { Worker } from 'node:worker_threads'
 import { AuthzError, ConflictError, errorFromData, type ErrorData } from '#model/errors.ts'
@@ -12,7 +12,10 @@ import { type LargeWrites, type SegmentEnd, ThreadLostError } from '#store/large
 import type { Commit, Entry } from '#store/ledger.ts'
 import { openWrites } from '#store/lmdb/open-writes.ts'
 
-/** A commit of at least this size is large: rows put and deleted, or bytes of their values. It takes some 10 ms to write. */
+/**
+ * A commit of at least this size is large: rows put and deleted, or bytes of their values. It takes about 10
+ * ms to write.
+ */
 export const LARGE_ROWS = 256
 const LARGE_BYTES = 262_144
 
@@ -23,21 +26,21 @@ export interface ToWriteThread {
   readonly logEntriesMax: number
   /** Null for a checkpoint. */
   readonly packed: PackedCommit | null
-  /** The sequence of an entry, or the generation of a segment. */
+  /** Sequence of an entry, or generation of a segment. */
   readonly sequence: number
   /** Bytes of a segment. */
   readonly endBytes: number
 }
 
-/** The thread's answer. */
+/** Reply of the thread. */
 export type FromWriteThread =
   | { readonly kind: 'done'; readonly sequence: number }
   | { readonly kind: 'conflict'; readonly key: Uint8Array }
   | { readonly kind: 'refused'; readonly error: ErrorData }
-  /** The write met a fault, which another attempt would meet, too. */
+  /** The write failed for a reason that would also affect another attempt. */
   | { readonly kind: 'failed'; readonly reason: string }
 
-/** A write that waits for its turn. */
+/** A queued write. */
 interface Waiting {
   readonly job: Omit<ToWriteThread, 'packed'>
   readonly content: Parameters<typeof packCommit>[0] | null
@@ -45,7 +48,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** The write that the thread is making. */
+/** The write in progress. */
 interface UnderWay {
   readonly thread: Worker
   readonly resolve: (sequence: number) => void
@@ -56,15 +59,15 @@ export class WriteThread implements LargeWrites {
   readonly #entry: URL
   readonly #largeRows: number
   /**
-   * Waiting writes by directory. An environment waits for the write under way and at most one write of each other
-   * environment.
+   * Queued writes by directory. An environment waits for the write in progress and at most one write of each
+   * other environment.
    */
   readonly #waiting = new FairQueue<Waiting>()
   #isServing = false
   #thread: Worker | null = null
   #underWay: UnderWay | null = null
 
-  /** `entry`: the module that serves in the thread. `largeRows`: for tests. */
+  /** `entry` is the module that runs in the thread. `largeRows` is for tests. */
   constructor(entry: URL, largeRows = LARGE_ROWS) {
     this.#entry = entry
     this.#largeRows = largeRows
@@ -115,7 +118,7 @@ export class WriteThread implements LargeWrites {
   async #make({ job, content }: Waiting): Promise<number> {
     openWrites.begin()
     try {
-      // Packed only when its turn comes, so that waiting writes have no second copy.
+      // Packed only when the write starts, so that queued writes have no second copy.
       const packed = content && (await runInSlices(packCommit(content)))
       return await this.#ask({ ...job, packed })
     } finally {
@@ -132,7 +135,7 @@ export class WriteThread implements LargeWrites {
         thread.ref()
         this.#underWay = { thread, resolve, reject }
       } catch (cause) {
-        // The system can refuse a thread, which throws at once.
+        // If the system refuses to create a thread, the constructor throws immediately.
         this.#thread?.unref()
         reject(new ThreadLostError('no thread could be asked for a large write', { cause }))
       }
@@ -169,7 +172,7 @@ export class WriteThread implements LargeWrites {
     return call
   }
 
-  /** Ends the thread after the write it is making. By then no caller waits for a write. */
+  /** Ends the thread after the write in progress. No caller waits for a write at that time. */
   async close(): Promise<void> {
     const thread = this.#thread
     this.#thread = null
@@ -177,7 +180,7 @@ export class WriteThread implements LargeWrites {
   }
 }
 
-/** Whether another attempt would get the same error. */
+/** Whether another attempt would fail with the same error. */
 export function isRefusal(error: unknown): error is AuthzError {
   return error instanceof AuthzError && error.code !== 'INTERNAL'
 }

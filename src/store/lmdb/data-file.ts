@@ -1,16 +1,17 @@
 /**
- * Whether lmdb's file begins as lmdb's files do, and is as long as it says. lmdb looks at the beginning itself, but lmdb-js ends
- * the process, without a word, over a file that lmdb refuses; and of a file that was cut, by a copy that broke off or a repaired
- * file system, it maps what is not there: whoever reads that is ended by SIGBUS.
+ * Checks that an lmdb file is valid and complete. lmdb checks the beginning itself, but lmdb-js ends the
+ * process without a message if lmdb rejects a file. If a file was truncated, by an interrupted copy or a
+ * repaired file system, lmdb maps missing pages: a process that reads them is killed by SIGBUS.
  *
- *     page 0       meta, and from its half on the meta that was last flushed (lmdb-js)
- *     page 1       meta; the one with the newer transaction counts
- *     meta, at 24  magic u32 │ version u32 │ address u64 │ map size u64 │ free tree, 48 bytes │ main tree, 48 bytes
- *                  │ last page u64 │ transaction u64 │ boot id i64
+ *     page 0       meta, and in its second half the meta that was last flushed (lmdb-js)
+ *     page 1       meta; the one with the newer transaction is valid
+ *     meta, at 24  magic u32 │ version u32 │ address u64 │ map size u64 │
+ *                  free tree, 48 bytes │ main tree, 48 bytes │
+ *                  last page u64 │ transaction u64 │ boot id i64
  *     tree         page size u32 (in the free tree's) │ flags u16 │ … │ byte 40: root page u64
  *
- * The last page need not be in the file: pages that a transaction took and gave back were never written. So of a file that is
- * shorter than that the free tree is read, which lists all pages that nothing refers to.
+ * The last page need not be in the file: pages that a transaction allocated and freed were never written.
+ * Therefore, if a file is shorter than that, the free tree is read, which lists all unreferenced pages.
  */
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,7 +40,7 @@ const NODE_HEAD_BYTES = 8
 /** Deeper than any tree of 2^48 pages. */
 const DEPTH_MAX = 32
 
-/** A file that is open, and its size. */
+/** An open file, and its size. */
 interface File {
   readonly descriptor: number
   readonly bytes: number
@@ -51,13 +52,13 @@ interface Meta {
   readonly transaction: bigint
   readonly bootId: bigint
   readonly isFlushed: boolean
-  /** The root of the tree of free pages; null: there are none. */
+  /** Root of the tree of free pages; null if there are none. */
   readonly freeRoot: number | null
 }
 
 /**
- * Throws `STORE_UNAVAILABLE` when that directory has a file that cannot be opened, or is not whole. A missing or empty file
- * is fine. O(1); for a file that ends before its last page, O(its free pages).
+ * Throws `STORE_UNAVAILABLE` if that directory has a file that cannot be opened or is not complete. A missing
+ * or empty file is accepted. O(1); for a file that ends before its last page, O(its free pages).
  */
 export function checkDataFile(directory: string): void {
   const path = join(directory, NAME)
@@ -65,12 +66,12 @@ export function checkDataFile(directory: string): void {
   try {
     descriptor = openSync(path, 'r')
   } catch {
-    // lmdb creates a missing file, and reports other problems itself.
+    // lmdb creates a missing file, and reports other errors itself.
     return
   }
   try {
-    // The size is read after the content: another thread may have the file open and write (`composition/build-lists.ts`),
-    // and it only grows.
+    // The size is read after the content: another thread can have the file open and write to it
+    // (`composition/build-lists.ts`), and it only grows.
     const file = {
       descriptor,
       get bytes() {
@@ -84,8 +85,8 @@ export function checkDataFile(directory: string): void {
 }
 
 /**
- * Whether that directory has a file with any content. A file that may not be looked at counts: whoever opens it reports
- * that.
+ * Whether that directory has a file with any content. A file without permission to stat it counts: the code
+ * that opens it reports the error.
  */
 export function hasDataFile(directory: string): boolean {
   try {
@@ -96,7 +97,7 @@ export function hasDataFile(directory: string): boolean {
   }
 }
 
-/** Throws `STORE_DAMAGED` where the file is missing or empty. */
+/** Throws `STORE_DAMAGED` if the file is missing or empty. */
 export function requireDataFile(directory: string): void {
   if (hasDataFile(directory)) return
   const path = join(directory, NAME)
@@ -112,7 +113,7 @@ function checkFile(file: File, path: string): void {
   }
   const newest = first.transaction >= second.transaction ? first : second
   if (isWhole(file, newest)) return
-  // After the machine went down lmdb goes back to the state that was last flushed.
+  // After a crash of the machine, lmdb returns to the state that was last flushed.
   const flushed = metaAt(file, first.pageBytes / 2)
   if (!newest.isFlushed && newest.bootId !== presentBootId() && flushed && isWhole(file, flushed)) return
   const pages = `it has ${file.bytes} bytes, and its pages reach to ${(newest.lastPage + 1) * newest.pageBytes}`
@@ -123,7 +124,7 @@ function unavailable(message: string): AuthzError {
   return new AuthzError('STORE_UNAVAILABLE', message)
 }
 
-/** Null when there is no meta at that position. */
+/** Null if there is no meta at that position. */
 function metaAt(file: File, position: number): Meta | null {
   const bytes = read(file, position, META_BYTES)
   if (bytes === null || bytes.readUInt32LE(MAGIC_AT) !== MAGIC) return null
@@ -138,7 +139,7 @@ function metaAt(file: File, position: number): Meta | null {
   }
 }
 
-/** Whether all pages that something refers to are in the file. */
+/** Whether the file contains all referenced pages. */
 function isWhole(file: File, meta: Meta): boolean {
   const { pageBytes, lastPage } = meta
   const firstMissing = Math.floor(file.bytes / pageBytes)
@@ -153,7 +154,7 @@ function isWhole(file: File, meta: Meta): boolean {
   return free === missing
 }
 
-/** The runs of pages that nothing refers to; null for a page that cannot be read. */
+/** Runs of unreferenced pages; null for a page that cannot be read. */
 function* freePages(
   file: File,
   { freeRoot, pageBytes }: Meta,
@@ -170,7 +171,7 @@ function* freePages(
   }
 }
 
-/** The nodes of a page, each as the bytes from its head to the end of the page. */
+/** Nodes of a page, each as the bytes from its head to the end of the page. */
 function* nodesOf(page: Buffer): Iterable<Buffer> {
   const count = page.readUInt16LE(20) >> 1
   for (let index = 0; index < count; index += 1) {
@@ -181,7 +182,7 @@ function* nodesOf(page: Buffer): Iterable<Buffer> {
   }
 }
 
-/** The list of pages that a node holds, in the node or in pages of its own; null when it is not in the file. */
+/** The list of pages in a node, stored in the node or in overflow pages; null if it is not in the file. */
 function listOf(file: File, node: Buffer, pageBytes: number): Buffer | null {
   const bytes = node.readUInt32LE(0)
   const data = node.subarray(NODE_HEAD_BYTES + node.readUInt16LE(6))
@@ -192,8 +193,8 @@ function listOf(file: File, node: Buffer, pageBytes: number): Buffer | null {
 }
 
 /**
- * A list is a count and as many numbers. A positive number is a page. A negative one is the length of a run whose first
- * page follows. 0 means nothing.
+ * Decodes a list: a count, followed by that many numbers. A positive number is a page. A negative one is the
+ * length of a run whose first page follows. 0 has no meaning.
  */
 function* runsIn(list: Buffer | null): Iterable<{ readonly from: number; readonly to: number } | null> {
   if (list === null || list.length < 8) return yield null
@@ -209,14 +210,14 @@ function* runsIn(list: Buffer | null): Iterable<{ readonly from: number; readonl
   }
 }
 
-/** Null when the file does not reach that far. */
+/** Null if the file is too short. */
 function read({ descriptor, bytes }: File, position: number, length: number): Buffer | null {
   if (!Number.isSafeInteger(position) || position + length > bytes) return null
   const buffer = Buffer.alloc(length)
   return readSync(descriptor, buffer, 0, length, position) === length ? buffer : null
 }
 
-/** The boot id in the form in which lmdb-js notes it: its first digits. 0 where the system has none. */
+/** Boot id in the form that lmdb-js records: its first digits. 0 if the system has none. */
 function presentBootId(): bigint {
   try {
     const digits = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').split('-', 1)[0]

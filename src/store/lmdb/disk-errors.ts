@@ -1,12 +1,12 @@
-/** What a full disk, and one that refuses writes, is told as. */
+/** Converts errors of a full disk, or of one that rejects writes, to errors of the store. */
 import { statfsSync } from 'node:fs'
 import { AuthzError } from '#model/errors.ts'
 import { notWritten } from '#store/not-written-error.ts'
 
-/** With less free space than this a disk counts as full: a commit writes some pages at least. */
+/** With less free space than this, a disk counts as full: a commit writes several pages at least. */
 const FREE_BYTES_MIN = 64 * 1_024
 
-/** The error of a start that cannot open its files. The message is for the operator. */
+/** Error of a start that cannot open its files. The message is for the operator. */
 export function cannotOpen(directory: string, cause: unknown): AuthzError {
   const reason = isFull(directory) ? 'no space is left on its disk' : (cause as Error).message
   const message = `the files in ${directory} cannot be opened: ${reason}. Make room there, or give them to the user of this process (uid ${process.getuid?.()})`
@@ -14,8 +14,8 @@ export function cannotOpen(directory: string, cause: unknown): AuthzError {
 }
 
 /**
- * The error of a commit that the disk refused; lmdb undoes such a commit. The message is for callers and names no
- * directory.
+ * Error of a commit that the disk rejected; lmdb rolls back such a commit. The message is for callers and
+ * names no directory.
  */
 export function cannotWrite(directory: string, cause: unknown): AuthzError {
   return notWritten(reasonOf(directory, cause), cause)

@@ -1,11 +1,12 @@
 /**
- * Tables in one lmdb environment, a directory of its own. Reads are synchronous, from lmdb's memory map; writes run
- * in lmdb's write thread order, those of one turn of the event loop share a transaction and one flush.
+ * Tables in one lmdb environment, in a separate directory. Reads are synchronous from lmdb's memory map.
+ * Writes run in the order of lmdb's write thread. Writes of one event-loop iteration share a transaction and
+ * one flush.
  *
- * Invariants: a write that throws leaves nothing behind (a *child* transaction: a plain one keeps what was written
- * before the throw), and a write is answered only after it and all before it are on disk.
+ * Invariants: a write that throws changes nothing (it is a *child* transaction: a plain one would keep the
+ * changes made before the throw), and a write is acknowledged only after it and all earlier ones are on disk.
  *
- * It does not keep other processes out: two of them may open one environment (`DirectoryLock` does that).
+ * Other processes are not excluded: two of them can open one environment (`DirectoryLock` prevents that).
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,15 +29,18 @@ import { openWrites } from './open-writes.ts'
 type Bytes = Database<Uint8Array, Uint8Array>
 type Cursor = Iterator<TableEntry>
 
-/** Named tables one environment may have; each costs a little in every transaction. */
+/** Maximum number of named tables per environment; each adds a small cost to every transaction. */
 const TABLES_MAX = 16
-/** Snapshots and cursors of all threads at once: far more than the ceiling of exports and the other readers need. */
+/**
+ * Snapshots and cursors of all threads at one time: far more than the limit of exports and the other readers
+ * need.
+ */
 const READERS_MAX = 1_024
 const ENCODING = { encoding: 'binary', keyEncoding: 'binary' } as const
-/** lmdb-js reads this option; its types lack it. An existing file keeps its mode. */
+/** lmdb-js reads this option, but its types lack it. An existing file keeps its mode. */
 const NEW_FILE = { permissionsMode: 0o600 } as const
 const APPEND = { append: true } as const
-/** A little more than lmdb's lock file takes for so many readers. */
+/** Slightly more than the size of lmdb's lock file for that number of readers. */
 const LOCK_FILE_BYTES = READERS_MAX * 64 + 4_096
 /** lmdb reads the number of entries to skip as 32 bits. */
 const OFFSET_MAX = 0xffff_ffff
@@ -46,14 +50,14 @@ export class LmdbTables implements Tables {
   readonly #root: RootDatabase<Uint8Array, Uint8Array>
   readonly #tables = new Map<string, LmdbTable>()
   readonly #access = new Access()
-  /** Settles when every write so far has settled: durable or refused. */
+  /** Settles when every write so far has settled: durable or rejected. */
   #lastWrite: Promise<unknown> = Promise.resolve()
   #closed: Promise<void> | null = null
 
   /**
-   * Opens the environment in `directory`, creating both when missing. Throws `STORE_UNAVAILABLE` when its file is none of
-   * lmdb's. `isFlushed: false` leaves the disk to the operating system: writes resolve when they are made, and whoever fills
-   * files that nobody reads yet sees to it that they are on disk at the end.
+   * Opens the environment in `directory`, and creates both if they are missing. Throws `STORE_UNAVAILABLE` if
+   * its file is not an lmdb file. `isFlushed: false` leaves flushing to the operating system: writes resolve
+   * when they are made, and the caller must flush the files before they are used.
    */
   constructor(directory: string, { isFlushed = true }: { readonly isFlushed?: boolean } = {}) {
     this.directory = directory
@@ -62,12 +66,13 @@ export class LmdbTables implements Tables {
       makeLockFile(directory)
       this.#root = open<Uint8Array, Uint8Array>({
         path: directory,
-        // Without this, a dot in the directory's name would make lmdb-js take it for a file.
+        // Without this, a dot in the name of the directory would make lmdb-js treat it as a file.
         noSubdir: false,
         maxDbs: TABLES_MAX,
         maxReaders: READERS_MAX,
-        // With it, lmdb-js makes a promise of its own each turn that nobody can handle: a failed commit (a full disk) would
-        // end the process as an unhandled rejection. Writes share transactions without it, too.
+        // With this option, lmdb-js would create an internal promise per event-loop iteration that callers
+        // cannot handle: a failed commit (a full disk) would end the process with an unhandled rejection.
+        // Writes share transactions without it also.
         eventTurnBatching: false,
         noSync: !isFlushed,
         ...NEW_FILE,
@@ -98,12 +103,14 @@ export class LmdbTables implements Tables {
 
   #write<T>(action: () => T, onApplied?: () => void): Promise<T> {
     const committed = this.#root.childTransaction(() => this.#access.whileWriting(action))
-    // Taken in the same turn, so it is the flush of the transaction that the action is in. A later one would do, but under
-    // load each write would wait for the one after it. Should the flush fail, `committed` has failed before.
+    // Read in the same event-loop iteration, so it is the flush of the transaction that contains the action.
+    // A later flush would be correct, but under load each write would wait for the next one. If the flush
+    // fails, `committed` has failed earlier.
     const flushed = this.#root.flushed.then(ignore, ignore)
     const previous = this.#lastWrite
-    // A transaction that changed nothing has no flush of its own, but it may have read what is not on disk yet: a repeated
-    // commit must not be answered before the first one is durable. So this waits for all earlier writes.
+    // A transaction without changes has no flush, but it might have read data that is not on disk yet: a
+    // repeated commit must not be acknowledged before the first one is durable. Therefore this waits for all
+    // earlier writes.
     const result = committed.then(async value => {
       onApplied?.()
       await flushed
@@ -120,7 +127,7 @@ export class LmdbTables implements Tables {
   }
 
   refresh(): void {
-    // Otherwise lmdb-js reads on in one transaction until the next turn of timers.
+    // Otherwise, lmdb-js would continue to read in one transaction until the next timer phase.
     this.#root.resetReadTxn()
   }
 
@@ -142,7 +149,7 @@ export class LmdbTables implements Tables {
     }
   }
 
-  /** In a thread of lmdb's, in one read transaction, without the pages that nobody uses. */
+  /** Runs in a thread of lmdb, in one read transaction, and omits unused pages. */
   async backUp(directory: string): Promise<void> {
     if (this.#closed) throw storeClosed()
     try {
@@ -157,7 +164,7 @@ export class LmdbTables implements Tables {
     return this.#closed
   }
 
-  /** lmdb-js reports a failed commit (a full disk) in two steps: the reason comes in a promise of its own. */
+  /** lmdb-js reports a failed commit (a full disk) in two steps: a separate promise contains the reason. */
   async #handleFailure(error: unknown): Promise<never> {
     if (error instanceof Error && 'commitError' in error) {
       const cause = await Promise.resolve(error.commitError).catch((reason: unknown) => reason)
@@ -169,7 +176,8 @@ export class LmdbTables implements Tables {
   async #close(): Promise<void> {
     await this.#lastWrite
     this.#access.close()
-    // lmdb-js waits for the last flush before it closes. A failed commit never has one; an empty commit always does.
+    // lmdb-js waits for the last flush before it closes. A failed commit never has one; an empty commit
+    // always does.
     await this.#root.childTransaction(ignore)
     await this.#root.close()
   }
@@ -179,7 +187,7 @@ class LmdbTable implements Table {
   readonly #database: Bytes
   readonly #access: Access
 
-  /** The snapshot that is read; null: the present state. */
+  /** The snapshot that is read; null for the current state. */
   readonly #transaction: Transaction | null
 
   constructor(database: Bytes, access: Access, transaction: Transaction | null = null) {
@@ -188,21 +196,22 @@ class LmdbTable implements Table {
     this.#transaction = transaction
   }
 
-  /** The same table as the transaction sees it. */
+  /** The same table in the state that the transaction sees. */
   at(transaction: Transaction): LmdbTable {
     return new LmdbTable(this.#database, this.#access, transaction)
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
     this.#access.assertOpen()
-    // Outside a snapshot lmdb uses the reader of this turn. Naming a transaction costs time.
+    // Outside a snapshot, lmdb uses the read transaction of this event-loop iteration. Passing a transaction
+    // costs time.
     if (this.#transaction) return this.#database.get(key, { transaction: this.#transaction })
     return this.#database.getBinary(key)
   }
 
   *range(options: RangeOptions): Iterable<TableEntry> {
     const { start, end, offset = 0 } = options
-    // lmdb would take an empty end for no end.
+    // lmdb would treat an empty end as no end.
     if (end?.length === 0) return
     this.#access.assertOpen()
     const range = this.#database.getRange({
@@ -222,7 +231,8 @@ class LmdbTable implements Table {
     }
   }
 
-  // Inside a transaction lmdb writes at once and copies the bytes. The promises that it returns mean nothing then.
+  // Inside a transaction, lmdb writes immediately and copies the bytes. The promises that it returns have no
+  // meaning then.
   put(key: Uint8Array, value: Uint8Array): void {
     this.#assertPut(key)
     void this.#database.put(key, value)
@@ -230,7 +240,7 @@ class LmdbTable implements Table {
 
   putLast(key: Uint8Array, value: Uint8Array): void {
     this.#assertPut(key)
-    // lmdb refuses a key that has others behind it.
+    // lmdb rejects a key that is not the last one.
     const put = this.#database.put(key, value, APPEND as never) as Promise<boolean> & {
       readonly result: boolean
     }
@@ -248,7 +258,7 @@ class LmdbTable implements Table {
   }
 }
 
-/** Whether the tables of one environment may be read or written right now, and the cursors that are open on them. */
+/** Whether the tables of one environment can be read or written at the moment, and their open cursors. */
 class Access {
   readonly #cursors = new Set<Cursor>()
   readonly #snapshots = new Set<() => void>()
@@ -259,7 +269,7 @@ class Access {
     if (this.#isClosed) throw storeClosed()
   }
 
-  /** Outside a write lmdb would start a transaction of its own, some time later. */
+  /** Outside a write, lmdb would start its own transaction at some later time. */
   assertWriting(): void {
     assert(this.#isWriting, 'tables change inside a write only')
   }
@@ -290,7 +300,7 @@ class Access {
     if (this.#snapshots.delete(end)) end()
   }
 
-  /** lmdb must not be closed under an open cursor: its next step would read freed memory. */
+  /** lmdb must not be closed while a cursor is open: its next step would read freed memory. */
   close(): void {
     this.#isClosed = true
     for (const cursor of this.#cursors) this.closeCursor(cursor)
@@ -301,8 +311,9 @@ class Access {
 function ignore(): void {}
 
 /**
- * Makes lmdb's lock file with its bytes written. lmdb would make it as a hole that it maps and writes to later; on a disk
- * that is full by then, that ends the process by a signal. Throws what a write to the directory throws.
+ * Creates lmdb's lock file with its bytes written. lmdb would create it with a hole that it maps and writes
+ * later; if the disk is full by then, a signal ends the process. Throws the errors of a write to the
+ * directory.
  */
 function makeLockFile(directory: string): void {
   const file = join(directory, 'lock.mdb')

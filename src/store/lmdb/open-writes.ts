@@ -1,7 +1,7 @@
 /**
- * Counts the writes of this thread that lmdb is making. While a write is open, lmdb's write thread waits for this thread. A
- * process that exits joins lmdb's write thread, so neither would ever go on: an exit must come after the last write, or the
- * process ends by a signal.
+ * Counts the writes of this thread that lmdb is making. While a write is open, lmdb's write thread waits for
+ * this thread. A process that exits joins lmdb's write thread, so both would wait forever. Therefore an exit
+ * must follow the last write, or the process must end by a signal.
  */
 import { AuthzError } from '#model/errors.ts'
 
@@ -10,7 +10,10 @@ class OpenWrites {
   #isOver = false
   #onNone: () => void = () => {}
 
-  /** Notes that a write begins. Throws `STORE_CLOSED` when no more may begin. Each `begin` is followed by an `end`. */
+  /**
+   * Notes that a write begins. Throws `STORE_CLOSED` if no more writes are allowed. Each `begin` must be
+   * followed by an `end`.
+   */
   begin(): void {
     if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the process is ending')
     this.#count += 1
@@ -21,7 +24,7 @@ class OpenWrites {
     if (this.#count === 0) this.#onNone()
   }
 
-  /** Lets no more writes begin. Resolves to whether all have ended in time. */
+  /** Allows no more writes. Resolves to true if all of them ended in time. */
   async allEnded(withinMs: number): Promise<boolean> {
     this.#isOver = true
     if (this.#count === 0) return true

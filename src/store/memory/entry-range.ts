@@ -1,11 +1,17 @@
-/** Reads entries in the order of their keys, some at a time, so that whoever writes in between disturbs nothing. */
+/**
+ * Reads entries in the order of their keys, in batches, so that concurrent writes do not disturb the
+ * iteration.
+ */
 import type { EntryReader } from './ordered-entries.ts'
 
-/** Entries read at once: few at first, since most readers want one. */
+/** Entries read at a time. The first read is small, because most readers need one entry. */
 const SOME_MIN = 2
 const SOME_MAX = 256
 
-/** The entries from `start` to before `end`. What is written behind the place that is read may or may not be seen. */
+/**
+ * Entries from `start` to `end` (exclusive). Writes after the current position of the iterator might or might
+ * not be seen.
+ */
 export function* entryRange<Value>(
   entries: EntryReader<Value>,
   start: string,
@@ -16,7 +22,7 @@ export function* entryRange<Value>(
     const some = entries.some(from, end, countMax)
     yield* some
     if (some.length < countMax) return
-    // The text that follows: no key lies between.
+    // The next possible text: no key lies between the two.
     from = `${some.at(-1)![0]}\0`
     countMax = Math.min(SOME_MAX, countMax * 4)
   }

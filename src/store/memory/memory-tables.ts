@@ -1,7 +1,8 @@
 /**
- * Tables in memory: an ordered map each, and an undo list for writes that throw. Nothing is ever on disk.
+ * Tables in memory: one ordered map per table, and an undo list for writes that throw. Nothing is written to
+ * disk.
  *
- * Values are copied on the way out, so that nobody else holds what is stored.
+ * Values are copied when they are returned, so that callers hold no reference to stored values.
  */
 import { assert } from '#model/assert.ts'
 import { storeClosed } from '#store/store-closed-error.ts'
@@ -21,7 +22,7 @@ import { type EntryReader, OrderedEntries } from './ordered-entries.ts'
 export class MemoryTables implements Tables {
   readonly directory = null
   readonly #tables = new Map<string, MemoryTable>()
-  /** The steps that undo the running write, oldest first; `null` while none runs. */
+  /** Steps that undo the running write, oldest first; `null` if none is running. */
   #undo: (() => void)[] | null = null
   #lastWrite: Promise<unknown> = Promise.resolve()
   #state: 'open' | 'closing' | 'closed' = 'open'
@@ -44,7 +45,8 @@ export class MemoryTables implements Tables {
 
   async write<T>(action: () => T, onApplied?: () => void): Promise<T> {
     if (this.#state !== 'open') throw storeClosed()
-    // Never runs at once, even when no write runs, since lmdb does not either and callers must not rely on it.
+    // A write never runs immediately, even if no other write is running: lmdb does not either, and callers
+    // must not depend on it.
     const result = this.#lastWrite.then(() => this.#run(action))
     this.#lastWrite = result.catch(() => undefined)
     await result
@@ -56,7 +58,7 @@ export class MemoryTables implements Tables {
     return action(this)
   }
 
-  /** No other thread has these tables. */
+  /** No other thread uses these tables. */
   refresh(): void {}
 
   snapshot(): TablesSnapshot {
@@ -119,7 +121,7 @@ class MemoryReader {
     this.#beforeRead()
     const upTo = end ? textOf(end) : null
     let skipped = 0
-    // Skipping ignores the end, as lmdb does: entries beyond it count.
+    // Skipping ignores the end, as in lmdb: entries beyond it are counted.
     for (const [key, value] of entryRange(this.#entries, textOf(start), offset > 0 ? null : upTo)) {
       if (skipped++ < offset) continue
       if (upTo !== null && key >= upTo) return
@@ -140,7 +142,7 @@ class MemoryTable extends MemoryReader implements Table {
     this.#entries = entries
   }
 
-  /** The same entries, whatever is written from now on. */
+  /** The current entries, unaffected by later writes. */
   snapshot(beforeRead: () => void): Table {
     const refused = () => assert(false, 'a snapshot is read only')
     const reader = new MemoryReader(this.#entries.snapshot(), beforeRead)

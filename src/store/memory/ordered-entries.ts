@@ -1,28 +1,29 @@
 /**
- * Entries by key, in memory, in the order of their keys. A key is bytes as text, one character a byte, so texts order as the
- * bytes do.
+ * Entries by key, in memory, in the order of their keys. A key is a text with one character per byte, so
+ * texts have the same order as the bytes.
  *
- * A hash map answers look-ups. A B-tree holds the order. It takes in what changed only when somebody asks for the order, since
- * most tables of a store are never read in order, and a change costs a tree several times what it costs a map.
+ * A hash map serves lookups. A B-tree holds the order. It is updated only when the order is needed, because
+ * most tables of a store are never read in order, and a change of a tree costs several times as much as a
+ * change of a map.
  */
 import { createRequire } from 'node:module'
 import type module from 'sorted-btree'
 
-// The package is CommonJS with a `default` member, which loaders and bundlers import each in their own way.
+// The package is CommonJS with a `default` member, which loaders and bundlers import in different ways.
 const { default: BTree } = createRequire(import.meta.url)('sorted-btree') as typeof module
 type Tree<Value> = module.default<string, Value>
 
-/** What reads entries: the present ones, or those of a snapshot. */
+/** Reads entries: the current ones, or those of a snapshot. */
 export interface EntryReader<Value> {
   get(key: string): Value | undefined
-  /** The first entries from `start` on, inclusive; at most `countMax`. `end` is exclusive. O(log n + entries). */
+  /** First entries from `start` (inclusive) to `end` (exclusive), at most `countMax`. O(log n + entries). */
   some(start: string, end: string | null, countMax: number): [key: string, value: Value][]
 }
 
 export class OrderedEntries<Value> implements EntryReader<Value> {
   readonly #byKey = new Map<string, Value>()
   readonly #ordered: Tree<Value> = new BTree<string, Value>(undefined, compare)
-  /** Keys that changed since the tree was made level; some may be in it twice. */
+  /** Keys that changed since the tree was last updated; a key can occur twice. */
   #changed: string[] = []
 
   get size(): number {
@@ -46,7 +47,10 @@ export class OrderedEntries<Value> implements EntryReader<Value> {
     return someOf(this.#level(), start, end, countMax)
   }
 
-  /** The entries as they are now, whatever happens later. The copy shares the tree until either is changed: O(changes). */
+  /**
+   * Copy of the current entries, unaffected by later changes. It shares the tree until either changes:
+   * O(changes).
+   */
   snapshot(): EntryReader<Value> {
     const copy = this.#level().clone()
     return {
