@@ -1,11 +1,11 @@
 /**
  * Opens a store from a URL. This is the only file that imports adapters.
  *
- *     lmdb:DIR     DIR/verdict.lock, and per environment DIR/<environment id>/ with an lmdb environment and its journal
+ *     lmdb:DIR     DIR/verdict.lock, and DIR/<environment id>/ with an lmdb environment and its journal each
  *     memory:      nothing on disk, lost with the process
- *     redis://…    the ledgers in Redis, shared with other processes; a local replica of each in the data directory.
- *                  With TLS (rediss://), Sentinel (redis+sentinel://) or a cluster (redis+cluster://): see
- *                  redis/redis-url.ts
+ *     redis://…    the ledgers in Redis, shared with other processes; a local replica of each in the data
+ *                  directory. With TLS (rediss://), Sentinel (redis+sentinel://) or a cluster
+ *                  (redis+cluster://): see redis/redis-url.ts
  *
  * Environments share only the directory and its lock. Messages contain only the scheme of a URL: a Redis URL
  * can contain a password.

@@ -1,10 +1,11 @@
 /**
- * Where something derived from a view may be kept beside it, so that it need not be derived again: a directory that goes when
- * the view goes, and a mark in the view's own tables that says which one belongs to them.
+ * Location for data derived from a view, so that it need not be derived again: a directory that is removed
+ * with the view, and a mark in the view's tables that identifies the derived data that belongs to them.
  *
- * Why a mark: files and tables can come apart (one of them is restored from a backup, a history is rewound). Tables that carry a
- * mark come from the state in which it was set, with only commits in between; so do those that were copied with it. Whatever
- * carries another mark, or none, may have any past.
+ * The mark is necessary because files and tables can diverge, for example if one of them is restored from a
+ * backup or an epoch is rewound. Tables with a mark come from the state in which it was set, with only
+ * commits in between; the same holds for data that was copied with it. Tables with another mark, or none, can
+ * have any past.
  */
 import type { Tables } from './tables.ts'
 
@@ -12,13 +13,13 @@ const MARK = new TextEncoder().encode('snapshot')
 
 export interface SnapshotPlace {
   readonly directory: string
-  /** The mark set last; null when there is none. */
+  /** The mark that was set last; null if there is none. */
   mark(): string | null
-  /** Resolves when it is durable. Throws `STORE_CLOSED` when the view is not in use any more. */
+  /** Resolves when it is durable. Throws `STORE_CLOSED` if the view is no longer in use. */
   setMark(mark: string): Promise<void>
 }
 
-/** Null for tables that are in no directory. */
+/** Null for tables that are not in a directory. */
 export function snapshotPlaceIn(tables: Tables): SnapshotPlace | null {
   const { directory } = tables
   if (directory === null) return null

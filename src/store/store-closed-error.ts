@@ -1,4 +1,4 @@
-/** The error of whoever uses a store that is closed. */
+/** Error of a caller that uses a store after it was closed. */
 import { AuthzError } from '#model/errors.ts'
 
 export function storeClosed(): AuthzError {

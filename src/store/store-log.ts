@@ -1,4 +1,4 @@
-/** Where a store logs what its operator should know: the part of the process's log that it uses. */
+/** The part of the process's log that a store uses to inform its operator. */
 export interface StoreLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void
   warn(fields: Readonly<Record<string, unknown>>, message: string): void

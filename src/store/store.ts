@@ -1,4 +1,7 @@
-/** A store: the environments it keeps, each a ledger and the view that follows it. `open-store.ts` makes one from a URL. */
+/**
+ * A store: the environments that it keeps, each a ledger and the view that follows it. `open-store.ts` opens
+ * one from a URL.
+ */
 import type { AuthzError } from '#model/errors.ts'
 import type { Ledger } from './ledger.ts'
 import type { NodeBoard } from './node-board.ts'
@@ -9,94 +12,112 @@ export interface EnvironmentStore {
   readonly ledger: Ledger
   readonly view: View
   /**
-   * Resolves when the view shows all that was committed before the call, by whomever. Throws what a commit throws where the store
-   * cannot be asked, and `STORE_REFUSED` when the view does not come to show it.
+   * Resolves when the view shows everything that any node committed before the call. If the store cannot be
+   * reached, throws the same errors as a commit. Throws `STORE_REFUSED` if the view does not show it in time.
    */
   caughtUp(): Promise<void>
-  /** Resolves when the view has its lists. Only a view that was loaded just now may be without. */
+  /**
+   * Resolves when the view has its lists (secondary indexes). Only a view that was just loaded can be without
+   * them.
+   */
   whenListed(): Promise<void>
   /**
-   * Where to keep what is derived from the view as it is; null: nowhere. It is the same object as long as the view's tables
-   * are the same, so another object means that the tables were replaced.
+   * Location for data derived from the current view; null if there is none. It is the same object while the
+   * view's tables are the same, so another object means that the tables were replaced.
    */
   snapshotPlace(): SnapshotPlace | null
   /**
-   * Called when decisions rest on the tables of that `snapshotPlace`. While they rest on tables that others have replaced,
-   * the environment grows stale.
+   * Called when decisions use the tables of that `snapshotPlace`. While they use tables that have been
+   * replaced, the environment becomes stale.
    */
   takeOver(place: SnapshotPlace | null): void
-  /** Throws `STORE_DAMAGED` while part of the stored environment is known to be lost: nobody may decide on it then. */
+  /**
+   * Throws `STORE_DAMAGED` while a part of the stored environment is known to be lost: it must make no
+   * decisions then.
+   */
   requireWhole(): void
-  /** Nobody decides on the environment until `takeOver` is called again. Until then its staleness does not count. */
+  /**
+   * The environment makes no decisions until `takeOver` is called again. Until then, its staleness does not
+   * count.
+   */
   setAside(): void
 }
 
 export interface BeginOptions {
   /**
-   * Whether an environment of which there is nothing is begun. `before-others`: it is begun unless others are known to
-   * exist, since those begin only after it. Absent: always.
+   * Whether an environment without any data is created. `before-others`: it is created unless other
+   * environments are known to exist, because those are created only after it. Default: always.
    */
   readonly begin?: 'always' | 'never' | 'before-others'
   /**
-   * Told when this environment has not been reached for a while but others have. Opening goes on, however long, and the
-   * others are not to wait for it.
+   * Called if this environment has not been reached for a while but others have. Opening continues without a
+   * time limit, and the others must not wait for it.
    */
   readonly onUnreachable?: (error: AuthzError) => void
 }
 
 export interface Store {
-  /** Whether other processes may write to the store, too. Otherwise any earlier process that had it is gone. */
+  /**
+   * Whether other processes can also write to the store. Otherwise, any earlier process that had it open has
+   * ended.
+   */
   readonly isShared: boolean
-  /** Where the nodes on the store say that they live; null where there is one at most. */
+  /** Heartbeats of the nodes on the store; null if there is at most one node. */
   readonly nodeBoard: NodeBoard | null
   /**
-   * Opens the environment of that id. Returns the same object for the same id. An environment of which there is nothing is
-   * created empty; where `begin` forbids that, throws `STORE_DAMAGED`, since there was something of it.
+   * Opens the environment of that id. Returns the same object for the same id. An environment without any
+   * data is created empty. If `begin` forbids that, throws `STORE_DAMAGED`, because it had data.
    */
   environment(id: string, options?: BeginOptions): Promise<EnvironmentStore>
   /**
-   * Closes the environment of that id, if it is open, and removes all that is stored of it. Readers and writers that still
-   * use it get `STORE_CLOSED`. Safe to repeat, also after a crash half-way and for an environment that is not there.
+   * Closes the environment of that id, if it is open, and removes all its stored data. Remaining readers and
+   * writers receive `STORE_CLOSED`. Idempotent, including after a crash in the middle and for an environment
+   * that does not exist.
    */
   drop(id: string): Promise<void>
   /**
-   * Removes the local copies of environments that are not among `except`: they were removed from the shared store while
-   * this process was not told.
+   * Removes the local replicas of environments that are not in `except`: they were removed from the shared
+   * store without a notification of this process.
    */
   discardCopies(options: { readonly except: ReadonlySet<string> }): void
   /**
-   * Where the tables of an environment are that is not open, so that another thread can fill them; null where they can be
-   * filled only through the ledger.
+   * Location of the tables of an environment that is not open, so that another thread can fill them; null if
+   * they can be filled only through the ledger.
    */
   directoryOf(id: string): string | null
   /**
-   * For how long the view of that environment may have missed what others committed; without an id, that of the environment
-   * furthest behind. 0 for an environment that is not open, and for a store that nobody else writes to. Milliseconds.
+   * How long the view of that environment might have missed commits of other nodes, in milliseconds. Without
+   * an id, the maximum of all environments. 0 for an environment that is not open, and for a store that no
+   * other node writes to.
    */
   stalenessMs(environmentId?: string): number
   /**
-   * Whether the store was opened on local copies while the shared ledgers were out of reach, and has not reached them yet.
+   * Whether the store was opened with local replicas while the shared ledgers were not reachable, and has not
+   * reached them yet.
    */
   readonly isAlone: boolean
   /**
-   * Whether the shared store has lost its contents and nothing has taken their place: the views show what nobody holds as
-   * the truth any more.
+   * Whether the shared store has lost its contents and nothing has replaced them: the views show data that no
+   * store confirms.
    */
   isEmptied(): boolean
-  /** How many histories were replaced by others under the views since it was opened. */
+  /** Number of epochs that were replaced under the views since the store was opened. */
   replacedHistories(): number
-  /** Waits no longer for shared ledgers. Commits whose outcome is unknown are answered so. For the end of the process. */
+  /**
+   * Stops waiting for shared ledgers. Commits with an unknown outcome are reported as such. For the end of
+   * the process.
+   */
   giveUp(): void
   /**
-   * Makes an empty directory beside the tables, for a backup; what a crash leaves of it goes at the next start. Throws
-   * `INVALID_INPUT` where the store is not on a disk of its own.
+   * Creates an empty directory next to the tables, for a backup; the next start removes what a crash leaves
+   * of it. Throws `INVALID_INPUT` if the store has no disk of this node.
    */
   backupDirectory(): string
   /**
-   * Writes the tables of that environment, as of one moment, into `<directory>/<id>`. Throws `STORE_DAMAGED` where there are no
-   * such tables, and as `backupDirectory`.
+   * Writes the tables of that environment, as of one moment, to `<directory>/<id>`. Throws `STORE_DAMAGED` if
+   * there are no such tables, and the errors of `backupDirectory`.
    */
   backUp(id: string, directory: string): Promise<void>
-  /** Ends all feeds, finishes writes under way and releases the files. */
+  /** Ends all feeds, completes writes in progress and releases the files. */
   close(): Promise<void>
 }

@@ -1,11 +1,15 @@
 /**
- * What an embedded store is made of: ordered tables of bytes that change together. Three adapters: memory, lmdb, and a journal
- * over lmdb. Keys order by unsigned bytes. Reads are synchronous; a `Uint8Array` handed in or out belongs to the receiver.
- * After `close`, and for writes from the moment it is called, everything throws `STORE_CLOSED`.
+ * Interface of ordered tables of bytes that change together, on which an embedded store is built. There are
+ * three adapters: memory, lmdb, and a journal over lmdb. Keys are ordered by unsigned bytes. Reads are
+ * synchronous; the receiver owns every `Uint8Array` that is passed in or out. After `close`, all calls throw
+ * `STORE_CLOSED`; writes do so from the moment it is called.
  */
 import { assert } from '#model/assert.ts'
 
-/** Bytes in a key, at least 1: what lmdb takes in pages of 4 KiB. A put beyond it throws. */
+/**
+ * Maximum bytes in a key, which has at least 1: the limit of lmdb with pages of 4 KiB. A put of a longer key
+ * throws.
+ */
 export const TABLE_KEY_BYTES_MAX = 1_978
 
 export interface TableEntry {
@@ -16,79 +20,91 @@ export interface TableEntry {
 export interface RangeOptions {
   /** First key, inclusive. */
   readonly start: Uint8Array
-  /** Last key, exclusive; absent: to the end of the table. */
+  /** Last key, exclusive; if absent, the end of the table. */
   readonly end?: Uint8Array
-  /** Entries to skip from the start. Skipping ignores `end`: entries beyond it cost time, too. */
+  /** Entries to skip from the start. Skipping ignores `end`: entries beyond it also cost time. */
   readonly offset?: number
 }
 
 export interface Table {
   get(key: Uint8Array): Uint8Array | undefined
   /**
-   * Entries in key order. The consumer may stop at any time; a writer in between may or may not be seen. To be
-   * finished or stopped: an iterator left hanging holds on to old pages until `close`.
+   * Entries in key order. The consumer can stop at any time; concurrent writes might or might not be seen.
+   * The iterator must be finished or stopped: otherwise it retains old pages until `close`.
    */
   range(options: RangeOptions): Iterable<TableEntry>
   /** Only inside `Tables.write`. */
   put(key: Uint8Array, value: Uint8Array): void
   /**
-   * As `put`, for a key that is expected behind all others: the tree is not searched, and its pages are filled up. Absent where that
-   * would be no quicker.
+   * Like `put`, for a key that is expected after all others: the tree is not searched, and its pages are
+   * filled completely. Absent if that would not be faster.
    */
   putLast?(key: Uint8Array, value: Uint8Array): void
-  /** Only inside `Tables.write`. Removing an absent key is no error. */
+  /** Only inside `Tables.write`. Removing an absent key is allowed. */
   remove(key: Uint8Array): void
 }
 
-/** Puts an entry that is expected behind all others, as quickly as the table can. */
+/** Puts an entry that is expected after all others, as fast as the table can. */
 export function putLast(table: Table, key: Uint8Array, value: Uint8Array): void {
   if (table.putLast) table.putLast(key, value)
   else table.put(key, value)
 }
 
-/** The table of that name among those that there were when a snapshot was taken. */
+/** The table of that name among those that existed when a snapshot was taken. */
 export function tableOfSnapshot<Opened>(tables: ReadonlyMap<string, Opened>, name: string): Opened {
   const table = tables.get(name)
   assert(table, () => `the table ${name} was opened before the snapshot`)
   return table
 }
 
-/** What tables hold at one moment, whatever is written later. Release it soon: old pages are kept for it. */
+/**
+ * Contents of the tables at one moment, unaffected by later writes. Release it soon, because old pages are
+ * kept for it.
+ */
 export interface TablesSnapshot {
   /** Read-only. */
   table(name: string): Table
-  /** Afterwards, and after the tables were closed, reading throws. Safe to repeat. */
+  /** Afterwards, and after the tables were closed, reading throws. Idempotent. */
   release(): void
 }
 
 export interface Tables {
-  /** The directory of these tables, which holds nothing else and is removed with them; null when they are in none. */
+  /**
+   * Directory that contains only these tables and is removed with them; null if they are not in a directory.
+   */
   readonly directory: string | null
-  /** The table of that name, created when missing. Always the same object for one name. Not inside `write`. */
+  /**
+   * The table of that name, created if it is missing. Always the same object for one name. Not inside
+   * `write`.
+   */
   table(name: string): Table
   /**
-   * Runs `action` as one atomic write: it reads its own writes, nobody else sees them before it is done, and a throw
-   * leaves nothing behind and rejects. Resolves when it and every write before it are durable. Actions run one after
-   * the other, never before `write` has returned, and must not be asynchronous. From the moment it resolves, reads
-   * see it; they may see it already while it is still on its way to the disk. `onApplied` is called once when they do. Rejects with
-   * `STORE_UNAVAILABLE` when it is not known yet whether it is on disk: it may be seen then, and be durable later.
+   * Runs `action` as one atomic write: it reads its own changes, no other reader sees them before it is
+   * complete, and if it throws, nothing is changed and the promise rejects. Resolves when this and every
+   * earlier write are durable. Actions run one after the other, never before `write` has returned, and must
+   * not be asynchronous. Once the promise has resolved, reads see the changes; they can see them earlier,
+   * while the write is in transit to the disk. `onApplied` is called once when they do. Rejects with
+   * `STORE_UNAVAILABLE` if it is not known yet whether the write is on disk: it might then be visible, and
+   * become durable later.
    */
   write<T>(action: () => T, onApplied?: () => void): Promise<T>
   /**
-   * Runs `action`, which writes straight into the stored tables: much at once, or through another thread that has opened the same
-   * directory. It has its turn among the writes of this thread, and those behind it wait until it is done. It gets the tables to
-   * write into, whose `write` obeys the same rules.
+   * Runs `action`, which writes directly to the stored tables: large amounts, or through another thread that
+   * has opened the same directory. It is queued among the writes of this thread, and later ones wait until it
+   * is complete. It receives the tables to write to, whose `write` obeys the same rules.
    */
   elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T>
-  /** Reads that begin from now on see what another thread has written into the same tables so far. */
+  /**
+   * Reads that begin from now on see everything that another thread has written to the same tables so far.
+   */
   refresh(): void
-  /** What every table holds now. A table must have been opened before. Not inside `write`. */
+  /** Takes a snapshot of every table. A table must have been opened before. Not inside `write`. */
   snapshot(): TablesSnapshot
-  /** Finishes the writes under way. */
+  /** Completes the writes in progress. */
   close(): Promise<void>
   /**
-   * Writes a copy of all tables, as of one moment, into a directory that is there and empty. Writes go on meanwhile. Absent where the
-   * tables are on no disk.
+   * Writes a copy of all tables, as of one moment, to an existing empty directory. Writes continue in the
+   * meantime. Absent if the tables are not on disk.
    */
   backUp?(directory: string): Promise<void>
 }

@@ -1,61 +1,65 @@
 /**
- * The view: an environment's rows in order, with the lists that management reads page through and their counts.
- * Derived state: `TableView.apply` feeds it commits, and feeding it the same ones again gives the same view.
+ * The view: the rows of an environment in order, with the lists that management pages through and their
+ * counts. A list is a secondary index. The view is derived state: `TableView.apply` applies commits, and
+ * applying them again yields the same view.
  */
 import type { Row } from './ledger.ts'
 
-/** Names a list of rows: fixed-length bytes per kind of list, so that no name is the beginning of another. */
+/** Name of a list of rows: fixed-length bytes per kind of list, so that no name is a prefix of another. */
 export type ListName = Uint8Array
 
-/** A row's membership in one list. A pure function of the row's key and value computes them. */
+/** Membership of a row in one list. A pure function of the row's key and value computes it. */
 export interface ListEntry {
   readonly list: ListName
-  /** Whether `count` can tell the length of this list. */
+  /** Whether `count` returns the length of this list. */
   readonly counted: boolean
   /**
-   * A counted list in which the oldest row of `list` stands for all rows of `list`. So what many rows have in common is
-   * listed once. Rows of the same `list` name the same `representedIn`.
+   * A counted list in which the oldest row of `list` represents all rows of `list`. So a property that many
+   * rows share is listed once. Rows of the same `list` must have the same `representedIn`.
    */
   readonly representedIn?: ListName
   /**
-   * A counted superset of `list`. If it is empty, so is `list`. If it has only the row that is entering, `list` has no
-   * other row either. In both cases `list` need not be read. The entry of the superset comes before this one, so that it
-   * counts the entering row.
+   * A counted superset of `list`. If it is empty, `list` is also empty. If it contains only the row that is
+   * being added, `list` has no other row either. In both cases, `list` need not be read. The entry of the
+   * superset precedes this one, so that it counts the added row.
    */
   readonly within?: ListName
   /**
-   * While the counted list `list` has rows, the row in `owner` is left out of the counted list `from`. That row's own entry
-   * for `from` says so with `unless`. So things that have none of something can be listed.
+   * While the counted list `list` has rows, the row in `owner` is excluded from the counted list `from`. The
+   * entry of that row for `from` declares this with `unless`. So entities that lack something can be listed.
    */
   readonly displaces?: { readonly owner: ListName; readonly from: ListName }
-  /** The row is left out of `list` while this counted list has rows. Those rows name it in `displaces`. */
+  /**
+   * The row is excluded from `list` while this counted list has rows. Those rows reference it in `displaces`.
+   */
   readonly unless?: ListName
 }
 
-/** Computes the lists a row is in, from its key and value alone. Names no list twice. */
+/** Computes the lists of a row from its key and value alone. Returns no list twice. */
 export type ListRule = (row: { readonly key: Uint8Array; readonly value: Uint8Array }) => readonly ListEntry[]
 
 export interface ScanOptions {
-  /** Rows to skip. Costs about 25 ns each; past the end of a counted list, nothing. */
+  /** Rows to skip. Costs about 25 ns per row; past the end of a counted list, nothing. */
   readonly offset?: number
-  /** Continue after the row created there, exclusive. */
+  /** Continue after the row with this `created`, exclusive. */
   readonly after?: number
 }
 
 /**
- * What readers see. A view that was loaded only just now may have its rows before its lists: `get`, `scan` and `count` throw
- * `NOT_READY` until it has both. Every call answers for one moment between commits; a `scan` does when it is consumed in one go,
- * across an await it may meet later commits. A commit may show up here a moment before the feed has it.
+ * Interface for readers. A view that was just loaded can have its rows before its lists: `get`, `scan` and
+ * `count` throw `NOT_READY` until it has both. Every call reflects one moment between commits. A `scan` does
+ * so if it is consumed without an await; otherwise it can see later commits. A commit can be visible here a
+ * moment before the feed delivers it.
  */
 export interface View {
-  /** The view that is read at present: this one, or the one that took its place when all rows were replaced. */
+  /** The current view: this one, or the one that replaced it when all rows were replaced. */
   readonly present: View
   /** Sequence of the newest commit in the view. */
   sequence(): number
   get(key: Uint8Array): Row | undefined
-  /** The places (`created`) of a list's rows, in order: a tenth of what reading the rows costs. */
+  /** The `created` values of the rows of a list, in order. Costs a tenth of reading the rows. */
   places(list: ListName, options?: ScanOptions): Iterable<number>
-  /** The rows of a list, in creation order. */
+  /** Rows of a list, in creation order. */
   scan(list: ListName, options?: ScanOptions): Iterable<Row>
   /** Number of rows in a counted list; 0 for one that is not counted. O(1). */
   count(list: ListName): number
@@ -63,13 +67,15 @@ export interface View {
   // For loads, which must work without lists.
 
   /**
-   * All rows that are there at the beginning, in creation order and in pieces. A row that is overwritten meanwhile comes as
-   * it is then. Rows added later do not come: a load that chases the newest rows may never end while commits go on.
+   * All rows that exist at the beginning, in creation order and in batches. A row that is overwritten in the
+   * meantime has its state at the time of its batch. Rows added later are not included: otherwise a load
+   * might never end while commits continue.
    */
   batches(): Iterable<readonly Row[]>
   /**
-   * The rows whose keys begin with these bytes, in key order. O(log n), and what is read of them. For kinds of rows whose keys come with
-   * the lists it throws `NOT_READY` until then; loads ask for none of these.
+   * Rows whose keys begin with these bytes, in key order. O(log n), and the rows that are read. For kinds of
+   * rows whose keys are built together with the lists, it throws `NOT_READY` until then; loads request none
+   * of these.
    */
   beginningWith(prefix: Uint8Array): Iterable<Row>
 
@@ -77,9 +83,9 @@ export interface View {
   snapshot(): ViewSnapshot
 }
 
-/** Release it soon: the pages that it shows cannot be used again before. */
+/** Release it soon: its pages cannot be reused before that. */
 export interface ViewSnapshot {
   readonly view: View
-  /** Afterwards reading throws. Safe to repeat. */
+  /** Afterwards, reading throws. Idempotent. */
   release(): void
 }

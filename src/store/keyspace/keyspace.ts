@@ -261,8 +261,7 @@ export function recordEntries(row: Parameters<ListRule>[0]): ListEntry[] {
 }
 
 /**
- * Whether a record is in a list because of its own content. Lists that depend on other records are not
- * supported.
+ * Whether a record is in a list because of its content. Lists that depend on other records are not supported.
  */
 export function isListed(record: StoredRecord, list: ListName): boolean {
   if (Buffer.compare(list, kindListOf(record)) === 0) return true

@@ -1,11 +1,12 @@
 --[[
-A node says that it lives. Both in one script: what has no end would be there for ever if the node died in between.
+Publishes the heartbeat of a node. One script sets value and expiration: otherwise an entry would remain
+forever if the node died in between.
 
-KEYS[1]  the ids of all nodes (hash)
-KEYS[2]  what this node says (hash)
-ARGV[1]  its id
-ARGV[2]  what it says
-ARGV[3]  for how many seconds that holds
+KEYS[1]  ids of all nodes (hash)
+KEYS[2]  heartbeat of this node (hash)
+ARGV[1]  id of this node
+ARGV[2]  text of the heartbeat
+ARGV[3]  seconds until it expires
 ]]
 redis.call('HSET', KEYS[2], 'said', ARGV[2])
 redis.call('EXPIRE', KEYS[2], ARGV[3])

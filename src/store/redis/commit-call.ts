@@ -1,6 +1,6 @@
 /**
- * A commit in the form that `commit.lua` takes, in one call or staged in several. Also what the return codes of the script
- * mean.
+ * Sends a commit to `commit.lua`, in one call or staged in several, and interprets the return codes of the
+ * script.
  */
 import { encodeChanges } from '#store/keyspace/change-codec.ts'
 import { assert } from '#model/assert.ts'
@@ -13,11 +13,14 @@ import type { Position } from './redis-log.ts'
 import { COMMIT } from './scripts.ts'
 import { DamagedStoreError } from './damaged-store-error.ts'
 
-/** Rows that a call carries itself. More rows, or bytes, are staged, so that no single command holds up the server with its size. */
+/**
+ * Rows that the call itself contains. A larger commit is staged, so that no single command blocks the server
+ * because of its size.
+ */
 export const CALL_ROWS_MAX = 500
-/** How long staged rows wait for their commit, in seconds: longer than any sender goes on trying. */
+/** How long staged rows wait for their commit, in seconds: longer than any sender retries. */
 const STAGED_SECONDS = 120
-/** Items in one command that stages rows, and bytes of them without the last. */
+/** Limits of one command that stages rows: items, and bytes without the last item. */
 const STAGED_ITEMS_MAX = 2_000
 const STAGED_BYTES_MAX = 4_194_304
 
@@ -25,24 +28,29 @@ export interface CommitSettings {
   readonly epoch: string
   readonly keys: RedisKeys
   readonly logEntriesMax: number
-  /** The position that the sender's reads rest on; null: the commit rests on nothing that could be lost. */
+  /**
+   * Position on which the sender's reads are based; null if the commit depends on nothing that could be lost.
+   */
   readonly ground: Position | null
 }
 
-/** The outcome of a call. */
+/** Outcome of a call. */
 export type CommitOutcome =
   | {
       readonly kind: 'committed'
       readonly sequence: number
       /**
-       * The name of a key that was lost and holds nothing of the present state, so the script begins it again; null: none
-       * was lost.
+       * Name of a lost key that held no part of the current state, so that the script creates it again; null
+       * if none was lost.
        */
       readonly lostKey: string | null
     }
   | { readonly kind: 'conflict'; readonly error: ConflictError; readonly headSequence: number }
 
-/** The rows staged for a call are gone; a server that is short of memory can lose them. The call is to be made again. */
+/**
+ * The rows staged for a call are gone, for example because the server lost them for lack of memory. The call
+ * must be made again.
+ */
 export class UnstagedError extends AuthzError {
   constructor() {
     super('STORE_REFUSED', 'nothing was made: the store does not keep the rows that are staged for a commit')
@@ -70,10 +78,11 @@ export class CommitCall {
   }
 
   /**
-   * Makes the call. `knownSequence` is null when the commit has never been sent, else the newest sequence that the sender
-   * knew when it was sent. Throws what the link throws, `UnstagedError`, `STORE_RESET` when the ledger has another history
-   * by now, `DamagedStoreError`, and `STORE_UNAVAILABLE` when it can no longer be told whether an earlier call made the
-   * commit. Except for that, and for a missing answer, a throw means that nothing was committed.
+   * Makes the call. `knownSequence` is null if the commit has never been sent; otherwise it is the newest
+   * sequence that the sender knew when it sent the commit first. Throws the errors of the link,
+   * `UnstagedError`, `STORE_RESET` if the ledger has another epoch now, `DamagedStoreError`, and
+   * `STORE_UNAVAILABLE` if it can no longer be determined whether an earlier call made the commit. Except for
+   * the last case and a missing response, a throw means that nothing was committed.
    */
   async make(link: RedisLink, knownSequence: number | null): Promise<CommitOutcome> {
     const { epoch, keys, logEntriesMax, ground } = this.#settings
@@ -100,7 +109,7 @@ export class CommitCall {
     return this.#outcome(reply)
   }
 
-  /** Uses a new list each time: what an earlier attempt staged may have arrived in part. */
+  /** Uses a new list for each attempt, because an earlier attempt can have staged a part of the rows. */
   async #stage(link: RedisLink): Promise<string> {
     this.#attempt += 1
     const name = `${Buffer.from(this.#commit.id).toString('hex')}-${this.#attempt}`
@@ -156,7 +165,7 @@ function bytesOf(item: Argument): number {
   return item instanceof Uint8Array ? item.length : 0
 }
 
-/** The client takes bytes as a `Buffer` only. The result shares the memory. */
+/** The client accepts bytes only as a `Buffer`. The result shares the memory. */
 function asBuffer(item: Argument): Argument {
   if (!(item instanceof Uint8Array) || Buffer.isBuffer(item)) return item
   return Buffer.from(item.buffer, item.byteOffset, item.byteLength)

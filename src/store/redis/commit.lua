@@ -2,33 +2,34 @@
 Commits to the ledger of one environment: all or nothing, once per commit id.
 
 KEYS[1…4]  as in ledger.lua
-KEYS[5]    staged (list): the rows of a large commit in place of ARGV[12…]; absent for the others
+KEYS[5]    staged (list): the rows of a large commit instead of ARGV[12…]; absent for other commits
 
-ARGV[1]  epoch the commit belongs to
+ARGV[1]  epoch that the commit belongs to
 ARGV[2]  commit id, 16 bytes
-ARGV[3]  sequence the sender knew when it sent this commit first; -1 when this is the first time
-ARGV[4]  entries the log keeps, at least 1
-ARGV[5]  channel that hears of the commit
-ARGV[6]  changes, carried as they are
+ARGV[3]  sequence that the sender knew when it sent this commit first; -1 if this is the first time
+ARGV[4]  entries that the log keeps, at least 1
+ARGV[5]  channel on which the commit is announced
+ARGV[6]  changes, stored without interpretation
 ARGV[7], ARGV[8], ARGV[9]  number of requirements, of deletes, of puts
-ARGV[10], ARGV[11]  sequence and id of a commit that the sender's ground has; 0 and '' where it has none
+ARGV[10], ARGV[11]  sequence and id of a commit that the sender's base position contains; 0 and '' if none
 ARGV[12…], or the staged list   per requirement: key, 'a' (absent) | 'v' (version) | 'c' (created), number;
                                                  or nothing, 'h' (head), number
                                 per delete: key
                                 per put: key, value
 
-Returns  {1, sequence, lost}   committed, now or when this id came first; lost: 'log' or 'ids', a key that was gone, without
-                               which it was done all the same; else ''
-         {0, index, sequence}  refused: that requirement (from 0) does not hold; nothing was written
-         {-1}                  the history is another one than ARGV[1], or was rewound behind the sender's ground; nothing
-                               was written
-         {-2}                  this was sent before, and the ids do not reach back far enough to tell whether it was done
+Returns  {1, sequence, lost}   committed, now or when this id was first sent; lost: 'log' or 'ids', a missing key
+                               that did not prevent the commit; otherwise ''
+         {0, index, sequence}  rejected: that requirement (from 0) does not hold; nothing was written
+         {-1}                  the epoch is not ARGV[1], or was rewound to before the sender's base position;
+                               nothing was written
+         {-2}                  this was sent before, and the ids do not reach back far enough to determine
+                               whether it was committed
          {-3}                  the staged rows are gone; nothing was written
-         {-4, key}             that key was lost, or is not what it was; nothing was written, but that (`damage`) for a row
-                               that nobody can read
+         {-4, key}             that key was lost, or has unexpected content; nothing was written, except the
+                               `damage` mark for an unreadable row
 
-An error: nothing of this commit was made. What could be refused is looked at first, and no error leaves the script behind
-the entry in the log. O(requirements + rows).
+If the script fails with an error, nothing of this commit was made. Everything that could be rejected is checked
+first, and no error leaves the script after the append to the log. O(requirements + rows).
 ]]
 local staged = KEYS[5]
 local epoch, id, channel, changes = ARGV[1], ARGV[2], ARGV[5], ARGV[6]
@@ -36,8 +37,9 @@ local known, kept = tonumber(ARGV[3]), tonumber(ARGV[4])
 local ground, ground_id = tonumber(ARGV[10]), ARGV[11]
 local requirement_count, delete_count, put_count = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 
--- The part of a stored row before its value: created (7 bytes), then 0 if the commit that created the row wrote it last,
--- else 6 and the version (6 bytes). Nil for bytes that no commit has stored.
+-- Returns created and version of a stored row, from the part before its value: created (7 bytes), then 0 if
+-- the commit that created the row wrote it last, otherwise 6 and the version (6 bytes). Nil for bytes that no
+-- commit has stored.
 local function stamp_of(stored)
   if #stored < 8 then
     return nil
@@ -51,7 +53,7 @@ local function stamp_of(stored)
   return nil
 end
 
--- Every node is to hear of the damage, not only the one that found it.
+-- Records the damage, so that every node learns of it, not only the one that found it.
 local function unreadable()
   redis.pcall('HSET', meta, 'damage', 'rows')
   return { -4, 'rows' }
@@ -64,8 +66,8 @@ local function stamped(created, sequence, value)
   return struct.pack('>I7BI6', created, 6, sequence) .. value
 end
 
--- Fails, in words like Redis's, where a command of the commit would be refused. Not every compatible server can tell that.
--- There a later script finishes the commit when the refusal is over.
+-- Fails, with a message like that of Redis, if a command of the commit would be rejected. Some compatible
+-- servers cannot check that. On these, a later script completes the commit when the rejection is over.
 local function require_right(command, ...)
   local is_known, is_permitted = pcall(redis.acl_check_cmd, command, ...)
   if not is_known then
@@ -102,8 +104,8 @@ if head.damage then
 end
 local sequence = head.sequence + 1
 
--- A version is a number, and a history that was rewound and went on gives the same numbers again: what the sender read may
--- be another row by now. As far back as ids are known, the ground of the sender is known, too.
+-- A version is a number, and after a rewind the same numbers occur again: the row that the sender read might
+-- be another one now. The sender's base position can be verified as far back as ids are known.
 if ground >= head.first then
   local found = redis.call('ZSCORE', ids, ground_id)
   if not found or tonumber(found) ~= ground then
@@ -157,7 +159,7 @@ end
 local deleted = {}
 local row_count = delete_count + put_count
 local part_count = math.max(1, math.ceil(row_count / PART_ROWS))
--- The fields of the entries, and their meaning.
+-- Fields of the entries, and their meaning.
 local entries, parts, row = {}, {}, 0
 for part = 1, part_count do
   local removed, written = {}, {}
@@ -221,11 +223,11 @@ end
 
 for part = 1, part_count do
   local place = text(sequence) .. '-' .. text(head.part + part - 1)
-  -- A log that should be there and is not is begun again by the call that knows of its loss.
+  -- A log that should exist and does not is created again by the call that detects its loss.
   local is_first = sequence == 1 or lost == 'log'
   if not (is_first or redis.call('XADD', log, 'NOMKSTREAM', place, unpack(entries[part]))) then
     lost, is_first, head.first = 'log', true, sequence
-    -- A node that has read all that is gone can tell by it that this entry goes on from there.
+    -- A node that has read all lost entries can verify with this field that this entry follows them.
     local fields = entries[part]
     fields[#fields + 1], fields[#fields + 2] = 'b', head.id
   end
@@ -234,7 +236,7 @@ for part = 1, part_count do
   end
 end
 
--- The commit is made. The next script makes up for what goes wrong from here on.
+-- The commit is made. If a command fails from here on, the next script repeats it.
 local oldest = math.min(sequence - kept + 1, head.first + TRIMMED_MAX)
 local is_trimmed = oldest > head.first
 if is_trimmed then
@@ -243,13 +245,14 @@ end
 local is_applied = pcall(apply, head, parts)
 if is_applied and is_trimmed then
   redis.pcall('ZREMRANGEBYSCORE', ids, '-inf', text(head.first - 1))
-  -- The entry before the first one stays. A reader that stands there can tell by its id whether this is still its history.
+  -- The entry before the first one is kept. With its id, a reader at that position can verify that the epoch
+  -- is still the same.
   redis.pcall('XTRIM', log, 'MINID', text(head.first - 1) .. '-0')
 end
 if staged then
   redis.pcall('DEL', staged)
 end
--- The message is a hint. A user without the right to publish must not make the commit fail. Other nodes then find the
--- commit by their timers.
+-- The message is only a hint. A user without permission to publish must not make the commit fail. Other nodes
+-- then find the commit by their timers.
 redis.pcall('PUBLISH', channel, epoch .. '.' .. text(sequence))
 return { 1, sequence, lost }

@@ -1,18 +1,23 @@
 /**
- * Where the local copies lie: `DIRECTORY/<environment id>.copy-<number>/`, the newest one counts. A copy that is being made
- * lies beside the one in use; what is neither is removed. The dot keeps them apart from the directories of an lmdb store.
+ * Manages the directories of local replicas: `DIRECTORY/<environment id>.copy-<number>/`, of which the newest
+ * is used. A new replica is built next to the one in use; all others are removed. The dot distinguishes them
+ * from the directories of an lmdb store.
  *
- * A copy may be damaged in ways that end whoever reads it, without a word. So a start leaves a note in the copy that it begins
- * with, and takes it away when the copy has been read; how many notes there are says whether to begin with that copy again.
+ * A replica can be damaged in a way that kills the process that reads it, without an error. Therefore a start
+ * leaves a note in the replica that it uses, and removes the note when the replica has been read. The number
+ * of notes decides whether the replica is used again.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const COPY_NAME = /^(?<id>.+)\.copy-\d+$/
-/** A file in the directory of a copy: how many starts in a row have begun with the copy and not got through it. */
+/**
+ * File in the directory of a replica: number of consecutive starts that used the replica and did not complete
+ * reading it.
+ */
 const STARTS_NAME = 'unfinished-starts'
 
-/** The environments that have a copy in that directory. */
+/** Environments that have a replica in that directory. */
 export function copiedEnvironments(directory: string): Set<string> {
   return new Set(readdirSync(directory).flatMap(name => COPY_NAME.exec(name)?.groups?.['id'] ?? []))
 }
@@ -28,18 +33,18 @@ export class CopyDirectory {
     this.#newest = Math.max(0, ...this.#numbers())
   }
 
-  /** The directory of the newest copy; null when there is none. */
+  /** Directory of the newest replica; null if there is none. */
   newest(): string | null {
     return this.#newest === 0 ? null : this.#path(this.#newest)
   }
 
-  /** A directory for a copy that is about to be made. */
+  /** Directory for a new replica. */
   next(): string {
     this.#newest += 1
     return this.#path(this.#newest)
   }
 
-  /** How many starts in a row have begun with the newest copy and not got through it. */
+  /** Number of consecutive starts that used the newest replica and did not complete reading it. */
   unfinishedStarts(): number {
     try {
       return Number(readFileSync(this.#startsFile(), 'utf8')) || 0
@@ -48,29 +53,29 @@ export class CopyDirectory {
     }
   }
 
-  /** Notes that a start begins with the newest copy. */
+  /** Notes that a start uses the newest replica. */
   noteStart(): void {
     const starts = this.unfinishedStarts() + 1
     ifPossible(() => writeFileSync(this.#startsFile(), String(starts), { mode: 0o600 }))
   }
 
-  /** Notes that the newest copy has been read. */
+  /** Notes that the newest replica has been read. */
   noteRead(): void {
     ifPossible(() => rmSync(this.#startsFile(), { force: true }))
   }
 
-  /** Removes all copies but the newest. Their files must not be open any more. */
+  /** Removes all replicas except the newest. Their files must be closed. */
   removeOthers(): void {
     for (const number of this.#numbers()) if (number !== this.#newest) this.#remove(number)
   }
 
-  /** Removes all copies. None must be open any more. */
+  /** Removes all replicas. All of them must be closed. */
   removeAll(): void {
     for (const number of this.#numbers()) this.#remove(number)
     this.#newest = 0
   }
 
-  /** Removes the newest copy, which must not be open any more. The copy before it, if any, is the newest again. */
+  /** Removes the newest replica, which must be closed. The previous one, if any, is then the newest again. */
   removeNewest(): void {
     this.#remove(this.#newest)
     this.#newest = Math.max(0, ...this.#numbers())
@@ -97,11 +102,11 @@ export class CopyDirectory {
   }
 }
 
-/** A note that cannot be made, as on a full disk, must stop neither a start nor an end. */
+/** If a note cannot be written, for example on a full disk, neither a start nor a shutdown must fail. */
 function ifPossible(note: () => void): void {
   try {
     note()
   } catch {
-    // A disk that fails is reported by those who need it.
+    // The components that need the disk report its failure.
   }
 }

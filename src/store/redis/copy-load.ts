@@ -1,6 +1,7 @@
 /**
- * The first load of a local copy: all rows as a scan finds them, then the log from where it stood when the scan began.
- * Changes made meanwhile come twice, with the same result. The lists are built later.
+ * Loads a local replica for the first time: all rows from a scan, then the log from its position at the start
+ * of the scan. Changes made during the scan are applied twice, with the same result. The secondary indexes
+ * are built later.
  */
 import { join } from 'node:path'
 import { RowRuns, type StoredRow } from '#store/bulk-load/row-runs.ts'
@@ -15,20 +16,20 @@ import type { StoreLog } from '#store/store-log.ts'
 
 export interface LoadOptions {
   readonly source: RedisLedger
-  /** An empty copy. */
+  /** An empty replica. */
   readonly copy: LocalCopy
-  /** The directory of the copy. */
+  /** Directory of the replica. */
   readonly directory: string
   readonly environmentId: string
-  /** Whether a row can be decoded; asked only where no account of all rows is kept. */
+  /** Whether a row can be decoded; used only if no checksum of all rows is kept. */
   readonly isReadable: (row: Pick<Row, 'key' | 'value'>) => boolean
   readonly log: StoreLog
 }
 
 /**
- * Returns the number of rows. Throws `REVISION_TOO_OLD` when the log was trimmed away during the load, `STORE_RESET` when
- * the history was replaced, `DamagedStoreError` when these are not the rows that commits have left, and what the link
- * throws. The copy is of no use then.
+ * Returns the number of rows. Throws `REVISION_TOO_OLD` if the log was trimmed during the load, `STORE_RESET`
+ * if the epoch was replaced, `DamagedStoreError` if the rows differ from those that commits wrote, and the
+ * errors of the link. The replica must not be used then.
  */
 export async function loadCopy({
   source,
@@ -47,7 +48,7 @@ export async function loadCopy({
     for (const row of rows) scanned.add(row)
     progress.add(rows.length)
   }
-  // No commit is half done at this position: the scan has found rows of commits up to it.
+  // No commit is incomplete at this position: the scan has found the rows of commits up to it.
   const end = await source.standing()
   const upTo = end.position
   const since: Entry[] = []
@@ -64,7 +65,7 @@ export async function loadCopy({
   await copy.write(
     each(withChanges(scanned.inOrder(), since), row => {
       tally.add(row)
-      // With an account of all rows this is not needed: the account shows whether the rows are as they were committed.
+      // Not necessary with a checksum of all rows, which shows whether the rows are as they were committed.
       if (!isOfAllRows) isEachReadable &&= isReadable(decodeRow(row.created, row.bytes))
     }),
   )

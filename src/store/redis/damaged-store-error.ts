@@ -1,12 +1,12 @@
 /**
- * The error of an environment that Redis does not have whole any more: a key was lost, or holds something that no commit
- * has left there.
+ * Error of an environment that Redis no longer holds completely: a key was lost, or contains data that no
+ * commit wrote.
  */
 import { AuthzError } from '#model/errors.ts'
 
 /**
- * `key` is the last part of the key's name (`redis-keys.ts`); null: all keys are gone. Nothing was read and nothing was
- * written.
+ * `key` is the last part of the name of the key (`redis-keys.ts`); null if all keys are gone. Nothing was
+ * read or written.
  */
 export class DamagedStoreError extends AuthzError {
   readonly key: string | null

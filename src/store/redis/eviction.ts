@@ -1,18 +1,18 @@
 /**
- * Whether a server evicts keys when it is full. An evicted key is lost data. A ledger never asks for eviction, but a server
- * that evicts other keys evicts these, too. A start refuses such a server, unless the operator allows it. While a node
- * runs, and after each connection, it is logged again.
+ * Detects servers that evict keys when they are full. An evicted key is lost data. A ledger never requests
+ * eviction, but a server that evicts other keys also evicts these. A start rejects such a server unless the
+ * operator allows it. While a node runs, and after each connection, it is logged again.
  */
 import { Cluster } from 'ioredis'
 import { AuthzError } from '#model/errors.ts'
 import type { RedisClient } from './redis-client.ts'
 import type { StoreLog } from '#store/store-log.ts'
 
-/** The policy of a server that keeps everything and refuses writes when it is full. */
+/** Policy of a server that keeps everything and rejects writes when it is full. */
 const KEEPS_ALL = 'noeviction'
-/** Stands for a server that does not tell its policy, for example since the user may not ask. */
+/** Represents a server that does not report its policy, for example because the user lacks permission. */
 const UNKNOWN = 'unknown'
-/** How often it is logged, in milliseconds. */
+/** Interval of the log line, in milliseconds. */
 const SAID_MS = 3_600_000
 
 export class EvictionWatch {
@@ -29,7 +29,7 @@ export class EvictionWatch {
     this.#timer.unref()
   }
 
-  /** Throws `STORE_REFUSED` when the server evicts keys. */
+  /** Throws `STORE_REFUSED` if the server evicts keys. */
   async requireNone(): Promise<void> {
     const policy = await evictionPolicy(this.#client)
     if (policy === null || policy === UNKNOWN) return
@@ -51,7 +51,7 @@ export class EvictionWatch {
   }
 }
 
-/** The first policy that evicts keys, of all servers that keep data; null: there is none. */
+/** The first evicting policy of all servers that keep data; null if there is none. */
 async function evictionPolicy(client: RedisClient): Promise<string | null> {
   const servers = client instanceof Cluster ? client.nodes('master') : [client]
   const policies = await Promise.all(

@@ -1,14 +1,15 @@
 /**
- * One environment of a shared ledger as this node has it: commits go to Redis, everything that is read comes from the local
- * copy, which follows the log.
+ * One environment of a shared ledger on this node: commits go to Redis, and all reads use the local replica,
+ * which follows the log.
  *
- *     commit ──► Redis ──► log ──► copy (rows, lists, log, one write) ──► feed ──► index
+ *     commit ──► Redis ──► log ──► replica (rows, lists, log, one write) ──► feed ──► index
  *                  └─ "there is more" ─┘
  *
- * Invariant: whoever reads sees the copy of one history at one moment. When that history is gone, or the log no longer
- * reaches back to the copy, another copy is loaded beside it and takes its place as a whole; feeds of the former then end with
- * `STORE_RESET`. Until then, and until who follows has gone over to it, the former one answers, and grows stale. A history is
- * begun by a start only: a node that has followed one does not take an empty Redis for the truth, but says that it is empty.
+ * Invariant: readers see the replica of one epoch at one moment. If that epoch is gone, or the log no longer
+ * contains the next commit, another replica is loaded next to it and replaces it as a whole; feeds of the
+ * former replica then end with `STORE_RESET`. Until then, and until the followers have switched, the former
+ * replica serves reads and becomes stale. Only a start begins an epoch: a node that has followed one does not
+ * accept an empty Redis as the truth, but reports that it is empty.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { AuthzError, historyReplaced } from '#model/errors.ts'
@@ -28,28 +29,28 @@ import { StandingFailure } from './standing-failure.ts'
 import { DamagedStoreError } from './damaged-store-error.ts'
 import type { StoreLog } from '#store/store-log.ts'
 
-/** Commits that may be on their way into the copy at once. */
+/** Commits that can be in progress in the replica at one time. */
 const WRITES_UNDER_WAY_MAX = 128
-/** How long `close` waits for unanswered commits. */
+/** How long `close` waits for commits without a response. */
 const CLOSE_MS_MAX = 3_000
-/** How long who asks for all that Redis has waits until the copy shows it. */
+/** How long `caughtUp` waits until the replica shows everything that Redis has. */
 const CAUGHT_UP_MS_MAX = 1_000
 /**
- * How long decisions rest on a copy whose lists cannot be built, before another copy is loaded. A load costs as much as a
- * start.
+ * How long decisions use a replica whose secondary indexes cannot be built, before another replica is loaded.
+ * A load costs as much as a start.
  */
 const LISTED_AGAIN_MS = 30_000
-/** How long to wait before another attempt to load, and how long after many failed attempts. */
+/** Pause before another attempt to load, and its maximum after many failed attempts. */
 const RELOAD_PAUSE_MS = 500
 const RELOAD_PAUSE_MS_MAX = 5_000
 
 /**
- * An empty Redis counts only when it is found so many times in a row. Found once, it may be the removal of this environment
- * on another node, of which this one has not heard yet.
+ * An empty Redis counts only if it is found this many times in a row. A single time can be the removal of
+ * this environment on another node, of which this node has not learned yet.
  */
 const EMPTY_FOUND_MIN = 2
 
-/** The build of a copy's lists. */
+/** A build of the secondary indexes of a replica. */
 interface Listing {
   readonly stop: AbortController
   readonly done: Promise<void>
@@ -58,21 +59,23 @@ interface Listing {
 export interface FollowedEnvironmentOptions {
   readonly environmentId: string
   readonly log: StoreLog
-  /** When the copy had everything that Redis had, by `performance.now()`. */
+  /** When the replica had everything that Redis had, as a time of `performance.now()`. */
   readonly heardAt: number
-  /** Opens the ledger as it is now and loads a fresh copy of it. */
+  /** Opens the ledger in its current state and loads a new replica of it. */
   readonly load: () => Promise<Followed>
-  /** Builds the lists of a copy that has none. Throws the signal's reason when the signal is given. */
+  /** Builds the missing secondary indexes of a replica. Throws the reason of the signal if it is aborted. */
   readonly buildLists: (copy: LocalCopy, signal: AbortSignal) => Promise<void>
-  /** Called when the former copy is closed, so its files may be removed. */
+  /** Called when the former replica is closed, so that its files can be removed. */
   readonly onReplaced: () => void
-  /** Called when index and lists have been made of the present copy. */
+  /** Called when index and secondary indexes have been built from the current replica. */
   readonly onRead: () => void
-  /** Counts that another history has taken the place of the present one. Returns how often that happened in this process. */
+  /** Counts the replacement of an epoch. Returns the number of replacements in this process. */
   readonly countReplacedHistory: () => number
-  /** Told when Redis has lost part of the environment, so that nobody may decide on the copy. */
+  /** Called if Redis has lost a part of the environment, which must then make no decisions. */
   readonly onDamage: (damage: DamagedStoreError) => void
-  /** Told of an unexpected error that keeps the environment from being followed. It goes on trying with other copies. */
+  /**
+   * Receives an unexpected error that prevents following. The environment keeps trying with other replicas.
+   */
   readonly onFault: (error: Error) => void
 }
 
@@ -84,25 +87,25 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   #followed: Followed
   #following: Promise<void>
   #listing: Listing
-  /** When the copy that decisions rest on last had everything. */
+  /** When the replica that decisions use last had everything. */
   #freshAt: number
-  /** When the present copy last had everything, whether or not decisions rest on it. */
+  /** When the current replica last had everything, whether or not decisions use it. */
   #copyFreshAt: number
-  /** Whether nobody decides on the environment at present. */
+  /** Whether the environment makes no decisions at the moment. */
   #isSetAside = false
-  /** The defect or damage for which the environment is not followed; null while it is followed. */
+  /** The defect or damage that prevents following the environment; null while it is followed. */
   #fault: AuthzError | null = null
-  /** Whether decisions rest on the present copy. Until then they rest on the former one. */
+  /** Whether decisions use the current replica. Until then they use the former one. */
   #isTakenOver = true
   #timesFoundEmpty = 0
-  /** Loads in a row that failed, or led to a copy that could not be followed. */
+  /** Consecutive loads that failed, or that led to a replica that could not be followed. */
   #loadsInVain = 0
-  /** The part of the environment that Redis has lost; null: nothing. */
+  /** The part of the environment that Redis has lost; null if there is none. */
   #damage: DamagedStoreError | null = null
   readonly #losing: StandingFailure
   readonly #asking: StandingFailure
   readonly #loading: StandingFailure
-  /** Ledgers whose history went on differently, or ended: what was committed there may be lost. */
+  /** Ledgers whose epoch diverged or ended: commits to them might be lost. */
   readonly #abandoned = new WeakSet<RedisLedger>()
   #checking: Promise<void> | null = null
   readonly #commits = new Set<Promise<unknown>>()
@@ -161,17 +164,17 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     return this.#followed.copy.snapshotPlace
   }
 
-  /** For how long it may have missed what others committed, in milliseconds; 0 while nobody decides on it. */
+  /** How long it might have missed commits of other nodes, in milliseconds; 0 while it makes no decisions. */
   stalenessMs(): number {
     return this.#isSetAside ? 0 : performance.now() - this.#freshAt
   }
 
-  /** Whether the history is gone and no other has been taken over. */
+  /** Whether the epoch is gone and no other one has replaced it. */
   get isEmptied(): boolean {
     return !this.#isSetAside && this.#timesFoundEmpty >= EMPTY_FOUND_MIN
   }
 
-  /** The reason for which nothing can be committed or followed at present; null: there is none. */
+  /** Reason why commits and following are not possible at the moment; null if they are. */
   get fault(): AuthzError | null {
     return this.#fault
   }
@@ -188,8 +191,8 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   }
 
   /**
-   * Asks Redis for its position. A copy that has all up to there is fresh. A failure needs no report, since staleness shows
-   * it.
+   * Requests the position of Redis. A replica that contains everything up to it is fresh. Failures are not
+   * reported, because staleness shows them.
    */
   check(): Promise<void> {
     this.#checking ??= this.#compare()
@@ -201,15 +204,15 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     return this.#checking
   }
 
-  /** Notes an error of Redis that a caller met. Damage ends decisions; a refusal is logged. */
+  /** Records an error of Redis that a caller received. Damage ends decisions; a rejection is logged. */
   noteDoubt(error: unknown): void {
     if (error instanceof DamagedStoreError) this.#noteDamage(error)
     else if (error instanceof AuthzError && isReply(error.cause)) this.#asking.noteFailure(error)
   }
 
   /**
-   * Resolves when the copy has the revision, which `from` has told. Throws `STORE_RESET` when that history was replaced
-   * meanwhile, also by a history of the same epoch that lacks its last commits.
+   * Resolves when the replica has the revision, which `from` has reported. Throws `STORE_RESET` if that epoch
+   * was replaced in the meantime, or if its last commits were rewound.
    */
   async reached(revision: Revision, from: RedisLedger): Promise<void> {
     for (;;) {
@@ -218,13 +221,15 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
       try {
         return await copy.reached(revision.sequence)
       } catch (error) {
-        // The copy was replaced by another one of the same history, which has the revision or will have it.
+        // The replica was replaced by another one of the same epoch, which has the revision or will have it.
         if (this.isClosed || this.#followed.copy === copy) throw error
       }
     }
   }
 
-  /** As `reached`, for at most `ms` milliseconds: false when the copy does not have the revision by then. */
+  /**
+   * Like `reached`, for at most `ms` milliseconds: false if the replica does not have the revision by then.
+   */
   async reachedWithin(ms: number, revision: Revision, from: RedisLedger): Promise<boolean> {
     const over = Promise.withResolvers<boolean>()
     const end = (): void => over.resolve(false)
@@ -238,7 +243,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     }
   }
 
-  /** `close` waits for this commit. */
+  /** Makes `close` wait for this commit. */
   track<Answer>(commit: Promise<Answer>): Promise<Answer> {
     const settled = commit.then(
       () => void this.#commits.delete(settled),
@@ -259,7 +264,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     await this.#stopListing()
     await this.#followed.copy.close()
     this.#followed.heard.close()
-    // Awaited last: the check may be waiting for a revision that the copy was never to have.
+    // Awaited last: the check might wait for a revision that the replica would never have.
     await this.#checking
   }
 
@@ -268,7 +273,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     const { source, copy, heard } = this.#followed
     const known = this.#damage
     const head = await source.position()
-    // Damage that was found meanwhile is newer than this answer, even if both came at once.
+    // Damage that was found in the meantime is newer than this response, even if both arrived together.
     if (this.#damage === known) this.#noteWhole()
     const own = copy.position()
     const isSame = own.sequence !== head.sequence || sameBytes(own.id, head.id)
@@ -292,7 +297,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   #noteDamage(damage: DamagedStoreError): void {
     this.#losing.noteFailure(damage)
     this.#damage = damage
-    // Told each time: when the damage was first found, the environment may not have been open yet.
+    // Reported each time: when the damage was first found, the environment might not have been open yet.
     this.#options.onDamage(damage)
   }
 
@@ -305,7 +310,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   takeOver(place: SnapshotPlace | null): void {
     if (place !== this.snapshotPlace()) return
     void this.#noteRead(place)
-    // No decision rested on the former copy.
+    // No decision used the former replica.
     if (this.#isSetAside) this.#freshAt = this.#copyFreshAt
     this.#isSetAside = false
     if (this.#isTakenOver) return
@@ -336,7 +341,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     done.catch((cause: unknown) => {
       if (stop.signal.aborted) return
       onFault(new Error(`the lists of environment ${environmentId} cannot be built`, { cause }))
-      // Decisions go on. The following ends, and another copy is loaded.
+      // Decisions continue. The following ends, and another replica is loaded.
       const { source } = this.#followed
       if (this.#followed.copy !== copy) return
       void pause(LISTED_AGAIN_MS, undefined, { signal: stop.signal }).then(
@@ -358,7 +363,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
         await this.#follow()
       } catch (error) {
         if (this.isClosed) return
-        // A copy that could be followed for a while was not loaded in vain.
+        // A replica that could be followed for a while does not count as a failed load.
         if (this.#followed.source.wasRead) this.#loadsInVain = 0
         if (this.#loadsInVain > 0) await this.#pauseBeforeLoad()
         if (this.isClosed) return
@@ -368,10 +373,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     }
   }
 
-  /**
-   * Callers that wait for a revision get the reason for which it does not come, and nobody decides on the state that was
-   * left behind.
-   */
+  /** Rejects callers that wait for a revision with the reason, and ends decisions on the outdated state. */
   #noteFault(cause: unknown): AuthzError {
     const { environmentId, onFault } = this.#options
     const fault = new AuthzError('STORE_UNAVAILABLE', 'the copy of this environment cannot follow', { cause })
@@ -383,7 +385,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     return fault
   }
 
-  /** Applies the entries of the log as they come. Ends with the source. */
+  /** Applies the entries of the log as they arrive. Ends with the source. */
   async #follow(): Promise<void> {
     const { source, copy } = this.#followed
     const underWay = new Set<Promise<void>>()
@@ -394,7 +396,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
         () => void underWay.delete(written),
         (error: unknown) => {
           failure ??= error
-          // Ends the feed now, and not only when another commit comes.
+          // Ends the feed now, and not only when another commit arrives.
           void feed.return()
         },
       )
@@ -406,7 +408,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     if (failure !== null) throw failure
   }
 
-  /** Loads another copy, however long it takes until that is possible, and puts it in place of the present one. */
+  /** Loads another replica, retrying until that succeeds, and replaces the current one with it. */
   async #replace(reason: AuthzError): Promise<void> {
     const { environmentId, log, load, onReplaced } = this.#options
     const fields = { environment: environmentId, reason: reason.code }

@@ -1,4 +1,7 @@
-/** The ledger of a followed environment as services see it: commits go to Redis, everything else is read from the copy. */
+/**
+ * The ledger of a followed environment, as services see it: commits go to Redis, and all reads use the
+ * replica.
+ */
 import { AuthzError, ConflictError, historyReplaced } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Commit, Entry, Ledger, Row } from '#store/ledger.ts'
@@ -8,30 +11,33 @@ import type { LocalCopy } from './local-copy.ts'
 import { COMMIT_MS_MAX, type RedisLedger } from './redis-ledger.ts'
 import type { Position } from './redis-log.ts'
 
-/** How long, at least, a caller waits until the copy has a commit that Redis has taken, however long the commit took. */
+/**
+ * Minimum time that a caller waits until the replica has a commit that Redis has accepted, however long the
+ * commit took.
+ */
 const SEEN_MS_MIN = 1_000
 const UNKNOWN = 'the store has not shown again what it took: the change may or may not have been made'
 const NOT_MADE = 'the change was not made: others were faster, and this node has yet to see what they did'
 
-/** A copy and the ledger that it is a copy of. */
+/** A replica, and the ledger that it replicates. */
 export interface Followed {
   readonly source: RedisLedger
   readonly copy: LocalCopy
-  /** The note of when the copy last had everything. */
+  /** Record of when the replica last had everything. */
   readonly heard: HeardNote
 }
 
-/** What the ledger needs of its environment. */
+/** State of the environment that the ledger needs. */
 export interface FollowedState {
   readonly followed: Followed
   readonly isClosed: boolean
-  /** The reason for which nothing can be committed or followed at present; null: there is none. */
+  /** Reason why commits and following are not possible at the moment; null if they are. */
   readonly fault: AuthzError | null
-  /** The environment waits for this commit when it closes. */
+  /** Makes the environment wait for this commit when it closes. */
   track<Answer>(commit: Promise<Answer>): Promise<Answer>
-  /** Whether the copy has the revision, which `from` has told, within `ms` milliseconds. */
+  /** Whether the replica has the revision, which `from` has reported, within `ms` milliseconds. */
   reachedWithin(ms: number, revision: Revision, from: RedisLedger): Promise<boolean>
-  /** Reports an error of Redis that a caller met. */
+  /** Reports an error of Redis that a caller received. */
   noteDoubt(error: unknown): void
 }
 
@@ -47,7 +53,7 @@ export class FollowedLedger implements Ledger {
     return { epoch: source.epoch, sequence: copy.mark.sequence }
   }
 
-  /** Resolves when the copy has the commit, too, so that its writer reads what it wrote. */
+  /** Also waits until the replica has the commit, so that its writer can read what it wrote. */
   async commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision> {
     const { source, copy } = this.#open()
     if (commit.epoch !== undefined && commit.epoch !== source.epoch) throw historyReplaced()
@@ -63,7 +69,7 @@ export class FollowedLedger implements Ledger {
       await this.#seen(revision, source, until, new AuthzError('STORE_UNAVAILABLE', UNKNOWN))
       return revision
     } catch (error) {
-      // Another attempt needs to read the row that was in the way.
+      // Another attempt needs to read the conflicting row.
       if (error instanceof ConflictError) {
         const { epoch, mark } = source
         const head = { epoch, sequence: mark.sequence }
@@ -74,7 +80,7 @@ export class FollowedLedger implements Ledger {
     }
   }
 
-  /** As `reached`, but bounded in time: Redis may lose the commit before anybody could read it. */
+  /** Like `reached`, but with a time limit: Redis can lose the commit before any node has read it. */
   async #seen(revision: Revision, source: RedisLedger, until: number, otherwise: AuthzError): Promise<void> {
     const withinMs = Math.max(SEEN_MS_MIN, until - performance.now())
     if (!(await this.#environment.reachedWithin(withinMs, revision, source))) throw otherwise
@@ -106,8 +112,8 @@ export class FollowedLedger implements Ledger {
 }
 
 /**
- * The log of the copy, or that of Redis: a copy that was loaded begins its log with the load. No generator: the return of one waits
- * for an entry that may never come.
+ * Replays the log of the replica or that of Redis: the log of a loaded replica begins with the load. It is
+ * not a generator, because `return` of a generator waits for an entry that might never arrive.
  */
 class EitherReplay implements AsyncIterableIterator<Entry> {
   #from: AsyncIterator<Entry>

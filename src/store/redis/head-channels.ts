@@ -1,7 +1,8 @@
 /**
- * The signals that an environment has a new commit: one connection that listens to the channels of all environments.
- * Signals may be lost, and are after every interruption; listeners are told when that may have happened. If Redis refuses
- * the channels of a running node, all signals are lost until it accepts them again.
+ * Receives notifications of new commits: one connection subscribes to the channels of all environments.
+ * Notifications can be lost, and are lost during every interruption; listeners are notified when that might
+ * have happened. If Redis rejects the channels of a running node, all notifications are lost until it accepts
+ * them again.
  */
 import { Cluster } from 'ioredis'
 import type { RedisClient } from './redis-client.ts'
@@ -12,7 +13,7 @@ import type { StoreLog } from '#store/store-log.ts'
 export interface HeadListener {
   /** The environment has a new commit. */
   onHead(epoch: string, sequence: number): void
-  /** A signal may have been missed. */
+  /** A notification might have been missed. */
   onDoubt(): void
 }
 
@@ -38,8 +39,8 @@ export class HeadChannels {
   }
 
   /**
-   * Listens from now on, and again after every interruption. Throws as a link does when Redis refuses the first channel of
-   * all: that is a start whose operator has the rights wrong. A later refusal is noted.
+   * Subscribes now, and again after every interruption. Throws like a link if Redis rejects the very first
+   * channel: the permissions are then wrong at a start. A later rejection is logged.
    */
   async listen(channel: string, listener: HeadListener): Promise<void> {
     this.#listeners.set(channel, listener)
@@ -51,18 +52,18 @@ export class HeadChannels {
     }
   }
 
-  /** Ends listening there. Messages that still come are ignored. */
+  /** Unsubscribes. Messages that still arrive are ignored. */
   leave(channel: string): void {
     this.#listeners.delete(channel)
     if (this.#client.status === 'ready') void this.#client.unsubscribe(channel).catch(() => undefined)
   }
 
   /**
-   * Makes sure that the connection is alive, on which nothing may come for long, and subscribes again to channels that were
-   * refused.
+   * Checks that the connection is alive, because there might be no messages for a long time, and subscribes
+   * again to rejected channels.
    */
   async probe(): Promise<void> {
-    // The client of a cluster listens on a connection of its own choice, and may lose its subscriptions without a sign.
+    // The client of a cluster selects its own connection for subscriptions, and can lose them without notice.
     const isOwed = this.#client instanceof Cluster || this.#refusal.reason !== null
     if (isOwed) await this.#subscribeToAll({ isInDoubt: false })
     else await this.#client.ping().catch(() => undefined)
@@ -82,7 +83,7 @@ export class HeadChannels {
     if (isInDoubt) for (const listener of this.#listeners.values()) listener.onDoubt()
   }
 
-  /** False without a connection: the next connection subscribes. Throws the refusal of Redis. */
+  /** Returns false without a connection: the next connection subscribes. Throws the rejection of Redis. */
   async #subscribe(channels: readonly string[]): Promise<boolean> {
     if (this.#client.status !== 'ready' || channels.length === 0) return false
     try {

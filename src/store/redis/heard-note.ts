@@ -1,29 +1,31 @@
 /**
- * When a local copy last had everything that Redis had, kept beside it: what a start goes by that finds no Redis. A file of a
- * fixed size, overwritten in place, not flushed: a crash of the machine leaves an older moment or none, and what the copy has
- * had by then is on disk before the moment is noted.
+ * Records when a local replica last had everything that Redis had, in a file next to it. A start that cannot
+ * reach Redis uses it. The file has a fixed size, is overwritten in place and is not flushed: after a crash
+ * of the machine it contains an older time or none. The data that the replica had at that time is on disk
+ * before the time is recorded.
  *
- * Two clocks, and the older of the two answers counts: that of the wall may have been set back; the other one counts on from
- * the boot of the machine, and says nothing after the next. A moment in the future is none.
+ * There are two clocks, and the result with the greater age counts. The wall clock might have been set back.
+ * The other clock counts from the boot of the machine, and is not valid after the next boot. A time in the
+ * future is ignored.
  */
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The file in the directory of a copy. */
+/** File in the directory of a replica. */
 const NAME = 'heard'
 const BYTES = 256
 
 export interface Clocks {
   /** Milliseconds since 1970. */
   wallMs(): number
-  /** Milliseconds since some moment of this boot. */
+  /** Milliseconds since some time of this boot. */
   sinceBootMs(): number
-  /** Names the boot of the machine; null where the system does not tell it. */
+  /** Id of the boot of the machine; null if the system does not provide it. */
   readonly boot: string | null
 }
 
 interface Noted {
-  /** The store that the copy is of. */
+  /** The store that is replicated. */
   readonly store: string
   readonly wallMs: number
   readonly boot: string | null
@@ -36,14 +38,14 @@ export class HeardNote {
   readonly #clocks: Clocks
   #file: number | null = null
 
-  /** `store` names the store that the copy is of. A note about another store does not count. */
+  /** `store` identifies the store that is replicated. A record of another store is ignored. */
   constructor(directory: string, store: string, clocks: Clocks = CLOCKS) {
     this.#path = join(directory, NAME)
     this.#store = store
     this.#clocks = clocks
   }
 
-  /** How long ago that moment is, at the least, in milliseconds; null when it is unknown. */
+  /** Age of the recorded time in milliseconds, at least; null if it is unknown. */
   agoMs(): number | null {
     const noted = this.#read()
     if (noted === null || noted.store !== this.#store) return null
@@ -54,7 +56,10 @@ export class HeardNote {
     return agoMs >= 0 ? agoMs : null
   }
 
-  /** Notes that the copy had everything `agoMs` milliseconds ago. A disk that takes no note stops no decisions. */
+  /**
+   * Records that the replica had everything `agoMs` milliseconds ago. If the disk rejects that, decisions
+   * continue.
+   */
   note(agoMs: number): void {
     const { boot, wallMs, sinceBootMs } = this.#clocks
     const noted: Noted = {
@@ -67,7 +72,7 @@ export class HeardNote {
       this.#file ??= openSync(this.#path, constants.O_WRONLY | constants.O_CREAT, 0o600)
       writeSync(this.#file, JSON.stringify(noted).padEnd(BYTES), 0)
     } catch {
-      // A disk that fails is reported by those who need it.
+      // The components that need the disk report its failure.
     }
   }
 

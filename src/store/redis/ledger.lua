@@ -1,38 +1,40 @@
 --[[
-What the scripts share; every one begins with this text.
+Shared functions of the scripts; every script for ledgers begins with this text.
 
-A commit is its entry in the log, and nothing else is: appending the last part of it makes it, for every reader. Rows, ids
-and meta follow from it. Whatever keeps a script from bringing them level leaves an entry behind that meta does not
-know, and whichever script comes next brings them level first. A refused one never gets so far as to append.
+A commit is its entry in the log: appending the last part of the entry makes the commit, for every reader. Rows,
+ids and meta are derived from it. If a script is interrupted before it has updated them, it leaves an entry that
+meta does not contain, and the next script updates them first. A rejected script never reaches the append.
 
 KEYS[1]  meta (hash)      KEYS[3]  log (stream)
 KEYS[2]  rows (hash)      KEYS[4]  ids (sorted set)
 ]]
 local meta, rows, log, ids = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 
--- Places in creation order per commit.
+-- `created` values per commit.
 local CREATED_PER_COMMIT = 65536
--- Rows in one log entry and in one command: Lua passes about 8,000 values to a function at most.
+-- Rows in one log entry and in one command: Lua passes at most about 8,000 values to a function.
 local PART_ROWS = 500
--- Entries that leave the log in one commit, so that a lowered retention is reached without one long stop.
+-- Entries that one commit trims from the log, so that a lowered retention takes effect without one long
+-- pause.
 local TRIMMED_MAX = 64
--- Log entries read at once while the rows are brought level with the log.
+-- Log entries read at a time while the rows are brought up to date with the log.
 local READ_PARTS = 16
--- Sums of rows are modulo this number, so additions stay exact.
+-- Sums of rows are modulo this number, so that additions are exact.
 local SUM_LIMIT = 281474976710656
 
 local function text(number)
   return string.format('%.0f', number)
 end
 
--- The amount that a row adds to the sum of all rows: 48 bits of a hash of key and stored value (`row-tally.ts`).
+-- Returns the amount that a row adds to the sum of all rows: 48 bits of a hash of key and stored value
+-- (`row-tally.ts`).
 local function share_of(key, stored)
   local hash = redis.sha1hex(struct.pack('>I2', #key) .. key .. stored)
   return tonumber(string.sub(hash, 1, 6), 16) * 16777216 + tonumber(string.sub(hash, 7, 12), 16)
 end
 
--- The position of the ledger; nil where there is no ledger. `is_counted`: count and sum belong to this sequence. They do
--- not where another release has committed since.
+-- Returns the position of the ledger; nil if there is no ledger. `is_counted`: count and sum belong to this
+-- sequence. That is false if another release has committed since.
 local function head_of()
   local found = redis.call('HMGET', meta, 'epoch', 'sequence', 'id', 'first', 'count', 'sum', 'summed', 'damage')
   if not found[1] then
@@ -48,12 +50,12 @@ local function head_of()
     sum = tonumber(found[6] or ''),
     is_counted = sequence ~= nil and tonumber(found[7] or '') == sequence,
     damage = found[8] or (not (sequence and found[3] and found[4]) and 'meta') or nil,
-    -- The part number of the first entry of the next commit.
+    -- Part number of the first entry of the next commit.
     part = 0,
   }
 end
 
--- The meaning of a part, in the form that `apply` takes, from its fields in the log.
+-- Converts the fields of a part in the log to the form that `apply` takes.
 local function taken_apart(fields)
   local part = { id = fields[2], removed = {}, written = {} }
   local at = 5
@@ -75,8 +77,7 @@ local function taken_apart(fields)
   return part
 end
 
--- Brings rows, ids and meta level with the next commit, of which these are all parts. Safe to repeat: the result is the
--- same.
+-- Applies the next commit, which consists of these parts, to rows, ids and meta. Idempotent.
 local function apply(head, parts)
   local sequence, id = head.sequence + 1, parts[1].id
   local count, sum = parts[#parts].count, parts[#parts].sum
@@ -100,8 +101,8 @@ local function apply(head, parts)
   head.count, head.sum = tonumber(count or ''), tonumber(sum or '')
 end
 
--- Brings everything level with the log. There is hardly ever anything left to do. The parts of a commit that a script could
--- not finish do not count: the last part is missing, and the next commit goes after them.
+-- Applies all commits in the log that rows, ids and meta lack. There are rarely any. The parts of a commit
+-- that a script could not complete are ignored: the last part is missing, and the next commit follows them.
 local function finish(head)
   local parts, from = {}, text(head.sequence + 1) .. '-0'
   while true do
@@ -131,13 +132,13 @@ local function finish(head)
   end
 end
 
--- Finds keys that are lost, where that can be told at once.
+-- Finds lost keys, as far as they can be detected in constant time.
 local function examine(head)
   local count = redis.call('HLEN', rows)
   if not head.damage and head.is_counted and head.count ~= count then
     head.damage = 'rows'
   end
-  -- With the ids only the knowledge of what was sent before is lost. From here on it is known again.
+  -- If ids are lost, only the knowledge of earlier commit ids is lost. From here on, ids are known again.
   if head.sequence > 0 and not redis.call('ZSCORE', ids, head.id) then
     head.first = head.sequence + 1
   end

@@ -1,4 +1,4 @@
-/** Logs how far a load is: a line every few seconds, and one at the end of a long load. */
+/** Logs the progress of a load: a line every few seconds, and one at the end of a long load. */
 import type { StoreLog } from '#store/store-log.ts'
 
 const EVERY_MS = 2_000

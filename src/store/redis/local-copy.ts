@@ -1,18 +1,19 @@
 /**
- * One environment's view on this machine, and the end of its log: what a node that follows a ledger elsewhere reads, lists
- * and restarts from. Everything in it can be had again, so it may be thrown away at any time.
+ * The local replica of one environment: its view and the end of its log on this machine. A node that follows
+ * a ledger elsewhere uses it for reads, lists and restarts. All of its data can be loaded again, so it can be
+ * deleted at any time.
  *
- *     meta   'format', 'epoch'   what it is a copy of
+ *     meta   'format', 'epoch'   of the replicated ledger
  *            'id'                commit id at the view's sequence
- *            'logged'            sequence up to which the log goes on from the rows, while there are no lists; present when
- *                                all rows are there
- *            'complete'          present when it has rows and lists
+ *            'logged'            sequence up to which the log continues from the rows, while there are no
+ *                                secondary indexes; present if all rows exist
+ *            'complete'          present if it has rows and secondary indexes
  *
- * Invariant: once it is complete, position, rows, lists and log belong together, whenever the process ends; they change
- * in one write. Before, it has no lists, and only some of its keys: rows stay as they were loaded, so that both can be
- * built from them, and what comes meanwhile is only logged, and all of that is kept. That is enough to build an index
- * from, which follows the log. A process that ends then is followed by one that begins with the lists again; what has
- * not all rows is of no use.
+ * Invariant: when it is complete, position, rows, secondary indexes and log are consistent, whenever the
+ * process ends; they change in one write. Before that, it has no secondary indexes and only some of its keys.
+ * Rows stay as they were loaded, so that both can be built from them; new commits are only logged, and the
+ * log is not trimmed. That is sufficient to build an index, which follows the log. If the process ends then,
+ * the next one builds the secondary indexes from the start. A replica without all rows is not used.
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -33,7 +34,10 @@ import type { ListRule } from '#store/view.ts'
 import { storeClosed } from '#store/store-closed-error.ts'
 import type { Position } from './redis-log.ts'
 
-/** Raised when the stored form of anything in the tables changes, or the result of the list rule for the same rows. */
+/**
+ * Must be incremented if the stored form of anything in the tables changes, or the result of the list rule
+ * for the same rows.
+ */
 const FORMAT = '2'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -45,18 +49,18 @@ const KEYS = {
   complete: encoder.encode('complete'),
 }
 
-/** Commits whose time is remembered: more than are on their way into the copy at once. */
+/** Commits whose blocking time is kept: more than can be in progress in the replica at one time. */
 const KEPT_MS_COUNT = 1_024
 
 export interface LocalCopyOptions {
   readonly tables: Tables
   readonly listRule: ListRule
   readonly logEntriesMax: number
-  /** Makes writes that would keep this thread for too long. Absent: this thread makes all writes. */
+  /** Makes writes that would block this thread for too long. If absent, this thread makes all writes. */
   readonly largeWrites?: LargeWrites | null
   /**
-   * Whether loads of an index never look up rows with that key, which its first byte says. The table of keys is built with the lists
-   * then.
+   * Whether loads of an index never look up rows with that key, according to its first byte. The table of
+   * keys is then built together with the secondary indexes.
    */
   readonly isKeyedLater: (key: Uint8Array) => boolean
 }
@@ -69,28 +73,31 @@ export class LocalCopy {
   readonly #listRule: ListRule
   readonly #log: CommitLog
   readonly #isKeyedLater: (key: Uint8Array) => boolean
-  /** The sequence of the newest commit in the log, or of the rows as they were loaded. */
+  /** Sequence of the newest commit in the log, or of the rows as they were loaded. */
   #sequence: number
-  /** The id of that commit. Kept here as well, since the tables show it only when it is on disk. */
+  /** Id of that commit. Kept here also, because the tables show it only when it is on disk. */
   #id: Uint8Array | null
   #isComplete: boolean
   readonly #keptMs = new Float64Array(KEPT_MS_COUNT)
-  /** How far the copy is on disk. Closed with the copy. */
+  /** The durable end of the replica. Closed with the replica. */
   readonly mark: DurableMark
   readonly #logEntriesMax: number
   readonly #largeWrites: LargeWrites | null
   readonly #handed: HandedCommits
-  /** Resolves when this thread may write again, after a write of another thread. Null: it may write at once. */
+  /**
+   * Resolves when this thread can write again, after a write of another thread. Null if it can write
+   * immediately.
+   */
   #turn: Promise<void> | null = null
   /** The last write of this thread. */
   #lastHere: Promise<void> = Promise.resolve()
 
-  /** The copy in these tables. Closes the tables if the copy cannot be opened. */
+  /** Opens the replica in these tables. Closes the tables if the replica cannot be opened. */
   static in(tables: Tables, options: Omit<LocalCopyOptions, 'tables'>): LocalCopy {
     try {
       return new LocalCopy({ ...options, tables })
     } catch (error) {
-      // Removed files keep their room on the disk while they are open.
+      // Removed files use disk space while they are open.
       void tables.close().catch(() => undefined)
       throw error
     }
@@ -115,8 +122,8 @@ export class LocalCopy {
   }
 
   /**
-   * Whether the tables hold a copy, of that history if one is named, of which the last run left all rows in a form that
-   * this release reads.
+   * Whether the tables contain a usable replica, of that epoch if one is given: the last run left all rows,
+   * in a form that this release reads.
    */
   isUsable(epoch: string | null): boolean {
     const format = this.#meta.get(KEYS.format)
@@ -129,17 +136,17 @@ export class LocalCopy {
     )
   }
 
-  /** Whether the copy has its lists. */
+  /** Whether the replica has its secondary indexes. */
   get isComplete(): boolean {
     return this.#isComplete
   }
 
-  /** Whether all keys that begin so are there: some come with the lists. */
+  /** Whether all keys with that prefix exist: some are built together with the secondary indexes. */
   hasKeysOf(prefix: Uint8Array): boolean {
     return this.#isComplete || (prefix.length > 0 && !this.#isKeyedLater(prefix))
   }
 
-  /** The position up to which the copy has followed. */
+  /** Position up to which the replica has followed. */
   position(): Position {
     const id = this.#id?.length ? { id: this.#id } : {}
     return { epoch: this.epoch, sequence: this.#sequence, ...id }
@@ -149,7 +156,7 @@ export class LocalCopy {
     return decoder.decode(this.#meta.get(KEYS.epoch)!)
   }
 
-  /** Begins a copy in empty tables. */
+  /** Begins a replica in empty tables. */
   async begin(epoch: string): Promise<void> {
     await this.#tables.write(() => {
       this.#meta.put(KEYS.format, encoder.encode(FORMAT))
@@ -171,11 +178,11 @@ export class LocalCopy {
   }
 
   /**
-   * Notes that the rows are as they were at that position. Resolves when that is durable; then the copy can be followed
+   * Records the position of the loaded rows. Resolves when that is durable; the replica can then be followed
    * from there.
    */
   async loaded({ sequence, id = new Uint8Array() }: Position): Promise<void> {
-    // Another thread, which builds the lists, reads how far the rows go.
+    // Another thread, which builds the secondary indexes, reads the position of the rows.
     await this.#tables.elsewhere(direct => {
       const meta = direct.table('meta')
       const view = new TableView(direct, this.#listRule)
@@ -190,9 +197,12 @@ export class LocalCopy {
     this.mark.advance(sequence)
   }
 
-  /** Applies what was logged while the lists were being built. After that the copy is complete. */
+  /**
+   * Applies the commits that were logged while the secondary indexes were built. The replica is then
+   * complete.
+   */
   async complete(): Promise<void> {
-    // Another thread may have built them.
+    // Another thread can have built them.
     this.#tables.refresh()
     while (!this.#isComplete) {
       await this.#tables.write(() => {
@@ -212,7 +222,7 @@ export class LocalCopy {
     }
   }
 
-  /** Builds keys and lists for the rows, in this thread. */
+  /** Builds keys and secondary indexes from the rows, in this thread. */
   buildLists(signal: AbortSignal): Promise<void> {
     return this.#tables.elsewhere(direct => {
       return buildKeysAndLists(direct, new TableView(direct, this.#listRule), this.#listRule, signal)
@@ -220,15 +230,15 @@ export class LocalCopy {
   }
 
   /**
-   * Applies a commit. Calls come in the order of the history, without waiting for the call before. Resolves when the commit
-   * is durable.
+   * Applies a commit. Callers must call it in the order of the log, but need not wait for the previous call.
+   * Resolves when the commit is durable.
    */
   apply(entry: Entry): Promise<void> {
     const [largeWrites, { directory }] = [this.#largeWrites, this.#tables]
     if (largeWrites === null || directory === null || !this.#isComplete || !largeWrites.isLarge(entry)) {
       return this.#applyHere(entry)
     }
-    // Writes that wait for the same turn have begun before this one goes on.
+    // Writes that wait for the same turn have started before this one continues.
     const before = (this.#turn ?? Promise.resolve()).then(() => this.#lastHere)
     return this.#inTurn(before.then(() => this.#applyElsewhere(largeWrites, directory, entry)))
   }
@@ -236,14 +246,14 @@ export class LocalCopy {
   /** Writes in the order of the calls, after a write of another thread. */
   #applyHere(entry: Entry): Promise<void> {
     if (this.#turn === null) return (this.#lastHere = this.#write(entry))
-    // The next write may begin only after this one has begun.
+    // The next write must start only after this one has started.
     return this.#turn.then(() => (this.#lastHere = this.#write(entry)))
   }
 
-  /** Makes later writes wait for this one. After a failed write they are not made either. */
+  /** Makes later writes wait for this one. If it fails, they are not made either. */
   #inTurn(writing: Promise<void>): Promise<void> {
     this.#turn = writing
-    // The waiting writes have begun by then, a turn of the event loop later.
+    // The waiting writes have started by then, one event-loop iteration later.
     const end = (): void => {
       setImmediate(() => {
         if (this.#turn === writing) this.#turn = null
@@ -287,12 +297,12 @@ export class LocalCopy {
     this.mark.advance(sequence)
   }
 
-  /** For how long a commit that was applied just now kept the thread, in milliseconds. */
+  /** How long a recently applied commit blocked this thread, in milliseconds. */
   keptThreadMs(sequence: number): number {
     return this.#keptMs[sequence % KEPT_MS_COUNT]!
   }
 
-  /** Resolves when the copy has that sequence. Throws the reason when the copy is closed before. */
+  /** Resolves when the replica has that sequence. Throws the reason if the replica is closed before. */
   async reached(sequence: number): Promise<void> {
     while (this.mark.sequence < sequence) {
       if (this.mark.isClosed) throw this.mark.endReason ?? storeClosed()
@@ -306,14 +316,14 @@ export class LocalCopy {
     return new LogFeed({ read: logReader(source, after.epoch), durable, after })
   }
 
-  /** As `feed`, of the log that the copy has; see `Ledger.replay`. */
+  /** Like `feed`, from the log of the replica; see `Ledger.replay`. */
   replay(after: Revision): AsyncIterable<Entry> {
     const [log, durable, epoch] = [this.#log, this.mark, this.epoch]
     const source = { log, durable, epoch, head: () => this.#sequence, isReplay: true }
     return new LogFeed({ read: logReader(source, after.epoch), durable, after })
   }
 
-  /** Ends the feeds of the copy, with the reason if there is one, and finishes writes under way. */
+  /** Ends the feeds of the replica, with the reason if there is one, and completes writes in progress. */
   async close(reason: AuthzError | null = null): Promise<void> {
     this.mark.close(reason)
     await this.#turn?.catch(() => undefined)

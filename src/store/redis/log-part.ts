@@ -1,14 +1,15 @@
 /**
- * Log entries as the stream has them. A commit is one stream entry, a large one several: `<sequence>-<part>`, whose fields
- * are, in this order:
+ * Decodes log entries from the Redis stream. A commit is one stream entry, or several if it is large:
+ * `<sequence>-<part>`. The fields of an entry are, in this order:
  *
  *     i  commit id                 c  changes (change-codec.ts), in the first part only
- *     l  parts of it still to come d  a deleted key; p, v  a put key and its stored row (`stored-row.ts`), repeated
- *     b  the commit id before, where the log begins with this commit because the former one was lost
- *     n, s  number and sum of rows behind the commit (`row-tally.ts`), in the last part, where account is kept
+ *     l  number of parts that follow
+ *     d  a deleted key; p, v  a put key and its stored row (`stored-row.ts`), repeated
+ *     b  previous commit id, if the log begins with this commit because the former log was lost
+ *     n, s  number and sum of rows after the commit (`row-tally.ts`), in the last part, if they are kept
  *
- * The last part makes the commit. Parts that none follows were left by a script that could not go on: they count for nothing,
- * and the commit that comes next begins behind them, under the same sequence.
+ * The last part makes the commit. Parts without a last part come from a script that could not continue: they
+ * are ignored, and the next commit follows them under the same sequence.
  */
 import { decodeChanges } from '#store/keyspace/change-codec.ts'
 import { assert } from '#model/assert.ts'
@@ -17,10 +18,10 @@ import { viewOf } from '#store/keyspace/row-codec.ts'
 import type { Entry, Row } from '#store/ledger.ts'
 import { decodeStoredRow } from './stored-row.ts'
 
-/** A stream entry as the client delivers it. */
+/** A stream entry in the form in which the client delivers it. */
 export type StreamEntry = readonly [id: Buffer, fields: readonly Buffer[]]
 
-/** The place of a stream entry. */
+/** Position of a stream entry. */
 export interface Place {
   readonly sequence: number
   readonly part: number
@@ -32,12 +33,12 @@ export function placeOf([id]: StreamEntry): Place {
   return { sequence: Number(text.slice(0, hyphen)), part: Number(text.slice(hyphen + 1)) }
 }
 
-/** The commit id of a part. */
+/** Commit id of a part. */
 export function commitIdOf([, fields]: StreamEntry): Uint8Array {
   return viewOf(fields[1]!)
 }
 
-/** The commit id before a part that begins a log anew; null for any other part. */
+/** Id of the commit before a part that begins a new log; null for any other part. */
 export function formerIdOf([, fields]: StreamEntry): Uint8Array | null {
   return fields.at(-2)?.toString('latin1') === 'b' ? viewOf(fields.at(-1)!) : null
 }
@@ -52,7 +53,7 @@ export function isLastPart([, fields]: StreamEntry): boolean {
   return fields[3]!.toString('latin1') === '0'
 }
 
-/** The commit that all its parts, in order, make. */
+/** Combines all parts of a commit, in order. */
 export function entryOfParts(epoch: string, parts: readonly StreamEntry[]): Entry {
   const [first] = parts as [StreamEntry]
   const { sequence } = placeOf(first)

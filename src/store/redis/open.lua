@@ -1,17 +1,18 @@
 --[[
-Says where the ledger of one environment stands, and brings its keys level with its log. An absent one begins a history, if the
-caller may begin one. Of callers that race on an empty server one creates the history, and all get the same.
+Returns the position of the ledger of one environment, and applies the log to its other keys. If there is no
+ledger and the caller permits it, an epoch begins. If several callers do this on an empty server, one creates the
+epoch, and all get the same one.
 
 KEYS[1…4]  as in ledger.lua
-KEYS[5]    removed (list): not empty where the environment was removed on purpose
-ARGV[1]    the format this release reads and writes
-ARGV[2]    the epoch of a new history; empty: do not begin one
+KEYS[5]    removed (list): not empty if the environment was removed deliberately
+ARGV[1]    the format that this release reads and writes
+ARGV[2]    the name of a new epoch; empty to begin none
 
 Returns  {1, epoch, sequence, id of the newest commit, count of rows, sum, since, base}
-                        open; the sums are as in verify.lua, and empty where nobody keeps them
-         {0}            there is no history, and none was to begin
-         {-1, format}   another release's format; nothing was changed
-         {-4, key}      that key was lost, or is not what it was; nothing was changed
+                        open; the sums are as in verify.lua, and empty if no checksum is kept
+         {0}            there is no epoch, and none was to begin
+         {-1, format}   the format of another release; nothing was changed
+         {-4, key}      that key was lost, or has unexpected content; nothing was changed
 ]]
 local removed, format, epoch = KEYS[5], ARGV[1], ARGV[2]
 
@@ -25,7 +26,7 @@ if not found then
   if epoch == '' then
     return { 0 }
   end
-  -- These keys are leftovers of a removal, or of a server that lost some of its keys and none that matters.
+  -- These keys remain from a removal, or from a server that lost some of its keys but no relevant one.
   redis.call('DEL', rows, log, ids)
   redis.call('HSET', meta, 'format', format, 'epoch', epoch, 'sequence', '0', 'id', '', 'first', '1',
     'count', '0', 'sum', '0', 'summed', '0', 'since', '0', 'base', '0')
@@ -46,7 +47,7 @@ if head.damage then
 end
 local position = { 1, head.epoch, head.sequence, head.id, text(count), '', '', '' }
 if not head.is_counted then
-  -- The account begins here. A user without the right to write it goes on without an account.
+  -- The checksum begins here. A user without permission to write it continues without a checksum.
   local at = text(head.sequence)
   local begun = redis.pcall('HSET', meta, 'count', text(count), 'sum', '0', 'summed', at, 'since', at, 'base', '')
   head.is_counted = type(begun) == 'number'

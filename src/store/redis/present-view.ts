@@ -1,4 +1,4 @@
-/** The view of the present copy, whichever copy that is. */
+/** A view that always delegates to the current replica. */
 import { AuthzError } from '#model/errors.ts'
 import type { Row } from '#store/ledger.ts'
 import type { View, ViewSnapshot } from '#store/view.ts'

@@ -1,33 +1,45 @@
 /**
- * How connections to Redis are made: the one place that knows the options of the client and the differences of the
- * topologies. A cluster is one client with a connection to each of its nodes; the other topologies are one connection.
+ * Creates connections to Redis. This is the only place that knows the options of the client and the
+ * differences of the topologies. A cluster is one client with a connection to each of its nodes; the other
+ * topologies are one connection.
  */
 import { isIP } from 'node:net'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { ClusterAddress, Login, RedisAddress, RedisHost, SentinelAddress } from './redis-url.ts'
 import { pauseMs } from './retry-pause.ts'
 
-/** A client. It connects again by itself whenever its connection is lost. */
+/** A client. It reconnects by itself when its connection is lost. */
 export type RedisClient = Redis | Cluster
 
-/** The first pause before a lost connection is made again, and the longest. Each is shortened by a random part. */
+/** The first pause before a reconnection, and the maximum. Each pause is shortened by a random part. */
 const RECONNECT_MS_MIN = 50
 const RECONNECT_MS_MAX = 2_000
-/** A server that is silent for so long while an answer is due counts as gone. It is longer than any command takes. */
+/**
+ * A server that sends nothing for this long while a response is due counts as gone. Longer than any command
+ * takes.
+ */
 const SILENCE_MS_MAX = 5_000
 const CONNECT_MS_MAX = 3_000
-/** How often a cluster is asked which node has which slots, apart from when a node says that a slot has moved. */
+/**
+ * How often a cluster is queried for its slots, in addition to the times when a node reports that a slot has
+ * moved.
+ */
 const SLOTS_REFRESH_MS = 5_000
 
-/** A client that is connecting. Commands before it is ready are refused. `name` is what `CLIENT LIST` shows. */
+/**
+ * Returns a client that is connecting. Commands are rejected until it is ready. `CLIENT LIST` shows `name`.
+ */
 export function connect(address: RedisAddress, name: string): RedisClient {
   const client = clientOf(address, `verdict-${name}`)
-  // The client prints errors that nobody listens to. `connectionFailure` listens as well and logs them.
+  // The client prints errors that have no listener. `connectionFailure` also listens and logs them.
   client.on('error', () => undefined)
   return client
 }
 
-/** The next connection of a client, for any number of waiters. A listener for each would count as a leak in Node. */
+/**
+ * The next connection of a client, for any number of waiters. Node would report one listener per waiter as a
+ * leak.
+ */
 export class NextConnection {
   readonly #waiting = new Set<() => void>()
 
@@ -39,7 +51,10 @@ export class NextConnection {
     client.on('end', wake)
   }
 
-  /** Resolves when a connection is made the next time, when none ever will be, and at the latest after `withinMs`. */
+  /**
+   * Resolves when the next connection is made, when no connection will ever be made, and at the latest after
+   * `withinMs`.
+   */
   async made(withinMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, withinMs)
@@ -70,22 +85,22 @@ function clientOf(address: RedisAddress, connectionName: string): RedisClient {
 }
 
 const EVERY_CONNECTION = {
-  // A script whose answer was lost may have run. The sender sends it again, in a form that says so.
+  // A script whose response was lost can have run. The sender sends it again, in a form that states this.
   autoResendUnfulfilledCommands: false,
-  // With the option above the client would leave unanswered commands pending for ever. With 0 it fails them when the
-  // connection fails.
+  // With the option above, the client would leave commands without a response pending forever. With 0, they
+  // fail when the connection fails.
   maxRetriesPerRequest: 0,
-  // For the same reason nothing waits in a queue of the client: the sender knows whether there is a connection.
+  // For the same reason, the client queues nothing: the sender knows whether there is a connection.
   enableOfflineQueue: false,
-  // Replies are in the same protocol and binary, whichever other protocol the server could speak.
+  // Responses use the same protocol and are binary, whichever other protocols the server supports.
   protocol: 2,
   socketTimeout: SILENCE_MS_MAX,
   connectTimeout: CONNECT_MS_MAX,
-  // The command is of no use to a client that keeps no other state, and not every compatible server knows it.
+  // The command is useless for a client without other state, and some compatible servers do not support it.
   disableClientInfo: true,
-  // A subscriber has to look for missed commits as well, so it subscribes again itself.
+  // A subscriber must also search for missed commits, so it subscribes again itself.
   autoResubscribe: false,
-  // The server is a replica that was the primary until just now: connect anew, to the new primary.
+  // The server is a replica that was the primary until recently: connect again, to the new primary.
   reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   retryStrategy: reconnectPauseMs,
 } as const satisfies RedisOptions
@@ -101,7 +116,8 @@ function sentinelOptions({ sentinels, master, sentinelLogin, isEncrypted }: Sent
     ...(isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelRetryStrategy: reconnectPauseMs,
     sentinelCommandTimeout: CONNECT_MS_MAX,
-    // A primary that was cut off goes on for a while and does not know that another has taken its place.
+    // A primary that was cut off keeps running for a while and does not know that another one has replaced
+    // it.
     failoverDetector: true,
   }
 }
@@ -118,7 +134,7 @@ function clusterOf(
     clusterRetryStrategy: reconnectPauseMs,
     slotsRefreshInterval: SLOTS_REFRESH_MS,
     slotsRefreshTimeout: CONNECT_MS_MAX,
-    // Otherwise the client would send a command again that may have run, and tell nobody.
+    // Otherwise, the client would repeat a command that might have run, without notice.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
   })
@@ -128,7 +144,7 @@ function loginOf({ username, password }: Login) {
   return { ...(username !== null && { username }), ...(password !== null && { password }) }
 }
 
-/** The name is for servers that have several certificates. An address is not a name. */
+/** The name is for servers that have several certificates. An IP address is not a name. */
 function tlsOf({ host }: RedisHost): { servername?: string } {
   return isIP(host) === 0 ? { servername: host } : {}
 }

@@ -1,8 +1,9 @@
 /**
- * The ledger of one environment in Redis. It is thin, since the script that commits also decides.
+ * The ledger of one environment in Redis. It contains little logic, because the script that commits also
+ * decides.
  *
- * A commit whose answer is lost is sent again under its id until its outcome is known. The feed reads the stream from the
- * position of its reader; a published message only says that there may be more.
+ * A commit whose response is lost is sent again under its id until its outcome is known. The feed reads the
+ * stream from the position of its reader; a published message only indicates that there might be more.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { AuthzError, historyReplaced } from '#model/errors.ts'
@@ -24,40 +25,43 @@ import { DamagedStoreError } from './damaged-store-error.ts'
 import { SILENT, type StoreLog } from '#store/store-log.ts'
 import { decodeStoredRow } from './stored-row.ts'
 
-/** The version of everything that the keys hold. Raised when an earlier release could no longer read what this one writes. */
+/**
+ * Version of the contents of the keys. Must be incremented if an earlier release could not read what this one
+ * writes.
+ */
 const FORMAT = '1'
-/** Rows asked for in one step of a scan: about a millisecond of the server's time. */
+/** Rows requested in one step of a scan: about a millisecond of the server's time. */
 const SCAN_ROWS = 1_000
-/** How long a commit is sent again, and waited for, before its sender is told that its outcome is unknown. */
+/** How long a commit is repeated and awaited, before its sender receives an unknown outcome. */
 export const COMMIT_MS_MAX = 10_000
-/** A feed that got no answer asks again after this time at the latest. */
+/** Maximum time until a feed without a response tries again. */
 const READ_AGAIN_MS = 200
-/** A feed that is refused again and again asks after this time. */
+/** Maximum time until a feed that is rejected repeatedly tries again. */
 const READ_AGAIN_MS_MAX = 2_000
 
 export interface RedisLedgerOptions {
   readonly link: RedisLink
   readonly keys: RedisKeys
   readonly logEntriesMax: number
-  /** Whether to begin a history where there is none. */
+  /** Whether to begin an epoch if there is none. */
   readonly mayBegin: boolean
-  /** Where refusals of reads and commits are logged; absent: nowhere. */
+  /** Logs rejections of reads and commits; if absent, they are not logged. */
   readonly log?: StoreLog
   /** Fields of those log lines. */
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-/** The position of the ledger, and the account that is kept of its rows. */
+/** Position of the ledger, and the checksum of its rows. */
 export interface Standing {
   readonly position: Position
   readonly rowCount: number
-  /** In the form in which the scripts write it; null while no account is kept. */
+  /** In the form in which the scripts write it; null while no checksum is kept. */
   readonly account: { readonly sum: string; readonly since: string } | null
-  /** Whether the account is of all rows, and not only of the changes since it was begun. */
+  /** Whether the checksum covers all rows, and not only the changes since it was begun. */
   readonly isOfAllRows: boolean
 }
 
-/** There is no history where one was, or where one should be. */
+/** There is no epoch where one existed, or where one should exist. */
 export class EmptyStoreError extends AuthzError {
   constructor() {
     super('STORE_RESET', 'the store holds no history any more')
@@ -69,7 +73,7 @@ export class RedisLedger implements Ledger {
   readonly #keys: RedisKeys
   readonly #logEntriesMax: number
   readonly #underWay = new Set<Promise<unknown>>()
-  /** Whether Redis has confirmed that this is its history, in a form that this release reads. */
+  /** Whether Redis has confirmed that this is its epoch, in a form that this release reads. */
   #isConfirmed: boolean
   readonly #closing = new AbortController()
   readonly #log: StoreLog
@@ -77,14 +81,14 @@ export class RedisLedger implements Ledger {
   readonly #reading: StandingFailure
   readonly #writing: StandingFailure
   #wasRead = false
-  /** The position at which the ledger was opened. */
+  /** Position at which the ledger was opened. */
   readonly start: Position
-  /** The newest commit known. Whoever hears of a newer one moves it. */
+  /** The newest known commit. Every component that learns of a newer one advances it. */
   readonly mark: DurableMark
 
   /**
-   * Throws `EmptyStoreError` when there is no history and none may begin, `INVALID_INPUT` when another release wrote it,
-   * `DamagedStoreError` when part of it is lost, and what the link throws.
+   * Throws `EmptyStoreError` if there is no epoch and none may begin, `INVALID_INPUT` if another release
+   * wrote it, `DamagedStoreError` if a part of it is lost, and the errors of the link.
    */
   static async open(options: RedisLedgerOptions): Promise<RedisLedger> {
     const { position } = await look(options, options.mayBegin ? crypto.randomUUID() : '')
@@ -92,16 +96,17 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * Opens the ledger at the position of a local copy, without asking Redis. The first read or commit asks Redis whether
-   * this is its history, and throws what `open` throws, or `STORE_RESET` where another history has taken its place.
+   * Opens the ledger at the position of a local replica, without a request to Redis. The first read or commit
+   * checks that this is the epoch of Redis. It throws the errors of `open`, or `STORE_RESET` if another epoch
+   * has replaced it.
    */
   static resume(options: Omit<RedisLedgerOptions, 'mayBegin'>, position: Position): RedisLedger {
     return new RedisLedger({ ...options, mayBegin: false }, position, false)
   }
 
   /**
-   * Whether Redis has a history of any of these environments, whole or damaged. Begins none. Throws what the link throws.
-   * O(environments), one after the other.
+   * Whether Redis has an epoch of any of these environments, complete or damaged. Begins none. Throws the
+   * errors of the link. O(environments), one after the other.
    */
   static async isAnyThere(
     link: RedisLink,
@@ -148,7 +153,7 @@ export class RedisLedger implements Ledger {
     return this.start.epoch
   }
 
-  /** Whether a feed has been able to read on from its position. */
+  /** Whether a feed has been able to continue from its position. */
   get wasRead(): boolean {
     return this.#wasRead
   }
@@ -158,14 +163,14 @@ export class RedisLedger implements Ledger {
     return { epoch, sequence }
   }
 
-  /** The newest sequence and its commit id, as Redis has them. Throws as `standing`. */
+  /** The newest sequence and its commit id in Redis. Throws like `standing`. */
   async position(): Promise<Position> {
     return (await this.standing()).position
   }
 
   /**
-   * The position of Redis, after its keys have been brought level. Throws `STORE_RESET` when the history is another one by
-   * now, `DamagedStoreError`, and what the link throws. O(1) for Redis.
+   * The position of Redis, after its keys have been brought up to date. Throws `STORE_RESET` if the epoch is
+   * another one now, `DamagedStoreError`, and the errors of the link. O(1) for Redis.
    */
   async standing(): Promise<Standing> {
     this.#assertOpen()
@@ -173,8 +178,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * Throws `DamagedStoreError` when the rows that were read are not those that commits have left at that position. The
-   * ledger is then marked as damaged, for every node.
+   * Throws `DamagedStoreError` if the rows that were read are not those that commits wrote up to that
+   * position. The ledger is then marked as damaged, for every node.
    */
   async verify({ rowCount, account, position }: Standing, rows: RowTally): Promise<void> {
     if (account === null) return
@@ -182,10 +187,10 @@ export class RedisLedger implements Ledger {
     await this.#verify(position.epoch, account.since, account.sum, rows.sum, isCounted ? '1' : '0')
   }
 
-  /** Marks the ledger, for every node, as one with rows that cannot be read. Throws `DamagedStoreError`. */
+  /** Marks the ledger, for every node, as one with unreadable rows. Throws `DamagedStoreError`. */
   async refuseUnreadable(): Promise<never> {
     await this.#verify(this.epoch, '', '', '', 'unreadable')
-    // The rows were of a history that is gone.
+    // The rows belonged to an epoch that is gone.
     throw historyReplaced()
   }
 
@@ -200,8 +205,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * A commit that was made on a view at the position `ground`. A history that was rewound before that position is noticed,
-   * too: the commit is refused with `STORE_RESET`.
+   * Makes a commit that is based on a view at the position `ground`. Also detects a rewind to before that
+   * position: the commit is then rejected with `STORE_RESET`.
    */
   async commitOn(ground: Position | null, commit: Commit): Promise<Revision> {
     this.#assertOpen()
@@ -217,12 +222,14 @@ export class RedisLedger implements Ledger {
     return done
   }
 
-  /** Throws `DamagedStoreError` for a row that cannot be read. The ledger is then marked as damaged, for every node. */
+  /**
+   * Throws `DamagedStoreError` for an unreadable row. The ledger is then marked as damaged, for every node.
+   */
   async *rows(): AsyncIterable<readonly Row[]> {
     const scan = (cursor: string): Promise<Reply> => {
       this.#assertOpen()
       const reply = this.#link.send('HSCAN', this.#keys.rows, cursor, 'COUNT', SCAN_ROWS)
-      // The reply is awaited below, if the consumer goes on that far.
+      // The response is awaited below, if the consumer continues that far.
       reply.catch(() => undefined)
       return reply
     }
@@ -230,7 +237,7 @@ export class RedisLedger implements Ledger {
     while (asked) {
       const [cursor, found] = (await asked) as readonly [Buffer, readonly Buffer[]]
       const next = cursor.toString('latin1')
-      // The server looks for the next rows while these are being taken.
+      // The server searches for the next rows while the consumer processes these.
       asked = next === '0' ? null : scan(next)
       const batch: Row[] = []
       for (let at = 0; at < found.length; at += 2) {
@@ -239,12 +246,14 @@ export class RedisLedger implements Ledger {
         batch.push(row)
       }
       if (batch.length > 0) yield batch
-      // A closed ledger is an error here: a load that was cut short must not pass for a complete one.
+      // A closed ledger is an error here, because an interrupted load must not be taken for a complete one.
       this.#assertOpen()
     }
   }
 
-  /** The id of the commit at `after` shows also a history that was changed before that position: `STORE_RESET`. */
+  /**
+   * With the id of the commit at `after`, a rewind to before that position is also detected: `STORE_RESET`.
+   */
   feed(after: Position): LogFeed {
     return this.#follow(after, { isReplay: false })
   }
@@ -261,9 +270,9 @@ export class RedisLedger implements Ledger {
         refusals = 0
         return entries
       } catch (error) {
-        // The end of the connection is not the end of the feed. Nobody else may notice that end, nor a server that says
-        // "not now": the client of a cluster stays ready when it loses one server. What is refused may be granted again,
-        // and what is lost restored.
+        // The end of the connection is not the end of the feed. No other component might notice that end, nor
+        // a server that replies "not now": the client of a cluster stays ready when it loses one server.
+        // Rejections can be lifted, and lost data can be restored.
         if (error instanceof UnansweredError) await this.#link.recovered(READ_AGAIN_MS, refusals)
         else if (isRefusal(error) || error instanceof DamagedStoreError)
           await this.#pause(pauseMs(refusals, READ_AGAIN_MS, READ_AGAIN_MS_MAX))
@@ -281,7 +290,10 @@ export class RedisLedger implements Ledger {
     return this.#follow(after, { isReplay: true })
   }
 
-  /** Ends all feeds and refuses further commits. Resolves when the commits under way are done. The link stays open. */
+  /**
+   * Ends all feeds and rejects further commits. Resolves when the commits in progress are done. The link
+   * stays open.
+   */
   async close(reason: AuthzError | null = null): Promise<void> {
     this.mark.close(reason)
     this.#closing.abort()
@@ -335,7 +347,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * A log that does not go on from there may be part of what was lost: then the damage counts and not the end of the feed.
+   * A log that does not continue from there can be a part of lost data: then the damage counts and not the
+   * end of the feed.
    */
   async #readOn(log: RedisLog): Promise<readonly Entry[]> {
     await this.#confirm()
@@ -346,11 +359,11 @@ export class RedisLedger implements Ledger {
       if (!isEnd) throw error
     }
     await this.#standing()
-    // What was lost may have come back between the two reads.
+    // The lost data can have been restored between the two reads.
     return log.read()
   }
 
-  /** Logs a lost key. Ids and log begin anew with that commit; rows are whole. */
+  /** Logs a lost key. Ids and log begin again with that commit; rows are complete. */
   #noteLost(key: string | null): void {
     if (key === null) return
     const fields = { ...this.#fields, key }
@@ -374,7 +387,7 @@ function positionOf(epoch: Reply | undefined, sequence: Reply | undefined, id: R
   return { epoch: String(epoch), sequence: Number(sequence), ...named }
 }
 
-/** The position of the ledger. `candidate` is the epoch of the history to begin where there is none; empty: none is begun. */
+/** Position of the ledger. `candidate` is the epoch to begin if there is none; if empty, none is begun. */
 async function look(
   { link, keys }: Pick<RedisLedgerOptions, 'link' | 'keys'>,
   candidate: string,
@@ -400,17 +413,20 @@ async function look(
   }
 }
 
-/** Whether Redis has answered with a refusal. */
+/** Whether Redis has responded with a rejection. */
 function isRefusal(error: unknown): error is AuthzError {
   return error instanceof AuthzError && error.code === 'STORE_REFUSED'
 }
 
-/** Without an answer it is the connection that fails, which is logged elsewhere. */
+/** Without a response, the connection failed, which is logged elsewhere. */
 function saysWhy(error: unknown): boolean {
   return error instanceof AuthzError && isReply(error.cause)
 }
 
-/** What Redis lacks, by its message. The message itself may name keys and users, so it is not shown. */
+/**
+ * Reasons that the operator can fix, by the message of Redis. The message can contain keys and users: it is
+ * not shown.
+ */
 const MENDABLE: readonly (readonly [RegExp, string])[] = [
   [/^OOM /, 'Redis has no memory left for it (maxmemory)'],
   [/^MISCONF /, 'Redis cannot save what it has to its disk (stop-writes-on-bgsave-error)'],
@@ -428,8 +444,8 @@ function mendableReason(error: unknown): string | null {
 }
 
 /**
- * The error for the sender of the commit, which tells whether the commit may have been made. An error of the script means
- * that this call has made nothing. A call before it that got no answer may have.
+ * Returns the error for the sender of the commit, which states whether the commit might have been made. After
+ * an error of the script, this call has made nothing. An earlier call without a response might have.
  */
 function asCommitFailure(error: unknown, wasSent: boolean): unknown {
   if (error instanceof UnansweredError && (wasSent || error.wasSent)) return error

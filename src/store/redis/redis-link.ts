@@ -1,6 +1,7 @@
 /**
- * A connection as the store uses it: it sends commands, runs scripts, and tells apart two kinds of failure. Either Redis
- * said no: then nothing was done. Or there was no answer: then nobody knows, and the sender decides whether to ask again.
+ * A connection as the store uses it: it sends commands, runs scripts, and distinguishes two kinds of
+ * failures. If Redis rejected the command, nothing was done. If there was no response, the outcome is
+ * unknown, and the sender decides whether to try again.
  */
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -9,12 +10,15 @@ import { NextConnection, type RedisClient } from './redis-client.ts'
 import { pauseMs } from './retry-pause.ts'
 
 export type Argument = string | number | Uint8Array
-/** A reply: texts as `Buffer`s. */
+/** A response; texts are `Buffer`s. */
 export type Reply = Buffer | number | null | readonly Reply[]
 
-/** No answer came, since the connection failed or there was none. Or the server said that it cannot answer just now. */
+/**
+ * No response arrived, because the connection failed or there was none. Or the server replied that it cannot
+ * respond at the moment.
+ */
 export class UnansweredError extends AuthzError {
-  /** Whether the command may have reached the server. */
+  /** Whether the command might have reached the server. */
   readonly wasSent: boolean
 
   constructor(wasSent: boolean, cause: unknown) {
@@ -23,22 +27,22 @@ export class UnansweredError extends AuthzError {
   }
 }
 
-/** A Lua script: a public function of ours that Redis runs. Its file says what it takes and returns. */
+/** A Lua script that Redis runs. Its file documents its arguments and results. */
 export class Script {
   readonly text: string
   readonly sha: string
 
-  /** The script is the texts of these files, in order. */
+  /** The script is the concatenated text of these files, in order. */
   constructor(...urls: readonly URL[]) {
     this.text = urls.map(url => readFileSync(url, 'utf8')).join('')
     this.sha = hash('sha1', this.text, 'hex')
   }
 }
 
-/** How soon a connected server is asked again, and how soon after it has refused often. */
+/** Pause before a connected server is tried again, and its maximum after repeated rejections. */
 const AGAIN_MS = 50
 const AGAIN_MS_MAX = 1_000
-/** Replies of a server that cannot answer just now and has done nothing. */
+/** Replies of a server that cannot respond at the moment and has done nothing. */
 const NOT_NOW = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOREPLICAS|MISCONF) /
 
 export class RedisLink {
@@ -51,7 +55,7 @@ export class RedisLink {
     this.#nextConnection = new NextConnection(client)
   }
 
-  /** Throws `UnansweredError`, or `STORE_REFUSED` with what Redis said. */
+  /** Throws `UnansweredError`, or `STORE_REFUSED` with the message of Redis. */
   async send(command: string, ...args: readonly Argument[]): Promise<Reply> {
     if (this.#client.status !== 'ready') throw new UnansweredError(false, undefined)
     try {
@@ -61,14 +65,13 @@ export class RedisLink {
     }
   }
 
-  /** Runs a script. Sends its text again when the server has forgotten it. Throws as `send`. */
+  /** Runs a script. Sends its text again if the server no longer has it. Throws like `send`. */
   async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
     try {
       return await this.send('EVALSHA', script.sha, keys.length, ...keys, ...args)
     } catch (error) {
       if (!isForgotten(error)) throw error
-      // `EVAL` brings the text along and makes the server keep it, so there is no moment at which it could be forgotten in
-      // between.
+      // `EVAL` contains the text and makes the server keep it, so that the server cannot lose it in between.
       return this.send('EVAL', script.text, keys.length, ...keys, ...args)
     }
   }
@@ -78,11 +81,11 @@ export class RedisLink {
   }
 
   /**
-   * Resolves when it is worth asking again: when there is a connection, never at once, and at the latest after `withinMs`.
-   * `attempt` is how often in a row it has been asked before.
+   * Resolves when it is worthwhile to try again: when there is a connection, never immediately, and at the
+   * latest after `withinMs`. `attempt` is the number of consecutive earlier attempts.
    */
   async recovered(withinMs: number, attempt = 0): Promise<void> {
-    // The server is connected and said "not now".
+    // The server is connected and replied "not now".
     const againMs = this.isReady ? pauseMs(attempt, AGAIN_MS, AGAIN_MS_MAX) : withinMs
     await this.#nextConnection.made(Math.min(withinMs, againMs))
   }
@@ -92,12 +95,12 @@ export class RedisLink {
     this.#client.on('ready', listener)
   }
 
-  /** Whether the link was given up, so that asking again is of no use. */
+  /** Whether the link was given up, so that further attempts are useless. */
   get isGivenUp(): boolean {
     return this.#isGivenUp
   }
 
-  /** Ends the connection for good. Pending commands fail at once. */
+  /** Ends the connection permanently. Pending commands fail immediately. */
   giveUp(): void {
     this.#isGivenUp = true
     this.close()
@@ -114,7 +117,7 @@ export function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError'
 }
 
-/** An error of the client as an error of the store. */
+/** Converts an error of the client to an error of the store. */
 export function failure(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   if (!isReply(error)) return new UnansweredError(true, error)

@@ -1,6 +1,7 @@
 /**
- * One reader's way through the log in Redis. It reads its own position again each time, inclusively, and compares the
- * commit id there with the one it knows: a history that was rewound and written on looks the same in every other respect.
+ * Reads the log in Redis for one reader. Each read includes the entry at the current position, and compares
+ * its commit id with the known one: an epoch that was rewound and continued looks the same in every other
+ * respect.
  */
 import type { Revision } from '#model/revision.ts'
 import { feedFailure } from '#store/embedded/log-feed.ts'
@@ -18,12 +19,12 @@ import {
 import type { RedisKeys } from './redis-keys.ts'
 import type { RedisLink, Reply } from './redis-link.ts'
 
-/** Stream entries in one reply: more than the parts of the largest commit. */
+/** Stream entries in one response: more than the parts of the largest commit. */
 const ENTRIES_PER_READ = 256
-/** The same for a replay, once its place is known: that entry, and the first one of the next commit. */
+/** The same for a replay whose position is known: the entry there, and the first one of the next commit. */
 const ENTRIES_PER_STEP = 2
 
-/** A revision, and the id of its commit where that is known. */
+/** A revision, and the id of its commit if it is known. */
 export interface Position extends Revision {
   readonly id?: Uint8Array
 }
@@ -33,14 +34,14 @@ export class RedisLog {
   readonly #keys: RedisKeys
   readonly #epoch: string
   readonly #isReplay: boolean
-  /** Whether a commit has been read, so that one entry is at the own position. */
+  /** Whether a commit has been read, so that the current position has one entry. */
   #isPlaced = false
   #sequence: number
   /** The last part of the commit at the position, so that its other parts need not be read again. */
   #part = 0
   #id: Uint8Array | null
 
-  /** A replay takes one commit at a time: each of many readers may keep as much. */
+  /** A replay reads one commit at a time, because each of many readers can hold that amount. */
   constructor(link: RedisLink, keys: RedisKeys, after: Position, { isReplay = false } = {}) {
     this.#link = link
     this.#keys = keys
@@ -51,11 +52,11 @@ export class RedisLog {
   }
 
   /**
-   * The commits after the position, some at a time; none when there are no more. The position moves behind them. Throws
-   * `STORE_RESET`, `REVISION_TOO_OLD`, and what the link throws.
+   * The commits after the position, in batches; none if there are no more. The position advances. Throws
+   * `STORE_RESET`, `REVISION_TOO_OLD`, and the errors of the link.
    */
   async read(): Promise<readonly Entry[]> {
-    // Read before the log: if the history is replaced afterwards, the log shows it.
+    // Requested before the log: if the epoch is replaced afterwards, the log shows that.
     const meta = this.#link.send('HMGET', this.#keys.meta, 'epoch', 'sequence', 'id')
     const count = this.#isReplay && this.#isPlaced ? ENTRIES_PER_STEP : ENTRIES_PER_READ
     const log = this.#range(`${this.#sequence}-${this.#part}`, count)
@@ -70,14 +71,14 @@ export class RedisLog {
     const next = behind < 0 ? [] : parts.slice(behind)
     const [last, [first]] = [own.at(-1), next]
     if (last) this.#compare(last)
-    // Before the first commit there is nothing to compare.
+    // Before the first commit, there is nothing to compare.
     else if (this.#sequence > 0) this.#compareWithout({ sequence: Number(sequence), id: id ?? null }, first)
     return this.#take(next)
   }
 
   /**
-   * The entry at the own position must be the one that was read there. The head is behind the log while a commit is not
-   * finished.
+   * Checks that the entry at the current position is the one that was read there. The head lags behind the
+   * log while a commit is incomplete.
    */
   #compare(last: StreamEntry): void {
     const id = commitIdOf(last)
@@ -88,7 +89,10 @@ export class RedisLog {
     this.#part = placeOf(last).part
   }
 
-  /** The log has nothing at the own position. If the log was lost, it may still have everything that is to be read. */
+  /**
+   * Called if the log has no entry at the current position. If the log was lost, it can still contain
+   * everything that is to be read.
+   */
   #compareWithout(
     head: { readonly sequence: number; readonly id: Uint8Array | null },
     next: StreamEntry | undefined,
@@ -100,8 +104,8 @@ export class RedisLog {
   }
 
   /**
-   * The whole commits among the parts. If the only commit is cut off by the reply, its rest is fetched. A commit without a
-   * last part was not made.
+   * Returns the complete commits among the parts. If the response truncates the only commit, its rest is
+   * fetched. A commit without a last part was not made.
    */
   async #take(found: readonly StreamEntry[]): Promise<readonly Entry[]> {
     const entries: Entry[] = []

@@ -1,14 +1,14 @@
 /**
- * The board of the nodes in Redis. Each node's text is a key of its own that expires, by the clock of Redis: the clocks of nodes may
- * differ. One hash has the ids, so that nobody has to scan all keys of a server; ids whose text is gone are taken out of it by whoever
- * reads.
+ * Heartbeats of the nodes in Redis. The text of each node is in a separate key that expires by the clock of
+ * Redis, because the clocks of nodes can differ. One hash contains the ids, so that no node has to scan all
+ * keys of a server. A node that reads the heartbeats removes ids whose text has expired.
  */
 import type { NodeBoard } from '#store/node-board.ts'
 import { type NodeKeys, nodeKeys } from './redis-keys.ts'
 import type { RedisLink, Reply } from './redis-link.ts'
 import { BEAT } from './scripts.ts'
 
-/** Five times as long as a node is silent between two beats. */
+/** Five times the interval between two heartbeats. */
 const SAID_SECONDS = 10
 
 export class RedisNodeBoard implements NodeBoard {
@@ -28,7 +28,7 @@ export class RedisNodeBoard implements NodeBoard {
     const { ids, isAll } = await this.#ids(most)
     const texts = await Promise.all(ids.map(id => this.#link.send('HGET', this.#keys.of(id), 'said')))
     const gone = ids.filter((_, index) => texts[index] === null)
-    // A node that was silent for a while and speaks again puts its id back with what it says.
+    // A node that sends heartbeats again after a pause adds its id again with its heartbeat.
     if (gone.length > 0) await this.#link.send('HDEL', this.#keys.ids, ...gone)
     const said = ids.flatMap((id, index): [string, string][] =>
       texts[index] === null ? [] : [[id, String(texts[index])]],
@@ -37,7 +37,7 @@ export class RedisNodeBoard implements NodeBoard {
   }
 
   async leave(id: string): Promise<void> {
-    // Sent at once, both: the connection may end soon.
+    // Both are sent together, because the connection might end soon.
     await Promise.all([
       this.#link.send('UNLINK', this.#keys.of(id)),
       this.#link.send('HDEL', this.#keys.ids, id),
@@ -52,7 +52,7 @@ export class RedisNodeBoard implements NodeBoard {
         Reply,
         readonly Reply[],
       ]
-      // Names and values in turns; a name may come twice.
+      // Names and values alternate; a name can occur twice.
       for (let index = 0; index < found.length; index += 2) ids.add(String(found[index]))
       cursor = String(next)
     } while (cursor !== '0' && ids.size <= most)

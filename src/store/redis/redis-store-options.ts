@@ -1,4 +1,4 @@
-/** What a store in Redis is opened with. */
+/** Options of a store in Redis. */
 import type { AuthzError } from '#model/errors.ts'
 import type { LargeWrites } from '#store/large-writes.ts'
 import type { Row } from '#store/ledger.ts'
@@ -11,32 +11,37 @@ export interface RedisStoreOptions {
   readonly address: RedisAddress
   readonly listRule: ListRule
   readonly logEntriesMax: number
-  /** A directory that exists and belongs to this store alone. */
+  /** An existing directory that only this store uses. */
   readonly directory: string
-  /** Opens tables in a directory that need not exist yet. */
+  /** Opens tables in a directory, which need not exist yet. */
   readonly openTables: (directory: string) => Promise<Tables>
   readonly staleAfterMs: number
-  /** For how long decisions may rest on a local copy, counted from when it last had everything; 0: without limit. */
+  /** How long decisions can use a local replica after it was last caught up; 0 means without limit. */
   readonly maxStaleMs: number
   /** Whether to accept a server that evicts keys when it is full. */
   readonly allowsEviction: boolean
   /**
-   * An environment with at most so many rows is loaded with its lists before anything is read. In a larger one the lists
-   * follow.
+   * An environment with at most this number of rows is loaded with its secondary indexes before anything is
+   * read. In a larger one, they are built later.
    */
   readonly listedAtOnceMax: number
   /** Whether loads of an index never look up rows with that key. */
   readonly isKeyedLater: (key: Uint8Array) => boolean
   /** Whether a row can be decoded. */
   readonly isReadable: (row: Pick<Row, 'key' | 'value'>) => boolean
-  /** Makes writes into copies that would keep this thread for too long; null: this thread makes all writes. */
+  /**
+   * Makes writes to replicas that would block this thread for too long; null if this thread makes all writes.
+   */
   readonly largeWrites: LargeWrites | null
-  /** Builds keys and lists of the copy in that directory in another thread; null: this thread builds them. */
+  /**
+   * Builds keys and secondary indexes of the replica in that directory in another thread; null if this thread
+   * builds them.
+   */
   readonly buildLists: ((directory: string, signal: AbortSignal) => Promise<void>) | null
   readonly log: StoreLog
-  /** Told of an environment of which Redis has lost a part, so that nobody may decide on its copy. */
+  /** Called if Redis has lost a part of an environment, which must then make no decisions. */
   readonly onDamage: (environmentId: string, damage: AuthzError) => void
-  /** Told of a defect or damage that keeps an environment from being followed. */
+  /** Receives a defect or damage that prevents following an environment. */
   readonly onFault: (environmentId: string, error: Error) => void
   /** Called after everything else is closed. */
   readonly release: () => void

@@ -1,10 +1,12 @@
 /**
- * A store whose ledgers are in Redis, shared with other processes. It has two connections: one for commands, one that
- * listens. A timer compares the position of each environment with Redis, since signals may be lost.
+ * A store whose ledgers are in Redis, shared with other processes. It has two connections: one for commands,
+ * and one for subscriptions. A timer compares the position of each environment with Redis, because
+ * notifications can be lost.
  *
- * A start that finds no Redis goes on alone, from the local copies, as the process before it would have. It decides for as
- * long as the copies allow, counted from when they last had everything (`heard-note.ts`). A ledger that was resumed like
- * that asks Redis first as soon as Redis is there, and learns what speaks against it.
+ * A start that cannot reach Redis continues with the local replicas, as the previous process would have. It
+ * makes decisions for as long as the replicas may be used, counted from when they were last caught up
+ * (`heard-note.ts`). A ledger that was resumed in this way checks its position first when Redis is reachable
+ * again, and detects contradictions.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
@@ -31,26 +33,26 @@ import { DamagedStoreError } from './damaged-store-error.ts'
 
 /** How long a start waits for its connections. */
 const FIRST_CONNECTION_MS_MAX = 10_000
-/** How long, at most, a start waits for Redis when it could go on from a local copy. */
+/** Maximum time that a start waits for Redis if it could continue with a local replica. */
 const ALONE_AFTER_MS_MAX = 2_000
 /** How long a start waits for a connection before it tries again to open an environment. */
 const OPEN_AGAIN_MS = 1_000
-/**
- * After so many starts in a row that did not get through a copy, for example since they were killed, another copy is
- * loaded.
- */
+/** After this many consecutive starts that did not complete reading a replica, another one is loaded. */
 const UNFINISHED_STARTS_MAX = 3
-/** Comparisons within the time after which a node is stale, so that a single failed one does not make it stale. */
+/**
+ * Comparisons within the time after which a node is stale, so that a single failed one does not make it
+ * stale.
+ */
 const CHECKS_PER_STALE = 5
 const CHECK_MS_MAX = 1_000
 
-/** What the following of an environment begins with. */
+/** Initial state for following an environment. */
 interface Beginning {
   readonly source: RedisLedger
   readonly copy: LocalCopy
-  /** When the copy had everything, by `performance.now()`. It may be before this process began. */
+  /** When the replica had everything, as a time of `performance.now()`. It can precede this process. */
   readonly heardAt: number
-  /** Whether the ledger was resumed without asking Redis. */
+  /** Whether the ledger was resumed without a request to Redis. */
   readonly isResumed: boolean
 }
 
@@ -69,12 +71,12 @@ export class RedisStore implements Store {
   readonly #removed: RemovedEnvironments
   readonly #environments = new EnvironmentSet<FollowedEnvironment>((id, options) => this.#open(id, options))
   readonly #following = new Map<string, FollowedEnvironment>()
-  /** Directories of the copies that this process found at its start. */
+  /** Directories of the replicas that this process found at its start. */
   readonly #begunWith = new Set<string>()
   /** Environments that are being dropped, so that waits for them end. */
   readonly #dropping = new Set<string>()
   readonly #timer: NodeJS.Timeout
-  /** Names the store in the notes beside its copies. */
+  /** Identifies the store in the records next to its replicas. */
   readonly #name: string
   readonly #openedAt = performance.now()
   #isAlone = false
@@ -83,8 +85,9 @@ export class RedisStore implements Store {
   #closed: Promise<void> | null = null
 
   /**
-   * Throws `STORE_UNAVAILABLE`, with the reason of its connections, when no server can be reached and there is no copy to
-   * go on from. A server that refuses can be reached. Throws `STORE_REFUSED` when the server evicts keys.
+   * Throws `STORE_UNAVAILABLE`, with the reason of its connections, if no server can be reached and no
+   * replica can be used. A server that rejects counts as reached. Throws `STORE_REFUSED` if the server evicts
+   * keys.
    */
   static async open(options: RedisStoreOptions): Promise<RedisStore> {
     const store = new RedisStore(options)
@@ -124,7 +127,7 @@ export class RedisStore implements Store {
     return this.#environments.get(id, options)
   }
 
-  /** Other nodes find the environment gone. They keep their copies until they drop it as well. */
+  /** Other nodes find the environment gone. They keep their replicas until they drop it as well. */
   async drop(id: string): Promise<void> {
     const { meta, rows, log, ids, channel } = redisKeys(this.#options.address.prefix, id)
     this.#dropping.add(id)
@@ -135,9 +138,9 @@ export class RedisStore implements Store {
       this.#channels.leave(channel)
       await environment.close()
     }
-    // The mark comes before the removal: a node that finds nothing then knows that nothing was lost.
+    // The mark precedes the removal: a node that finds nothing then knows that nothing was lost.
     await this.#removed.add(id)
-    // All keys at once: some of them without the others would count as damage.
+    // All keys in one command: a part of them without the others would count as damage.
     await this.#link.send('UNLINK', meta, rows, log, ids)
     new CopyDirectory(this.#options.directory, id).removeAll()
   }
@@ -242,7 +245,7 @@ export class RedisStore implements Store {
     return new AuthzError('STORE_UNAVAILABLE', `${message}: ${reason ?? 'nothing answers there'}`)
   }
 
-  /** Whether any environment has a copy that may be decided on. */
+  /** Whether any environment has a replica that may be used for decisions. */
   #hasStandIn(): boolean {
     const { directory } = this.#options
     for (const id of copiedEnvironments(directory)) {
@@ -266,10 +269,7 @@ export class RedisStore implements Store {
     )
   }
 
-  /**
-   * Opens an environment, however long it takes until that is possible. During an interruption it is opened after it, or
-   * from its copy.
-   */
+  /** Opens an environment, retrying until that succeeds: after an interruption, or from its replica. */
   async #open(id: string, options: BeginOptions): Promise<FollowedEnvironment> {
     const { log } = this.#options
     const said = {
@@ -278,7 +278,7 @@ export class RedisStore implements Store {
     }
     const refusal = new StandingFailure({ log, fields: { environment: id }, ...said })
     const from = performance.now()
-    // Environments that a start cannot reach are all waited for within the same time.
+    // All environments that a start cannot reach share the same time limit.
     const patientUntil = Math.max(from + this.#aloneAfterMs, this.#openedAt + FIRST_CONNECTION_MS_MAX)
     let { onUnreachable } = options
     for (let attempt = 0; ; attempt += 1) {
@@ -288,13 +288,13 @@ export class RedisStore implements Store {
         return opened
       } catch (error) {
         if (!(error instanceof UnansweredError) || this.#closed || this.#dropping.has(id)) throw error
-        // Without an answer it is the connection that fails, which is logged elsewhere.
+        // Without a response, the connection failed, which is logged elsewhere.
         if (isReply(error.cause)) refusal.noteFailure(error)
         const isPatienceOver = performance.now() - from >= this.#aloneAfterMs
         const alone = this.#isAlone || isPatienceOver ? await this.#openAlone(id) : null
         if (alone) return alone
-        // Environments that have a copy are not to wait for this one. The first of all is waited for as a start without
-        // copies waits.
+        // Environments with a replica must not wait for this one. The first waits like a start without
+        // replicas.
         if (this.#isAlone && this.#following.size === 0)
           await this.#waitForConnections(FIRST_CONNECTION_MS_MAX)
         if (this.#isAlone) throw this.#noConnection()
@@ -313,7 +313,7 @@ export class RedisStore implements Store {
     const mayBegin = begin === 'always'
     const source = await this.#ledger(keys, id, { mayBegin }).catch(async (error: unknown) => {
       if (!(error instanceof EmptyStoreError)) throw error
-      // The environments known from the local copies. Another node may know of more.
+      // The environments known from the local replicas. Another node might know more.
       const others = [...copiedEnvironments(directory)].filter(other => other !== id)
       const isLost = begin === 'never' || (await RedisLedger.isAnyThere(this.#link, address.prefix, others))
       if (isLost) throw new DamagedStoreError(null)
@@ -325,14 +325,15 @@ export class RedisStore implements Store {
     return this.#follow(id, copies, { source, copy, heardAt: performance.now(), isResumed: false })
   }
 
-  /** Opens from the local copy as it is; null when no copy may stand in. */
+  /** Opens from the local replica in its current state; null if no replica may be used. */
   async #openAlone(id: string): Promise<FollowedEnvironment | null> {
     const { directory, logEntriesMax, address, log } = this.#options
     const copies = new CopyDirectory(directory, id)
     const newest = copies.newest()
     const heardAgoMs = newest === null ? null : new HeardNote(newest, this.#name).agoMs()
     if (!this.#mayStandIn(heardAgoMs)) return null
-    // Computed before the copy is opened: it grows older meanwhile, and a large one takes a while.
+    // Computed before the replica is opened: its age increases in the meantime, and opening a large one takes
+    // a while.
     const heardAt = performance.now() - heardAgoMs
     const copy = await this.#found(copies, null, id)
     if (copy === null) return null
@@ -346,7 +347,10 @@ export class RedisStore implements Store {
     return environment
   }
 
-  /** Resolves when the copy has all that the source had when it was opened. A resumed copy has it at once. */
+  /**
+   * Resolves when the replica has everything that the source had when it was opened; a resumed one has it
+   * already.
+   */
   async #follow(id: string, copies: CopyDirectory, begin: Beginning): Promise<FollowedEnvironment> {
     const { address, log, onDamage, onFault } = this.#options
     const { source, copy, heardAt, isResumed } = begin
@@ -382,19 +386,22 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Commits do not need the right to publish. Without this check nobody would notice that it is missing, except that other
-   * nodes hear of commits late. The message is one that all listeners know already.
+   * Checks the permission to publish, which commits do not need. Without this check, a missing permission
+   * would only show as late notifications of other nodes. The message is one that all listeners know already.
    */
   async #requirePublishing({ channel }: RedisKeys, { epoch, sequence }: Revision): Promise<void> {
     await this.#link.send('PUBLISH', channel, `${epoch}.${sequence}`)
   }
 
-  /** The copy that the last run left, if it is whole, can be read, and is of that history where one is named; else null. */
+  /**
+   * The replica that the last run left, if it is complete, readable and of the given epoch, if any; otherwise
+   * null.
+   */
   async #found(copies: CopyDirectory, epoch: string | null, id: string): Promise<LocalCopy | null> {
     const directory = copies.newest()
     if (directory === null) return null
     const { log } = this.#options
-    // After an interruption the same start comes here again.
+    // After an interruption, the same start runs this code again.
     if (!this.#begunWith.has(directory)) {
       const starts = copies.unfinishedStarts()
       if (starts >= UNFINISHED_STARTS_MAX) {
@@ -433,15 +440,15 @@ export class RedisStore implements Store {
     return RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin, log, fields: { environment } })
   }
 
-  /** Whether this node hears of other environments, so that Redis as a whole is not away. */
+  /** Whether this node receives data of other environments, so that Redis as a whole is reachable. */
   #hearsOthers(): boolean {
     const [first] = this.#following.values()
     return first !== undefined && first.stalenessMs() < this.#options.staleAfterMs
   }
 
   /**
-   * Whether Redis has other environments while it has nothing of that one. The environment that was followed first is the
-   * organization's, without which no other is known.
+   * Whether Redis has other environments although it has nothing of this one. The environment that was
+   * followed first is that of the organization, without which no other one is known.
    */
   async #isAnotherThere(id: string): Promise<boolean> {
     const [first] = [...this.#following.keys()].filter(other => other !== id)
@@ -466,7 +473,7 @@ export class RedisStore implements Store {
     }
   }
 
-  /** Builds the lists in another thread where there is one. It may take minutes. */
+  /** Builds the secondary indexes, in another thread if there is one. It can take minutes. */
   async #buildLists(copy: LocalCopy, directory: string, signal: AbortSignal): Promise<void> {
     const { buildLists } = this.#options
     await (buildLists ? buildLists(directory, signal) : copy.buildLists(signal))

@@ -1,14 +1,16 @@
 /**
- * What a Redis store URL says; `rediss` in place of `redis` with TLS:
+ * Parses Redis store URLs; `rediss` instead of `redis` selects TLS:
  *
  *     redis://[user:password@]host[:port][/database][?prefix=NAME]
- *     redis+sentinel://[user:password@]host[:port],…[/database][?master=NAME&sentinel_user=…&sentinel_password=…&prefix=NAME]
+ *     redis+sentinel://[user:password@]host[:port],…[/database]
+ *                      [?master=NAME&sentinel_user=…&sentinel_password=…&prefix=NAME]
  *     redis+cluster://[user:password@]host[:port],…[?prefix=NAME]
  *
- * User and password are those of the servers that keep data; hosts are sentinels, or some of a cluster's nodes. The prefix
- * begins every key, so that several installations may share one server; default `verdict`.
+ * User and password are those of the servers that keep data; hosts are sentinels, or some of the nodes of a
+ * cluster. The prefix begins every key, so that several installations can share one server; the default is
+ * `verdict`.
  *
- * Messages never carry the URL: it may hold a password.
+ * Messages never contain the URL, because it can contain a password.
  */
 import { hash } from 'node:crypto'
 import { AuthzError } from '#model/errors.ts'
@@ -64,7 +66,7 @@ export function isRedisUrl(url: string): boolean {
   return /^rediss?(\+sentinel|\+cluster)?:/.test(url)
 }
 
-/** Throws `INVALID_INPUT` naming the part that does not fit. */
+/** Throws `INVALID_INPUT` with the name of the invalid part. */
 export function parseRedisUrl(text: string): RedisAddress {
   const parts = URL_FORM.exec(text)?.groups
   if (!parts) throw refusal('expected redis://[user:password@]host[:port][/database]')
@@ -95,13 +97,16 @@ export function parseRedisUrl(text: string): RedisAddress {
   }
 }
 
-/** Passwords that come beside the URL. */
+/** Passwords that are given separately from the URL. */
 export interface RedisPasswords {
   readonly password?: string | null
   readonly sentinelPassword?: string | null
 }
 
-/** The address with these passwords. Throws `INVALID_INPUT` where the URL has one of its own, or no use for one. */
+/**
+ * Returns the address with these passwords. Throws `INVALID_INPUT` if the URL contains a password or does not
+ * need it.
+ */
 export function withPasswords(
   address: RedisAddress,
   { password = null, sentinelPassword = null }: RedisPasswords,
@@ -164,7 +169,7 @@ function parseParameters(query: string, known: readonly string[]): URLSearchPara
   return parameters
 }
 
-/** Braces would count as a hash tag, and colons separate the parts of our keys. */
+/** Braces would count as a hash tag, and colons separate the parts of the keys. */
 function parsePrefix(text: string): string {
   if (/^[A-Za-z0-9._-]{1,64}$/.test(text)) return text
   throw refusal('prefix is 1 to 64 letters, digits, dots, _ and -')
@@ -174,7 +179,7 @@ function refusal(reason: string): AuthzError {
   return new AuthzError('INVALID_INPUT', `the Redis store URL: ${reason}`)
 }
 
-/** Names the servers and keys that an address means, without who logs in there. */
+/** Identifies the servers and keys of an address, without the credentials. */
 export function placeName({ login: _login, ...place }: RedisAddress): string {
   const named = place.topology === 'sentinel' ? { ...place, sentinelLogin: null } : place
   return hash('sha256', JSON.stringify(named), 'hex').slice(0, 32)

@@ -1,12 +1,12 @@
 /**
- * Marks in Redis for environments that a node removed. Other nodes find nothing of such an environment any more: the mark tells
- * them that it was removed and not lost.
+ * Marks environments in Redis that a node removed. Other nodes find no data of such an environment: the mark
+ * shows that it was removed and not lost.
  */
 import { AuthzError } from '#model/errors.ts'
 import { redisKeys } from './redis-keys.ts'
 import { type RedisLink, type Reply, UnansweredError } from './redis-link.ts'
 
-/** How long a mark is kept. After a day no node follows the environment any more. */
+/** How long a mark is kept. After a day, no node follows the environment any more. */
 const REMOVED_SECONDS = 86_400
 
 export class RemovedEnvironments {
@@ -23,7 +23,7 @@ export class RemovedEnvironments {
     return (marks as readonly Reply[]).length > 0
   }
 
-  /** A server that is full refuses the mark. That is no failure: the removal that follows makes room. */
+  /** If a full server rejects the mark, that is not an error: the removal that follows frees space. */
   async add(environmentId: string): Promise<void> {
     const key = this.#keyOf(environmentId)
     try {
@@ -34,7 +34,7 @@ export class RemovedEnvironments {
     }
   }
 
-  /** For an environment that begins anew under the same id. */
+  /** For an environment that is created again under the same id. */
   async forget(environmentId: string): Promise<void> {
     await this.#link.send('UNLINK', this.#keyOf(environmentId))
   }

@@ -1,6 +1,7 @@
 /**
- * How long to wait before another attempt: twice as long each time, up to a longest pause. Each pause is shortened by a
- * random part, so that nodes that were stopped by the same event do not come back together.
+ * Computes pauses between attempts: each is twice as long as the previous one, up to a maximum. Each pause is
+ * shortened by a random part, so that nodes that were stopped by the same event do not return at the same
+ * time.
  */
 export function pauseMs(attempt: number, shortestMs: number, longestMs: number): number {
   const longest = Math.min(longestMs, shortestMs * 2 ** Math.min(attempt, 20))

@@ -1,8 +1,10 @@
 /**
- * Number and sum of rows, in whatever order they come. The scripts keep both going from commit to commit (`ledger.lua`), so that
- * who has read all rows can tell whether they are all, and none but those that commits have written.
+ * Number and sum (checksum) of rows, independent of their order. The scripts update both with every commit
+ * (`ledger.lua`), so that a reader of all rows can verify that they are complete, and that only commits wrote
+ * them.
  *
- *     share of a row = the first 48 bits of SHA-1([key length u16][key][stored row]);  sum = all shares modulo 2^48
+ *     share of a row = the first 48 bits of SHA-1([key length u16][key][stored row])
+ *     sum            = all shares modulo 2^48
  */
 import { hash } from 'node:crypto'
 import type { StoredRow } from '#store/bulk-load/row-runs.ts'

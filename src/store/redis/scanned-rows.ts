@@ -1,12 +1,12 @@
-/** Brings the rows that a scan found up to date with the commits made while it went on. Pure. */
+/** Updates the rows that a scan found with the commits made during the scan. Pure function. */
 import type { StoredRow } from '#store/bulk-load/row-runs.ts'
 import { textOf } from '#model/byte-text.ts'
 import { encodeRow, keyOf } from '#store/keyspace/row-codec.ts'
 import type { Entry, Row } from '#store/ledger.ts'
 
 /**
- * The rows as they are after those commits, in the order of their creation. A row that was written or removed while the
- * scan went on is taken from the commits, whatever the scan found of it.
+ * Returns the rows after those commits, in the order of their creation. If a row was written or removed
+ * during the scan, the commits determine its state, regardless of what the scan found.
  */
 export function* withChanges(scanned: Iterable<StoredRow>, since: readonly Entry[]): Iterable<StoredRow> {
   const changed = new Map<string, Row | null>()

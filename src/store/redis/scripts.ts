@@ -1,4 +1,4 @@
-/** The scripts that Redis runs. Those of ledgers begin with the text they share, `ledger.lua`. */
+/** The scripts that Redis runs. Those of ledgers begin with the text that they share, `ledger.lua`. */
 import { Script } from './redis-link.ts'
 
 export const OPEN = scriptOf('open.lua')

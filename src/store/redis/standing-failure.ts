@@ -1,6 +1,6 @@
 /**
- * Logs a failure that is tried again without end. It is logged when it begins, when its reason changes, and when it is
- * over, but not at each attempt.
+ * Logs an operation that keeps failing and is retried until it succeeds. It is logged when it begins to fail,
+ * when the reason changes, and when it succeeds again, but not for each attempt.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { RedisClient } from './redis-client.ts'
@@ -29,7 +29,7 @@ export class StandingFailure {
     return this.#reason
   }
 
-  /** Whether the server refuses and would refuse again, as for a wrong password. */
+  /** Whether the server rejects and would reject again, for example because of a wrong password. */
   get isRefusal(): boolean {
     return this.#isRefusal
   }
@@ -52,7 +52,7 @@ export class StandingFailure {
   }
 }
 
-/** Logs why that client has no connection, for as long as it has none. */
+/** Logs why that client has no connection, until it has one. */
 export function connectionFailure(client: RedisClient, connection: string, log: StoreLog): StandingFailure {
   const said = { failing: 'no connection to Redis: trying again', over: 'connected to Redis' }
   const standing = new StandingFailure({ log, fields: { connection }, ...said })
@@ -68,16 +68,16 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * The reason in the words of the server or client, without parts that may be of the store URL: addresses, and what was
- * sent.
+ * The reason in the words of the server or client, without parts that might come from the store URL:
+ * addresses, and sent data.
  */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code, lastNodeError } = error as { readonly code?: string; readonly lastNodeError?: unknown }
   if (error instanceof AuthzError) return error.cause === undefined ? error.message : reasonOf(error.cause)
-  // For a cluster: what its last server said.
+  // For a cluster: the reply of its last server.
   if (lastNodeError instanceof Error) return reasonOf(lastNodeError)
-  // Node's own messages name the address.
+  // Node's own messages contain the address.
   if (code !== undefined) return code
   return error.message
     .replace(/, with args beginning with: .*/s, '')

@@ -1,7 +1,7 @@
 /**
- * What the Redis ledger keeps of a row, in the hash of rows and in the log alike. `commit.lua` writes it:
+ * Stored form of a row in the Redis ledger, in the hash of rows and in the log alike. `commit.lua` writes it:
  *
- *     [created u56][0][value]                 last written by the commit that created it, as nearly all facts are
+ *     [created u56][0][value]                 last written by the commit that created it, as most facts are
  *     [created u56][6][version u48][value]    written again since
  */
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
@@ -12,10 +12,13 @@ const CREATED_BYTES = 7
 /** Bytes before the value of a row that was written once. */
 export const STAMP_BYTES = CREATED_BYTES + 1
 export const VERSION_BYTES = 6
-/** Places in creation order per commit. */
+/** `created` values per commit. */
 export const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
 
-/** The row stored under `key`; null for bytes that no commit has stored. Its key and value share memory with the bytes. */
+/**
+ * Decodes the row stored under `key`; null for bytes that no commit has stored. Its key and value share
+ * memory with the bytes.
+ */
 export function decodeStoredRow(key: Uint8Array, stored: Uint8Array): Row | null {
   if (stored.length < STAMP_BYTES) return null
   const created = stored[0]! * 2 ** 48 + decodeUint48(stored, 1)

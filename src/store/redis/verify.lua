@@ -1,18 +1,20 @@
 --[[
-Compares all rows, as somebody has read them at one position, with what commits have kept account of. The account is a sum
-over the rows (`share_of`) that goes on with every commit: from 0 at the sequence `since`, to which `base` is to be added, the
-sum of the rows there. A ledger that an earlier release wrote has no base: who reads it all for the first time gives it one.
+Compares all rows, as a reader has read them at one position, with the checksum that commits maintain. The
+checksum is a sum over the rows (`share_of`) that every commit updates. It starts at 0 at the sequence `since`;
+`base`, the sum of the rows at that sequence, must be added. A ledger that an earlier release wrote has no base:
+the first reader of all rows sets it.
 
 KEYS[1…4]  as in ledger.lua
-ARGV[1]    epoch the rows are of
+ARGV[1]    epoch of the rows
 ARGV[2]    since, as it was at that position
 ARGV[3]    sum, as it was at that position
 ARGV[4]    sum of the rows there
-ARGV[5]    '1' where their number is as it was to be at that position; '0' where it is not; 'unreadable' where one of them
-           cannot be read: the others are not known then, and ARGV[2…4] do not count
+ARGV[5]    '1' if their number is as expected at that position; '0' if it is not; 'unreadable' if one of them
+           cannot be read: the others are not known then, and ARGV[2…4] are ignored
 
-Returns  {1}    as they should be, or nobody can tell
-         {-4}   not so; it is written down, and who opens the ledger or commits to it hears of it
+Returns  {1}    the rows are as expected, or this cannot be determined
+         {-4}   they are not; that is recorded, and every node that opens the ledger or commits to it learns of
+                the damage
 ]]
 local found = redis.call('HMGET', meta, 'epoch', 'since', 'base')
 local is_unreadable = ARGV[5] == 'unreadable'
