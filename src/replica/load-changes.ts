@@ -128,7 +128,8 @@ class ChangesOf {
     for (const set of row) {
       const type = set.typeId === null ? null : this.#types.get(idBytes(set.typeId), 0)
       const parent = set.parentId === null ? null : this.#sides.get(idBytes(set.parentId), 0)
-      // A set can lack its resource type only until the epoch is replaced. Its descendants are also omitted.
+      // The resource type can be missing only while an epoch is being replaced. The descendants of the set
+      // are then also omitted.
       if (type === undefined || parent === undefined) continue
       yield conditionSetChange(set, type?.key ?? null, parent)
       row.push(...(below.get(set.id) ?? []))

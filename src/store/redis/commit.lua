@@ -17,8 +17,8 @@ ARGV[12…], or the staged list   per requirement: key, 'a' (absent) | 'v' (vers
                                 per delete: key
                                 per put: key, value
 
-Returns  {1, sequence, lost}   committed, now or when this id was first sent; lost: 'log' or 'ids', a missing key
-                               that did not prevent the commit; otherwise ''
+Returns  {1, sequence, lost}   committed, now or when this id was first sent; lost: 'log' or 'ids', a missing
+                               key that did not prevent the commit; otherwise ''
          {0, index, sequence}  rejected: that requirement (from 0) does not hold; nothing was written
          {-1}                  the epoch is not ARGV[1], or was rewound to before the sender's base position;
                                nothing was written
@@ -28,8 +28,8 @@ Returns  {1, sequence, lost}   committed, now or when this id was first sent; lo
          {-4, key}             that key was lost, or has unexpected content; nothing was written, except the
                                `damage` mark for an unreadable row
 
-If the script fails with an error, nothing of this commit was made. Everything that could be rejected is checked
-first, and no error leaves the script after the append to the log. O(requirements + rows).
+If the script fails with an error, nothing of this commit was made. Everything that could be rejected is
+checked first, and no error leaves the script after the append to the log. O(requirements + rows).
 ]]
 local staged = KEYS[5]
 local epoch, id, channel, changes = ARGV[1], ARGV[2], ARGV[5], ARGV[6]

@@ -1,9 +1,10 @@
 --[[
 Shared functions of the scripts; every script for ledgers begins with this text.
 
-A commit is its entry in the log: appending the last part of the entry makes the commit, for every reader. Rows,
-ids and meta are derived from it. If a script is interrupted before it has updated them, it leaves an entry that
-meta does not contain, and the next script updates them first. A rejected script never reaches the append.
+A commit is its entry in the log: appending the last part of the entry makes the commit, for every reader.
+Rows, ids and meta are derived from it. If a script is interrupted before it has updated them, it leaves an
+entry that meta does not contain, and the next script updates them first. A rejected script never reaches the
+append.
 
 KEYS[1]  meta (hash)      KEYS[3]  log (stream)
 KEYS[2]  rows (hash)      KEYS[4]  ids (sorted set)

@@ -1,7 +1,7 @@
 --[[
 Returns the position of the ledger of one environment, and applies the log to its other keys. If there is no
-ledger and the caller permits it, an epoch begins. If several callers do this on an empty server, one creates the
-epoch, and all get the same one.
+ledger and the caller permits it, an epoch begins. If several callers do this on an empty server, one creates
+the epoch, and all get the same one.
 
 KEYS[1…4]  as in ledger.lua
 KEYS[5]    removed (list): not empty if the environment was removed deliberately

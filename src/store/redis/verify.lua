@@ -1,8 +1,8 @@
 --[[
 Compares all rows, as a reader has read them at one position, with the checksum that commits maintain. The
-checksum is a sum over the rows (`share_of`) that every commit updates. It starts at 0 at the sequence `since`;
-`base`, the sum of the rows at that sequence, must be added. A ledger that an earlier release wrote has no base:
-the first reader of all rows sets it.
+checksum is a sum over the rows (`share_of`) that every commit updates. It starts at 0 at the sequence
+`since`; `base`, the sum of the rows at that sequence, must be added. A ledger that an earlier release wrote
+has no base: the first reader of all rows sets it.
 
 KEYS[1…4]  as in ledger.lua
 ARGV[1]    epoch of the rows
@@ -13,8 +13,8 @@ ARGV[5]    '1' if their number is as expected at that position; '0' if it is not
            cannot be read: the others are not known then, and ARGV[2…4] are ignored
 
 Returns  {1}    the rows are as expected, or this cannot be determined
-         {-4}   they are not; that is recorded, and every node that opens the ledger or commits to it learns of
-                the damage
+         {-4}   they are not; that is recorded, and every node that opens the ledger or commits to it learns
+                of the damage
 ]]
 local found = redis.call('HMGET', meta, 'epoch', 'since', 'base')
 local is_unreadable = ARGV[5] == 'unreadable'
