@@ -1,9 +1,9 @@
 /**
- * Stores the compiled code of V8 in files, so that the next start does not compile it again. The files are in
- * the checkout or the package: a user who can write there can change the code as well. If the directory is
- * not writable, each start compiles the code. V8 uses a file only if the source text, the Node version and
- * the flags are the same. `NODE_COMPILE_CACHE` selects another directory; `NODE_DISABLE_COMPILE_CACHE`
- * disables the cache.
+ * Stores the code that V8 has compiled in files, so that the next start does not compile it again. The files
+ * are in the checkout or the package: a user who can write there can change the code as well. If the
+ * directory is not writable, each start compiles the code. V8 uses a file only if the source text, the Node
+ * version and the flags are the same. `NODE_COMPILE_CACHE` selects another directory;
+ * `NODE_DISABLE_COMPILE_CACHE` disables the cache.
  */
 import module from 'node:module'
 import { compiledFolder } from './quick-entry.js'
